@@ -2,13 +2,9 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 
-from forestcoll.collective import Collective
-from forestcoll.display import Displayed
-from forestcoll.proof.bound import Bound
-from forestcoll.request import Demand
-from forestcoll.topology import Symmetry, Topology
+from forestcoll.proof.rate import Rate
+from forestcoll.topology import Symmetry
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +27,7 @@ class FlowPath:
 
 
 @dataclass(frozen=True)
-class FlowOptimum(Displayed):
+class FlowOptimum(Rate):
     """The greatest bandwidth of an all-to-all, a gather or a scatter, with its proof. `flow_optimum` returns it.
 
     Attributes:
@@ -50,39 +46,5 @@ class FlowOptimum(Displayed):
         ('50', True, 'lengths')
     """
 
-    topology: Topology
-    demand: Demand
-    algbw: Fraction
-    bound: Bound
     paths: tuple[FlowPath, ...]
     symmetry: Symmetry
-
-    @property
-    def collective(self) -> Collective:
-        """The collective."""
-        return self.demand.collective
-
-    @property
-    def root(self) -> int | None:
-        """The number of the root of a gather or a scatter; None for an all-to-all."""
-        return self.demand.root
-
-    @property
-    def ranks(self) -> tuple[int, ...] | None:
-        """The numbers of the compute nodes that take part, in rising order; None if all take part."""
-        return self.demand.ranks
-
-    @cached_property
-    def members(self) -> tuple[int, ...]:
-        """The numbers of the compute nodes that take part, in rising order."""
-        return self.demand.members(self.topology)
-
-    @property
-    def is_optimal(self) -> bool:
-        """Whether `algbw` equals the bound."""
-        return self.algbw == self.bound.algbw
-
-    @property
-    def residual(self) -> float:
-        """The relative amount by which the bound exceeds `algbw`."""
-        return float(self.bound.algbw / self.algbw) - 1

@@ -7,18 +7,16 @@ from functools import cached_property
 from math import ceil, lcm
 
 from forestcoll.collective import Collective
-from forestcoll.display import Displayed
 from forestcoll.forest_optimum.packed_trees import TreePacking
 from forestcoll.forest_optimum.plan import ForestPlan
-from forestcoll.proof.bound import Bound
 from forestcoll.proof.cut import CutProof
-from forestcoll.request import Demand
+from forestcoll.proof.rate import Rate
 from forestcoll.topology import Link, Topology
 from forestcoll.topology.part import usable_part
 
 
 @dataclass(frozen=True)
-class Optimum(Displayed):
+class Optimum(Rate):
     """The greatest bandwidth of a collective on a topology, with the bound and its proof. `optimum` returns it.
 
     Attributes:
@@ -43,39 +41,15 @@ class Optimum(Displayed):
         ('1040/3', 13, True)
     """
 
-    topology: Topology
-    demand: Demand
-    algbw: Fraction
-    bound: Bound
     cut: tuple[int, ...]
     forests: tuple[ForestPlan, ...]
     spare: tuple[Link, ...] = ()
     packing: TreePacking | None = None
 
     @property
-    def collective(self) -> Collective:
-        """The collective."""
-        return self.demand.collective
-
-    @property
-    def root(self) -> int | None:
-        """The number of the root of a broadcast or a reduce; None for other collectives."""
-        return self.demand.root
-
-    @property
-    def ranks(self) -> tuple[int, ...] | None:
-        """The numbers of the compute nodes that take part, in rising order; None if all take part."""
-        return self.demand.ranks
-
-    @property
     def shards(self) -> tuple[Fraction, ...] | None:
         """The part of the data of each compute node that takes part; None if all parts are equal."""
         return self.demand.shards
-
-    @cached_property
-    def members(self) -> tuple[int, ...]:
-        """The numbers of the compute nodes that take part, in rising order."""
-        return self.demand.members(self.topology)
 
     @cached_property
     def network(self) -> Topology:
@@ -105,19 +79,13 @@ class Optimum(Displayed):
         proof = self.bound.proof
         if self.collective is Collective.ALLREDUCE or not self.is_optimal or not isinstance(proof, CutProof):
             return 1
-        inside, whole = set(proof.inside), sum(self.weights)
-        leaving = (each for each in self.topology.links if each.source in inside and each.target not in inside)
-        return lcm(*((each.bandwidth * whole / self.algbw).denominator for each in leaving))
+        whole = sum(self.weights)
+        return lcm(*((each.bandwidth * whole / self.algbw).denominator for each in proof.leaving(self.topology)))
 
     @property
     def tree_bandwidth(self) -> Fraction:
         """The bandwidth of each tree, in the unit of the topology."""
         return self.algbw / (self.trees_per_root * sum(self.weights))
-
-    @property
-    def is_optimal(self) -> bool:
-        """Whether `algbw` equals the bound."""
-        return self.algbw == self.bound.algbw
 
     @property
     def compute_inside(self) -> int:

@@ -86,12 +86,21 @@ class Report(Displayed):
 
 
 @dataclass(frozen=True)
-class TreeReport(Report):
-    """The result of `verify` for a schedule of trees.
+class LoadReport(Report):
+    """The result of `verify` for a schedule whose algbw is that of its busiest link.
 
     Attributes:
         busiest: the first few of the busiest links (greatest load / bandwidth), by node number.
         busiest_count: the number of links that are as busy as these.
+    """
+
+    busiest: tuple[LinkLoad, ...] = ()
+    busiest_count: int = 0
+
+
+@dataclass(frozen=True)
+class TreeReport(LoadReport):
+    """The result of `verify` for a schedule of trees.
 
     Example:
         >>> from forestcoll import generate, verify
@@ -100,17 +109,10 @@ class TreeReport(Report):
         (8, '3/8')
     """
 
-    busiest: tuple[LinkLoad, ...] = ()
-    busiest_count: int = 0
-
 
 @dataclass(frozen=True)
-class FlowReport(Report):
+class FlowReport(LoadReport):
     """The result of `verify` for a schedule of flows.
-
-    Attributes:
-        busiest: the first few of the busiest links (greatest load / bandwidth), by node number.
-        busiest_count: the number of links that are as busy as these.
 
     Example:
         >>> from forestcoll import generate_flows, verify
@@ -119,18 +121,12 @@ class FlowReport(Report):
         (True, 8, '1/2')
     """
 
-    busiest: tuple[LinkLoad, ...] = ()
-    busiest_count: int = 0
-
 
 @dataclass(frozen=True)
-class BundleReport(Report):
-    """The result of `verify` for a bundle.
+class BundleReport(LoadReport):
+    """The result of `verify` for a bundle. Loads are in multiples of the M of size 1.
 
     Attributes:
-        busiest: the first few of the busiest links (greatest load / bandwidth), by node number; the load is in
-            multiples of the M of size 1.
-        busiest_count: the number of links that are as busy as these.
         members: the report of each member, alone.
 
     Example:
@@ -140,8 +136,6 @@ class BundleReport(Report):
         (True, '2', ['2', '2'])
     """
 
-    busiest: tuple[LinkLoad, ...] = ()
-    busiest_count: int = 0
     members: tuple[Report, ...] = ()
 
 
