@@ -6,7 +6,10 @@ There are three methods to choose them, and the best result is taken:
   they take the time 1/a + 1/a' per unit of data, or less if they do not need the same links.
 - *split*: the plan of the linear program, which states the part that each node is the root of, and how the two forests
   share each link. Each forest then has shards of different sizes, on a network with its share of the bandwidths.
-- *packed*: trees that are packed one by one (`tree_packing`), if relays or switches can copy or add up data.
+- *packed*: trees that are packed one by one (`tree_packing`), if relays or switches can copy or add up data. Then the
+  split is computed only if the packing does not reach the bound.
+
+docs/method.md compares split and packed trees where both are possible.
 
 No schedule is faster than the least exit bandwidth of a set with some but not all compute nodes, because the sum of the
 vectors inside must leave the set. Trees often cannot reach this bound. Three further bounds of trees are computed, in
