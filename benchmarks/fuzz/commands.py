@@ -18,12 +18,28 @@ from fuzz.mutations import ODD_TEXTS, mutated
 LEFT_OUT = {"bench", "emulate", "probe"}
 
 SPECS = (
-    "ring:nodes=3", "ring:nodes=4,bandwidth=25/3", "line:nodes=3", "complete:nodes=4", "hypercube:dim=2",
-    "torus:dims=2x3", "dgx-a100:boxes=2,gpus=2", "dgx-h100:boxes=2,gpus=2,nvls=true", "mi250:boxes=1,gpus=4",
-    "fat-tree:ports=2", "ring:nodes=3,bandwidth=1e38", "ring:nodes=2,bandwidth=1/3", "kautz:degree=2,length=1",
-    "cluster:box=dgx-a100,boxes=2", "dragonfly", "rail", "torus:dims=100000x100000", "ring:nodes=1048577", "ring:",
-    "ring:nodes=-1", "nothing", "", "ring:nodes=3,nodes=4", "complete:nodes=2,bandwidth=400Gb/s", "/nowhere/a.json",
+    "ring:nodes=3", "ring:nodes=4,bandwidth=25/3", "complete:nodes=4", "hypercube:dim=2", "torus:dims=2x3",
+    "dgx-a100:boxes=2,gpus=2", "dgx-h100:boxes=2,gpus=2,nvls=true", "mi250:boxes=1,gpus=4",
+    "kautz:degree=2,length=1", "cluster:box=dgx-a100,boxes=2", "rail", "complete:nodes=2,bandwidth=400Gb/s",
+    "ring:nodes=2,bandwidth=1/3",
+    "ring:nodes=3,bandwidth=1e38",
 )  # fmt: skip
+"""Networks that are small, so that a run is short."""
+
+ODD_SPECS = (
+    "torus:dims=100000x100000", "ring:nodes=1048577", "ring:", "ring:nodes=-1", "nothing", "", "line:nodes=3", ":",
+    "ring:nodes=3,nodes=4", "/nowhere/a.json", "fat-tree:ports=2", "cluster:box=,boxes=2", "ring:bandwidth=0",
+)  # fmt: skip
+
+SCHEDULES = (
+    "allgather.json",
+    "allgather.json.gz",
+    "allreduce.json",
+    "compact.json",
+    "reduce.json",
+    "steps.json",
+    "flows.json",
+)
 
 WORDS: dict[str, tuple[str, ...]] = {
     "collective": ("allgather", "reduce-scatter", "allreduce", "broadcast", "reduce", "all_to_all", "gather"),
@@ -122,13 +138,14 @@ class CommandLines:
         return random.choice(WORDS.get(kind.name, WORDS["text"]))
 
     def _file(self, kind: str, random: Random, files: dict[str, bytes]) -> str:
-        if kind == "topology" and random.random() < 0.6:
-            return random.choice(SPECS)
+        if kind == "topology" and random.random() < 0.75:
+            return random.choice(SPECS if random.random() < 0.85 else ODD_SPECS)
         if random.random() < 0.03:
             return random.choice(["-", "/dev/null", ".", "/nowhere", "/dev/zero", "switch-base-256"])
-        name = random.choice(list(self._seeds))
+        likely = [name for name in SCHEDULES if name in self._seeds] if kind == "file" and random.random() < 0.5 else []
+        name = random.choice(likely or list(self._seeds))
         data = self._seeds[name]
-        if random.random() < 0.5:
+        if random.random() < 0.4:
             data, name = mutated(data, random), f"{len(files)}-{name}"
         files[name] = data
         return name
