@@ -41,7 +41,7 @@ def expand(base: BaseLike, by: Iterable[str]) -> Construction:
     Example:
         >>> network = expand("torus:dims=3x3", ["line-graph", "degree=2"])
         >>> network.name, network.nodes, network.degree, network.cost.steps
-        ('L(torus:dims=3x3)*2', 72, 8, 4)
+        ('L([torus:dims=3x3])*2', 72, 8, 4)
     """
     network = base_network(base)
     for expansion in by:
