@@ -13,9 +13,11 @@ from .comparison import compare as compare
 from .concurrent_flow.value import FlowOptimum as FlowOptimum
 from .concurrent_flow.value import FlowPath as FlowPath
 from .demand_matrix import read_matrix as read_matrix
+from .design.expanding import expand as expand
 from .design.finder import Frontier as Frontier
 from .design.finder import TopologyFinder as TopologyFinder
 from .design.finder import find_topologies as find_topologies
+from .design.given import base_network as base_network
 from .design.realisation import schedule_of as schedule_of
 from .design.realisation import topology_of as topology_of
 from .errors import CommunicationError as CommunicationError

@@ -72,7 +72,7 @@ def test_the_error_for_a_size_without_a_network_names_the_nearest_size() -> None
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
-        (("--nodes", "1", "--degree", "4"), 1, "nodes is 1; expected an integer from 2 to 8192"),
+        (("--nodes", "1", "--degree", "4"), 1, "nodes is 1; expected an integer from 2 to 16384"),
         (("--nodes", "8", "--degree", "99"), 1, "degree is 99; expected an integer from 1 to 64"),
         (("--nodes", "x", "--degree", "4"), 2, "expected a number such as 64, or 32..64"),
         (("--nodes", "9..8", "--degree", "4"), 2, "is a decreasing range"),

@@ -42,10 +42,16 @@ EXAMPLES = {
         "forestcoll export schedule.json --to msccl-xml --dialect rccl -o program.xml",
         "forestcoll export schedule.json --to mscclpp-json -o plan.json --snippet register.py",
     ),
+    "expand": (
+        "forestcoll expand torus:dims=3x3 --by line-graph -o schedule.json",
+        "forestcoll expand ring:nodes=5 --by degree=2 --by breadth-first --json",
+        "forestcoll expand schedule.json --by product=torus:dims=3x3 --collective allreduce",
+    ),
     "find-topology": (
         "forestcoll find-topology --nodes 12 --degree 4",
         "forestcoll find-topology --nodes 12 --degree 4 --size 1MB --topology-output network.json",
         "forestcoll find-topology --nodes 8..10 --degree 4 --json",
+        "forestcoll find-topology --nodes 36 --degree 4 --base torus:dims=3x3",
     ),
     "fit": (
         "forestcoll fit nccl-tests.log --schedule dgx-a100:boxes=2 --algorithm nccl-ring -o costs.json",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from forestcoll.cli.options import jobs_option, json_option, path_option
-from forestcoll.cli.types import DataSize, ExactNumber, NumberSpan
+from forestcoll.cli.types import DataSize, ExactNumber, NumberSpan, TopologySpec
 
 if TYPE_CHECKING:
     from forestcoll.cli.terminal_progress import TerminalProgress
@@ -31,6 +31,15 @@ _TRAFFIC = ("allgather", "allreduce", "all-to-all", "mix")
 )
 @click.option("--bidirectional", is_flag=True, help="Only networks in which every link has a reverse link.")
 @click.option("--published-only", is_flag=True, help="Only base networks of the paper, without Cayley graphs.")
+@click.option(
+    "--base",
+    "base_networks",
+    multiple=True,
+    metavar="FILE|TOPOLOGY",
+    type=TopologySpec(),
+    help="Another base network: an allgather in steps, or a network with its best breadth-first schedule. It may be "
+    "given several times.",
+)
 @click.option(
     "--size",
     type=DataSize(),
@@ -85,6 +94,7 @@ class _Options:
     degree: range
     bidirectional: bool
     published_only: bool
+    base_networks: tuple[str, ...]
     size: int | None
     alpha: Fraction | None
     bandwidth: Fraction | None
@@ -110,6 +120,12 @@ class _Options:
         """The file of each kind of output, by its key in JSON; None if it is not written."""
         return {"topology_output": self.topology_output, "schedule_output": self.schedule_output}
 
+    def bases(self) -> "list[Construction]":
+        """Return the base networks of the user."""
+        from forestcoll.design.given import base_network
+
+        return [base_network(each) for each in self.base_networks]
+
     def check(self) -> None:
         """Check that the options can be combined.
 
@@ -122,6 +138,8 @@ class _Options:
             raise click.UsageError(
                 "a sweep writes no files; for --choose and output files, give one number of nodes and one degree"
             )
+        if self.base_networks and self.jobs > 1:
+            raise click.UsageError("--base is for a search in one process; leave out --jobs")
         if self.schedule_output is not None and self.collective in {"all-to-all", "mix"}:
             raise click.UsageError("--schedule-output writes an allgather or an allreduce; choose one as --collective")
 
@@ -147,11 +165,11 @@ def _find(request: _Options, *, as_json: bool) -> None:
     workload = request.workload()
     with TerminalProgress() as progress:
         progress.begin("searching")
-        size = request.nodes[0], request.degree[0]
-        if request.no_cache:
-            frontier = find_topologies(*size, **request.search)
+        nodes, degree = request.nodes[0], request.degree[0]
+        if request.no_cache or request.base_networks:
+            frontier = find_topologies(nodes, degree, bases=request.bases(), **request.search)
         else:
-            frontier = find_with_cache(*size, progress=progress, **request.search)
+            frontier = find_with_cache(nodes, degree, progress=progress, **request.search)
         progress.begin("measuring")
         chosen = chosen_of(frontier, workload, request.choose)
         _write(chosen, request, progress)
@@ -192,7 +210,7 @@ def _sweep(request: _Options, *, as_json: bool) -> None:
         executor: Executor | None = None
         if request.jobs > 1:
             executor = stack.enter_context(ProcessPoolExecutor(request.jobs))
-        found = list(sweep(questions, executor=executor, progress=progress, **request.search))
+        found = list(sweep(questions, executor=executor, bases=request.bases(), progress=progress, **request.search))
     if as_json:
         print_json(sweep_document(found, workload))
     else:

@@ -29,6 +29,7 @@ _COMMANDS = {
     "check-program": "Check a program for a runtime.",
     "compare": "Compare the optimum with well-known algorithms.",
     "emulate": "Run COMMAND once for each rank on an emulated network.",
+    "expand": "Expand a network together with its schedule.",
     "explain": "Compare measured bandwidth with its bound.",
     "export": "Write a schedule as a program for a runtime.",
     "find-topology": "Find networks that are designed for collectives.",

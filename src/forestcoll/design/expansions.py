@@ -4,7 +4,7 @@ The cost of an expression follows from the theorems. `construction_of` reads an 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import cast
 
@@ -179,7 +179,10 @@ class CartesianPower(Construction):
 
 @dataclass(frozen=True)
 class CartesianProduct(Construction):
-    """The product of simple factors whose breadth-first schedules are bandwidth-optimal (Theorem 13)."""
+    """A product with its best breadth-first schedule.
+
+    The factors are simple and have bandwidth-optimal breadth-first schedules (Theorem 13), or the cost is counted.
+    """
 
     factors: tuple[Construction, ...]
 
@@ -202,6 +205,17 @@ class CartesianProduct(Construction):
             factors=factors,
         )
 
+    @staticmethod
+    def counted(factors: tuple[Construction, ...]) -> "CartesianProduct":
+        """Return the product of any factors. If Theorem 13 does not give the cost, it is counted."""
+        product = CartesianProduct.of(factors)
+        if all(each.is_simple and each.is_breadth_first and each.is_bandwidth_optimal for each in factors):
+            return product
+        wiring = product.wiring
+        return replace(
+            product, cost=breadth_first_cost_of(wiring), is_simple=wiring.is_simple, has_loops=wiring.has_loops
+        )
+
     @property
     def nodes_are_equivalent(self) -> bool:
         """As `Construction.nodes_are_equivalent`."""
@@ -216,7 +230,8 @@ class CartesianProduct(Construction):
     def reduce_scatter_cost(self) -> Cost:
         """As `Construction.reduce_scatter_cost`. The transpose is the product of the transposes (Theorem 13)."""
         costs = [(factor.nodes, factor.reduce_scatter_cost) for factor in self.factors]
-        if all(cost.bandwidth_factor == least_factor(nodes) for nodes, cost in costs):
+        fit = self.is_simple and all(factor.is_breadth_first for factor in self.factors)
+        if fit and all(cost.bandwidth_factor == least_factor(nodes) for nodes, cost in costs):
             return product_cost(costs)
         return super().reduce_scatter_cost
 

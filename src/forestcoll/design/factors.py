@@ -14,7 +14,7 @@ least possible number of steps is less than that of the best known network.
 from collections.abc import Callable, Iterable
 from math import gcd
 
-from forestcoll.design.constructions import Base, Construction
+from forestcoll.design.constructions import Construction
 from forestcoll.design.divisors import divisors
 from forestcoll.design.expansions import BreadthFirst, CartesianProduct, DegreeExpansion
 from forestcoll.design.measure import MAX_DEGREE, least_factor
@@ -27,7 +27,7 @@ class Factors:
         bases: returns the base networks of a number of nodes and a degree that may be fit.
     """
 
-    def __init__(self, bases: Callable[[int, int], Iterable[Base]]) -> None:
+    def __init__(self, bases: Callable[[int, int], Iterable[Construction]]) -> None:
         self._bases = bases
         self._best: dict[tuple[int, int], Construction | None] = {}
 

@@ -21,8 +21,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import gcd
 
-from forestcoll.design.catalogue import bases, kautz, may_be_bidirectional
-from forestcoll.design.constructions import Base, Construction
+from forestcoll.design.catalogue import bases as listed_bases
+from forestcoll.design.catalogue import kautz, may_be_bidirectional
+from forestcoll.design.constructions import Construction
 from forestcoll.design.divisors import divisors, primes_of
 from forestcoll.design.expansions import (
     Bidirectional,
@@ -72,6 +73,7 @@ class TopologyFinder:
     Args:
         bidirectional: use bidirectional networks only.
         published_only: use the base networks of the paper only.
+        bases: more base networks, which `base_network` makes of networks or schedules of the user.
 
     Example:
         >>> finder = TopologyFinder(bidirectional=True)
@@ -79,12 +81,17 @@ class TopologyFinder:
         ['BiRing(4,4)', 'DistReg(4,6)', 'K(4,4)']
     """
 
-    def __init__(self, *, bidirectional: bool = False, published_only: bool = False) -> None:
+    def __init__(
+        self, *, bidirectional: bool = False, published_only: bool = False, bases: Sequence[Construction] = ()
+    ) -> None:
         self._bidirectional = bidirectional
         self._published_only = published_only
         self._frontiers: dict[tuple[int, int], tuple[Construction, ...]] = {}
         self._factors = Factors(self._factor_bases)
-        self._one_way = self if not bidirectional else TopologyFinder(published_only=published_only)
+        self._own: dict[tuple[int, int], list[Construction]] = {(base.nodes, base.degree): [] for base in bases}
+        for base in bases:
+            self._own[base.nodes, base.degree].append(base)
+        self._one_way = self if not bidirectional else TopologyFinder(published_only=published_only, bases=bases)
 
     def find(self, nodes: int, degree: int) -> Frontier:
         """Return the frontier of networks with `nodes` nodes, each with `degree` outgoing and `degree` incoming links.
@@ -121,16 +128,19 @@ class TopologyFinder:
         copied = tuple(self._parallel(nodes, degree, (*listed, *expanded)))
         return (*listed, *self._kautz(nodes, degree, (*listed, *expanded, *copied)), *expanded, *copied)
 
-    def _bases(self, nodes: int, degree: int) -> Iterator[Base]:
-        return self._allowed(bases(nodes, degree, published_only=self._published_only))
+    def _bases(self, nodes: int, degree: int) -> Iterator[Construction]:
+        own = self._own.get((nodes, degree), [])
+        return self._allowed((*own, *listed_bases(nodes, degree, published_only=self._published_only)))
 
-    def _factor_bases(self, nodes: int, degree: int) -> Iterator[Base]:
-        return self._allowed(bases(nodes, degree, published_only=self._published_only, for_products=True))
+    def _factor_bases(self, nodes: int, degree: int) -> Iterator[Construction]:
+        own = self._own.get((nodes, degree), [])
+        listed = listed_bases(nodes, degree, published_only=self._published_only, for_products=True)
+        return self._allowed((*own, *listed))
 
-    def _allowed(self, networks: Iterable[Base]) -> Iterator[Base]:
+    def _allowed(self, networks: Iterable[Construction]) -> Iterator[Construction]:
         return (base for base in networks if base.is_bidirectional or not self._bidirectional)
 
-    def _kautz(self, nodes: int, degree: int, others: Sequence[Construction]) -> Iterator[Base]:
+    def _kautz(self, nodes: int, degree: int, others: Sequence[Construction]) -> Iterator[Construction]:
         """Yield the generalized Kautz graph, if it may be better than `others`. Its cost must be counted."""
         hoped = Cost(moore_steps(nodes, degree), least_factor(nodes))
         if self._bidirectional and not may_be_bidirectional(nodes, degree):
@@ -190,7 +200,14 @@ class TopologyFinder:
             yield Bidirectional.of(base)
 
 
-def find_topologies(nodes: int, degree: int, *, bidirectional: bool = False, published_only: bool = False) -> Frontier:
+def find_topologies(
+    nodes: int,
+    degree: int,
+    *,
+    bidirectional: bool = False,
+    published_only: bool = False,
+    bases: Sequence[Construction] = (),
+) -> Frontier:
     """Find the best networks of a size and a degree for allgather and allreduce (§5.4 of the direct-connect paper).
 
     Args:
@@ -198,6 +215,7 @@ def find_topologies(nodes: int, degree: int, *, bidirectional: bool = False, pub
         degree: the degree d: the number of links that leave each node, and that enter each node.
         bidirectional: use bidirectional networks only.
         published_only: use the base networks of the paper only.
+        bases: more base networks, which `base_network` makes of networks or schedules of the user.
 
     Returns:
         The networks, from the fewest steps to the least bandwidth time. `topology_of` and `schedule_of` make the
@@ -212,7 +230,7 @@ def find_topologies(nodes: int, degree: int, *, bidirectional: bool = False, pub
         >>> best.name, best.cost.steps, str(best.cost.bandwidth_factor)
         ('Cayley(2,8)', 3, '7/8')
     """
-    return TopologyFinder(bidirectional=bidirectional, published_only=published_only).find(nodes, degree)
+    return TopologyFinder(bidirectional=bidirectional, published_only=published_only, bases=bases).find(nodes, degree)
 
 
 def pareto(candidates: Iterable[Construction]) -> tuple[Construction, ...]:

@@ -15,13 +15,14 @@ shards of each node and each interval are counted by adding up their changes fro
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from forestcoll.design.measure import Cost
 
-_Numbers = npt.NDArray[np.int64] | npt.NDArray[np.int32]
+_Numbers = npt.NDArray[Any]
 _SLOT = 64
 """More than the number of ends of intervals per node, to join a position and the number of an end to one integer."""
 
@@ -112,7 +113,8 @@ def _arcs(pieces: _Pieces, nodes: int, degree: int, last: int, *, turns: bool) -
     number = walk // nodes
     walks = (lowest + lengths - 1 - walk) // nodes + 1
     more = (pieces.steps == last) & (walks > degree**last // nodes)
-    return (pieces.steps - 1 + more.astype(np.int32)) * degree + (number - number // degree * degree)
+    columns: _Numbers = (pieces.steps - 1 + more.astype(np.int32)) * degree + (number - number // degree * degree)
+    return columns
 
 
 def _counts(pieces: _Pieces, columns: _Numbers, nodes: int, steps: int, degree: int) -> _Numbers:

@@ -5,6 +5,8 @@ by an isomorphism from the network to its transpose (Theorem 2). If no isomorphi
 breadth-first allgather on the transpose (Corollary 1.1). An allreduce is a reduce-scatter followed by an allgather.
 """
 
+from fractions import Fraction
+
 import numpy as np
 
 from forestcoll.collective import Collective, collective_named
@@ -20,21 +22,22 @@ from forestcoll.topology import Topology
 from forestcoll.verification import verify
 
 
-def topology_of(construction: Construction) -> Topology:
+def topology_of(construction: Construction, *, bandwidth: Fraction = Fraction(1)) -> Topology:
     """Return the network of a construction as a topology; its name is that of the construction.
 
     Args:
         construction: a member of a `Frontier`.
+        bandwidth: the bandwidth of each arc.
 
     Returns:
-        The network, in which the bandwidth of each arc is 1; parallel arcs are one link.
+        The network. Parallel arcs are one link.
 
     Example:
         >>> from forestcoll import find_topologies
         >>> topology_of(find_topologies(8, 2).members[0])
         Topology('Cayley(2,8)', 8 compute nodes, 0 switches, 16 links, GB/s)
     """
-    return construction.wiring.topology(construction.name)
+    return construction.wiring.topology(construction.name, bandwidth)
 
 
 def predicted_cost(construction: Construction, collective: Collective | str) -> Cost:
@@ -51,13 +54,18 @@ def predicted_cost(construction: Construction, collective: Collective | str) -> 
 
 
 def schedule_of(
-    construction: Construction, collective: Collective | str = Collective.ALLGATHER, *, progress: Progress = SILENT
+    construction: Construction,
+    collective: Collective | str = Collective.ALLGATHER,
+    *,
+    bandwidth: Fraction = Fraction(1),
+    progress: Progress = SILENT,
 ) -> StepSchedule:
     """Return a verified schedule on the network of a construction, with the predicted cost.
 
     Args:
         construction: a member of a `Frontier`.
         collective: an allgather, a reduce-scatter or an allreduce.
+        bandwidth: the bandwidth of each arc of the network.
         progress: receives progress reports.
 
     Returns:
@@ -74,7 +82,7 @@ def schedule_of(
     """
     kind = _without_root(collective)
     progress.begin("making the schedule")
-    schedule = _build_schedule(construction, kind)
+    schedule = _build_schedule(construction, kind, bandwidth)
     progress.begin("verifying")
     report = verify(schedule)
     if report.fault is not None:
@@ -95,8 +103,8 @@ def _without_root(collective: Collective | str) -> Collective:
     return kind
 
 
-def _build_schedule(construction: Construction, kind: Collective) -> StepSchedule:
-    topology = topology_of(construction)
+def _build_schedule(construction: Construction, kind: Collective, bandwidth: Fraction) -> StepSchedule:
+    topology = topology_of(construction, bandwidth=bandwidth)
     if kind is Collective.REDUCE_SCATTER:
         return _reduce_scatter(construction, topology, None)
     allgather = step_schedule(construction.wiring, construction.sends(), topology)

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 
 from forestcoll.design.cache import frontier_document, frontier_of
+from forestcoll.design.constructions import Construction
 from forestcoll.design.finder import Frontier, TopologyFinder, check_question
-from forestcoll.errors import NoSolutionError
+from forestcoll.errors import InputError, NoSolutionError
 from forestcoll.progress import SILENT, Progress
 
 Question = tuple[int, int]
@@ -21,12 +22,13 @@ BATCHES = 16
 """The number of batches."""
 
 
-def sweep(
+def sweep(  # noqa: PLR0913 (the options of a search)
     questions: Iterable[Question],
     *,
     executor: Executor | None = None,
     bidirectional: bool = False,
     published_only: bool = False,
+    bases: Sequence[Construction] = (),
     progress: Progress = SILENT,
 ) -> Iterator[Frontier]:
     """Yield the frontier of each question, in the order of the questions. Questions without a network are skipped.
@@ -36,15 +38,18 @@ def sweep(
         executor: where the work is done. None means this process.
         bidirectional: use bidirectional networks only.
         published_only: use the base networks of the paper only.
+        bases: more base networks, as for `find_topologies`. They need `executor` to be None.
         progress: receives the number of finished batches.
 
     Raises:
-        InputError: a number is out of range.
+        InputError: a number is out of range, or `bases` are given with an executor.
     """
+    if bases and executor is not None:
+        raise InputError("bases are for a search in this process; leave out the executor")
     requested = list(questions)
     batches = [batch for first in range(BATCHES) if (batch := requested[first::BATCHES])]
     if executor is None:
-        finder = TopologyFinder(bidirectional=bidirectional, published_only=published_only)
+        finder = TopologyFinder(bidirectional=bidirectional, published_only=published_only, bases=bases)
         for place, (nodes, degree) in enumerate(requested):
             progress.advance(place, len(requested))
             yield from _found(finder, nodes, degree)

@@ -7,10 +7,11 @@ from forestcoll.design.constructions import Construction
 from forestcoll.design.finder import Frontier
 from forestcoll.design.measure import least_factor, moore_steps
 from forestcoll.design.path_rates import path_rates
+from forestcoll.design.realisation import predicted_cost
 from forestcoll.design.workload import Workload, best_for, exchange_rate, time_us
 from forestcoll.presentation.exchange_rates import exchange_document
-from forestcoll.presentation.tables import Column, Page, Table
-from forestcoll.presentation.text import path_text
+from forestcoll.presentation.tables import Column, Page, Table, labelled
+from forestcoll.presentation.text import path_text, printable
 
 _MOST_NODES_FOR_PATHS = 2048
 """The most nodes of a network whose all-to-all rates JSON states, because they need all shortest paths."""
@@ -92,6 +93,51 @@ def frontier_page(
             *([f"Written: {', '.join(files)}{verified}."] if files else []),
         ),
     )
+
+
+def expanded_document(network: Construction, collective: str, written: Mapping[str, Path | None]) -> dict[str, object]:
+    """Return the JSON object of an expanded network.
+
+    Args:
+        network: the network.
+        collective: the collective of the schedule.
+        written: the file of each kind of output, by its key in JSON; None if it is not written.
+    """
+    cost = predicted_cost(network, collective)
+    return {
+        "name": network.name,
+        "nodes": network.nodes,
+        "degree": network.degree,
+        "collective": collective,
+        "steps": cost.steps,
+        "bandwidth_factor": str(cost.bandwidth_factor),
+        "bound": _bound(network, collective),
+        "bidirectional": network.is_bidirectional,
+        "verified": written["output"] is not None,
+        **{name: path_text(path) for name, path in written.items()},
+    }
+
+
+def _bound(network: Construction, collective: str) -> dict[str, object]:
+    phases = 2 if collective == "allreduce" else 1
+    return {
+        "steps": phases * moore_steps(network.nodes, network.degree),
+        "bandwidth_factor": str(phases * least_factor(network.nodes)),
+    }
+
+
+def expanded_page(network: Construction, collective: str, written: Mapping[str, Path | None]) -> Page:
+    """Return the page of an expanded network; the arguments are those of `expanded_document`."""
+    cost, bound = predicted_cost(network, collective), _bound(network, collective)
+    files = [str(path) for path in written.values() if path is not None]
+    verified = "; the schedule is verified" * (written["output"] is not None)
+    rows = [
+        ("steps", f"{cost.steps} ({bound['steps']} by the Moore bound)"),
+        ("T_B", f"{cost.bandwidth_factor} M/B (no {collective} takes less than {bound['bandwidth_factor']})"),
+        ("written", f"{', '.join(files)}{verified}" if files else "nothing; -o writes the schedule"),
+    ]
+    size = f"{network.nodes} nodes, degree {network.degree}"
+    return Page(f"{printable(network.name)}: {collective} on {size}", (labelled(rows),))
 
 
 def reason_for_choice(workload: Workload | None, *, by_user: bool) -> str:
