@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from forestcoll.errors import CommunicationError
-from forestcoll.runtime import Communicator, Work, communicator
+from forestcoll.runtime import Communicator, Work, member
 from forestcoll.runtime.elements import AnyArray
 from forestcoll.schedule.schedule import Schedule
 
@@ -180,13 +180,13 @@ class Player:
         )
 
     def _keep_sockets(self) -> None:
-        usual = communicator._detached  # noqa: SLF001 (to break a connection from outside)
+        usual = member._detached  # noqa: SLF001 (to break a connection from outside)
 
         def keep(connection: socket.socket) -> int:
             self.sockets.append(connection.dup())
             return usual(connection)
 
-        communicator._detached = keep  # noqa: SLF001
+        member._detached = keep  # noqa: SLF001
 
     def _calls(self) -> Iterator[Call]:
         calls, moment = calls_of(self.run), self.run.moment

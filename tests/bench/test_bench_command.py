@@ -51,7 +51,7 @@ def test_all_types_and_reductions_of_a_collective_are_right(collective: str) -> 
         in_place = row["in_place"]
         assert (in_place is None) == Collective(collective).is_personalised
         assert row["wrong"] == 0, row
-        assert in_place is None or in_place["wrong"] == 0, row
+        assert in_place is None or (isinstance(in_place, dict) and in_place["wrong"] == 0), row
         assert row["root"] == (1 if Collective(collective).has_root else None)
 
 
@@ -98,7 +98,7 @@ def test_flows_are_measured_and_right(collective: str) -> None:
     assert [row["size"] for row in rows] == [992, 100_000]
     for row in rows:
         assert (row["wrong"], row["in_place"], row["path"]) == (0, None, "engine/flows")
-        assert row["busbw"] == pytest.approx(row["algbw"] * 3 / 4)
+        assert row["busbw"] == pytest.approx(float(str(row["algbw"])) * 3 / 4)
         assert row["bound_algbw"] == row["schedule_algbw"] == ("2" if collective == "all-to-all" else "8/3")
 
 

@@ -43,8 +43,9 @@ def test_network_and_schedule_are_written_and_verified(tmp_path: Path) -> None:
 def test_the_report_says_how_the_rate_of_all_to_alls_was_computed() -> None:
     words = (*COMMAND, "--nodes", 32, "--degree", 4, "--size", "1MB", "--collective", "all-to-all")
     assert "  all-to-all: the exact rate of the best flow" in run_command(*words).out.splitlines()
-    (row,) = run_command(*words, "--json").document()["pareto"]  # type: ignore[attr-defined]
-    rate = row["all_to_all_rate"]
+    rows = run_command(*words, "--json").document()["pareto"]
+    assert isinstance(rows, list)
+    rate = rows[0]["all_to_all_rate"]
     assert (rate["method"], rate["reason"]) == ("exact", None)
     assert rate["algbw"] == rate["bound_algbw"] == pytest.approx(32 * 5.4217e-2, rel=1e-4)
     plain = run_command(*COMMAND, "--nodes", 32, "--degree", 4, "--size", "1MB", "--json").document()["pareto"]

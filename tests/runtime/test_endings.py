@@ -12,8 +12,7 @@ import pytest
 from players import LIMIT, Players, outcome
 
 from forestcoll.errors import CommunicationError
-from forestcoll.runtime import Communicator, TcpStore
-from forestcoll.runtime import communicator as communicators
+from forestcoll.runtime import Communicator, TcpStore, member
 from forestcoll.runtime.work import Work
 from forestcoll.solver.generate import generate
 from forestcoll.topology.registry import build_topology
@@ -109,13 +108,13 @@ def test_a_fork_does_not_keep_connections_open() -> None:
 @pytest.mark.parametrize("kind", ["data", "control"])
 def test_a_broken_connection_is_no_dead_process(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     kept: list[socket.socket] = []
-    usual = communicators._detached
+    usual = member._detached
 
     def copied(connection: socket.socket) -> int:
         kept.append(connection.dup())
         return usual(connection)
 
-    monkeypatch.setattr(communicators, "_detached", copied)
+    monkeypatch.setattr(member, "_detached", copied)
     with Players(ring(3)) as players:
         controls = {each.fileno(): each for each in kept}
         players.run(total)

@@ -74,7 +74,7 @@ def test_much_data_passes_through_a_few_relays() -> None:
     schedule = generate_flows("ring:nodes=6,one_way=true")  # each flow crosses up to four relays
     with Players([schedule]) as players:
         counts = ((150_001,) * 6,) * 6
-        inputs = inputs_of(counts)
+        inputs: list[Any] = inputs_of(counts)
         results = players.run(lambda group: group.all_to_all(inputs[group.rank]).wait(LIMIT))
     for got, wanted in zip(results, exchanged(inputs, counts), strict=True):
         assert np.array_equal(got, wanted)
@@ -111,7 +111,7 @@ def test_a_demand_matrix_and_idle_relays() -> None:
     matrix = [[0, "1/2", 0], ["1/4", 0, 1], [0, "1/3", 0]]
     schedule = generate_flows("ring:nodes=6", ranks=[0, 2, 4], matrix=matrix)
     counts = ((7, 5000, 0), (2500, 0, 10_000), (0, 3333, 1))
-    inputs = inputs_of(counts)
+    inputs: list[Any] = inputs_of(counts)
     with Players([schedule]) as players:
 
         def body(group: Communicator) -> Any:

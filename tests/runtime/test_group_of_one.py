@@ -51,7 +51,8 @@ def test_results_are_copies(
         assert result is not None
         assert result.tobytes() == expected.tobytes()
         assert in_place or mine.tobytes() == data.tobytes()
-    for result in (alone.allgather(data, **moving).wait(LIMIT), alone.broadcast(data, **moving).wait(LIMIT)):
+    calls = (alone.allgather, alone.broadcast, alone.all_to_all, alone.gather, alone.scatter)
+    for result in (call(data, **moving).wait(LIMIT) for call in calls):
         assert result is not None
         assert result.tobytes() == data.tobytes()
 

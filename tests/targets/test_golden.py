@@ -11,6 +11,7 @@ from forestcoll.collective import Collective
 from forestcoll.exporting.export import export
 from forestcoll.lowering import Options, Placement
 from forestcoll.program import Protocol
+from forestcoll.solver.flows import generate_flows
 from forestcoll.targets.exporting import DEFAULT_DIALECT, Export, Target, usual_options
 
 CASES: dict[str, tuple[str, Collective, Target, dict[str, Any]]] = {
@@ -37,13 +38,16 @@ CASES: dict[str, tuple[str, Collective, Target, dict[str, Any]]] = {
         Target.MSCCLPP_JSON,
         {"options": Options(placement=Placement.OUT_OF_PLACE, protocol=Protocol.LL)},
     ),
+    "ring-all-to-all-rccl.xml": ("ring:nodes=4", Collective.ALL_TO_ALL, Target.MSCCL_XML, {"dialect": "rccl"}),
+    "boxes-all-to-all.json": ("dgx-a100:boxes=2,gpus=2", Collective.ALL_TO_ALL, Target.MSCCLPP_JSON, {}),
     "ring-allreduce": ("ring:nodes=3", Collective.ALLREDUCE, Target.CHAKRA, {"size": 3 * 2**20}),
 }
 
 
 def exported(name: str) -> Export:
     spec, collective, target, options = CASES[name]
-    made, dialect = schedule(spec, collective), options.get("dialect", DEFAULT_DIALECT)
+    dialect = options.get("dialect", DEFAULT_DIALECT)
+    made = generate_flows(spec, collective) if collective.is_personalised else schedule(spec, collective)
     more = {"options": usual_options(made, target, dialect)} | options
     return export(made, target, **more)
 
