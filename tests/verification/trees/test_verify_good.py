@@ -194,6 +194,7 @@ def test_the_judge_imports_no_generator() -> None:
         "json_parts",
         "collective",
         "demand_matrix",
+        "groups",
         "ranks",
         "request",
         "topology",
