@@ -44,7 +44,8 @@ SHARED = "The reduce and the broadcast share the links, and no division of the l
         ),
         ("dgx-a100:boxes=2", "allreduce", None, RECEIPT, "  5200 GB/s together, so algbw <= 5200 / 30 = 520/3 GB/s."),
         ("ring:nodes=4,one_way=true", "reduce", "0", SENT, "  1 GB/s together, so algbw <= 1 GB/s."),
-        ("mi250:boxes=1", "allreduce", None, SHARED, None),
+        ("mi250:boxes=2", "allreduce", None, SHARED, None),
+        ("mi250:boxes=1", "allreduce", None, "The nodes are divided into 8 parts.", None),
     ],
 )
 def test_each_proof_is_explained_in_sentences(

@@ -37,7 +37,7 @@ def flow_search(
     progress: Progress = SILENT,
     orbits: Orbits | None = None,
     *,
-    most_columns: int = MOST_COLUMNS,
+    most_columns: int | None = None,
 ) -> FlowOptimum:
     """Return the optimum of an all-to-all, a gather or a scatter.
 
@@ -46,7 +46,7 @@ def flow_search(
         demand: the demand.
         progress: receives the stages of the work.
         orbits: the orbits of the usable part of the network, if they are known already.
-        most_columns: the most columns of a linear program that is solved.
+        most_columns: the most columns of a linear program that is solved; `MOST_COLUMNS` if None.
 
     Raises:
         InputError: the linear program is too large.
@@ -55,7 +55,7 @@ def flow_search(
     part = usable_part(topology, demand.members(topology))
     if demand.root is not None:
         return _rooted(topology, part, demand, demand.root, progress)
-    return _all_pairs(topology, part, demand, progress, orbits, most_columns)
+    return _all_pairs(topology, part, demand, progress, orbits, MOST_COLUMNS if most_columns is None else most_columns)
 
 
 def _rooted(topology: Topology, part: Topology, demand: Demand, root: int, progress: Progress) -> FlowOptimum:
