@@ -198,7 +198,6 @@ def test_the_judge_imports_no_generator() -> None:
         "demand_matrix",
         "groups",
         "ranks",
-        "groups",
         "request",
         "topology",
     }
