@@ -102,7 +102,7 @@ def best_program(
 
     Example:
         >>> from forestcoll import generate
-        >>> chosen = best_program(generate("dgx-a100:boxes=2"), "msccl-xml", "rccl")
+        >>> chosen = best_program(generate("dgx-a100:boxes=1"), "msccl-xml", "rccl")
         >>> 2**30 % chosen.lowering.program.chunks, chosen.points[-1].algbw > 330
         (0, True)
     """
