@@ -58,6 +58,11 @@ class RoundModel:
         """Return whether the program is short enough to be simulated."""
         return self._length <= TOO_MANY_INSTRUCTIONS
 
+    @property
+    def work(self) -> int:
+        """Return about how many instructions are simulated for a size of many rounds."""
+        return self._length * self._simulated * 3 // 2 if self.can_be_simulated else 0
+
     def points(self, sizes: Sequence[int]) -> tuple[Point, ...]:
         """Return the time for each size of the data M, in bytes; nothing if the program is too long."""
         return tuple(self.point(size) for size in sizes) if self.can_be_simulated else ()

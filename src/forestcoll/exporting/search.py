@@ -34,8 +34,8 @@ ENOUGH = 0.97
 GAIN = 1.01
 """A change is kept if the program becomes faster by this factor."""
 
-MOST_TRIED = 12
-"""The most programs that are compared."""
+MOST_WORK = 250_000
+"""The search ends when it has simulated about this many instructions."""
 
 _LOSSES = (Fraction(1, 300), Fraction(1, 60), Fraction(1, 25))
 """The losses by rounding for which the least number of chunks is tried."""
@@ -102,7 +102,7 @@ def best_program(
 
     Example:
         >>> from forestcoll import generate
-        >>> chosen = best_program(generate("dgx-a100:boxes=2"), "msccl-xml", "rccl")
+        >>> chosen = best_program(generate("dgx-a100:boxes=1"), "msccl-xml", "rccl")
         >>> 2**30 % chosen.lowering.program.chunks, chosen.points[-1].algbw > 330
         (0, True)
     """
@@ -136,6 +136,7 @@ class _Search:
     given: dict[str, Any]
     known: dict[Options, _Candidate | None] = field(default_factory=dict)
     problem: NoSolutionError | None = None
+    work: int = 0
 
     def __post_init__(self) -> None:
         machine = machine_of(self.schedule.topology)
@@ -185,7 +186,7 @@ class _Search:
         usual = usual_options(self.schedule, self.target, self.dialect)
         chosen: dict[str, Any] = {name: value for name, value in self.given.items() if name != "chunks"}
         if self.counts:
-            chosen["chunks"] = least_with(self.counts, _LOSSES[0]).chunks
+            chosen["chunks"] = least_with(self.counts, _LOSSES[1]).chunks
         if chosen.get("protocol") == Protocol.LL and self.target is Target.MSCCLPP_JSON:
             chosen.setdefault("pieces", 1)
         if self.target is Target.MSCCLPP_JSON:
@@ -215,10 +216,10 @@ class _Search:
         if one_sided and lowerer_for(self.schedule).in_pieces:
             choices["round_bytes"] = (2**21, 2**22, 2**17)
         choices["blocks"] = [each for each in (32, 64, self._most_blocks()) if each <= self._most_blocks()]
+        choices["instances"] = (1, 2, 4, 8, 16)
         if not one_sided and lowerer_for(self.schedule).in_pieces:
-            choices["pieces"] = (4, 8, 16, 2)
+            choices["pieces"] = (4, 16, 64)
         choices["chunks"] = sorted({least_with(self.counts, loss).chunks for loss in _LOSSES}) if self.counts else ()
-        choices["instances"] = (1, 2, 4, 8)
         yield from ((name, values) for name, values in choices.items() if name not in self.given and values)
 
     def _most_blocks(self) -> int:
@@ -230,12 +231,14 @@ class _Search:
         for value in values:
             change: dict[str, Any] = {name: value}
             found = self._evaluate(replace(best.options, **change))
+            if found is None and name == "pieces":
+                break  # more pieces do not fit either
             if found is not None and found.algbw > GAIN * best.algbw:
                 best = found
         return best
 
     def _evaluate(self, options: Options) -> _Candidate | None:
-        if options not in self.known and len(self.known) >= MOST_TRIED and any(self.known.values()):
+        if options not in self.known and self.work > MOST_WORK and any(self.known.values()):
             return None
         if options not in self.known:
             self.known[options] = self._candidate(options) if self._divides(options) else None
@@ -258,4 +261,5 @@ class _Search:
         round_bytes = round_bytes_of(self.target, options)
         model = RoundModel(self.schedule, lowering.program, chunks, round_bytes, self.paths, self.costs, lowering.algbw)
         algbw = model.point(self.aim.sizes[-1]).algbw if model.can_be_simulated else 0.0
+        self.work += model.work
         return _Candidate(options, lowering, model, algbw)
