@@ -117,7 +117,8 @@ class _AllTrees:
         after: dict[int, list[int]] = {}
         for link in self._topology.links:
             after.setdefault(link.source, []).append(link.target)
-        columns, pending = [], [(source,)]
+        columns: list[int] = []
+        pending: list[Walk] = [(source,)]
         for path in pending:
             if path[-1] == target:
                 for ends in pairwise(path):
