@@ -1,7 +1,6 @@
 """Every schedule can be exported to each format. The export reads the file back and runs it."""
 
 from fractions import Fraction
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,11 +10,11 @@ from test_schedules_reach_the_optimum import SPECS
 
 from forestcoll.collective import SCHEDULED, Collective
 from forestcoll.errors import NoSolutionError
-from forestcoll.exporting.export import export
 from forestcoll.lowering import Options, Placement
 from forestcoll.program import Protocol
+from forestcoll.schedule.schedule import Schedule
 from forestcoll.solver.flows import generate_flows
-from forestcoll.targets.exporting import Export, Target
+from forestcoll.targets.exporting import DEFAULT_DIALECT, Export, Target, export_with, usual_options
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
 from networks import SMALL, examples, networks
@@ -29,8 +28,21 @@ PLANS = (
 )
 
 
-def exported(spec: str, collective: Collective, target: Target, **options: Any) -> Export:
-    return export(schedule_of(build_topology(spec), collective), target, **options)
+def exported(
+    spec: str,
+    collective: Collective,
+    target: Target,
+    dialect: str = DEFAULT_DIALECT,
+    options: Options | None = None,
+) -> Export:
+    """Export with the usual options, or with `options`; tests of `exporting` are about those that the search finds."""
+    return exported_plainly(schedule_of(build_topology(spec), collective), target, dialect, options)
+
+
+def exported_plainly(
+    schedule: Schedule, target: Target, dialect: str = DEFAULT_DIALECT, options: Options | None = None
+) -> Export:
+    return export_with(options or usual_options(schedule, target, dialect), schedule, target, dialect=dialect)
 
 
 @pytest.mark.parametrize("target", [Target.MSCCL_XML, Target.MSCCLPP_JSON])
@@ -76,14 +88,14 @@ def test_traces(spec: str, collective: Collective) -> None:
 @pytest.mark.parametrize("target", Target)
 @pytest.mark.parametrize("spec", [*FEW, "kautz:degree=2,length=2"])
 def test_an_all_to_all(spec: str, target: Target) -> None:
-    lowering = export(generate_flows(spec), target).lowering
+    lowering = exported_plainly(generate_flows(spec), target).lowering
     assert lowering.loss <= Fraction(1, 20)
 
 
 @examples(20)
 @given(networks(kinds=st.just(SMALL)), st.sampled_from(Target))
 def test_an_all_to_all_on_random_networks(topology: Topology, target: Target) -> None:
-    assert export(generate_flows(topology), target).target is target
+    assert exported_plainly(generate_flows(topology), target).target is target
 
 
 @examples(40)
@@ -98,7 +110,7 @@ def test_random_networks(
     topology: Topology, collective: Collective, target: Target, pieces: int, instances: int
 ) -> None:
     options = Options(placement=Placement.OUT_OF_PLACE, pieces=pieces, instances=instances)
-    assert export(schedule_of(topology, collective), target, options=options).target is target
+    assert exported_plainly(schedule_of(topology, collective), target, options=options).target is target
 
 
 @pytest.mark.slow

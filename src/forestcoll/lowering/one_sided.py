@@ -11,14 +11,16 @@ after that one has signalled that it has started, at the start of each block. Be
 data that comes to it, and for the helpers of PORT channels to do the work that it gave them.
 
 A block first does all parts that wait for nothing (the sends of leaves, and of roots that have nothing to sum), then
-the parts between, in the order of the cells, and last the parts that only wait for the end of a cell.
+the parts between, in the order of the cells, and last the parts that only wait for the end of a cell. If signals
+between two ranks would then be sent and awaited in different orders, the blocks of this number do all parts cell by
+cell.
 
 **Why it terminates.** Sending a signal never waits, so the first parts of all blocks are done. Consider the first cell,
 in the order, whose parts between are not done. All blocks on its trees have done those of all earlier cells. So no
 block on the paths from its leaves to the root and back has to wait for another cell. No rank waits for the last parts.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
@@ -72,9 +74,9 @@ def one_sided(
     if isinstance(placed, Excess):
         return placed
     channels: dict[Channel, int] = {}
+    listed = [_Cells(cells, by_turns=_signals_keep_order(puts, cells)) for cells in placed]
     blocks = [
-        [_block(puts, rank, number, listed, channels) for number, listed in enumerate(placed)]
-        for rank in range(len(boxes))
+        [_block(puts, rank, number, each, channels) for number, each in enumerate(listed)] for rank in range(len(boxes))
     ]
     program = layout.program(name, blocks, puts.rooms.sizes, channels)
     return replace(program, slots=None, groups=tuple(groups))
@@ -193,18 +195,60 @@ def _operations_at_ends(peers: int) -> int:
     return 4 * -(-peers // 8) + 3
 
 
-def _block(puts: Puts, rank: int, number: int, cells: Sequence[Cell], channels: dict[Channel, int]) -> Block:
+@dataclass(frozen=True)
+class _Cells:
+    """The cells of a block number, and the order in which its blocks do their parts.
+
+    Attributes:
+        cells: the cells.
+        by_turns: whether a block first does what waits for nothing; otherwise it does the parts cell by cell.
+    """
+
+    cells: Sequence[Cell]
+    by_turns: bool = True
+
+    def parts(self, puts: Puts, rank: int, channel: Callable[[int, int], int]) -> list[tuple[int, list[Instruction]]]:
+        """Return the parts of a rank in their order, each with the place of its cell."""
+        found = [
+            (place, part)
+            for place, cell in enumerate(self.cells)
+            if rank in cell.ranks
+            for part in puts.parts(cell, rank, channel)
+        ]
+        ranks = len(puts.layout.parts)
+        return sorted(found, key=lambda each: _turn(each[1], rank, ranks)) if self.by_turns else found
+
+
+def _signals_keep_order(puts: Puts, cells: Sequence[Cell]) -> bool:
+    """Return whether blocks can do these cells by turns: each rank waits for signals in the order of their sender.
+
+    A channel counts signals and does not name them. In another order, a rank would take one signal for another.
+    """
+    ranks = len(puts.layout.parts)
+    sent: defaultdict[int, list[int]] = defaultdict(list)
+    awaited: defaultdict[int, list[int]] = defaultdict(list)
+    for rank in range(ranks):
+        for place, part in _Cells(cells).parts(puts, rank, lambda source, target: source * ranks + target):
+            for instruction in part:
+                for each in instruction.signals:
+                    sent[each].append(place)
+                for each in instruction.waits:
+                    awaited[each].append(place)
+    return sent == awaited
+
+
+def _block(puts: Puts, rank: int, number: int, cells: _Cells, channels: dict[Channel, int]) -> Block:
     """Return block `number` of a rank, and add the channels that it uses to `channels`."""
 
     def channel(source: int, target: int) -> int:
         kind = puts.neighbours.kind(source, target)
         return channels.setdefault(Channel(kind, source, target, number), len(channels))
 
-    mine = [cell for cell in cells if rank in cell.ranks]
+    mine = [cell for cell in cells.cells if rank in cell.ranks]
     listed = [] if puts.packets else list(_greeting(puts, rank, mine, channel))
     loops: list[Loop] = []
-    parts = [(part, cell.rounds) for cell in mine for part in puts.parts(cell, rank, channel)]
-    for part, rounds in sorted(parts, key=lambda each: _turn(each[0], rank, len(puts.layout.parts))):
+    for place, part in cells.parts(puts, rank, channel):
+        rounds = cells.cells[place].rounds
         if rounds > 1:
             loops.append(Loop(len(listed), len(part), rounds))
         for turn in range(rounds):
