@@ -117,7 +117,8 @@ def test_roots_on_relays_can_double_the_rate() -> None:
         builder.add_link(source, target, 1)
     topology = builder.build()
     best = optimum(topology, "allreduce", ranks=["a", "b"])
-    assert (best.algbw, best.is_optimal) == (1, True)
+    assert best.algbw == 1
+    assert best.is_optimal
     schedule = generate(topology, "allreduce", ranks=["a", "b"])
     assert verify(schedule).ok
     assert not {root for phase in schedule.phases for root in phase.roots} & set(best.members)

@@ -48,10 +48,11 @@ def test_mscclpp_gets_the_plan_of_each_size(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.chdir(tmp_path)
     found = tune("dgx-a100:boxes=1,gpus=4", collective, [2**12, 2**20, 2**28])
     write_tuning(found, "tuned")
-    library, names = Library(), {}
+    library = Library()
+    names: dict[str, Any] = {}
     with mock.patch.dict(sys.modules, {"mscclpp": library.module, "mscclpp.ext": library.ext}):
         exec(programs()[1], names)  # noqa: S102 (our own example)
-        names["register"](0, 4)  # type: ignore[operator]
+        names["register"](0, 4)
     known = {name: name for name in library.plans}
     assert len(known) == len(found.ranges)
     for each in found.ranges:
