@@ -50,12 +50,16 @@ def test_an_operating_system_error_on_reading_is_reported(
 def test_an_operating_system_error_on_writing_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
 ) -> None:
-    def refuse(*_: object, **__: object) -> None:
-        raise PermissionError(13, "Permission denied")
-
     path = tmp_path / "out.json"
     path.write_text("older")
-    monkeypatch.setattr("tempfile.mkstemp", refuse)
+    usual = os.open
+
+    def refuse(name: str | Path, flags: int, mode: int = 0o777) -> int:
+        if Path(name).parent == tmp_path and flags & os.O_CREAT:
+            raise PermissionError(13, "Permission denied")
+        return usual(name, flags, mode)
+
+    monkeypatch.setattr("os.open", refuse)
     message = run_command(*words, "ring:nodes=3", "-o", path).error_line()
     assert message == f"{path}: cannot be written: Permission denied"
     assert path.read_text() == "older"

@@ -58,9 +58,10 @@ def test_names_that_are_no_text_are_printed(tmp_path: Path) -> None:
 
 
 ENDLESS = """
-import time
+import signal, time
 import forestcoll.schedule.files as files
 from forestcoll.cli import main
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # it is ignored where nohup starts the tests
 def slow(schedule):
     yield "half"
     print("writing", flush=True)

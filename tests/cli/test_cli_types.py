@@ -36,7 +36,11 @@ def test_a_text_is_read_and_any_other_value_is_kept(kind: "click.ParamType[Any]"
         (["bench", "-d", "float128"], "'-d' / '--datatype'", "float128"),
         (["bench", "-o", "median"], "'-o' / '--op'", "median"),
         (["bench", "-b", "ten"], "'-b' / '--minbytes'", "ten"),
-        (["bench", "--collective", "all-to-all"], "'--collective'", "is not supported by this command"),
+        (
+            ["compare", "ring:nodes=4", "--collective", "broadcast"],
+            "'--collective'",
+            "is not supported by this command",
+        ),
         (["import", "x.xml", "--nvlink", "0"], "'--nvlink'", "'0'; expected a bandwidth above 0"),
         (["import", "x.xml", "--nvlink", "fast"], "'--nvlink'", "fast"),
         (["import", "x.xml", "--format", "nccl"], "'--format'", "nccl"),

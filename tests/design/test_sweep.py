@@ -125,7 +125,7 @@ def test_a_sweep_works_with_a_dask_client(tmp_path: Path) -> None:
 
 
 def test_a_range_that_is_out_of_range_is_refused_before_it_is_listed() -> None:
-    with pytest.raises(InputError, match="nodes is 999999999; expected an integer from 2 to 8192"):
+    with pytest.raises(InputError, match="nodes is 999999999; expected an integer from 2 to 16384"):
         questions_of(range(2, 10**9), range(4, 5))
     with pytest.raises(InputError, match="degree is 999999; expected an integer from 1 to 64"):
         questions_of(range(8, 9), range(1, 10**6))

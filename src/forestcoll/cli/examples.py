@@ -33,6 +33,11 @@ EXAMPLES = {
         "forestcoll emulate ring:nodes=3 --scale 100Mbit=1 -- sh -c 'echo rank $RANK of $WORLD_SIZE'",
         "forestcoll emulate dgx-a100:boxes=1 --scale 100Mbit=300GB/s -- sh -c 'ip -brief address show main'",
     ),
+    "expand": (
+        "forestcoll expand torus:dims=3x3 --by line-graph -o schedule.json",
+        "forestcoll expand ring:nodes=5 --by degree=2 --by breadth-first --json",
+        "forestcoll expand schedule.json --by product=torus:dims=3x3 --collective allreduce",
+    ),
     "explain": (
         "forestcoll explain dgx-a100:boxes=2 --measured nccl-tests.log",
         "forestcoll explain dgx-a100:boxes=2 --measured nccl-tests.log --json",
@@ -42,15 +47,9 @@ EXAMPLES = {
         "forestcoll export schedule.json --to msccl-xml --dialect rccl -o program.xml",
         "forestcoll export schedule.json --to mscclpp-json -o plan.json --snippet register.py",
     ),
-    "expand": (
-        "forestcoll expand torus:dims=3x3 --by line-graph -o schedule.json",
-        "forestcoll expand ring:nodes=5 --by degree=2 --by breadth-first --json",
-        "forestcoll expand schedule.json --by product=torus:dims=3x3 --collective allreduce",
-    ),
     "find-topology": (
         "forestcoll find-topology --nodes 12 --degree 4",
         "forestcoll find-topology --nodes 12 --degree 4 --size 1MB --topology-output network.json",
-        "forestcoll find-topology --nodes 8..10 --degree 4 --json",
         "forestcoll find-topology --nodes 36 --degree 4 --base torus:dims=3x3",
     ),
     "fit": (

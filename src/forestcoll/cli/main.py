@@ -43,7 +43,7 @@ _COMMANDS = {
     "train-time": "Estimate the time of a training iteration on a network.",
     "topologies": "List the topology builders and their parameters.",
     "topology": "Write a topology file.",
-    "tune": "Find the best schedule and program for each message size.",
+    "tune": "Find the best schedule for each message size.",
     "verify": "Verify a schedule file.",
     "view": "Draw a network or a schedule.",
     "what-if": "Compute the effect of failures, upgrades and new links.",

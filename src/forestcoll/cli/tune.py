@@ -63,7 +63,7 @@ def command(  # noqa: PLR0913 (one parameter for each option)
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """Find the best schedule and program for each message size.
+    """Find the best schedule for each message size.
 
     For each size, the programs of all candidates are simulated: the optimal schedule in several numbers of pieces,
     schedules with fewer trees, the algorithms that compare lists, and direct exchanges for small data. The table shows

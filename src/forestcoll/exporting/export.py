@@ -6,7 +6,7 @@ from typing import Any
 
 from forestcoll.errors import InputError
 from forestcoll.exporting.search import Chosen, best_program, schedule_algbw
-from forestcoll.lowering import Options, Placement
+from forestcoll.lowering import Options, Placement, lowerer_for
 from forestcoll.program import Protocol
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.targets.exporting import (
@@ -85,10 +85,11 @@ def export_best(
         given: options of the lowering by their names; see `best_program`.
     """
     target, given = target_named(target), dict(given or {})
-    if target is Target.CHAKRA:
-        return export_with(replace(usual_options(schedule, target), **given), schedule, target, size=size)
     if target is Target.MSCCL_XML:
         _check_placement(dialect, given)
+    if target is Target.CHAKRA or not lowerer_for(schedule).is_searched:
+        options = replace(usual_options(schedule, target, dialect), **given)
+        return export_with(options, schedule, target, dialect=dialect, size=size)
     chosen = best_program(schedule, target, dialect, given=given)
     done = export_with(chosen.options, schedule, target, dialect=dialect)
     expected = tuple((point.size, point.algbw) for point in chosen.points)

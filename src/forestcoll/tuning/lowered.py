@@ -35,7 +35,7 @@ CHUNK_BYTES = 16
 MOST_BLOCKS = 104
 """The most thread blocks of a rank: all must be on the GPU at the same time, and an A100 has 108 processors."""
 
-_SHORT = 1000
+_SHORT = 2000
 """The most instructions of a program that is made with two numbers of blocks."""
 
 _CHUNKS_OF_TREE = 32

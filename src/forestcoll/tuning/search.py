@@ -6,6 +6,7 @@ with the size. Programs that cannot be the fastest are not simulated, by these f
 
 - A program takes at least as long as for a smaller size, and at least as long as its busiest link is busy.
 - Twice the pieces save at most half of the time in which the busiest link is idle: half of the data fills the trees.
+  So `MOST_PIECES` pieces leave at least the corresponding part of it.
 
 So a candidate that took twice the best time at a smaller size is simulated only for some sizes, for its curve.
 """
@@ -82,12 +83,13 @@ class _Ladder:
         return found
 
     def _may_be_faster(self, found: Best | None, limit: float, size: int) -> bool:
-        """Return whether twice the pieces may be faster than `found` and `limit`."""
+        """Return whether more pieces may be faster than `found` and `limit`."""
         if found is None:
             return False
         known = self.times.get(2 * self.pieces, 0.0)
-        halved = (found.microseconds + self.busy_part * size) / 2
-        return known < found.microseconds and halved < min(limit, found.microseconds)
+        busy = self.busy_part * size
+        least = busy + (found.microseconds - busy) * self.pieces / MOST_PIECES
+        return known < found.microseconds and least < min(limit, found.microseconds)
 
     def _at(self, size: int, pieces: int) -> Best | None:
         found: Best | None = None

@@ -18,6 +18,12 @@ class Curve:
         name: the name of the candidate.
         microseconds: for each size of the tuning, the time of the fastest program of the candidate that was simulated;
             None if the candidate has no program for the size.
+
+    Example:
+        >>> from forestcoll import tune
+        >>> curve = tune("ring:nodes=3", "allgather", [2**20]).curves[0]
+        >>> len(curve.microseconds)
+        1
     """
 
     name: str
@@ -41,6 +47,12 @@ class SizeRange:
         chunks: the number of chunks of the program; it divides the data of a call if each chunk is whole elements.
         programs: the texts of the programs, by the name of the format.
         program_microseconds: the time of each program at `most`, by the name of the format.
+
+    Example:
+        >>> from forestcoll import tune
+        >>> last = tune("ring:nodes=3", "allgather", [2**20]).ranges[-1]
+        >>> last.most, last.ratio >= 1, sorted(last.programs)
+        (1048576, True, ['msccl-xml', 'mscclpp-json'])
     """
 
     least: int

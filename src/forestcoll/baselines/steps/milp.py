@@ -49,7 +49,7 @@ MOST_COLUMNS = 1600
 MOST_CHUNKS = 4
 """The most chunks of each node that are tried by default."""
 
-SEARCHED = 1
+SEARCHED = 20
 """The most nodes of the search tree of HiGHS: more seldom find a better schedule, and take much longer."""
 
 SECONDS = 10.0
