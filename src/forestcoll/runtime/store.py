@@ -131,9 +131,7 @@ class TcpStore:
         host = self._address[0], self.port
         while True:
             try:
-                connection = socket.create_connection(host, timeout=max(0.05, deadline - time.monotonic()))
-                nonce = _exactly(connection, _NONCE)
-                connection.sendall(hmac.digest(self._secret, nonce, hashlib.sha256))
+                return self._greeted(socket.create_connection(host, timeout=max(0.05, deadline - time.monotonic())))
             except OSError as error:
                 if time.monotonic() >= deadline:
                     where = f"{host[0]}:{host[1]}"
@@ -141,8 +139,16 @@ class TcpStore:
                         f"rank 0 is not reached at {where} within {timeout:g} s: {error}"
                     ) from None
                 time.sleep(0.02)
-            else:
-                return connection
+
+    def _greeted(self, connection: socket.socket) -> socket.socket:
+        """Prove to the server that this rank has the secret; the connection is closed if it breaks."""
+        try:
+            nonce = _exactly(connection, _NONCE)
+            connection.sendall(hmac.digest(self._secret, nonce, hashlib.sha256))
+        except OSError:
+            connection.close()
+            raise
+        return connection
 
     def _ask(self, question: dict[str, object]) -> dict[str, Any]:
         with self._lock:
