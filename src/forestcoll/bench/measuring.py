@@ -177,7 +177,6 @@ def bench(
     """
     shared = _shared(launch, make_schedules)
     plans = [plan_of(schedule) for _, schedule in shared]
-    _check_plans(launch, plans)
     name = launch.share(library_name(launch, request.other_library) or "") or None
     other = library(name, launch, plans[0].members)
     session = _Session(launch, request, pacing_here() if pacing is None else pacing, other, listener or Listener(), {})
@@ -190,9 +189,14 @@ def bench(
 
 
 def _shared(launch: Launch, make_schedules: Callable[[], Sequence[tuple[str, Schedule]]]) -> list[tuple[str, Schedule]]:
-    """Return the schedules of rank 0; where they could not be made, the other ranks end without a message."""
+    """Return the schedules of rank 0; where they are not right, the other ranks end without a message."""
     made: list[tuple[str, Schedule]] = []
-    launch.only_first(lambda: made.extend(make_schedules()))
+
+    def make() -> None:
+        made.extend(make_schedules())
+        _check_ranks(launch, [schedule for _, schedule in made])
+
+    launch.only_first(make)
     names = launch.share(json.dumps([name for name, _ in made]))
     return [
         (name, _runnable(launch.share("".join(schedule_text(made[number][1])) if made else "")))
@@ -206,12 +210,12 @@ def _runnable(text: str) -> Schedule:
     return schedule
 
 
-def _check_plans(launch: Launch, plans: Sequence[Plan]) -> None:
-    for plan in plans:
-        if plan.size != launch.size:
+def _check_ranks(launch: Launch, schedules: Sequence[Schedule]) -> None:
+    for schedule in schedules:
+        if (size := len(schedule.topology.compute)) != launch.size:
             fix = "start one process for each compute node"
-            raise InputError(f"bench: {launch.size} processes, but the network has {plan.size} compute nodes; {fix}")
-        if plan.members != plans[0].members:
+            raise InputError(f"bench: {launch.size} processes, but the network has {size} compute nodes; {fix}")
+        if schedule.members != schedules[0].members:
             raise InputError("bench: the schedules have different ranks that take part; measure them one by one")
 
 
