@@ -11,7 +11,7 @@ The method is Newton's: for a rate r, find a partition with the least b(P) - r (
 rate is the quotient of this partition; if not, r is the strength. Each step raises |P| - 1 or lowers b(P), as in the
 argument of Dinkelbach. The least partition is found by a greedy algorithm (Cunningham 1985, Barahona 1992). Twice its
 value is the sum over parts S of g(S) = b(links out of S) - 2 r, plus 2 r. Each node v receives the greatest y_v
-for which y(S) <= g(S) for every set S of nodes up to v. A least cut finds y_v and a set with equality. Sets with
+for which y(S) <= g(S) for all sets S of nodes up to v. A least cut finds y_v and a set with equality. Sets with
 equality that have a common node are joined; in the end they are the parts.
 
 Cost: one max-flow for each node and each step; there are a few steps. Exact, in integers.

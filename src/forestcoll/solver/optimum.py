@@ -32,7 +32,7 @@ def optimum(  # noqa: PLR0913 (the request and how to solve it)
     """Return the exact optimum of `collective` on `topology`: the bandwidth that `generate` reaches, and its bound.
 
     Without `trees` or `max_trees`, the optimum has few trees per root that reach it, in most networks the fewest.
-    Their number is the same for every order of the nodes.
+    Their number does not depend on the order of the nodes.
 
     Args:
         topology: the network: a `Topology`, a spec string of a builder, a path, or a networkx graph. If switches are
