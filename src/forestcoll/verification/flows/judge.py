@@ -6,16 +6,13 @@ each pair of nodes exchanges, the loads of links, the bandwidth and the bound ag
 
 from fractions import Fraction
 
-from forestcoll.proof import CutProof, LengthsProof, Proof
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.verification.claims import Claim, is_optimal
 from forestcoll.verification.flows.case import Case
 from forestcoll.verification.flows.rules import ACHIEVED, CLAIMS, DELIVERY
+from forestcoll.verification.proof_checks.checks import PROOFS_OF_EXCHANGES
 from forestcoll.verification.report import FlowReport, LinkLoad
 from forestcoll.verification.rule import first_fault
-
-PROOFS: tuple[type[Proof], ...] = (CutProof, LengthsProof)
-"""The kinds of proofs that bound flows."""
 
 _BUSIEST_SHOWN = 8
 
@@ -26,7 +23,7 @@ def judge_flows(schedule: FlowSchedule) -> FlowReport:
     fault = first_fault(case, DELIVERY)
     if fault is not None:
         return FlowReport(fault)
-    claim = Claim(schedule, case.network, case.algbw, PROOFS)
+    claim = Claim(schedule, case.network, case.algbw, PROOFS_OF_EXCHANGES)
     fault = first_fault(case, ACHIEVED) or first_fault(claim, CLAIMS)
     return FlowReport(
         fault=fault,

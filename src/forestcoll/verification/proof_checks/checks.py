@@ -44,6 +44,19 @@ CHECKS: dict[type[Proof], Callable[[Any, Question], Fraction]] = {
 }
 """The function that computes the proven bound, for each kind of proof."""
 
+PROOFS_OF_TREES: tuple[type[Proof], ...] = (
+    CutProof,
+    ReceiptProof,
+    TreeDualProof,
+    PartitionProof,
+    TreeLengthsProof,
+    TreeDistancesProof,
+)
+"""The kinds of proofs that bound schedules whose data moves along trees."""
+
+PROOFS_OF_EXCHANGES: tuple[type[Proof], ...] = (CutProof, LengthsProof)
+"""The kinds of proofs that bound collectives whose pairs of nodes exchange data of their own."""
+
 
 def proven(proof: Proof, question: Question) -> Fraction:
     """Return the algbw of which `proof` proves that no schedule beats it.

@@ -8,38 +8,15 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from forestcoll.collective import Collective
-from forestcoll.proof import (
-    Bound,
-    CutProof,
-    LengthsProof,
-    PartitionProof,
-    Proof,
-    ReceiptProof,
-    TreeDistancesProof,
-    TreeDualProof,
-    TreeLengthsProof,
-)
+from forestcoll.proof import Bound, CutProof, Proof, ReceiptProof
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.verification.claims import Claim
-from forestcoll.verification.proof_checks.checks import proven
+from forestcoll.verification.proof_checks.checks import PROOFS_OF_EXCHANGES, PROOFS_OF_TREES, proven
 from forestcoll.verification.proof_checks.question import Question, UnprovenError
 from forestcoll.verification.report import StepReport
 from forestcoll.verification.rule import first_fault
 from forestcoll.verification.steps.case import StepCase
 from forestcoll.verification.steps.rules import ACHIEVED, CLAIMS, RULES
-
-PROOFS: tuple[type[Proof], ...] = (
-    CutProof,
-    ReceiptProof,
-    TreeDualProof,
-    PartitionProof,
-    TreeLengthsProof,
-    TreeDistancesProof,
-)
-"""The kinds of proofs that bound step schedules, in which each part of a shard moves along a tree."""
-
-PROOFS_OF_EXCHANGES: tuple[type[Proof], ...] = (CutProof, LengthsProof)
-"""The kinds of proofs that bound all-to-alls."""
 
 
 def judge_steps(schedule: StepSchedule) -> StepReport:
@@ -49,7 +26,8 @@ def judge_steps(schedule: StepSchedule) -> StepReport:
     if fault is not None:
         return StepReport(fault)
     algbw = case.algbw
-    proofs = PROOFS_OF_EXCHANGES if schedule.collective is Collective.ALL_TO_ALL else PROOFS
+    # In a step schedule, each part of a shard moves along a tree.
+    proofs = PROOFS_OF_EXCHANGES if schedule.collective is Collective.ALL_TO_ALL else PROOFS_OF_TREES
     fault = first_fault(case, ACHIEVED) or first_fault(Claim(schedule, case.network, algbw, proofs), CLAIMS)
     if fault is not None:
         return StepReport(fault)

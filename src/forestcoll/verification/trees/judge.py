@@ -8,31 +8,13 @@ and computes the loads of links, the bandwidth and the bound again, exactly. The
 from fractions import Fraction
 
 from forestcoll.collective import Collective
-from forestcoll.proof import (
-    CutProof,
-    PartitionProof,
-    Proof,
-    ReceiptProof,
-    TreeDistancesProof,
-    TreeDualProof,
-    TreeLengthsProof,
-)
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.verification.claims import Claim, is_optimal
+from forestcoll.verification.proof_checks.checks import PROOFS_OF_TREES
 from forestcoll.verification.report import LinkLoad, TreeReport
 from forestcoll.verification.rule import first_fault
 from forestcoll.verification.trees.case import Case
 from forestcoll.verification.trees.rules import RULE_BOOKS
-
-PROOFS: tuple[type[Proof], ...] = (
-    CutProof,
-    ReceiptProof,
-    TreeDualProof,
-    PartitionProof,
-    TreeLengthsProof,
-    TreeDistancesProof,
-)
-"""The kinds of proofs that bound schedules whose data moves along trees."""
 
 _BUSIEST_SHOWN = 8
 
@@ -43,7 +25,7 @@ def judge_trees(schedule: TreeSchedule) -> TreeReport:
     fault = first_fault(case, book.delivery)
     if fault is not None:
         return TreeReport(fault)
-    claim = Claim(schedule, case.network, case.algbw, PROOFS)
+    claim = Claim(schedule, case.network, case.algbw, PROOFS_OF_TREES)
     fault = first_fault(case, book.achieved) or first_fault(claim, book.claims)
     return TreeReport(
         fault=fault,
