@@ -96,6 +96,9 @@ _DUAL = {
 SCHEDULED = tuple(each for each in Collective if not each.is_personalised)
 """The collectives whose data is copied or added up: their schedules are trees or steps."""
 
+UNROOTED = tuple(each for each in SCHEDULED if not each.has_root)
+"""The collectives of `SCHEDULED` without a root: allgather, reduce-scatter and allreduce."""
+
 PERSONALISED = tuple(each for each in Collective if each.is_personalised)
 """The collectives whose pairs of nodes exchange data of their own: their schedules are flows."""
 

@@ -137,7 +137,7 @@ class Baseline:
 
     name: str
     family: Family
-    collectives: frozenset[Collective]
+    collectives: tuple[Collective, ...]
     make: Callable[[Problem], Schedule | Made]
     overhead: Overhead | None = None
 

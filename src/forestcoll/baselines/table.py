@@ -20,39 +20,38 @@ from forestcoll.baselines.steps.swing import swing, swing_torus
 from forestcoll.baselines.steps.two_level_barrier import two_level_barrier
 from forestcoll.baselines.tacos import tacos
 from forestcoll.baselines.two_level import two_level
-from forestcoll.collective import Collective
+from forestcoll.collective import UNROOTED, Collective
 from forestcoll.errors import InputError, did_you_mean, shown
 
-_ALLREDUCE = frozenset({Collective.ALLREDUCE})
-_UNROOTED = frozenset({Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE})
+_ALLREDUCE = (Collective.ALLREDUCE,)
 
 _OWN_DATA = Overhead(algbw_with_own_data, "the algbw counts that each GPU's own data passes the switch, too")
 
 BASELINES: tuple[Baseline, ...] = (
-    Baseline("nccl-ring", Family.TREES, _UNROOTED, nccl_ring),
-    Baseline("rccl-ring", Family.TREES, _UNROOTED, rccl_ring),
+    Baseline("nccl-ring", Family.TREES, UNROOTED, nccl_ring),
+    Baseline("rccl-ring", Family.TREES, UNROOTED, rccl_ring),
     Baseline("nccl-tree", Family.TREES, _ALLREDUCE, nccl_tree),
-    Baseline("nvls", Family.TREES, _UNROOTED, nvls, _OWN_DATA),
+    Baseline("nvls", Family.TREES, UNROOTED, nvls, _OWN_DATA),
     Baseline("nvls-tree", Family.TREES, _ALLREDUCE, nvls_tree, _OWN_DATA),
-    Baseline("two-level", Family.TREES, _UNROOTED, two_level),
-    Baseline("two-level-barrier", Family.STEPS, _UNROOTED, two_level_barrier),
-    Baseline("direct", Family.TREES, _UNROOTED, direct),
-    Baseline("recursive-doubling", Family.STEPS, _UNROOTED, recursive_doubling),
-    Baseline("recursive-doubling-far", Family.STEPS, _UNROOTED, recursive_doubling_far),
-    Baseline("bruck", Family.STEPS, _UNROOTED, bruck),
-    Baseline("swing", Family.STEPS, _UNROOTED, swing),
-    Baseline("swing-torus", Family.STEPS, _UNROOTED, swing_torus),
-    Baseline("bine", Family.STEPS, _UNROOTED, bine),
-    Baseline("pat", Family.STEPS, _UNROOTED, pat),
-    Baseline("multitree", Family.TREES, _UNROOTED, multitree(Rule.WIDEST)),
-    Baseline("multitree-remaining", Family.TREES, _UNROOTED, multitree(Rule.REMAINING)),
-    Baseline("multitree-bandwidth", Family.TREES, _UNROOTED, multitree(Rule.BANDWIDTH)),
-    Baseline("multitree-source", Family.TREES, _UNROOTED, multitree(Rule.SOURCE)),
+    Baseline("two-level", Family.TREES, UNROOTED, two_level),
+    Baseline("two-level-barrier", Family.STEPS, UNROOTED, two_level_barrier),
+    Baseline("direct", Family.TREES, UNROOTED, direct),
+    Baseline("recursive-doubling", Family.STEPS, UNROOTED, recursive_doubling),
+    Baseline("recursive-doubling-far", Family.STEPS, UNROOTED, recursive_doubling_far),
+    Baseline("bruck", Family.STEPS, UNROOTED, bruck),
+    Baseline("swing", Family.STEPS, UNROOTED, swing),
+    Baseline("swing-torus", Family.STEPS, UNROOTED, swing_torus),
+    Baseline("bine", Family.STEPS, UNROOTED, bine),
+    Baseline("pat", Family.STEPS, UNROOTED, pat),
+    Baseline("multitree", Family.TREES, UNROOTED, multitree(Rule.WIDEST)),
+    Baseline("multitree-remaining", Family.TREES, UNROOTED, multitree(Rule.REMAINING)),
+    Baseline("multitree-bandwidth", Family.TREES, UNROOTED, multitree(Rule.BANDWIDTH)),
+    Baseline("multitree-source", Family.TREES, UNROOTED, multitree(Rule.SOURCE)),
     Baseline("blink", Family.TREES, _ALLREDUCE, blink),
     Baseline("blink-switch", Family.TREES, _ALLREDUCE, blink_switch),
     Baseline("single-root", Family.TREES, _ALLREDUCE, single_root),
-    Baseline("tacos", Family.TREES, _UNROOTED, tacos),
-    Baseline("milp", Family.STEPS, _UNROOTED, milp),
+    Baseline("tacos", Family.TREES, UNROOTED, tacos),
+    Baseline("milp", Family.STEPS, UNROOTED, milp),
 )
 """All baselines. A new one is a file in this folder, or in `steps`, and a line here."""
 

@@ -17,7 +17,7 @@ part do not forward data.
 from dataclasses import dataclass
 from fractions import Fraction
 
-from forestcoll.collective import Collective
+from forestcoll.collective import UNROOTED, Collective
 from forestcoll.errors import InputError
 from forestcoll.forest_optimum.broadcast import cut_set_bound
 from forestcoll.proof.cut import CutProof
@@ -25,9 +25,6 @@ from forestcoll.request import Demand
 from forestcoll.topology import Topology
 from forestcoll.topology.part import usable_part, widened, without_links_of_idle
 from forestcoll.topology.reach import unreachable_pair
-
-RING_COLLECTIVES = (Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE)
-"""The collectives for which the bound of rings differs from that of all schedules."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +57,7 @@ def ring_bound(topology: Topology, demand: Demand, of_all: Fraction) -> RingBoun
         >>> str(ring_bound(two_boxes, Demand(), Fraction(1040, 3)).algbw)
         '640/3'
     """
-    if demand.collective not in RING_COLLECTIVES or demand.shards is not None:
+    if demand.collective not in UNROOTED or demand.shards is not None:
         return None
     members = demand.members(topology)
     if len(members) < 2:

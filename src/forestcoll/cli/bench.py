@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from forestcoll.cli.options import Command, named_network, ranks_option
-from forestcoll.cli.types import CollectiveName, DataSize, ElementTypes, FileName, Reductions, TopologySpec
+from forestcoll.cli.options import Command, collective_option, named_network, ranks_option
+from forestcoll.cli.types import DataSize, ElementTypes, FileName, Reductions, TopologySpec
 from forestcoll.collective import Collective
 
 if TYPE_CHECKING:
@@ -60,14 +60,7 @@ def _count_option(*names: str, least: int, default: int, text: str) -> Callable[
     metavar="RANK",
     help="The root of a broadcast, a reduce, a gather or a scatter.",
 )
-@click.option(
-    "--collective",
-    type=CollectiveName([each.value for each in Collective]),
-    metavar="NAME",
-    default=Collective.ALLREDUCE.value,
-    show_default=True,
-    help=f"The operation: {', '.join(each.value for each in Collective)}.",
-)
+@collective_option(Collective, Collective.ALLREDUCE)
 @click.option(
     "--topology",
     type=TopologySpec(),

@@ -6,6 +6,7 @@ import click
 
 from forestcoll.cli.invocation import invocation
 from forestcoll.cli.options import (
+    collective_option,
     costs_option,
     json_option,
     named_network,
@@ -13,22 +14,14 @@ from forestcoll.cli.options import (
     ranks_option,
     topology_argument,
 )
-from forestcoll.cli.types import CollectiveName, FileName, MessageSizes
+from forestcoll.cli.types import FileName, MessageSizes
+from forestcoll.collective import UNROOTED, Collective
 from forestcoll.files import is_standard_stream
-
-_COLLECTIVES = ("allgather", "reduce-scatter", "allreduce")
 
 
 @click.command("compare")
 @topology_argument
-@click.option(
-    "--collective",
-    type=CollectiveName(_COLLECTIVES),
-    metavar="NAME",
-    default=_COLLECTIVES[0],
-    show_default=True,
-    help=f"The operation: {', '.join(_COLLECTIVES)}.",
-)
+@collective_option(UNROOTED, Collective.ALLGATHER)
 @ranks_option
 @click.option(
     "--sizes",

@@ -4,10 +4,9 @@ from pathlib import Path
 
 import click
 
-from forestcoll.cli.options import json_option, output_option, path_option
+from forestcoll.cli.options import collective_option, json_option, output_option, path_option
 from forestcoll.cli.types import TopologySpec
-
-_COLLECTIVES = ("allgather", "reduce-scatter", "allreduce")
+from forestcoll.collective import UNROOTED, Collective
 
 
 @click.command("expand")
@@ -22,13 +21,7 @@ _COLLECTIVES = ("allgather", "reduce-scatter", "allreduce")
     "for each link), breadth-first (the best breadth-first schedule instead of the expanded one). Give the option "
     "several times for several expansions, one after the other.",
 )
-@click.option(
-    "--collective",
-    type=click.Choice(_COLLECTIVES),
-    default="allgather",
-    show_default=True,
-    help="The collective of the schedule.",
-)
+@collective_option(UNROOTED, Collective.ALLGATHER)
 @output_option
 @path_option("--topology-output", "Write the expanded network to this file.")
 @json_option

@@ -111,6 +111,21 @@ def jobs_option(description: str) -> Callable[[Command], Command]:
     return click.option("--jobs", type=click.IntRange(1, MOST_JOBS), default=1, show_default=True, help=description)
 
 
+def collective_option(
+    collectives: Iterable[Collective], default: Collective, word: str = "operation"
+) -> Callable[[Command], Command]:
+    """Return the option for one of `collectives`, which the help text calls by `word`."""
+    names = [each.value for each in collectives]
+    return click.option(
+        "--collective",
+        type=CollectiveName(names),
+        metavar="NAME",
+        default=default.value,
+        show_default=True,
+        help=f"The {word}: {', '.join(names)}.",
+    )
+
+
 def dialect_option(description: str) -> Callable[[Command], Command]:
     """Return the option for the runtime that loads MSCCL XML, with the help text `description`."""
     return click.option("--dialect", type=click.Choice(["microsoft", "azure", "rccl"]), help=description)
@@ -171,14 +186,7 @@ def collective_options(command: Command) -> Command:
             "group through other compute nodes.",
         ),
         ranks_option,
-        click.option(
-            "--collective",
-            type=CollectiveName([each.value for each in (*SCHEDULED, *PERSONALISED)]),
-            metavar="NAME",
-            default=Collective.ALLGATHER.value,
-            show_default=True,
-            help=f"The collective: {', '.join(each.value for each in (*SCHEDULED, *PERSONALISED))}.",
-        ),
+        collective_option((*SCHEDULED, *PERSONALISED), Collective.ALLGATHER, "collective"),
     ):
         command = option(command)
     return command

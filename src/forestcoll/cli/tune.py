@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from forestcoll.cli.options import (
+    collective_option,
     costs_option,
     dialect_option,
     json_option,
@@ -13,21 +14,13 @@ from forestcoll.cli.options import (
     ranks_option,
     topology_argument,
 )
-from forestcoll.cli.types import CollectiveName, FileName, MessageSizes
-
-_COLLECTIVES = ("allgather", "reduce-scatter", "allreduce")
+from forestcoll.cli.types import FileName, MessageSizes
+from forestcoll.collective import UNROOTED, Collective
 
 
 @click.command("tune")
 @topology_argument
-@click.option(
-    "--collective",
-    type=CollectiveName(_COLLECTIVES),
-    metavar="NAME",
-    default=_COLLECTIVES[0],
-    show_default=True,
-    help=f"The operation: {', '.join(_COLLECTIVES)}.",
-)
+@collective_option(UNROOTED, Collective.ALLGATHER)
 @ranks_option
 @click.option(
     "--sizes",

@@ -12,6 +12,7 @@ import click
 from forestcoll.cli.options import (
     LinksCommand,
     change_options,
+    collective_option,
     jobs_option,
     json_option,
     named_network,
@@ -19,7 +20,7 @@ from forestcoll.cli.options import (
     ranks_option,
     topology_argument,
 )
-from forestcoll.cli.types import CollectiveName, FileName
+from forestcoll.cli.types import FileName
 from forestcoll.collective import SCHEDULED, Collective
 
 if TYPE_CHECKING:
@@ -42,14 +43,7 @@ _PARTS = ("links", "nics", "switches", "boxes")
     help="With --add-link: of the new link, each way.  [default: of the fastest link that both ends have]",
 )
 @change_options
-@click.option(
-    "--collective",
-    type=CollectiveName([each.value for each in SCHEDULED]),
-    metavar="NAME",
-    default=Collective.ALLGATHER.value,
-    show_default=True,
-    help=f"The operation: {', '.join(each.value for each in SCHEDULED)}.",
-)
+@collective_option(SCHEDULED, Collective.ALLGATHER)
 @ranks_option
 @click.option("--root", metavar="ID", help="The root of a broadcast or a reduce, by its id or position.")
 @jobs_option("Processes that work.")

@@ -25,10 +25,29 @@ _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @dataclass(frozen=True)
-class LineGraph(Construction):
-    """L(base)."""
+class Expansion(Construction):
+    """An expansion of one network, `base`."""
 
     base: Construction
+
+    @property
+    def nodes_are_equivalent(self) -> bool:
+        """As `Construction.nodes_are_equivalent`. The symmetries of the base are symmetries of the expansion."""
+        return self.base.nodes_are_equivalent
+
+    def mirror(self) -> IntArray | None:
+        """As `Construction.mirror`, from the mirror of the base."""
+        mirror = self.base.mirror()
+        return None if mirror is None else self.expanded_mirror(mirror)
+
+    def expanded_mirror(self, mirror: IntArray) -> IntArray:
+        """Return the mirror of this network, of a mirror of the base."""
+        return mirror
+
+
+@dataclass(frozen=True)
+class LineGraph(Expansion):
+    """L(base)."""
 
     @staticmethod
     def of(base: Construction) -> "LineGraph":
@@ -50,6 +69,11 @@ class LineGraph(Construction):
             base=base,
         )
 
+    @property
+    def nodes_are_equivalent(self) -> bool:
+        """As `Construction.nodes_are_equivalent`. The nodes of a line graph are links, which may differ."""
+        return False
+
     @cached_property
     def wiring(self) -> Wiring:
         """As `Construction.wiring`."""
@@ -66,10 +90,9 @@ class LineGraph(Construction):
         """As `Construction.sends`."""
         return line_graph.line_graph_sends(self.base.wiring, self.base.sends())
 
-    def mirror(self) -> IntArray | None:
-        """As `Construction.mirror`."""
-        base = self.base.mirror()
-        return None if base is None else line_graph.line_graph_mirror(self.base.wiring, base)
+    def expanded_mirror(self, mirror: IntArray) -> IntArray:
+        """As `Expansion.expanded_mirror`."""
+        return line_graph.line_graph_mirror(self.base.wiring, mirror)
 
     def to_document(self) -> dict[str, object]:
         """As `Construction.to_document`."""
@@ -77,10 +100,9 @@ class LineGraph(Construction):
 
 
 @dataclass(frozen=True)
-class DegreeExpansion(Construction):
+class DegreeExpansion(Expansion):
     """The degree expansion base * copies."""
 
-    base: Construction
     copies: int
 
     @staticmethod
@@ -100,11 +122,6 @@ class DegreeExpansion(Construction):
             copies=copies,
         )
 
-    @property
-    def nodes_are_equivalent(self) -> bool:
-        """As `Construction.nodes_are_equivalent`."""
-        return self.base.nodes_are_equivalent
-
     @cached_property
     def wiring(self) -> Wiring:
         """As `Construction.wiring`."""
@@ -114,10 +131,9 @@ class DegreeExpansion(Construction):
         """As `Construction.sends`."""
         return degree_expansion.degree_expansion_sends(self.base.wiring, self.base.sends(), self.copies)
 
-    def mirror(self) -> IntArray | None:
-        """As `Construction.mirror`."""
-        base = self.base.mirror()
-        return None if base is None else degree_expansion.degree_expansion_mirror(base, self.copies)
+    def expanded_mirror(self, mirror: IntArray) -> IntArray:
+        """As `Expansion.expanded_mirror`."""
+        return degree_expansion.degree_expansion_mirror(mirror, self.copies)
 
     def to_document(self) -> dict[str, object]:
         """As `Construction.to_document`."""
@@ -125,10 +141,9 @@ class DegreeExpansion(Construction):
 
 
 @dataclass(frozen=True)
-class CartesianPower(Construction):
+class CartesianPower(Expansion):
     """The Cartesian power base□exponent."""
 
-    base: Construction
     exponent: int
 
     @staticmethod
@@ -148,11 +163,6 @@ class CartesianPower(Construction):
             exponent=exponent,
         )
 
-    @property
-    def nodes_are_equivalent(self) -> bool:
-        """As `Construction.nodes_are_equivalent`."""
-        return self.base.nodes_are_equivalent
-
     @cached_property
     def wiring(self) -> Wiring:
         """As `Construction.wiring`."""
@@ -167,10 +177,9 @@ class CartesianPower(Construction):
         """As `Construction.sends`."""
         return cartesian_power.cartesian_power_sends(self.base.wiring, self.base.sends(), self.exponent)
 
-    def mirror(self) -> IntArray | None:
-        """As `Construction.mirror`."""
-        base = self.base.mirror()
-        return None if base is None else cartesian_power.cartesian_power_mirror(base, self.exponent)
+    def expanded_mirror(self, mirror: IntArray) -> IntArray:
+        """As `Expansion.expanded_mirror`."""
+        return cartesian_power.cartesian_power_mirror(mirror, self.exponent)
 
     def to_document(self) -> dict[str, object]:
         """As `Construction.to_document`."""
@@ -251,10 +260,9 @@ class CartesianProduct(Construction):
 
 
 @dataclass(frozen=True)
-class Parallel(Construction):
+class Parallel(Expansion):
     """The network in which each link of the base is repeated `copies` times (F.4)."""
 
-    base: Construction
     copies: int
 
     @staticmethod
@@ -276,11 +284,6 @@ class Parallel(Construction):
             copies=copies,
         )
 
-    @property
-    def nodes_are_equivalent(self) -> bool:
-        """As `Construction.nodes_are_equivalent`."""
-        return self.base.nodes_are_equivalent
-
     @cached_property
     def wiring(self) -> Wiring:
         """As `Construction.wiring`."""
@@ -300,20 +303,14 @@ class Parallel(Construction):
         """As `Construction.sends`."""
         return parallel_links.parallel_links_sends(self.base.sends(), self.copies)
 
-    def mirror(self) -> IntArray | None:
-        """As `Construction.mirror`."""
-        return self.base.mirror()
-
     def to_document(self) -> dict[str, object]:
         """As `Construction.to_document`."""
         return {"parallel_links": self.base.to_document(), "copies": self.copies}
 
 
 @dataclass(frozen=True)
-class Bidirectional(Construction):
+class Bidirectional(Expansion):
     """A one-way network to which a twin for each link was added (A.6)."""
-
-    base: Construction
 
     @staticmethod
     def of(base: Construction) -> "Bidirectional":
@@ -330,11 +327,6 @@ class Bidirectional(Construction):
             branches=base.branches or bidirectional(base.wiring).branches,
             base=base,
         )
-
-    @property
-    def nodes_are_equivalent(self) -> bool:
-        """As `Construction.nodes_are_equivalent`."""
-        return self.base.nodes_are_equivalent
 
     @cached_property
     def wiring(self) -> Wiring:
@@ -358,10 +350,8 @@ class Bidirectional(Construction):
 
 
 @dataclass(frozen=True)
-class BreadthFirst(Construction):
+class BreadthFirst(Expansion):
     """The network of an expression, with the breadth-first schedule instead of the expanded schedule."""
-
-    base: Construction
 
     @staticmethod
     def least_cost(base: Construction) -> Cost:
@@ -392,11 +382,6 @@ class BreadthFirst(Construction):
             base=base,
         )
 
-    @property
-    def nodes_are_equivalent(self) -> bool:
-        """As `Construction.nodes_are_equivalent`."""
-        return self.base.nodes_are_equivalent
-
     @cached_property
     def wiring(self) -> Wiring:
         """As `Construction.wiring`."""
@@ -405,10 +390,6 @@ class BreadthFirst(Construction):
     def sends(self) -> Sends:
         """As `Construction.sends`."""
         return breadth_first_sends(self.wiring)
-
-    def mirror(self) -> IntArray | None:
-        """As `Construction.mirror`."""
-        return self.base.mirror()
 
     def to_document(self) -> dict[str, object]:
         """As `Construction.to_document`."""

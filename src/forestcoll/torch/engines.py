@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from forestcoll.collective import Collective
+from forestcoll.collective import UNROOTED, Collective
 from forestcoll.runtime import Communicator, Work
 from forestcoll.runtime.tuning import Table, read_tables
 from forestcoll.schedule.schedule import Schedule
@@ -16,9 +16,6 @@ from forestcoll.torch import schedules
 from forestcoll.torch.agreement import Agreement
 from forestcoll.torch.store import TorchStore
 from forestcoll.torch.work import Completer
-
-_FIRST = (Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE)
-"""The collectives that a group has schedules for from the beginning; others are added on first use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +93,7 @@ class Engines:
         self._all: list[Engine] = []
         listed, outline = self._read_tables(tuple(tables))
         try:
-            self._main = self._engine([self._schedule(each, None) for each in _FIRST])
+            self._main = self._engine([self._schedule(each, None) for each in UNROOTED])
             self._add_tables(listed, outline)
         except BaseException:
             self.close(0.0)
@@ -108,7 +105,7 @@ class Engines:
         Raises:
             ForestcollError: a schedule cannot be made.
         """
-        if root is not None or (collective not in _FIRST and collective not in self._by_size):
+        if root is not None or (collective not in UNROOTED and collective not in self._by_size):
             return self._on_first_use(collective, root)
         for most, engine in self._by_size.get(collective, ()):
             if size <= most:

@@ -4,7 +4,7 @@
 """
 
 from forestcoll.tuning.folder import check_folder, write_tuning
-from forestcoll.tuning.tune import COLLECTIVES, SIZES, tune
+from forestcoll.tuning.tune import SIZES, tune
 from forestcoll.tuning.value import Curve, SizeRange, Tuning
 
-__all__ = ["COLLECTIVES", "SIZES", "Curve", "SizeRange", "Tuning", "check_folder", "tune", "write_tuning"]
+__all__ = ["SIZES", "Curve", "SizeRange", "Tuning", "check_folder", "tune", "write_tuning"]

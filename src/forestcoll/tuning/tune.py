@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from forestcoll.collective import Collective, collective_named
+from forestcoll.collective import UNROOTED, Collective, collective_named
 from forestcoll.errors import InputError, shown
 from forestcoll.program import Protocol
 from forestcoll.progress import SILENT, Progress
@@ -26,9 +26,6 @@ SIZES = tuple(2**power for power in range(10, 33))
 
 MOST_BYTES = 2**50
 """The greatest size of M, in bytes."""
-
-COLLECTIVES = (Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE)
-"""The collectives that can be tuned."""
 
 
 def tune(  # noqa: PLR0913 (the request, the sizes and the model)
@@ -101,8 +98,8 @@ def tune(  # noqa: PLR0913 (the request, the sizes and the model)
 
 def _wanted(collective: Collective | str) -> Collective:
     wanted = collective_named(collective)
-    if wanted not in COLLECTIVES:
-        known = ", ".join(each.value for each in COLLECTIVES)
+    if wanted not in UNROOTED:
+        known = ", ".join(each.value for each in UNROOTED)
         raise InputError(f"tune has no candidates for {wanted.with_article}; use one of {known}")
     return wanted
 
