@@ -1,17 +1,17 @@
 // The bindings: they convert Python values to values of the core, release the interpreter lock, and do nothing else.
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/vector.h>
 
 #include <array>
-#include <chrono>
 #include <functional>
 #include <limits>
-#include <memory>
 #include <stdexcept>
 #include <utility>
 
+#include "bindings/arrays.h"
+#include "bindings/events.h"
+#include "bindings/python_observer.h"
 #include "bindings/wide_caster.h"
 #include "bounds/all_to_all.h"
 #include "bounds/throughput.h"
@@ -26,36 +26,6 @@ namespace forestcoll {
 namespace {
 
 using IntList = std::vector<std::int32_t>;
-using IntArray = nb::ndarray<nb::numpy, std::int32_t, nb::ndim<1>>;
-
-// Moves the memory of a vector to NumPy.
-IntArray to_array(std::vector<std::int32_t> values) {
-  auto owned = std::make_unique<std::vector<std::int32_t>>(std::move(values));
-  nb::capsule owner(owned.get(),
-                    [](void* pointer) noexcept { delete static_cast<std::vector<std::int32_t>*>(pointer); });
-  auto* held = owned.release();
-  return IntArray(held->data(), {held->size()}, owner);
-}
-
-// Takes the interpreter lock a few times a second to handle signals (Ctrl-C) and to report progress to Python.
-class PythonObserver final : public Observer {
- public:
-  explicit PythonObserver(nb::object progress) : progress_(std::move(progress)) {}
-
- protected:
-  void report(std::int64_t done, std::int64_t total) override {
-    const auto now = std::chrono::steady_clock::now();
-    if (now < next_) return;
-    next_ = now + std::chrono::milliseconds(50);
-    nb::gil_scoped_acquire lock;
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
-    if (!progress_.is_none()) progress_(done, total);
-  }
-
- private:
-  nb::object progress_;
-  std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
-};
 
 template <class Capacity>
 Network<Capacity> make_network(NodeIndex nodes, const IntList& tails, const IntList& heads,
@@ -191,8 +161,8 @@ std::pair<IntList, IntList> flatten(PathIndex paths, AppendNodes append_nodes, O
 
 template <class Capacity>
 nb::tuple to_tuple(RoutedTrees<Capacity> trees, std::pair<IntList, IntList> paths) {
-  return nb::make_tuple(std::move(trees.roots), std::move(trees.multiplicities), to_array(std::move(trees.paths)),
-                        to_array(std::move(paths.first)), to_array(std::move(paths.second)));
+  return nb::make_tuple(std::move(trees.roots), std::move(trees.multiplicities), to_numpy(std::move(trees.paths)),
+                        to_numpy(std::move(paths.first)), to_numpy(std::move(paths.second)));
 }
 
 template <class Capacity>
@@ -278,9 +248,9 @@ nb::tuple broadcast_breadth_first(const Problem<Capacity>& problem, Capacity dem
     nb::gil_scoped_release unlocked;
     sent = BreadthFirstBroadcast<Capacity>(problem.network, latencies, demand, chunks).run(targets, observer);
   }
-  return nb::make_tuple(to_array(std::move(sent.steps)), to_array(std::move(sent.shards)),
-                        to_array(std::move(sent.sources)), to_array(std::move(sent.targets)),
-                        to_array(std::move(sent.lows)), to_array(std::move(sent.highs)), std::move(sent.numerators),
+  return nb::make_tuple(to_numpy(std::move(sent.steps)), to_numpy(std::move(sent.shards)),
+                        to_numpy(std::move(sent.sources)), to_numpy(std::move(sent.targets)),
+                        to_numpy(std::move(sent.lows)), to_numpy(std::move(sent.highs)), std::move(sent.numerators),
                         std::move(sent.denominators));
 }
 
@@ -370,9 +340,11 @@ void bind(nb::module_ module) {
 }  // namespace forestcoll
 
 NB_MODULE(_native, module) {
-  module.doc() = "The core of forestcoll, once for 64-bit capacities and once for 128-bit ones.";
+  module.doc() =
+      "The core of forestcoll: flow algorithms for 64-bit and for 128-bit capacities, and the simulation of programs.";
   nb::module_ narrow = module.def_submodule("narrow", "Capacities of 64 bits.");
   nb::module_ wide = module.def_submodule("wide", "Capacities of 128 bits.");
   forestcoll::bind<forestcoll::Narrow>(narrow);
   forestcoll::bind<forestcoll::Wide>(wide);
+  forestcoll::bind_events(module.def_submodule("events", "The simulation of programs."));
 }

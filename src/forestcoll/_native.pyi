@@ -2,3 +2,4 @@ from types import ModuleType
 
 narrow: ModuleType
 wide: ModuleType
+events: ModuleType

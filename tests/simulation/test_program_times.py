@@ -49,7 +49,8 @@ def program(
 ) -> Program:
     """Return a program of ranks with these blocks of instructions, on data of two chunks."""
     ranks = tuple(Rank(tuple(Block(tuple(each)) for each in listed), 2, 2, 2, (0,) * semaphores) for listed in blocks)
-    return Program("small", Task.CUSTOM, ranks, channels, chunks=2, **more)
+    used = channels if len(ranks) > 1 else ()
+    return Program("small", Task.CUSTOM, ranks, used, chunks=2, **more)
 
 
 def timeline(timed: Program, topology: Topology | None = None) -> Timeline:

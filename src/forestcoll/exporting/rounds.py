@@ -6,7 +6,7 @@ simulated rounds made the program longer. The result is never below the time tha
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import ceil
 
@@ -14,7 +14,7 @@ from forestcoll.lowering import Options
 from forestcoll.program import Program, Protocol
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.simulation.costs import Costs, Point, point_at
-from forestcoll.simulation.program.events import run_in_time
+from forestcoll.simulation.program.events import EventSimulation
 from forestcoll.simulation.program.paths import Paths
 from forestcoll.simulation.program.rounds import in_rounds
 from forestcoll.targets.exporting import Target
@@ -52,6 +52,8 @@ class RoundModel:
     paths: Paths
     costs: Costs
     algbw: Fraction
+    _simulations: dict[int, EventSimulation] = field(default_factory=dict, repr=False, compare=False)
+    """The simulation of each number of rounds."""
 
     @property
     def can_be_simulated(self) -> bool:
@@ -82,7 +84,9 @@ class RoundModel:
         return point_at(self.schedule, size=size, seconds=seconds, pieces=rounds, part=1 / self.chunks)
 
     def _seconds(self, rounds: int, size: float) -> float:
-        return run_in_time(in_rounds(self.program, rounds), self.paths, round(size), self.costs).seconds
+        if rounds not in self._simulations:
+            self._simulations[rounds] = EventSimulation(in_rounds(self.program, rounds), self.paths, self.costs)
+        return self._simulations[rounds].run(round(size)).seconds
 
     @property
     def _length(self) -> int:

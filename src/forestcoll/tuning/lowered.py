@@ -9,6 +9,7 @@ lose little bandwidth.
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from math import lcm
 from pathlib import Path
 from types import MappingProxyType
@@ -25,7 +26,7 @@ from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees.expansion import expanded
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.simulation import Costs
-from forestcoll.simulation.program.events import run_in_time
+from forestcoll.simulation.program.events import EventSimulation
 from forestcoll.simulation.program.paths import Paths
 from forestcoll.targets import msccl_xml, mscclpp
 
@@ -70,8 +71,12 @@ class Timed:
 
     def run(self, size: int) -> tuple[float, float]:
         """Return the time for M of `size` bytes, and the time for which the busiest link is busy, in microseconds."""
-        timeline = run_in_time(self.program, self.paths, size, self.costs)
+        timeline = self._simulation.run(size)
         return timeline.seconds * 1e6, max(timeline.link_seconds) * 1e6
+
+    @cached_property
+    def _simulation(self) -> EventSimulation:
+        return EventSimulation(self.program, self.paths, self.costs)
 
     def microseconds(self, size: int) -> float:
         """Return the time for M of `size` bytes."""

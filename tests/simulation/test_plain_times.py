@@ -1,0 +1,93 @@
+"""The native simulation of a program does the same as the plain one, step by step."""
+
+from dataclasses import replace
+from typing import cast
+
+import pytest
+
+from forestcoll import generate
+from forestcoll.core.events import EventTables, Rows, event_program
+from forestcoll.lowering import Options, Style, lower
+from forestcoll.program import ChannelKind, Program, Protocol
+from forestcoll.simulation import Costs
+from forestcoll.simulation.program.events import Action, EventSimulation
+from forestcoll.simulation.program.paths import Paths
+from forestcoll.simulation.program.tables import Encoder
+from plain_events import run_plainly
+
+COSTS = (
+    Costs(),
+    Costs(alpha_us=3, overhead_us=0, launch_us=5, reduction_us_per_mb=20, block_gbps=2.5),
+    Costs(alpha_us=0, overhead_us=1, incast=0.1, rank_gbps=200, nic_efficiency=0.5),
+)
+NETWORKS = ("dgx-a100:boxes=1", "torus:dims=2x3", "hypercube:dim=2")
+STYLES = tuple(Style)
+
+
+def lowered(spec: str, collective: str, options: Options) -> tuple[Program, Paths]:
+    root = "b0/gpu0" if collective == "broadcast" else None
+    schedule = generate(spec, collective, root=root)
+    return lower(schedule, options).program, Paths.of(schedule)
+
+
+def check_equal(program: Program, paths: Paths, costs: Costs) -> None:
+    simulation = EventSimulation(program, paths, costs)
+    for size in (1, 3000, 2**24):
+        found, plain = simulation.run(size), run_plainly(program, paths, size, costs)
+        assert found.seconds == pytest.approx(plain.seconds, rel=1e-12)
+        assert found.link_seconds == pytest.approx(plain.link_seconds, rel=1e-12)
+        assert len(found.actions) == len(plain.actions)
+        for one, other in zip(sorted(found.actions, key=place), sorted(plain.actions, key=place), strict=True):
+            assert place(one) == place(other)
+            assert (one.begin, one.end) == pytest.approx((other.begin, other.end), rel=1e-9, abs=1e-15)
+
+
+def place(action: Action) -> tuple[int, int, int]:
+    return action.rank, action.block, action.instruction
+
+
+@pytest.mark.parametrize("costs", COSTS)
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("spec", NETWORKS)
+def test_a_program_takes_the_same_time(spec: str, style: Style, costs: Costs) -> None:
+    program, paths = lowered(spec, "allreduce", Options(style=style, pieces=2))
+    check_equal(program, paths, costs)
+
+
+def test_packets_take_the_same_time() -> None:
+    options = Options(style=Style.ONE_SIDED, protocol=Protocol.LL)
+    program, paths = lowered("dgx-a100:boxes=1", "allreduce", options)
+    assert Encoder(program, paths, Costs()).tables()["cells"]
+    check_equal(program, paths, Costs())
+
+
+def test_the_helpers_of_channels_take_the_same_time() -> None:
+    program, paths = lowered("dgx-a100:boxes=2", "broadcast", Options(style=Style.ONE_SIDED, chunks=16))
+    assert any(each.kind is ChannelKind.PORT for each in program.channels)
+    check_equal(program, paths, COSTS[1])
+
+
+@pytest.mark.parametrize("slots", [1, None])
+def test_messages_wait_for_slots_alike(slots: int | None) -> None:
+    program, paths = lowered("torus:dims=2x3", "allgather", Options(pieces=3))
+    check_equal(replace(program, slots=slots), paths, Costs())
+
+
+TABLES = {
+    Style.TWO_SIDED: ("block_starts", "after", "received", "sent", "transfers", "links"),
+    Style.ONE_SIDED: ("waits", "signals"),
+}
+
+
+@pytest.mark.parametrize(("style", "name"), [(style, name) for style, names in TABLES.items() for name in names])
+def test_a_number_out_of_range_is_refused(style: Style, name: str) -> None:
+    program, paths = lowered("torus:dims=2x3", "allgather", Options(style=style, pieces=3))
+    tables = Encoder(program, paths, Costs()).tables()
+    event_program(tables)
+    value = dict(tables)[name]
+    starts, numbers = cast("Rows", value if isinstance(value, tuple) else (None, value))
+    damaged = numbers.copy()
+    damaged[-1] = 2**30
+    changed = {**tables, name: damaged if starts is None else (starts, damaged)}
+    with pytest.raises(ValueError, match="malformed"):
+        event_program(cast("EventTables", changed))
