@@ -22,7 +22,7 @@ from forestcoll.tuning.lowered import CHUNK_BYTES, Timed
 MOST_PIECES = 16
 """The most pieces of a program; runtimes cut chunks further by themselves."""
 
-MOST_INSTRUCTIONS = 8000
+MOST_INSTRUCTIONS = 16_000
 """The most instructions of a program in several pieces."""
 
 
