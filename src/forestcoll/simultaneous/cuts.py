@@ -35,6 +35,8 @@ def best_cut(topology: Topology, groups: Sequence[Group]) -> tuple[Fraction, Gro
 def must_leave(topology: Topology, demand: Demand, inside: frozenset[int]) -> Fraction:
     """Return the part of the data of a demand that must leave a set of nodes."""
     members = demand.members(topology)
+    if demand.sources is not None and demand.targets is not None:
+        return Fraction(must_cross(demand, inside))
     if all(node in inside for node in members) or not any(node in inside for node in members):
         return Fraction(0)
     if demand.collective is Collective.ALLREDUCE:
@@ -46,6 +48,13 @@ def must_leave(topology: Topology, demand: Demand, inside: frozenset[int]) -> Fr
     outwards = not demand.collective.only_reduces
     parts = zip(members, demand.parts(topology), strict=True)
     return sum((part for node, part in parts if (node in inside) == outwards), Fraction(0))
+
+
+def must_cross(demand: Demand, inside: frozenset[int]) -> bool:
+    """Return whether the data of a demand with sources and targets must leave a set of nodes."""
+    is_held = any if demand.collective is Collective.ALLREDUCE else all
+    inner = is_held(node in inside for node in demand.sources or ())
+    return inner and any(node not in inside for node in demand.targets or ())
 
 
 def _candidates(topology: Topology, groups: Sequence[Group]) -> Iterator[frozenset[int]]:
