@@ -61,7 +61,7 @@ class Piece:
     size: object = 1
 
 
-def groups_of_pieces(topology: Topology, pieces: Iterable[Piece]) -> tuple[Group, ...]:
+def groups_of_pieces(topology: Topology, pieces: Iterable[Piece], *, where: str = "") -> tuple[Group, ...]:
     """Return the groups that move pieces of data, as `groups_optimum` and `generate_groups` take them.
 
     Pieces that the same nodes hold (or are the sum of) and the same nodes need are one group. A piece that is needed
@@ -70,6 +70,7 @@ def groups_of_pieces(topology: Topology, pieces: Iterable[Piece]) -> tuple[Group
     Args:
         topology: the network.
         pieces: the pieces.
+        where: the text that begins error messages, such as the name of a file.
 
     Returns:
         The groups, in the order of their first pieces. `Group.pieces` names the pieces of each.
@@ -86,18 +87,22 @@ def groups_of_pieces(topology: Topology, pieces: Iterable[Piece]) -> tuple[Group
     """
     checked, found = _Checked(topology), dict[Demand, list[tuple[str, Fraction]]]()
     for piece in pieces:
-        name = checked.name(piece)
+        try:
+            name = checked.name(piece)
+        except InputError as error:
+            raise InputError(f"{where}{error}") from None
         try:
             demand, size = checked.demand(piece), size_of(piece.size, "size")
         except InputError as error:
-            raise InputError(f"piece {shown(name)}: {error}") from None
+            raise InputError(f"{where}piece {shown(name)}: {error}") from None
         if demand is not None:
             found.setdefault(demand, []).append((name, size))
     if not found:
-        raise InputError("no piece must move; give a piece that is needed by a node that does not hold it")
+        raise InputError(f"{where}no piece must move; give a piece that is needed by a node that does not hold it")
     if len(found) > MOST_GROUPS:
         raise InputError(
-            f"the pieces make {len(found)} groups of pieces with the same nodes; at most {MOST_GROUPS} are possible"
+            f"{where}the pieces make {len(found)} groups of pieces with the same nodes; at most {MOST_GROUPS} are "
+            "possible; divide the demand"
         )
     return tuple(
         Group(demand, sum((size for _, size in listed), Fraction(0)), tuple(listed)) for demand, listed in found.items()
