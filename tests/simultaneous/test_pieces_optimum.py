@@ -1,6 +1,6 @@
 """The optimum of pieces of data: compared with a program over all trees, and with the collectives that pieces make."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from random import Random
 
@@ -8,9 +8,11 @@ import pytest
 from group_oracles import PieceNodes, best_of_pieces
 
 from forestcoll.collective import Collective
+from forestcoll.errors import InputError
 from forestcoll.groups.pieces import Piece, groups_of_pieces
 from forestcoll.ranks import nodes_of
 from forestcoll.simultaneous.bundling import bundle_for
+from forestcoll.simultaneous.gains import group_gains
 from forestcoll.simultaneous.search import group_search
 from forestcoll.simultaneous.value import GroupsOptimum
 from forestcoll.solver.flows import flow_optimum
@@ -120,3 +122,20 @@ def test_a_switch_that_adds_up_and_copies_is_the_root_of_a_sum() -> None:
     switch = build_topology("dgx-h100:boxes=1,nvls=true")
     found = solved(switch, [Piece("a", [2, 3], sum_of=[0, 1])])
     assert found.is_optimal
+
+
+def test_too_many_roots_are_refused_with_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("forestcoll.simultaneous.search.MOST_PARTS", 10)
+    with pytest.raises(InputError, match="the groups have 12 pairs of a group and a root of its trees; at most 10"):
+        solved(build_topology("ring:nodes=6"), [Piece("a", [0, 1, 2], sum_of=[3, 4])])
+
+
+@pytest.mark.parametrize("use", [group_gains, lambda best: best._repr_html_()])
+def test_an_optimum_of_pieces_has_gains_and_a_picture(use: Callable[[GroupsOptimum], object]) -> None:
+    assert use(solved(build_topology("ring:nodes=6"), [Piece("a", [1, 2], held_by=[0, 3])]))
+
+
+def test_what_a_piece_with_two_holders_has_alone_counts_both() -> None:
+    pieces = [Piece("a", [1, 2], held_by=[0, 3]), Piece("b", [1], held_by=[0])]
+    gain = group_gains(solved(build_topology("mesh:dims=4"), pieces)).groups[0]
+    assert (gain.algbw_alone, gain.algbw_alone_without_relays) == (Fraction(2), Fraction(2))
