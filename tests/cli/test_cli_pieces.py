@@ -65,6 +65,12 @@ def test_many_pieces_are_listed_in_part(tmp_path: Path) -> None:
     assert "and 4 more rows; --json lists all." in page
 
 
+def test_a_piece_that_needs_relays_is_named(tmp_path: Path) -> None:
+    path = written(tmp_path, piece(needed_by=[2]))
+    message = run_command("optimum", "ring:nodes=4", "--demand", path, "--no-relays").error_line()
+    assert message == "ring:nodes=4: piece 'a' is not connected without relays; allow relays"
+
+
 def test_programs_are_refused_in_one_line(tmp_path: Path) -> None:
     demand, path, members = written(tmp_path), tmp_path / "bundle.json", tmp_path / "members"
     assert run_command("generate", A100, "--demand", demand, "-o", path, "--members", members).status in {0, None}

@@ -17,7 +17,7 @@ from typing import TypeAlias
 import numpy as np
 
 from forestcoll.collective import PhaseOp
-from forestcoll.errors import InputError, InternalError
+from forestcoll.errors import InputError, InternalError, shown
 from forestcoll.exact_lp.linear_program import LinearProgram, Row, Solution
 from forestcoll.forest_optimum.packed_trees import PackedTree
 from forestcoll.groups.value import Group
@@ -135,8 +135,13 @@ class _Search:
         for part in self._master.parts:
             if _sort_of(part) not in found:
                 raise InputError(
-                    f"{self._topology.name}: group {part.group} is not connected without relays; allow relays"
+                    f"{self._topology.name}: {self._name(part.group)} is not connected without relays; allow relays"
                 )
+
+    def _name(self, group: int) -> str:
+        """Return the name of a group: that of its first piece, or its number."""
+        pieces = self._master.groups[group].pieces
+        return f"piece {shown(pieces[0][0])}" if pieces else f"group {group}"
 
     def _price(self, values: Floats) -> bool:
         """Add trees that are cheaper than they must be; return whether there are any."""
