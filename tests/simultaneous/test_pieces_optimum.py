@@ -125,8 +125,8 @@ def test_a_switch_that_adds_up_and_copies_is_the_root_of_a_sum() -> None:
 
 
 def test_too_many_roots_are_refused_with_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("forestcoll.simultaneous.search.MOST_PARTS", 10)
-    with pytest.raises(InputError, match="the groups have 12 pairs of a group and a root of its trees; at most 10"):
+    monkeypatch.setattr("forestcoll.simultaneous.search.MOST_ROOTS", 5)
+    with pytest.raises(InputError, match="there are 6 pairs of an allreduce and a root of its trees; at most 5"):
         solved(build_topology("ring:nodes=6"), [Piece("a", [0, 1, 2], sum_of=[3, 4])])
 
 

@@ -38,8 +38,8 @@ MOST_NODES = 1000
 MOST_ROUNDS = 400
 """The most linear programs that are solved."""
 
-MOST_PARTS = 50_000
-"""The most kinds of trees for which cheap trees are found: pairs of a group and a root."""
+MOST_ROOTS = 25_000
+"""The most pairs of an allreduce and a root of its trees, without those that a symmetry maps to others."""
 
 _TOLERANCE = 1e-9
 """The relative difference below which floating-point prices are equal."""
@@ -60,7 +60,7 @@ def group_search(
         relays: whether trees may pass through compute nodes outside their group. The bound always allows it.
 
     Raises:
-        InputError: the network is too large, the trees have too many roots, or without relays, a group is not
+        InputError: the network is too large, allreduces have too many roots, or without relays, a group is not
             connected.
         InternalError: a defect of forestcoll.
     """
@@ -72,10 +72,11 @@ def group_search(
     progress.begin("packing trees of all groups")
     members = sorted({node for group in groups for node in group.members(topology)})
     master = Master(usable_part(topology, members), groups)
-    if len(master.parts) > MOST_PARTS:
+    roots = sum(part.share is None and part.op is PhaseOp.REDUCE for part in master.parts)
+    if roots > MOST_ROOTS:
         raise InputError(
-            f"{topology.name}: the groups have {len(master.parts)} pairs of a group and a root of its trees; at most "
-            f"{MOST_PARTS} are possible; run fewer groups at the same time"
+            f"{topology.name}: there are {roots} pairs of an allreduce and a root of its trees; at most {MOST_ROOTS} "
+            "are possible; run fewer allreduces at the same time"
         )
     found = _Search(topology, master, progress, relays=relays).run()
     if relays or found.is_optimal:
