@@ -33,7 +33,10 @@ def test_pieces_are_generated_verified_simulated_and_drawn(tmp_path: Path) -> No
     (point,) = json.loads(run_command("simulate", path, "--sizes", "16G", "--json").out)
     assert point["algbw"] == pytest.approx(800 / 3, rel=2e-2)
     assert run_command("verify", members / "group-1.json", "--json").document()["valid"] is True
-    assert run_command("view", path, "-o", tmp_path / "bundle.svg").status == 0
+    assert run_command("simulate", path).out.startswith("dgx-a100:boxes=2: several collectives over 16 compute nodes\n")
+    shown = run_command("view", path, "-o", tmp_path / "bundle.svg").out
+    assert shown.startswith("several collectives on dgx-a100:boxes=2: written to ")
+    assert "Several collectives between 16 compute nodes: 3 groups." in shown
 
 
 def test_the_groups_of_the_document_say_who_moves_which_pieces(tmp_path: Path) -> None:

@@ -69,6 +69,11 @@ class Schedule(Displayed, ABC):
         return Demand(self.collective, self.root, self.shards, self.ranks)
 
     @property
+    def operation(self) -> str:
+        """What the schedule does, in words: the name of its collective."""
+        return self.collective.value
+
+    @property
     def has_ends(self) -> bool:
         """Whether sources and targets of the data are given, so that it is a special case of its collective."""
         return self.demand.sources is not None
