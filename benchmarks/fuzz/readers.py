@@ -12,6 +12,7 @@ from forestcoll.collective import Collective
 from forestcoll.demand_matrix import read_matrix
 from forestcoll.errors import InternalError, NoSolutionError
 from forestcoll.fitting.tables import read_records
+from forestcoll.groups.pieces import groups_of_pieces, read_pieces
 from forestcoll.measured.nccl_log import read_log
 from forestcoll.schedule.files import holds_schedule, read_schedule
 from forestcoll.simulation.costs import read_costs
@@ -40,6 +41,7 @@ READERS: dict[str, Callable[[Path], object]] = {
     "log": read_log,
     "times": lambda path: read_records(path, Collective.ALLREDUCE),
     "demand": lambda path: read_matrix(path, _RING),
+    "pieces": lambda path: groups_of_pieces(_RING, read_pieces(path)),
     "costs": read_costs,
     "profile": read_profile,
 }

@@ -19,6 +19,10 @@ _TESTS = Path(__file__).parents[2] / "tests"
 TEXTS = {
     "demand.csv": "0,1,2\n1/2,0,3\n0.1,4,0\n",
     "named.csv": ",0,1,2\n0,0,1,1\n1,1,0,1\n2,1,1,0\n",
+    "pieces.json": (
+        '{"format": "forestcoll.demand/1", "pieces": [{"id": "a", "size": "1/2", "held_by": [0, 1], "needed_by": [2]}, '
+        '{"id": "b", "sum_of": "1-2", "needed_by": "0,2"}, {"id": "c", "held_by": ["0"], "needed_by": "1-2"}]}'
+    ),
     "shards.json": '{"0": "1/2", "1": "1/4", "2": "1/4"}',
     "times.csv": "size,time_us\n1024,12\n1048576,90\n16777216,900\n268435456,14000\n",
     "matrix.csv": ",a,b,c\na,0,1,2\nb,1,0,2\nc,2,2,0\n",
@@ -57,6 +61,7 @@ COMMANDS = (
     "generate dgx-a100:boxes=2,gpus=2 --compact -o compact.json",
     "generate dgx-h100:boxes=2,gpus=2,nvls=true --collective allreduce -o nvls-allreduce.json",
     "generate torus:dims=2x3 --collective reduce --root 0 -o reduce.json",
+    "generate ring:nodes=3 --demand pieces.json -o moved.json",
     "generate torus:dims=2x3 --collective allreduce --method bfb -o steps.json",
     "generate ring:nodes=3 --collective all-to-all -o flows.json",
     "broadcast-series ring:nodes=3 --source 0 -o series.json",

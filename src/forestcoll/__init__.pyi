@@ -40,6 +40,9 @@ from .generation.forest import schedule_for as schedule_for
 from .generation.steps import generate_steps as generate_steps
 from .groups.layout import Layout as Layout
 from .groups.layout import layout_groups as layout_groups
+from .groups.pieces import Piece as Piece
+from .groups.pieces import groups_of_pieces as groups_of_pieces
+from .groups.pieces import read_pieces as read_pieces
 from .groups.reading import read_groups as read_groups
 from .groups.value import Group as Group
 from .groups.value import groups_of as groups_of

@@ -43,6 +43,13 @@ def rational_of(value: object, where: str) -> Fraction:
         raise InputError(f"{where} {shown(value)} {error}; write a rational such as '1/48'") from None
 
 
+def text_of(value: object, where: str) -> str:
+    """Return `value` if it is a text that is not empty."""
+    if not isinstance(value, str) or not value:
+        raise InputError(f"{where} is {shown(value)}; expected a text")
+    return value
+
+
 def integer_of(value: object, where: str, *, least: int | None = None) -> int:
     """Return `value` if it is an integer and, if `least` is given, not less than that."""
     if type(value) is not int or (least is not None and value < least):

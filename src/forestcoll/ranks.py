@@ -39,14 +39,24 @@ def ranks_of(topology: Topology, ranks: RanksLike | None) -> tuple[int, ...] | N
     """
     if ranks is None:
         return None
+    numbers = nodes_of(topology, ranks)
+    if len(numbers) < 2:
+        raise InputError(f"{len(numbers)} rank{'s are' * (len(numbers) != 1) or ' is'} named; a collective needs two")
+    return numbers
+
+
+def nodes_of(topology: Topology, ranks: RanksLike) -> tuple[int, ...]:
+    """Return the numbers of the compute nodes that `ranks` names, any number of them, in rising order.
+
+    Raises:
+        InputError: a rank is unknown, is a switch, or is listed twice; or a part is empty.
+    """
     numbers: set[int] = set()
     for part in _parts(ranks):
         for number in _numbers(topology, part):
             if number in numbers:
                 raise InputError(f"rank {topology.compute.index(number)} is named twice; name it once")
             numbers.add(number)
-    if len(numbers) < 2:
-        raise InputError(f"{len(numbers)} rank{'s are' * (len(numbers) != 1) or ' is'} named; a collective needs two")
     return tuple(sorted(numbers))
 
 

@@ -16,7 +16,7 @@ from fractions import Fraction
 from math import lcm
 from typing import TypeAlias
 
-from forestcoll.collective import Collective, ShardsByNode, collective_named, shards_of
+from forestcoll.collective import Collective, PhaseOp, ShardsByNode, collective_named, shards_of
 from forestcoll.demand_matrix import Matrix, MatrixLike, matrix_of
 from forestcoll.errors import InputError
 from forestcoll.ranks import RanksLike, members_of, ranks_of, require_reach, root_number
@@ -94,6 +94,10 @@ class Demand:
             None if all are equal.
         ranks: the numbers of the compute nodes that take part, in ascending order; None if all take part.
         matrix: the demand matrix of an all-to-all, a gather or a scatter; None if all parts are 1/N.
+        sources: in a broadcast, the numbers of the compute nodes that all have the data, the root among them; in an
+            allreduce, of those whose vectors are added up. None for the root, or for all that take part.
+        targets: in a broadcast or an allreduce, the numbers of the compute nodes that need the result; None for all
+            that take part. It is given if and only if `sources` is given.
 
     Example:
         >>> from forestcoll import Collective, Demand, load_topology
@@ -106,6 +110,8 @@ class Demand:
     shards: tuple[Fraction, ...] | None = None
     ranks: tuple[int, ...] | None = None
     matrix: Matrix | None = None
+    sources: tuple[int, ...] | None = None
+    targets: tuple[int, ...] | None = None
 
     @staticmethod
     def of(  # noqa: PLR0913, PLR0917 (the parts of a request)
@@ -188,6 +194,16 @@ class Demand:
     def members(self, topology: Topology) -> tuple[int, ...]:
         """Return the numbers of the compute nodes that take part."""
         return members_of(topology, self.ranks)
+
+    def joined(self, topology: Topology, op: PhaseOp) -> tuple[int, ...]:
+        """Return the numbers of the compute nodes that each tree of a phase joins with its root."""
+        joined = self.targets if op is PhaseOp.BROADCAST else self.sources
+        return self.members(topology) if joined is None else joined
+
+    @property
+    def holders(self) -> tuple[int, ...] | None:
+        """The nodes that all have the data of a broadcast; None if only its root has it, or if it is no broadcast."""
+        return self.sources if self.collective is Collective.BROADCAST else None
 
     def parts(self, topology: Topology) -> tuple[Fraction, ...]:
         """Return the part of the data of each compute node that takes part; the parts add up to 1."""

@@ -15,11 +15,14 @@ from cli_run import completed, run_command
 
 from forestcoll.cli.main import _COMMANDS
 from forestcoll.collective import SCHEDULED, Collective
+from forestcoll.groups.pieces import groups_of_pieces, read_pieces
 from forestcoll.schedule.files import read_schedule, schedule_from_document
 from forestcoll.simulation.costs import costs_from_document
+from forestcoll.simultaneous.solving import groups_optimum
 from forestcoll.topology import topology_from_document
 from forestcoll.topology.importers.measurements.document import measurements_of
 from forestcoll.topology.importers.source import Source
+from forestcoll.topology.registry import build_topology
 from forestcoll.verification import rules, verify
 from forestcoll.verification.steps.rules import step_rules
 
@@ -33,8 +36,9 @@ MEASURED = ROOT / "docs" / "measured.md"
 CLUSTER = ROOT / "docs" / "your-cluster.md"
 PROBING = ROOT / "docs" / "probing.md"
 FLOWS = ROOT / "docs" / "all-to-all.md"
+PIECES = ROOT / "docs" / "pieces.md"
 TUNING = ROOT / "docs" / "tuning.md"
-PAGES = (README, GROUPS, COMPARE, WHAT_IF, MEASURED, TRAINING, CLUSTER, PROBING, FLOWS, TUNING)
+PAGES = (README, GROUPS, COMPARE, WHAT_IF, MEASURED, TRAINING, CLUSTER, PROBING, FLOWS, PIECES, TUNING)
 """The pages that show commands with all of their output."""
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
 GUIDES = sorted((ROOT / "docs" / "how-to").glob("*.md"))
@@ -63,6 +67,7 @@ def test_documents_show_the_actual_output(
     Path("half.json").write_text(blocks(GROUPS, "json")[0])
     Path("nccl-tests.log").write_text((Path(__file__).parent / "data" / "nccl-tests.log").read_text())
     Path("demand.csv").write_text(blocks(FLOWS, "csv")[0])
+    Path("demand.json").write_text(blocks(PIECES, "json")[0])
     Path("topo.txt").write_text(blocks(CLUSTER, "text")[0])
     Path("measured.json").write_text(RECORDED.read_text())
     Path("graph.xml").write_text(blocks(COMPARE, "xml")[0])
@@ -73,12 +78,15 @@ def test_documents_show_the_actual_output(
     if "bundle.json" in words:
         layout = ("--layout", "tp=8,dp=2", "--collective", "allreduce", "-o", "bundle.json")
         assert run_command("generate", "dgx-a100:boxes=2", *layout).status == 0
+    if "pieces.json" in words:
+        made = run_command("generate", "dgx-a100:boxes=2", "--demand", "demand.json", "-o", "pieces.json")
+        assert made.status == 0
     run = run_command(*shlex.split(words))
     assert (run.status, run.out, run.err) == (0, expected, "")
 
 
 def test_runs_are_shown() -> None:
-    assert [len(shown_runs(path)) for path in PAGES] == [5, 6, 3, 4, 1, 1, 2, 1, 3, 1]
+    assert [len(shown_runs(path)) for path in PAGES] == [5, 6, 3, 4, 1, 1, 2, 1, 3, 2, 1]
     assert [len(shown_runs(path)) for path in TUTORIALS] == [1, 5]
     assert {path.name: len(shown_runs(path)) for path in GUIDES} == {
         "a-link-failed.md": 2,
@@ -121,6 +129,7 @@ PYTHON = (
     "python.md",
     "all-to-all.md",
     "groups.md",
+    "pieces.md",
     "bounds.md",
     "steps.md",
     "one-port.md",
@@ -170,14 +179,18 @@ def test_the_tables_of_rules_of_trees_equal_the_verifiers(collective: Collective
     assert shown_rules("verify.md", collective) == rule_table(each for each in rules(collective) if each not in known)
 
 
-def test_the_files_in_the_documents_are_correct() -> None:
+def test_the_files_in_the_documents_are_correct(tmp_path: Path) -> None:
     documents = [json.loads(block) for block in blocks(ROOT / "docs" / "files.md", "json")]
-    assert len(documents) == 9
-    network, measured, *schedules, costs = documents
+    assert len(documents) == 10
+    (demand,) = [each for each in documents if each.get("format") == "forestcoll.demand/1"]
+    network, measured, *schedules, costs = [each for each in documents if each is not demand]
     assert len(topology_from_document(network, where="docs").links) == 3
     assert len(measurements_of(Source("docs", json.dumps(measured), "docs")).measurements) == 2
     for schedule in schedules:
         assert verify(schedule_from_document(schedule, where="docs")).optimal
+    path = tmp_path / "demand.json"
+    path.write_text(json.dumps(demand))
+    assert groups_optimum("dgx-a100:boxes=2", groups_of_pieces(build_topology("dgx-a100:boxes=2"), read_pieces(path)))
     assert set(costs_from_document(costs, "docs").document()) == set(costs)
 
 

@@ -1,4 +1,4 @@
-"""The optimum of groups by a linear program with a column for each tree and path. Networks must be small."""
+"""The optimum of groups and of pieces by a linear program with a column for each tree and path, on small networks."""
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -23,29 +23,47 @@ def best_by_all_trees(topology: Topology, groups: Sequence[Group]) -> Fraction:
     return program.value()
 
 
-def all_trees(topology: Topology, root: int, members: Sequence[int], *, out: bool) -> Iterator[Tree]:
-    """Yield all trees from `root` (or to it) that join all members, with branches at nodes that may branch."""
+PieceNodes = tuple[bool, Sequence[int], Sequence[int], Fraction]
+"""Whether a piece is a sum, the nodes that hold it or its parts, the nodes that need it, and its size."""
+
+
+def best_of_pieces(topology: Topology, pieces: Sequence[PieceNodes]) -> Fraction:
+    """Return the greatest rate of pieces. Each part of a sum is added up at any node, and sent from there."""
+    program = _AllTrees(topology)
+    for is_sum, sources, targets, size in pieces:
+        if is_sum:
+            program.add_sum(sources, targets, size)
+        else:
+            program.add_copies(sources, targets, size)
+    return program.value()
+
+
+def all_trees(topology: Topology, roots: Sequence[int], members: Sequence[int], *, out: bool) -> Iterator[Tree]:
+    """Yield all trees from any of the roots (or to them) that join all members, with branches where nodes may branch.
+
+    A tree from several roots is one tree from each of them.
+    """
     able = [
         number
         for number, node in enumerate(topology.nodes)
         if node.is_compute or (node.multicast if out else node.aggregation)
     ]
-    if root not in able:
+    if not set(roots) <= set(able):
         return
     entering: dict[int, list[Walk]] = {node: [] for node in able}
     for walk in _walks(topology, set(able), out=out):
         entering[walk[-1]].append(walk)
-    others = [node for node in able if node != root]
+    others = [node for node in able if node not in roots]
     choices = [entering[node] if node in members else [None, *entering[node]] for node in others]
     for chosen in product(*choices):
         parents = {node: walk[0] for node, walk in zip(others, chosen, strict=True) if walk is not None}
-        if all(_reaches(parents, node, root) for node in parents):
+        if all(_reaches(parents, node, roots) for node in parents):
             yield frozenset(walk if out else walk[::-1] for walk in chosen if walk is not None)
 
 
-def _reaches(parents: dict[int, int], node: int, root: int) -> bool:
+def _reaches(parents: dict[int, int], node: int, roots: Sequence[int]) -> bool:
     for _ in range(len(parents) + 1):
-        if node == root:
+        if node in roots:
             return True
         if node not in parents:
             return False
@@ -88,22 +106,31 @@ class _AllTrees:
                     self._demand(self._paths(source, target), part * group.size)
             return
         if demand.collective is Collective.ALLREDUCE:
-            into: list[int] = []
-            for root in range(len(self._topology.nodes)):
-                inward, outward = (self._trees(root, members, out=out) for out in (False, True))
-                self._rows.append(Row(dict.fromkeys(outward, 1) | dict.fromkeys(inward, -1), 0, None))
-                into += inward
-            self._demand(into, group.size)
+            self.add_sum(members, members, group.size)
             return
         out = not demand.collective.only_reduces
         for root, part in zip(members, demand.parts(self._topology), strict=True):
             if part:
-                self._demand(self._trees(root, members, out=out), part * group.size)
+                self._demand(self._trees([root], members, out=out), part * group.size)
 
-    def _trees(self, root: int, members: Sequence[int], *, out: bool) -> list[int]:
+    def add_copies(self, sources: Sequence[int], targets: Sequence[int], size: Fraction) -> None:
+        """Add the trees of a piece that all sources hold, and the row of its demand."""
+        self._demand(self._trees(sources, targets, out=True), size)
+
+    def add_sum(self, sources: Sequence[int], targets: Sequence[int], size: Fraction) -> None:
+        """Add the trees of a sum, and the rows of its demand: as much data leaves each root as is added up there."""
+        into: list[int] = []
+        for root in range(len(self._topology.nodes)):
+            inward = self._trees([root], sources, out=False)
+            outward = self._trees([root], targets, out=True)
+            self._rows.append(Row(dict.fromkeys(outward, 1) | dict.fromkeys(inward, -1), 0, None))
+            into += inward
+        self._demand(into, size)
+
+    def _trees(self, roots: Sequence[int], members: Sequence[int], *, out: bool) -> list[int]:
         """Add a column for each tree, and return the columns."""
         columns = []
-        for tree in sorted(all_trees(self._topology, root, members, out=out), key=sorted):
+        for tree in sorted(all_trees(self._topology, roots, members, out=out), key=sorted):
             for walk in tree:
                 for ends in pairwise(walk):
                     uses = self._uses[self._links[ends]]

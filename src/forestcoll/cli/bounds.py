@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from forestcoll.cli.group_options import is_file_of_pieces
 from forestcoll.cli.options import json_option, named_network, ranks_option, topology_argument
 from forestcoll.cli.types import CollectiveName, FileName
 from forestcoll.collective import PERSONALISED, SCHEDULED, Collective
@@ -46,6 +47,8 @@ def command(  # noqa: PLR0913 (one parameter per option)
     least number of steps of any schedule. --json adds the certificates: cuts, weights and lengths that prove the bounds
     by addition.
     """
+    if is_file_of_pieces(demand):
+        raise click.UsageError("--demand is a file of pieces; 'forestcoll optimum' states the bound of pieces")
     if collective is not None:
         _show_one(topology, collective, root, demand, ranks, as_json=as_json)
         return

@@ -93,7 +93,7 @@ def command(  # noqa: PLR0913 (one parameter per option)
     written.
 
     With --groups or --layout, several groups run the collective at the same time. The file is then a bundle of
-    schedules, one for each group.
+    schedules, one for each group. With --demand FILE.json, the groups move the pieces of data in the file.
     """
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.presentation.optimum import generated_document, generated_page, run_document, run_rows
@@ -150,5 +150,5 @@ def _check_trees_only(method: str, *, compact: bool, others: tuple[int | None, .
     """Check that no option is given that bundles do not have."""
     if method != Method.AUTO.value or compact or any(value is not None for value in others):
         raise click.UsageError(
-            "--method, --chunks, --size and --compact are for one collective; leave them out with --groups and --layout"
+            "--method, --chunks, --size and --compact are for one collective; leave them out for groups and pieces"
         )

@@ -1,4 +1,7 @@
-"""The options for groups that run at the same time, and what `optimum` and `generate` do with them."""
+"""The options for groups that run at the same time, and what `optimum` and `generate` do with them.
+
+A demand of pieces of data is a list of such groups, too.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from forestcoll.cli.types import FileName
 from forestcoll.files import is_standard_stream
@@ -21,6 +25,11 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 _EXCLUDED = ("ranks", "root", "shards", "demand", "trees", "max_trees")
 """The options of collectives that groups do not have."""
+
+
+def is_file_of_pieces(demand: Path | None) -> bool:
+    """Return whether a demand is a JSON file, which has pieces; a CSV file has a demand matrix."""
+    return demand is not None and demand.name.endswith((".json", ".json.gz"))
 
 
 def group_options(command: Command) -> Command:
@@ -70,29 +79,35 @@ members_option = click.option(
 
 @dataclass(frozen=True)
 class GroupOptions:
-    """The values of `group_options`.
+    """The values of `group_options`, and the file of pieces of data.
 
     Attributes:
         groups: the groups or the name of a file, as text; None if not given.
         sizes: the sizes, as text; None if not given.
         layout: the layout, as text; None if not given.
         run: the dimensions that run, as text; None if not given.
+        pieces: the file of pieces, if `--demand` names one; None if not.
     """
 
     groups: str | None
     sizes: str | None
     layout: str | None
     run: str | None
+    pieces: Path | None
 
     @staticmethod
     def taken_from(options: dict[str, Any]) -> "GroupOptions":
-        """Return the values of `group_options`, and remove them from the values of all options."""
-        return GroupOptions(*(options.pop(name) for name in ("groups", "group_sizes", "layout", "run")))
+        """Return the values of `group_options` and the file of pieces, and remove them from `options`."""
+        pieces = options["demand"] if is_file_of_pieces(options["demand"]) else None
+        if pieces is not None:
+            options["demand"] = None
+        names = ("groups", "group_sizes", "layout", "run")
+        return GroupOptions(*[options.pop(name) for name in names], pieces=pieces)
 
     @property
     def are_given(self) -> bool:
-        """Whether groups are given."""
-        return self.groups is not None or self.layout is not None
+        """Whether groups or pieces are given."""
+        return self.groups is not None or self.layout is not None or self.pieces is not None
 
     def check(self, options: dict[str, Any], *, table: bool = False) -> None:
         """Check that the options can be combined; `options` has the values of `collective_options`.
@@ -102,6 +117,8 @@ class GroupOptions:
         """
         if self.groups is not None and self.layout is not None:
             raise click.UsageError("--groups and --layout cannot be combined; give one of them")
+        if self.pieces is not None:
+            self._check_pieces()
         if self.run is not None and self.layout is None:
             raise click.UsageError("--run names dimensions of a layout; also give --layout")
         if table and self.layout is None:
@@ -115,7 +132,16 @@ class GroupOptions:
         for name in _EXCLUDED:
             if options[name] is not None:
                 named = f"--{name.replace('_', '-')}"
-                raise click.UsageError(f"{named} is for one collective; leave it out with --groups and --layout")
+                where = "a demand of pieces" if self.pieces is not None else "--groups and --layout"
+                raise click.UsageError(f"{named} is for one collective; leave it out with {where}")
+
+    def _check_pieces(self) -> None:
+        """Check that no option is given that pieces do not have."""
+        source = click.get_current_context().get_parameter_source("collective")
+        given = {"--groups": self.groups is not None, "--layout": self.layout is not None, "--group-sizes": self.sizes}
+        for name, is_given in (*given.items(), ("--collective", source is ParameterSource.COMMANDLINE)):
+            if is_given:
+                raise click.UsageError(f"{name} cannot be combined with a demand of pieces; leave one of them out")
 
     def network(self, topology: str, options: dict[str, Any]) -> "Topology":
         """Return the network with its changes. Only the nodes of each group must reach each other."""
@@ -129,9 +155,12 @@ class GroupOptions:
     def listed(self, network: "Topology", collective: str) -> "tuple[Group, ...]":
         """Return the groups."""
         from forestcoll.groups.layout import Layout
+        from forestcoll.groups.pieces import groups_of_pieces, read_pieces
         from forestcoll.groups.reading import read_groups
         from forestcoll.groups.value import groups_of
 
+        if self.pieces is not None:
+            return groups_of_pieces(network, read_pieces(self.pieces), where=f"{self.pieces}: ")
         if self.layout is None:
             text = self.groups or ""
             if text.strip().endswith((".json", ".json.gz")):
@@ -156,8 +185,10 @@ class GroupOptions:
             )
         return [size for size, count in zip(sizes, counts, strict=True) for _ in range(count)]
 
-    def solve(self, topology: str, options: dict[str, Any], progress: "Progress") -> "tuple[GroupsOptimum, GroupGains]":
-        """Return the optimum of the groups, and what each would have alone."""
+    def solve(
+        self, topology: str, options: dict[str, Any], progress: "Progress"
+    ) -> "tuple[GroupsOptimum, GroupGains | None]":
+        """Return the optimum of the groups, and what each would have alone; not for pieces, as there may be many."""
         from forestcoll.forest_optimum.scaling import require_all_ports
         from forestcoll.simultaneous.gains import group_gains
         from forestcoll.simultaneous.search import group_search
@@ -167,7 +198,7 @@ class GroupOptions:
         require_all_ports(network)
         listed = self.listed(network, options["collective"])
         best = group_search(network, listed, progress, relays=options["relays"])
-        return best, group_gains(best, progress)
+        return best, None if self.pieces is not None else group_gains(best, progress)
 
 
 def report_optimum(topology: str, groups: GroupOptions, options: dict[str, Any], *, as_json: bool) -> None:

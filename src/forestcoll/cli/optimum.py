@@ -30,7 +30,7 @@ def command(topology: str, *, table: bool, as_json: bool, **options: Any) -> Non
     schedule that reaches the optimum.
 
     With --groups or --layout, several groups run the collective at the same time, and share the links. Their common
-    rate is as great as possible.
+    rate is as great as possible. With --demand FILE.json, the same is computed for the pieces of data in the file.
     """
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.presentation.flows import optimum_document as flow_document

@@ -164,7 +164,8 @@ def collective_options(command: Command) -> Command:
             type=FileName(),
             metavar="FILE",
             help="For all-to-all, gather and scatter: a CSV file with a demand matrix: what each node (row) sends to "
-            "each other one (column), in multiples of M.  [default: 1/N each]",
+            "each other one (column), in multiples of M.  [default: 1/N each]  Instead of --collective: a JSON file of "
+            "pieces of data, with the nodes that hold each piece or parts of its sum, and the nodes that need it.",
         ),
         click.option(
             "--in-network/--no-in-network",
@@ -182,8 +183,8 @@ def collective_options(command: Command) -> Command:
             "relays",
             flag_value=False,
             default=True,
-            help="With --ranks: send no data through idle compute nodes. With --groups and --layout: send no data of a "
-            "group through other compute nodes.",
+            help="With --ranks: send no data through idle compute nodes. With --groups, --layout and pieces: send no "
+            "data of a group or a piece through other compute nodes.",
         ),
         ranks_option,
         collective_option((*SCHEDULED, *PERSONALISED), Collective.ALLGATHER, "collective"),

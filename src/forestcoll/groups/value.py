@@ -26,6 +26,8 @@ class Group:
     Attributes:
         demand: the collective, the ranks and the root, in node numbers.
         size: M of this group, in multiples of a common unit of data; greater than 0.
+        pieces: the id and the size of each piece of data that the group moves, one after the other, if it was made of
+            pieces (`groups_of_pieces`).
 
     Example:
         >>> from forestcoll import groups_optimum
@@ -36,6 +38,7 @@ class Group:
 
     demand: Demand
     size: Fraction = Fraction(1)
+    pieces: tuple[tuple[str, Fraction], ...] = ()
 
     def members(self, topology: Topology) -> tuple[int, ...]:
         """Return the numbers of the compute nodes of the group."""

@@ -22,7 +22,7 @@ from forestcoll.lowering.two_sided import two_sided
 from forestcoll.program import Program
 from forestcoll.program.limits import Limits
 from forestcoll.schedule.flows.value import FlowSchedule
-from forestcoll.schedule.schedule import Schedule, entry_for
+from forestcoll.schedule.schedule import Schedule, runnable_entry_for
 from forestcoll.schedule.steps.shape import step_shape
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.schedule.trees.expansion import expanded
@@ -117,7 +117,7 @@ class Lowerer:
 
 def lowerer_for(schedule: Schedule) -> Lowerer:
     """Return the entry of `LOWERERS` for `schedule`. Raises `InputError` if there is none."""
-    return entry_for(LOWERERS, schedule, "lowered to a program")
+    return runnable_entry_for(LOWERERS, schedule, "lowered to a program")
 
 
 def _lower_steps(schedule: StepSchedule, options: Options, limits: Limits) -> Lowering:

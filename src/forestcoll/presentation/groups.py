@@ -8,7 +8,7 @@ from forestcoll.groups.value import Group
 from forestcoll.presentation import explanations
 from forestcoll.presentation.names import counted, link_lines
 from forestcoll.presentation.tables import Column, Page, Table, labelled
-from forestcoll.presentation.text import bandwidth, percent, plural, printable
+from forestcoll.presentation.text import bandwidth, capitalized, percent, plural, printable
 from forestcoll.proof.group_lengths import GroupLengthsProof
 from forestcoll.schedule.bundle.value import BundleSchedule
 from forestcoll.schedule.flows.value import FlowSchedule
@@ -22,10 +22,11 @@ from forestcoll.verification import BundleReport
 
 _MOST_NAMED = 4
 _MOST_ORDERS = 6
+_MOST_ROWS = 20
 
 
-def optimum_document(best: GroupsOptimum, gains: GroupGains) -> dict[str, object]:
-    """Return the JSON object of an optimum of groups.
+def optimum_document(best: GroupsOptimum, gains: GroupGains | None) -> dict[str, object]:
+    """Return the JSON object of an optimum of groups. For pieces, `gains` is None.
 
     Example:
         >>> from forestcoll import group_gains, groups_optimum
@@ -34,7 +35,7 @@ def optimum_document(best: GroupsOptimum, gains: GroupGains) -> dict[str, object
         [0, 1]
     """
     topology = best.topology
-    return {
+    found: dict[str, object] = {
         "topology": topology.name,
         "collective": _collective(best.groups),
         "compute_nodes": len(_members(topology, best.groups)),
@@ -44,28 +45,40 @@ def optimum_document(best: GroupsOptimum, gains: GroupGains) -> dict[str, object
         "unit": topology.bandwidth_unit,
         "residual": best.residual,
         "groups": [_group_document(best, gains, place) for place in range(len(best.groups))],
-        "relays": {
+    }
+    if gains is not None:
+        found["relays"] = {
             "algbw": str(best.algbw),
             "algbw_without": _text(gains.without_relays),
             "gain": None if gains.without_relays is None else str(best.algbw / gains.without_relays),
-        },
-        "proof": explanations.document(best.bound, topology),
-    }
+        }
+    return found | {"proof": explanations.document(best.bound, topology)}
 
 
-def _group_document(best: GroupsOptimum, gains: GroupGains, place: int) -> dict[str, object]:
-    group, gain = best.groups[place], gains.groups[place]
+def _group_document(best: GroupsOptimum, gains: GroupGains | None, place: int) -> dict[str, object]:
+    group, topology = best.groups[place], best.topology
+    found = _member_document(topology, group) | {"algbw": str(best.algbw_of(place))}
+    if gains is not None:
+        found["algbw_alone"] = str(gains.groups[place].algbw_alone)
+        found["algbw_alone_without_relays"] = _text(gains.groups[place].algbw_alone_without_relays)
+    found["uses_relays"] = best.uses_relays(place)
+    return found
+
+
+def _member_document(topology: Topology, group: Group) -> dict[str, object]:
+    """Return the JSON keys of a group: who takes part, and the pieces, if it has pieces."""
+    demand = group.demand
     found: dict[str, object] = {
-        "ranks": best.topology.ids(group.members(best.topology)),
+        "ranks": topology.ids(group.members(topology)),
         "size": str(group.size),
-        "collective": group.demand.collective.value,
-        "algbw": str(best.algbw_of(place)),
-        "algbw_alone": str(gain.algbw_alone),
-        "algbw_alone_without_relays": _text(gain.algbw_alone_without_relays),
-        "uses_relays": best.uses_relays(place),
+        "collective": demand.collective.value,
     }
-    if group.demand.root is not None:
-        found["root"] = best.topology.nodes[group.demand.root].id
+    if demand.root is not None and demand.sources is None:
+        found["root"] = topology.nodes[demand.root].id
+    if demand.sources is not None and demand.targets is not None:
+        found |= {"sources": topology.ids(demand.sources), "targets": topology.ids(demand.targets)}
+    if group.pieces:
+        found["pieces"] = [{"id": name, "size": str(size)} for name, size in group.pieces]
     return found
 
 
@@ -73,8 +86,8 @@ def _text(value: Fraction | None) -> str | None:
     return None if value is None else str(value)
 
 
-def optimum_page(best: GroupsOptimum, gains: GroupGains) -> Page:
-    """Return the page of an optimum of groups.
+def optimum_page(best: GroupsOptimum, gains: GroupGains | None) -> Page:
+    """Return the page of an optimum of groups. For pieces, `gains` is None.
 
     Example:
         >>> from forestcoll import group_gains, groups_optimum
@@ -86,12 +99,12 @@ def optimum_page(best: GroupsOptimum, gains: GroupGains) -> Page:
 
 
 def plain_page(best: GroupsOptimum) -> Page:
-    """Return the page of an optimum of groups; what each group would have alone is computed for it."""
-    return optimum_page(best, group_gains(best))
+    """Return the page of an optimum of groups; what each group would have alone is computed for it, but for pieces."""
+    return optimum_page(best, None if _pieces(best.groups) else group_gains(best))
 
 
 def generated_document(
-    best: GroupsOptimum, gains: GroupGains, bundle: BundleSchedule, run: Mapping[str, object]
+    best: GroupsOptimum, gains: GroupGains | None, bundle: BundleSchedule, run: Mapping[str, object]
 ) -> dict[str, object]:
     """Return the JSON object of an optimum and the bundle that reaches it; `run` is about the run."""
     made = {"optimal": best.is_optimal, "verified": True, "trees": _trees(bundle), "flows": _flows(bundle)}
@@ -99,11 +112,11 @@ def generated_document(
 
 
 def generated_page(
-    best: GroupsOptimum, gains: GroupGains, bundle: BundleSchedule, run: Sequence[tuple[str, str]]
+    best: GroupsOptimum, gains: GroupGains | None, bundle: BundleSchedule, run: Sequence[tuple[str, str]]
 ) -> Page:
     """Return the page of an optimum and the bundle that reaches it; `run` has the rows about the run."""
     amounts = [plural(count, noun) for count, noun in ((_trees(bundle), "tree"), (_flows(bundle), "flow")) if count]
-    rows = [*_rows(best, gains), ("schedules", f"{' and '.join(amounts)} of all groups"), *run]
+    rows = [*_rows(best, gains), ("schedules", f"{' and '.join(amounts)} of all {_noun(best.groups)}"), *run]
     return Page(_title(best.topology, best.groups), (labelled(rows), *_below(best, gains)))
 
 
@@ -114,7 +127,7 @@ def bundle_rows(bundle: BundleSchedule, report: BundleReport) -> list[tuple[str,
     span = " to ".join(bandwidth(each, unit) for each in dict.fromkeys((alone[0], alone[-1])))
     return [
         ("groups", f"{len(bundle.bundled)}, each correct; alone, the schedules reach {span}"),
-        ("busiest links", f"{report.busiest_count}, with the data of all groups"),
+        ("busiest links", f"{report.busiest_count}, with the data of all {_noun(bundle.groups)}"),
     ]
 
 
@@ -127,14 +140,12 @@ def bundle_document(bundle: BundleSchedule, report: BundleReport) -> dict[str, o
     """Return the JSON keys of a verified bundle."""
     topology = bundle.topology
     members = [
-        {
-            "ranks": topology.ids(each.schedule.members),
-            "size": str(each.size),
-            "collective": each.schedule.collective.value,
-            "algbw": str(each.size * (report.algbw or 0)),
+        _member_document(topology, group)
+        | {
+            "algbw": str(group.size * (report.algbw or 0)),
             "algbw_of_schedule_alone": _text(of_member.algbw),
         }
-        for each, of_member in zip(bundle.bundled, report.members, strict=True)
+        for group, of_member in zip(bundle.groups, report.members, strict=True)
     ]
     return {
         "collective": _collective(bundle.groups),
@@ -178,13 +189,24 @@ def _title(topology: Topology, groups: Sequence[Group]) -> str:
     members = tuple(sorted(_members(topology, groups)))
     what = _collective(groups) or "several collectives"
     nodes = counted(topology, None if members == topology.compute else members)
+    if pieces := _pieces(groups):
+        return f"{printable(topology.name)}: {plural(pieces, 'piece')} of data, {nodes}"
     return f"{printable(topology.name)}: {plural(len(groups), 'group')} at the same time, {what}, {nodes}"
 
 
-def _rows(best: GroupsOptimum, gains: GroupGains) -> list[tuple[str, str]]:
+def _noun(groups: Sequence[Group]) -> str:
+    return "pieces" if _pieces(groups) else "groups"
+
+
+def _pieces(groups: Sequence[Group]) -> int:
+    """Return the number of pieces of data that groups move; 0 if they were not made of pieces."""
+    return sum(len(group.pieces) for group in groups)
+
+
+def _rows(best: GroupsOptimum, gains: GroupGains | None) -> list[tuple[str, str]]:
     """Return the rows that state an optimum."""
-    unit, whose = best.topology.bandwidth_unit, "in each group" if _are_equal(best.groups) else "for size 1"
-    found = [("algbw", f"{bandwidth(best.algbw, unit)} {whose}")]
+    unit, whose = best.topology.bandwidth_unit, " in each group" if _are_equal(best.groups) else " for size 1"
+    found = [("algbw", f"{bandwidth(best.algbw, unit)}{'' if _pieces(best.groups) else whose}")]
     if best.is_optimal:
         found.append(("optimum", f"reached: no schedule{_along(best.groups)} is faster"))
     else:
@@ -193,6 +215,8 @@ def _rows(best: GroupsOptimum, gains: GroupGains) -> list[tuple[str, str]]:
     if has_known_size(unit):
         milliseconds = float(10**6 / (best.algbw * bytes_per_microsecond(unit)))
         found.append(("1 GB takes", f"{milliseconds:.4g} ms at that rate"))
+    if gains is None:
+        return found
     without = gains.without_relays
     if without is None:
         found.append(("relays", "without relays outside the groups, there is no solution"))
@@ -206,9 +230,41 @@ def _are_equal(groups: Sequence[Group]) -> bool:
     return {group.size for group in groups} == {Fraction(1)}
 
 
-def _below(best: GroupsOptimum, gains: GroupGains) -> list[Table | str]:
-    """Return the table of groups and what limits them."""
-    return [_groups(best, gains), *_limits(best)]
+def _below(best: GroupsOptimum, gains: GroupGains | None) -> list[Table | str]:
+    """Return the table of groups or of pieces, and what limits them."""
+    return [_moved(best) if gains is None else _groups(best, gains), *_limits(best)]
+
+
+def _moved(best: GroupsOptimum) -> Table:
+    """Return one row for each group of pieces."""
+    columns = (
+        Column("pieces"),
+        Column("size", right=True),
+        Column("moved by"),
+        Column("from"),
+        Column("to"),
+    )
+    rows = tuple(
+        (
+            _some([name for name, _ in group.pieces]),
+            group.size,
+            group.demand.collective.value,
+            *(_names(best.topology, nodes) for nodes in _ends(best.topology, group)),
+        )
+        for group in best.groups[:_MOST_ROWS]
+    )
+    more = len(best.groups) - len(rows)
+    notes = (f"and {plural(more, 'more row')}; --json lists all.",) if more else ()
+    return Table(columns, rows, title="Pieces; those in one row have the same nodes:", notes=notes)
+
+
+def _ends(topology: Topology, group: Group) -> tuple[Sequence[int], Sequence[int]]:
+    """Return the nodes that hold the data of a group, or parts of its sums, and the nodes that need it."""
+    demand, members = group.demand, group.members(topology)
+    if demand.root is None or demand.sources is not None:
+        return demand.sources or members, demand.targets or members
+    others = tuple(node for node in members if node != demand.root)
+    return (others, (demand.root,)) if demand.collective.only_reduces else ((demand.root,), others)
 
 
 def _groups(best: GroupsOptimum, gains: GroupGains) -> Table:
@@ -242,8 +298,12 @@ def _groups(best: GroupsOptimum, gains: GroupGains) -> Table:
 
 
 def _names(topology: Topology, numbers: Sequence[int]) -> str:
-    ids = [printable(each) for each in topology.ids(numbers)]
-    return ", ".join(ids if len(ids) <= _MOST_NAMED else [*ids[: _MOST_NAMED - 1], f"… {ids[-1]}"])
+    return _some([printable(each) for each in topology.ids(numbers)])
+
+
+def _some(names: Sequence[str]) -> str:
+    """Return names, without those in the middle if there are many."""
+    return ", ".join(names if len(names) <= _MOST_NAMED else [*names[: _MOST_NAMED - 1], f"… {names[-1]}"])
 
 
 def _limits(best: GroupsOptimum) -> list[str]:
@@ -253,12 +313,12 @@ def _limits(best: GroupsOptimum) -> list[str]:
         return []
     lengths = dict(zip(proof.ends, proof.lengths, strict=True))
     links = [link for link in best.topology.links if lengths.get((link.source, link.target))]
-    limit = f"algbw <= {bandwidth(best.bound.algbw, unit)}"
+    limit, data = f"algbw <= {bandwidth(best.bound.algbw, unit)}", f"the data of all {_noun(best.groups)}"
     if len(set(proof.lengths)) > 1:
         weighted = f"{plural(len(links), 'link')}, weighted by the lengths that --json lists"
-        return [f"Bottleneck: The data of all groups needs the bandwidth of {weighted}, so {limit}."]
+        return [f"Bottleneck: {capitalized(data)} needs the bandwidth of {weighted}, so {limit}."]
     total = sum((link.bandwidth for link in links), Fraction(0))
-    crossing = f"For each unit of M, the data of all groups crosses these links {total / best.bound.algbw} times:"
+    crossing = f"For each unit of M, {data} crosses these links {total / best.bound.algbw} times:"
     lines = [f"  {line}" for line in link_lines(best.topology, links)]
     return [f"Bottleneck: {crossing}", *lines, f"  {total} {unit} together, so {limit}."]
 

@@ -18,7 +18,7 @@ _SAME_TIME = 1 - 1e-9
 
 def schedule_title(schedule: Schedule) -> str:
     """Return one line that names a schedule."""
-    return f"{printable(schedule.topology.name)}: {schedule.collective} over {len(schedule.members)} compute nodes"
+    return f"{printable(schedule.topology.name)}: {schedule.operation} over {len(schedule.members)} compute nodes"
 
 
 def run_title(schedule: Schedule, size: int, pieces: int) -> str:

@@ -3,7 +3,9 @@
 Let group g have size m, and let t(g) be the length that its trees need per unit of its data: in an allgather or a
 broadcast, the sum over the roots of their part of the data times the shortest out-tree that joins all members; in a
 reduce-scatter or a reduce, the same with in-trees; in an allreduce, the least sum of an in-tree and an out-tree of one
-root; in an all-to-all, a gather or a scatter, the sum over all pairs of what they exchange times their distance. If all
+root; in an all-to-all, a gather or a scatter, the sum over all pairs of what they exchange times their distance. In an
+allreduce with sources and targets, the in-tree joins the sources, and the out-tree the targets. In a broadcast whose
+data several sources have, the trees start at any of them: the sources count as one node (`topology.metric`). If all
 groups together finish at the rate r for size 1, then
 
     r * (sum over groups of m t(g))  <=  sum over links of bandwidth times length.
@@ -28,10 +30,10 @@ from forestcoll.request import Demand
 from forestcoll.topology import Topology
 from forestcoll.topology.least_arborescences import LeastArborescences
 from forestcoll.topology.least_trees import LeastTrees
-from forestcoll.topology.metric import Lengths, Metric
+from forestcoll.topology.metric import Lengths, Metric, merged
 
 MOST_MEMBERS = 10
-"""The most members of a group for which shortest trees are found; the time triples with each."""
+"""The most nodes that a tree joins for which shortest trees are found; the time triples with each."""
 
 _LARGEST = 2**50
 """The greatest distance that is computed in 64-bit integers; sums have fewer than 2^12 of them."""
@@ -91,6 +93,7 @@ class _Trees:
             PhaseOp.REDUCE: np.ascontiguousarray(outward.T),
         }
         self._branching = {op: branching_nodes(topology, op) for op in PhaseOp}
+        self._found: dict[tuple[PhaseOp, tuple[int, ...]], LeastTrees | LeastArborescences] = {}
 
     def needed(self, demand: Demand) -> Fraction:
         """Return the length that the trees or flows of a demand need per unit of its data, or a lower limit of it."""
@@ -101,21 +104,42 @@ class _Trees:
             apart = self._distances[PhaseOp.BROADCAST]
             return sum((part * self._within(int(apart[source, target])) for source, target, part in pairs), Fraction(0))
         if collective is Collective.ALLREDUCE:
-            both = [self._least(op, members) for op in (PhaseOp.REDUCE, PhaseOp.BROADCAST)]
+            both = [self._least(op, demand.joined(self._topology, op)) for op in (PhaseOp.REDUCE, PhaseOp.BROADCAST)]
             roots = sorted(set.intersection(*(set(nodes) for nodes in self._branching.values())))
             return self._within(min(int(both[0].length(root)) + int(both[1].length(root)) for root in roots))
+        if demand.holders is not None:
+            joined = demand.joined(self._topology, PhaseOp.BROADCAST)
+            distances, branching = self._distances[PhaseOp.BROADCAST], self._branching[PhaseOp.BROADCAST]
+            return self._within(int(trees_from(demand.holders, distances, branching, joined).length(demand.holders[0])))
         least = self._least(PhaseOp.REDUCE if collective.only_reduces else PhaseOp.BROADCAST, members)
         parts = zip(members, demand.parts(self._topology), strict=True)
         return sum((part * self._within(int(least.length(node))) for node, part in parts if part), Fraction(0))
 
-    def _least(self, op: PhaseOp, members: Sequence[int]) -> LeastTrees | LeastArborescences:
-        kind = LeastTrees if len(members) <= MOST_MEMBERS else LeastArborescences
-        return kind(self._distances[op], self._branching[op], members)
+    def _least(self, op: PhaseOp, members: tuple[int, ...]) -> LeastTrees | LeastArborescences:
+        if (op, members) not in self._found:
+            self._found[op, members] = least_trees(self._distances[op], self._branching[op], members)
+        return self._found[op, members]
 
     def _within(self, length: int) -> Fraction:
         if length >= self._far:
             raise ProofError("there is no tree")
         return Fraction(length)
+
+
+def least_trees(
+    distances: Lengths, branching: Sequence[int], members: Sequence[int]
+) -> LeastTrees | LeastArborescences:
+    """Return the shortest trees that join the members or, if these are many, least arborescences."""
+    return (LeastTrees if len(members) <= MOST_MEMBERS else LeastArborescences)(distances, branching, members)
+
+
+def trees_from(
+    holders: Sequence[int], distances: Lengths, branching: Sequence[int], targets: Sequence[int]
+) -> LeastTrees | LeastArborescences:
+    """Return the shortest trees that join targets with any of the holders, which are merged with the first of them."""
+    first, *others = holders
+    able = [node for node in branching if node not in others]
+    return least_trees(merged(distances, holders), able, [first, *(node for node in targets if node not in holders)])
 
 
 def branching_nodes(topology: Topology, op: PhaseOp) -> list[int]:

@@ -18,7 +18,7 @@ from forestcoll.collective import Collective, PhaseOp
 from forestcoll.errors import InputError
 from forestcoll.schedule.flows.expansion import FlowImage, flow_images
 from forestcoll.schedule.flows.value import FlowSchedule
-from forestcoll.schedule.schedule import Schedule, entry_for
+from forestcoll.schedule.schedule import Schedule, runnable_entry_for
 from forestcoll.schedule.steps.routes import require_no_relays
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.schedule.trees.expansion import expanded
@@ -94,7 +94,7 @@ def trees_of(schedule: Schedule) -> Forests:
 
 def check_runnable(schedule: Schedule) -> Callable[[Any], Forests]:
     """Return the function for the kind of `schedule`. Raises `InputError` if this kind cannot be run."""
-    return entry_for(FORESTS, schedule, "run")
+    return runnable_entry_for(FORESTS, schedule, "run")
 
 
 def rooted_at(rank: int, op: PhaseOp, hops: Hops) -> Hops:

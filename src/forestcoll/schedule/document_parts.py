@@ -35,32 +35,48 @@ def topology_in(
         document: the JSON object of the schedule.
         where: the text that begins error messages.
         known: the network, if the document has none.
-        connected: whether all compute nodes must reach each other; if None, they must if all of them take part.
+        connected: whether all compute nodes must reach each other; if None, they must if all of them take part. It has
+            no effect on a known network.
     """
+    if known is not None:
+        return known
     if connected is None:
         connected = document.get("ranks") is None
-    if known is not None:
-        if connected:
-            require_reach(known, None)
-        return known
     require(document, ("topology",), f"{where}:")
     described = object_of(document.get("topology"), f"{where}: topology")
     return topology_from_document(described, where=f"{where}: topology", connected=connected)
 
 
-def ranks_in(document: Mapping[str, object], topology: Topology, where: str) -> tuple[int, ...] | None:
-    """Return the numbers of the compute nodes that take part, or None if all take part."""
-    if document.get("ranks") is None:
+def ranks_in(
+    document: Mapping[str, object], topology: Topology, where: str, *, connected: bool = True
+) -> tuple[int, ...] | None:
+    """Return the numbers of the compute nodes that take part, or None if all take part.
+
+    If `connected`, these nodes must reach each other.
+    """
+    members = compute_nodes_in(document, "ranks", topology, where)
+    if members is None:
         return None
-    place = f"{where}: ranks"
-    ranks = numbers_below(document["ranks"], len(topology.nodes), place)
-    _check_ranks(ranks, topology, place)
-    members = tuple(sorted(ranks))
-    require_reach(topology, members)
+    if len(members) < 2:
+        raise InputError(f"{where}: ranks: lists {len(members)}; a collective needs at least two")
+    if connected:
+        require_reach(topology, members)
     return members
 
 
-def _check_ranks(ranks: tuple[int, ...], topology: Topology, where: str) -> None:
+def compute_nodes_in(
+    document: Mapping[str, object], key: str, topology: Topology, where: str
+) -> tuple[int, ...] | None:
+    """Return the numbers of compute nodes that a key lists, in ascending order, or None if it lists none."""
+    if document.get(key) is None:
+        return None
+    place = f"{where}: {key}"
+    listed = numbers_below(document[key], len(topology.nodes), place)
+    _check_compute(listed, topology, place)
+    return tuple(sorted(listed))
+
+
+def _check_compute(ranks: tuple[int, ...], topology: Topology, where: str) -> None:
     seen: set[int] = set()
     for place, node in enumerate(ranks):
         if not topology.nodes[node].is_compute:
@@ -69,8 +85,6 @@ def _check_ranks(ranks: tuple[int, ...], topology: Topology, where: str) -> None
         if node in seen:
             raise InputError(f"{where}[{place}] is {node} for the second time; list each node once")
         seen.add(node)
-    if len(ranks) < 2:
-        raise InputError(f"{where}: lists {len(ranks)}; a collective needs at least two")
 
 
 def shards_in(

@@ -69,6 +69,16 @@ class Schedule(Displayed, ABC):
         return Demand(self.collective, self.root, self.shards, self.ranks)
 
     @property
+    def operation(self) -> str:
+        """What the schedule does, in words: the name of its collective."""
+        return self.collective.value
+
+    @property
+    def has_ends(self) -> bool:
+        """Whether sources and targets of the data are given, so that it is a special case of its collective."""
+        return self.demand.sources is not None
+
+    @property
     @abstractmethod
     def size(self) -> str:
         """The size of the schedule in words, such as `48 trees`."""
@@ -77,6 +87,22 @@ class Schedule(Displayed, ABC):
         """Return one line, also for a large schedule."""
         what = f"{self.collective.value} on {shown(self.topology.name)}, {len(self.members)} compute nodes"
         return f"<{type(self).__name__}: {what}, {self.size}>"
+
+
+def runnable_entry_for(table: Mapping[type[Schedule], Entry], schedule: Schedule, purpose: str) -> Entry:
+    """Return what `table` holds for the kind of `schedule`, if all nodes that take part have the same role.
+
+    The arguments are those of `entry_for`.
+
+    Raises:
+        InputError: the kind is not in the table, or the schedule has sources and targets.
+    """
+    if schedule.has_ends:
+        raise InputError(
+            f"{schedule.topology.name}: a schedule with sources and targets cannot be {purpose}; use a collective in "
+            "which all compute nodes that take part have the same role"
+        )
+    return entry_for(table, schedule, purpose)
 
 
 def entry_for(table: Mapping[type[Schedule], Entry], schedule: Schedule, purpose: str) -> Entry:

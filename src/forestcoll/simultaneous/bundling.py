@@ -34,7 +34,9 @@ def bundle_for(best: GroupsOptimum) -> BundleSchedule:
         <BundleSchedule: allreduce on 'ring:nodes=4', 4 compute nodes, 2 groups>
     """
     pairs = zip(best.groups, best.trees, strict=True)
-    members = tuple(BundleMember(group.size, _schedule(best.topology, group, trees)) for group, trees in pairs)
+    members = tuple(
+        BundleMember(group.size, _schedule(best.topology, group, trees), group.pieces) for group, trees in pairs
+    )
     return BundleSchedule(best.topology, members, algbw=best.algbw, bound=best.bound)
 
 
@@ -55,6 +57,8 @@ def _schedule(topology: Topology, group: Group, trees: Trees) -> MemberSchedule:
         algbw=achieved_algbw(topology, routes, phases, None),
         shards=demand.shards,
         ranks=ranks,
+        sources=demand.sources,
+        targets=demand.targets,
     )
 
 

@@ -81,10 +81,10 @@ def group_gains(best: GroupsOptimum, progress: Progress = SILENT) -> GroupGains:
 def _gain(topology: Topology, group: Group, together: Fraction, progress: Progress) -> GroupGain:
     """Return what a group would have alone. `together` is what it has with the others, which is never more."""
     collective, one = group.demand.collective, [Group(group.demand)]
-    if collective is Collective.ALLREDUCE or collective.is_personalised:
+    if collective is Collective.ALLREDUCE or collective.is_personalised or group.demand.sources is not None:
         if collective.is_personalised:
             alone = flow_search(topology, group.demand, progress).algbw
-        else:  # the search for one allreduce is slow with many relays
+        else:  # the search for one allreduce is slow with many relays, and no other search has sources and targets
             alone = group_search(topology, one, progress).algbw
         return GroupGain(max(alone, together), _rate_without_relays(topology, one, progress))
     best = Problem.of(topology, group.demand, progress).solve(None, progress).optimum

@@ -117,6 +117,7 @@ class Master:
             self.part.is_full_duplex
             and bool(np.array_equal(copies[PhaseOp.REDUCE], copies[PhaseOp.BROADCAST]))
             and all(group.demand.collective is Collective.ALLREDUCE for group in self.groups)
+            and all(group.demand.sources is None for group in self.groups)
         )
 
     def _classes(self) -> npt.NDArray[np.int64]:

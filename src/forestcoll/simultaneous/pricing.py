@@ -14,7 +14,7 @@ import numpy.typing as npt
 from forestcoll.allreduce.tree_packing.steiner import cheapest_tree, joined
 from forestcoll.collective import PhaseOp
 from forestcoll.forest_optimum.packed_trees import PackedTree
-from forestcoll.proof.group_lengths import MOST_MEMBERS
+from forestcoll.proof.group_lengths import least_trees, trees_from
 from forestcoll.simultaneous.master import Master, Part
 from forestcoll.topology import Topology
 from forestcoll.topology.least_arborescences import LeastArborescences
@@ -57,22 +57,23 @@ class Pricing:
         """Yield trees that are grown member by member."""
         members = self._members(part)
         starts = members[:: max(1, len(members) // _STARTS)] if part.root is None else [part.root]
+        holders = self._holders(part)
         metric = metrics.of(part)
         copies = self._master.copies(part.op) if part.target is None else self._relays
         for root in starts:
-            if np.isfinite(metric.distances[root, members]).all():
-                yield pruned(joined(metric, copies, root, members), members)
+            if np.isfinite(metric.distances[np.ix_([root, *holders], members)].min(axis=0)).all():
+                yield pruned(joined(metric, copies, root, members, holders), members)
 
     def shortest(self, part: Part, metrics: "Metrics") -> Iterator[PackedTree]:
         """Yield a shortest tree or, if the group has many members, a least arborescence."""
         if part.target is not None:
             return  # the candidate is a shortest path
-        members = self._members(part)
+        members, holders = self._members(part), self._holders(part)
         metric, copies = metrics.of(part), self._master.copies(part.op)
-        least = metrics.least(part, copies, members)
+        least = metrics.least(part, copies, members, holders)
         root = members[0] if part.root is None else part.root
         if np.isfinite(least.length(root)):
-            yield pruned(cheapest_tree(metric, copies, least, root), members)
+            yield pruned(cheapest_tree(metric, copies, least, root, holders), members)
 
     def uses(self, part: Part, tree: PackedTree) -> dict[int, int]:
         """Return how often a tree uses each class of links."""
@@ -88,7 +89,11 @@ class Pricing:
         """Return the nodes that a tree must reach."""
         if part.target is not None:
             return (part.target,)
-        return self._master.groups[part.group].members(self._master.part)
+        return self._master.groups[part.group].demand.joined(self._master.part, part.op)
+
+    def _holders(self, part: Part) -> tuple[int, ...]:
+        """Return the nodes that have the data of a tree, if there are several."""
+        return self._master.groups[part.group].demand.holders or ()
 
 
 class Metrics:
@@ -97,7 +102,7 @@ class Metrics:
     def __init__(self, own: dict[int, Topology], prices: Floats, numbers: dict[tuple[int, int], int]) -> None:
         self._own, self._prices, self._numbers = own, prices, numbers
         self._metrics: dict[tuple[int, PhaseOp], Metric] = {}
-        self._least: dict[tuple[int, PhaseOp], LeastTrees | LeastArborescences] = {}
+        self._least: dict[tuple[object, ...], LeastTrees | LeastArborescences] = {}
 
     def of(self, part: Part) -> Metric:
         """Return the walks for trees of a part."""
@@ -109,14 +114,17 @@ class Metrics:
         return self._metrics[key]
 
     def least(
-        self, part: Part, copies: npt.NDArray[np.bool_], members: Sequence[int]
+        self, part: Part, copies: npt.NDArray[np.bool_], members: tuple[int, ...], holders: tuple[int, ...]
     ) -> LeastTrees | LeastArborescences:
-        """Return the shortest trees of the group of a part or, if it has many members, least arborescences."""
-        key = (part.group, part.op)
+        """Return the shortest trees to members or, if they are many, least arborescences.
+
+        The root stands for all holders. Groups on the same network with the same members and holders share the trees.
+        """
+        key = (id(self._own[part.group]), part.op, members, holders)
         if key not in self._least:
-            distances = self.of(part).distances
-            kind = LeastTrees if len(members) <= MOST_MEMBERS else LeastArborescences
-            self._least[key] = kind(distances, np.flatnonzero(copies).tolist(), members)
+            distances, able = self.of(part).distances, np.flatnonzero(copies).tolist()
+            found = trees_from(holders, distances, able, members) if holders else least_trees(distances, able, members)
+            self._least[key] = found
         return self._least[key]
 
 

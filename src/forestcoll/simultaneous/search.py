@@ -17,7 +17,7 @@ from typing import TypeAlias
 import numpy as np
 
 from forestcoll.collective import PhaseOp
-from forestcoll.errors import InputError, InternalError
+from forestcoll.errors import InputError, InternalError, shown
 from forestcoll.exact_lp.linear_program import LinearProgram, Row, Solution
 from forestcoll.forest_optimum.packed_trees import PackedTree
 from forestcoll.groups.value import Group
@@ -38,6 +38,9 @@ MOST_NODES = 1000
 MOST_ROUNDS = 400
 """The most linear programs that are solved."""
 
+MOST_ROOTS = 25_000
+"""The most pairs of an allreduce and a root of its trees, without those that a symmetry maps to others."""
+
 _TOLERANCE = 1e-9
 """The relative difference below which floating-point prices are equal."""
 
@@ -57,7 +60,8 @@ def group_search(
         relays: whether trees may pass through compute nodes outside their group. The bound always allows it.
 
     Raises:
-        InputError: the network is too large, or without relays, a group is not connected.
+        InputError: the network is too large, allreduces have too many roots, or without relays, a group is not
+            connected.
         InternalError: a defect of forestcoll.
     """
     if len(topology.nodes) > MOST_NODES:
@@ -68,6 +72,12 @@ def group_search(
     progress.begin("packing trees of all groups")
     members = sorted({node for group in groups for node in group.members(topology)})
     master = Master(usable_part(topology, members), groups)
+    roots = sum(part.share is None and part.op is PhaseOp.REDUCE for part in master.parts)
+    if roots > MOST_ROOTS:
+        raise InputError(
+            f"{topology.name}: there are {roots} pairs of an allreduce and a root of its trees; at most {MOST_ROOTS} "
+            "are possible; run fewer allreduces at the same time"
+        )
     found = _Search(topology, master, progress, relays=relays).run()
     if relays or found.is_optimal:
         return found
@@ -126,8 +136,13 @@ class _Search:
         for part in self._master.parts:
             if _sort_of(part) not in found:
                 raise InputError(
-                    f"{self._topology.name}: group {part.group} is not connected without relays; allow relays"
+                    f"{self._topology.name}: {self._name(part.group)} is not connected without relays; allow relays"
                 )
+
+    def _name(self, group: int) -> str:
+        """Return the name of a group: that of its first piece, or its number."""
+        pieces = self._master.groups[group].pieces
+        return f"piece {shown(pieces[0][0])}" if pieces else f"group {group}"
 
     def _price(self, values: Floats) -> bool:
         """Add trees that are cheaper than they must be; return whether there are any."""

@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.collective import PhaseOp
 from forestcoll.groups.value import Group
 from forestcoll.topology import Link, Node, NodeKind, Shift, Symmetry, Topology
 from forestcoll.topology.automorphisms import find_symmetry
@@ -99,10 +100,12 @@ def _with_markers(part: Topology, groups: Sequence[Group]) -> Topology:
     nodes, links = list(part.nodes), list(part.links)
     for place, group in enumerate(groups):
         members, parts = group.demand.members(part), group.demand.parts(part)
+        joined = [set(group.demand.joined(part, op)) for op in PhaseOp]
         number = len(nodes)
         nodes.append(Node(f"group {place}", NodeKind.SWITCH))
         for member, share in zip(members, parts, strict=True):
-            kind = (group.demand.collective, group.size, len(members), share)
+            roles = tuple(member in each for each in joined)
+            kind = (group.demand.collective, group.size, len(members), share, roles)
             bandwidth = Fraction(above + kinds.setdefault(kind, len(kinds)))
             links += [Link(number, member, bandwidth), Link(member, number, bandwidth)]
     return replace(part, nodes=tuple(nodes), links=tuple(sorted(links, key=lambda link: (link.source, link.target))))

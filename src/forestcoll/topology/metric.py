@@ -3,6 +3,7 @@
 Cost: one pass over a matrix of all pairs of nodes for each node.
 """
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -52,3 +53,12 @@ class Metric:
                 raise InternalError(f"no walk leads from node {start} to node {end}")
             found.append(before)
         return found[::-1]
+
+
+def merged(distances: Lengths, nodes: Sequence[int]) -> Lengths:
+    """Return distances in which the first of some nodes stands for all of them."""
+    first, listed = nodes[0], list(nodes)
+    found = distances.copy()
+    found[first] = distances[listed].min(axis=0)
+    found[:, first] = distances[:, listed].min(axis=1)
+    return found

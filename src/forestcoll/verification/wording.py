@@ -20,7 +20,12 @@ def number(value: Fraction | int) -> str:
 
 def node(topology: Topology, place: int) -> str:
     """Return the id of node number `place`, quoted as in Python, so that it has no line breaks."""
-    text = repr(topology.nodes[place].id)
+    return quoted(topology.nodes[place].id)
+
+
+def quoted(name: str | int) -> str:
+    """Return a name, quoted as in Python."""
+    text = repr(name)
     return text if len(text) <= MAX_LENGTH else f"{text[:MAX_LENGTH]}..."
 
 

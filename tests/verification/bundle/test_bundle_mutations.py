@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from forestcoll.errors import InputError
+from forestcoll.groups.pieces import Piece, groups_of_pieces
 from forestcoll.proof import Bound, CutProof, GroupLengthsProof
 from forestcoll.schedule.bundle.value import BundleMember, BundleSchedule
 from forestcoll.schedule.files import read_schedule, schedule_text, write_schedule
@@ -45,6 +46,15 @@ def of_member(whole: BundleSchedule, place: int, **changes: Any) -> BundleSchedu
 MUTATIONS: dict[str, tuple[str, Mutation]] = {
     "no members": ("bundle-empty", lambda b: replace(b, bundled=())),
     "a size of 0": ("member-size", lambda b: with_member(b, 1, size=Fraction(0))),
+    "a piece twice": (
+        "member-pieces",
+        lambda b: with_member(b, 0, pieces=(("a", Fraction(1, 2)), ("a", Fraction(1, 2)))),
+    ),
+    "a piece of size 0": (
+        "member-pieces",
+        lambda b: with_member(b, 0, pieces=(("a", Fraction(0)), ("b", Fraction(1)))),
+    ),
+    "pieces of another size": ("member-pieces", lambda b: with_member(b, 1, pieces=(("a", Fraction(1)),))),
     "a member of another kind": ("member-kind", lambda b: with_member(b, 1, schedule=b)),
     "a member on another network": (
         "member-network",
@@ -106,6 +116,66 @@ def test_a_bundle_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert read_schedule(tmp_path / "bundle.json.gz") == bundle()
 
 
+def pieces() -> BundleSchedule:
+    """Return the bundle of a copy from two holders, a sum that other nodes need, and a sum for one node."""
+    ring = build_topology("ring:nodes=6")
+    listed = (
+        Piece("weights", [1, 2], held_by=[0, 3]),
+        Piece("mean", [4, 5], sum_of=[0, 1], size="1/2"),
+        Piece("loss", [0], sum_of=[2, 4], size="1/4"),
+        Piece("more weights", [2, 1], held_by=[3, 0]),
+    )
+    return generate_groups(ring, groups_of_pieces(ring, listed))
+
+
+OF_PIECES: dict[str, tuple[str, Mutation]] = {
+    "a piece in two members": (
+        "member-pieces",
+        lambda b: with_member(b, 1, pieces=(("loss", Fraction(1, 2)),)),
+    ),
+    "another holder": ("member-wrong", lambda b: of_member(b, 0, sources=(0, 1), targets=(2, 3))),
+    "another part of a sum": (
+        "member-wrong",
+        lambda b: of_member(b, 1, ranks=(0, 1, 2, 4, 5), sources=(0, 1, 2), targets=(4, 5)),
+    ),
+    "a holder that is not used": ("certificate-bound", lambda b: with_proof_of(b, pieces_of_one())),
+}
+
+
+def pieces_of_one() -> BundleSchedule:
+    """Return a bundle whose proof is about one of the pieces."""
+    ring = build_topology("ring:nodes=6")
+    return generate_groups(ring, groups_of_pieces(ring, [Piece("loss", [0], sum_of=[2, 4])]))
+
+
+def with_proof_of(whole: BundleSchedule, other: BundleSchedule) -> BundleSchedule:
+    assert whole.bound is not None
+    assert other.bound is not None
+    return replace(whole, bound=replace(whole.bound, proof=other.bound.proof))
+
+
+@pytest.mark.parametrize("name", OF_PIECES)
+def test_a_changed_bundle_of_pieces_is_refused(name: str) -> None:
+    rule, change = OF_PIECES[name]
+    fault = verify(change(pieces())).fault
+    assert fault is not None
+    assert fault.rule == rule
+
+
+def test_a_bundle_of_pieces_is_right_and_is_read_as_it_was_written(tmp_path: Path) -> None:
+    write_schedule(pieces(), tmp_path / "pieces.json")
+    bundle = read_schedule(tmp_path / "pieces.json")
+    assert bundle == pieces()
+    assert verify(bundle).optimal
+    assert isinstance(bundle, BundleSchedule)
+    halves = ("weights", Fraction(1)), ("more weights", Fraction(1))
+    assert [each.pieces for each in bundle.bundled] == [
+        halves,
+        (("mean", Fraction(1, 2)),),
+        (("loss", Fraction(1, 4)),),
+    ]
+
+
 def test_trees_and_flows_may_be_in_one_bundle(tmp_path: Path) -> None:
     topology = build_topology("ring:nodes=4")
     members = (
@@ -126,6 +196,14 @@ FILES: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
     "a negative size": (
         "members[0].size is '-1'; it must be greater than 0",
         lambda d: d["members"][0].update(size="-1"),
+    ),
+    "a piece without a size": (
+        'members[0].pieces[0] has no "size"; a piece needs it',
+        lambda d: d["members"][0].update(pieces=[{"id": "a"}]),
+    ),
+    "a piece without a name": (
+        "members[0].pieces[0].id is 3; expected a text",
+        lambda d: d["members"][0].update(pieces=[{"id": 3, "size": 1}]),
     ),
     "a member of another format": (
         "members[2].schedule.format is 'forestcoll.steps/1'; expected",

@@ -24,19 +24,23 @@ _LEAST_GAIN = 1e-6
 """The part of the price that a change must save, so that rounding errors are not gains."""
 
 
-def joined(metric: Metric, copies: npt.NDArray[np.bool_], root: int, members: Sequence[int]) -> PackedTree:
+def joined(
+    metric: Metric, copies: npt.NDArray[np.bool_], root: int, members: Sequence[int], holders: Sequence[int] = ()
+) -> PackedTree:
     """Return a tree from `root` to all members, each joined by the cheapest walk from the nodes reached before.
 
     Args:
         metric: the prices.
-        copies: for each node, whether it copies; members and the root do.
+        copies: for each node, whether it copies; members, the root and the holders do.
         root: the root.
         members: the nodes to reach.
+        holders: further nodes that have the data, so that arcs may begin at them.
     """
-    reached = {root}
-    least = metric.distances[root].copy()
-    nearest = np.full(len(least), root)
-    missing = np.array([member for member in members if member != root])
+    reached = {root, *holders}
+    starts = np.array(sorted(reached))
+    least = metric.distances[starts].min(axis=0)
+    nearest = starts[metric.distances[starts].argmin(axis=0)]
+    missing = np.array([member for member in members if member not in reached])
     arcs: list[Arc] = []
     while len(missing):
         target = int(missing[np.argmin(least[missing])])
@@ -101,7 +105,9 @@ class Walks(Protocol):
         """Return the start and the end of each walk of the tree from `root`; the start was reached before."""
 
 
-def cheapest_tree(metric: Metric, copies: npt.NDArray[np.bool_], least: Walks, root: int) -> PackedTree:
+def cheapest_tree(
+    metric: Metric, copies: npt.NDArray[np.bool_], least: Walks, root: int, holders: Sequence[int] = ()
+) -> PackedTree:
     """Return the cheapest tree from `root`. Walks that meet are cut, which does not raise the price.
 
     Args:
@@ -109,9 +115,12 @@ def cheapest_tree(metric: Metric, copies: npt.NDArray[np.bool_], least: Walks, r
         copies: for each node, whether it copies.
         least: the shortest trees for these prices, with branches at all nodes that copy.
         root: the root, which copies.
+        holders: further nodes that have the data; in `least`, the root stands for all of them.
     """
-    reached, arcs = {root}, []
-    for start, end in least.walks(root):
+    begin = (root, *holders)
+    reached, arcs = set(begin), []
+    for place, end in least.walks(root):
+        start = min(begin, key=lambda each: metric.distances[each, end]) if place == root else place
         for arc in _arcs(metric.walk(start, end), copies, reached):
             arcs.append(arc)
             reached.add(arc[-1])

@@ -21,7 +21,7 @@ def schedule_picture(schedule: Schedule) -> str:
 
     The schedule was not verified, so that it may cross links that do not exist.
     """
-    title = f"{schedule.collective.value} on {printable(schedule.topology.name)}: loads of the links"
+    title = f"{schedule.operation} on {printable(schedule.topology.name)}: loads of the links"
     try:
         return _small(text(load_picture(schedule, title=title)))
     except (InputError, ValueError):

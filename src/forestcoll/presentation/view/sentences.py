@@ -1,7 +1,7 @@
 """Sentences about networks and schedules, for pages."""
 
 from forestcoll.pictures.network.loads import algbw_of
-from forestcoll.presentation.text import bandwidth, plural, printable
+from forestcoll.presentation.text import bandwidth, capitalized, plural, printable
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.topology import Topology
@@ -34,11 +34,8 @@ def schedule_sentence(schedule: Schedule) -> str:
     """Return what a schedule does and reaches, in one or two sentences."""
     unit = printable(schedule.topology.bandwidth_unit)
     root = "" if schedule.root is None else f", root {printable(schedule.topology.nodes[schedule.root].id)}"
-    words = (
-        f"An {schedule.collective.value}"
-        if schedule.collective.value[0] in "aeiou"
-        else f"A {schedule.collective.value}"
-    )
+    is_one = schedule.operation == schedule.collective.value
+    words = capitalized(schedule.collective.with_article if is_one else schedule.operation)
     words = f"{words} between {len(schedule.members):,} compute nodes{root}: {_size(schedule)}."
     algbw = algbw_of(schedule)
     if algbw is None:

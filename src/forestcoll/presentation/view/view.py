@@ -58,7 +58,7 @@ class View:
     def title(self) -> str:
         """What the view shows, in one line."""
         name = printable(self.topology.name)
-        return name if self.schedule is None else f"{self.schedule.collective.value} on {name}"
+        return name if self.schedule is None else f"{self.schedule.operation} on {name}"
 
     def svg(self) -> str:
         """Return one picture as SVG.

@@ -5,12 +5,14 @@ A member is a document of its own format without the network. The reader checks 
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
 from typing import Any
 
 from forestcoll.errors import InputError, shown
 from forestcoll.exact import json_text
 from forestcoll.groups.value import MOST_GROUPS, size_of
 from forestcoll.json_parts import list_of, object_of, rational_of, require
+from forestcoll.json_parts import text_of as id_of
 from forestcoll.schedule.bundle.value import BundleMember, BundleSchedule, MemberSchedule
 from forestcoll.schedule.document_parts import bound_document, bound_in, check_format, topology_in
 from forestcoll.schedule.flows import document as flows
@@ -37,7 +39,9 @@ def text_of(schedule: BundleSchedule) -> Iterator[str]:
     yield json_text(head | bound_document(schedule))[:-1]
     yield ',\n"members": ['
     for place, member in enumerate(schedule.bundled):
-        yield f'{"," * (place > 0)}\n{{"size": "{member.size}", "schedule": '
+        pieces = [{"id": name, "size": str(size)} for name, size in member.pieces]
+        listed = f'"pieces": {json_text(pieces)}, ' if pieces else ""
+        yield f'{"," * (place > 0)}\n{{"size": "{member.size}", {listed}"schedule": '
         if isinstance(member.schedule, TreeSchedule):
             yield from trees.text_of(member.schedule, topology=False)
         else:
@@ -71,7 +75,18 @@ def _member(value: object, topology: Topology, where: str) -> BundleMember:
     member = object_of(value, where, '{"size": ..., "schedule": {...}}')
     require(member, ("size", "schedule"), where, "a member")
     size = size_of(member["size"], f"{where}.size")
-    return BundleMember(size, _schedule(object_of(member["schedule"], f"{where}.schedule"), topology, where))
+    schedule = _schedule(object_of(member["schedule"], f"{where}.schedule"), topology, where)
+    return BundleMember(size, schedule, _pieces(member.get("pieces"), f"{where}.pieces"))
+
+
+def _pieces(value: object, where: str) -> tuple[tuple[str, Fraction], ...]:
+    """Return the id and the size of each piece of a member; nothing if it has no pieces."""
+    found = []
+    for place, each in enumerate(() if value is None else list_of(value, where)):
+        piece = object_of(each, f"{where}[{place}]", '{"id": ..., "size": ...}')
+        require(piece, ("id", "size"), f"{where}[{place}]", "a piece")
+        found.append((id_of(piece["id"], f"{where}[{place}].id"), size_of(piece["size"], f"{where}[{place}].size")))
+    return tuple(found)
 
 
 def _schedule(document: Mapping[str, object], topology: Topology, where: str) -> MemberSchedule:

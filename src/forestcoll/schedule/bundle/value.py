@@ -21,6 +21,8 @@ class BundleMember:
     Attributes:
         size: M of this group, in multiples of the M of size 1.
         schedule: its schedule, on the network of the bundle. Its algbw is what it reaches alone.
+        pieces: the id and the size of each piece of data that the schedule moves, one after the other. The sizes add up
+            to the size of the member. Empty if the group was not made of pieces.
 
     Example:
         >>> from forestcoll import generate_groups
@@ -31,6 +33,7 @@ class BundleMember:
 
     size: Fraction
     schedule: MemberSchedule
+    pieces: tuple[tuple[str, Fraction], ...] = ()
 
 
 @final
@@ -70,7 +73,13 @@ class BundleSchedule(Schedule):
     @property
     def groups(self) -> tuple[Group, ...]:
         """The groups: the collective, the ranks, the root and the size of each member."""
-        return tuple(Group(each.schedule.demand, each.size) for each in self.bundled)
+        return tuple(Group(each.schedule.demand, each.size, each.pieces) for each in self.bundled)
+
+    @property
+    def operation(self) -> str:
+        """See `Schedule.operation`."""
+        collectives = {each.schedule.collective for each in self.bundled}
+        return super().operation if len(collectives) == 1 else "several collectives"
 
     @property
     def size(self) -> str:

@@ -78,8 +78,9 @@ def from_document(document: Mapping[str, object], where: str, topology: Topology
     check_format(document, FORMAT, where)
     require(document, ("collective", "algbw", "routes", "flows"), f"{where}:", "a schedule of flows")
     collective = name_of(document.get("collective"), PERSONALISED, f"{where}: collective")
+    is_whole = topology is None
     topology = topology_in(document, where, topology)
-    ranks = ranks_in(document, topology, where)
+    ranks = ranks_in(document, topology, where, connected=is_whole)
     routes = _rows(document.get("routes"), len(topology.nodes), f"{where}: routes")
     flows = _flows(list_of(document.get("flows"), f"{where}: flows"), len(topology.nodes), len(routes), where)
     symmetry = document.get("symmetry")

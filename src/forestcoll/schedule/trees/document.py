@@ -21,6 +21,7 @@ from forestcoll.schedule.document_parts import (
     bound_in,
     check_format,
     collective_in,
+    compute_nodes_in,
     ranks_in,
     shards_document,
     shards_in,
@@ -35,6 +36,7 @@ from forestcoll.topology import Topology, topology_to_document
 FORMAT = "forestcoll.schedule/1"
 
 _TREE_KEYS = {"root", "share", "routes"}
+_ENDS = ("sources", "targets")
 
 
 def text_of(schedule: TreeSchedule, *, topology: bool = True) -> Iterator[str]:
@@ -49,6 +51,7 @@ def text_of(schedule: TreeSchedule, *, topology: bool = True) -> Iterator[str]:
     head |= {"trees_per_root": schedule.trees_per_root, "shards": shards_document(schedule)}
     if schedule.ranks is not None:
         head["ranks"] = list(schedule.ranks)
+    head |= {key: list(nodes) for key in _ENDS if (nodes := getattr(schedule, key)) is not None}
     if schedule.symmetry is not None:
         head["symmetry"] = [{"order": each.order, "image": each.image.tolist()} for each in schedule.symmetry.shifts]
     yield json_text(head)[:-1]
@@ -96,8 +99,9 @@ def from_document(document: Mapping[str, object], where: str, topology: Topology
     check_format(document, FORMAT, where)
     require(document, ("collective", "routes", "phases", "algbw"), f"{where}:")
     collective = collective_in(document, where)
+    is_whole = topology is None
     topology = topology_in(document, where, topology)
-    ranks = ranks_in(document, topology, where)
+    ranks = ranks_in(document, topology, where, connected=is_whole)
     routes = _rows(document.get("routes"), len(topology.nodes), f"{where}: routes")
     phases = tuple(
         _phase(phase, len(topology.nodes), len(routes), f"{where}: phases[{place}]")
@@ -115,6 +119,8 @@ def from_document(document: Mapping[str, object], where: str, topology: Topology
         symmetry=None if symmetry is None else symmetry_of(symmetry, topology, f"{where}: symmetry"),
         shards=shards_in(document, topology, ranks, where),
         ranks=ranks,
+        sources=compute_nodes_in(document, "sources", topology, where),
+        targets=compute_nodes_in(document, "targets", topology, where),
     )
 
 

@@ -5,11 +5,12 @@ is returned as a simple value: a tuple of node numbers, or a `Tree`.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import ClassVar, final
 
 from forestcoll.collective import PhaseOp
+from forestcoll.request import Demand
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import Symmetry
@@ -85,6 +86,9 @@ class TreeSchedule(Schedule):
         symmetry: None, or the symmetry of the schedule. With a symmetry, the trees of the phases are *base trees*: the
             schedule has the image of each base tree (its root and the nodes of its routes) under each element of the
             group, with the share of the base tree.
+        sources: in a broadcast, the nodes that all have the data; in an allreduce, those whose vectors are added up.
+            None for the root, or for all that take part.
+        targets: in a broadcast or an allreduce, the nodes that need the result; None for all that take part.
 
     Example:
         >>> from forestcoll import generate
@@ -100,6 +104,13 @@ class TreeSchedule(Schedule):
     algbw: Fraction = field(kw_only=True)
     trees_per_root: int | None = field(default=None, kw_only=True)
     symmetry: Symmetry | None = field(default=None, kw_only=True)
+    sources: tuple[int, ...] | None = field(default=None, kw_only=True)
+    targets: tuple[int, ...] | None = field(default=None, kw_only=True)
+
+    @property
+    def demand(self) -> Demand:
+        """See `Schedule.demand`."""
+        return replace(super().demand, sources=self.sources, targets=self.targets)
 
     @property
     def root(self) -> int | None:

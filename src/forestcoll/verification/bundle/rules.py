@@ -1,11 +1,13 @@
 """The rules of bundles, in the order in which they are applied. A rule may rely on every rule above it."""
 
+from fractions import Fraction
+
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.verification.bundle.case import Case
 from forestcoll.verification.bundle.claims import BundleClaim, beaten, bound_wrong, unproven, wrong_kind
 from forestcoll.verification.rule import Rule, statements
-from forestcoll.verification.wording import number
+from forestcoll.verification.wording import number, quoted
 
 
 def _no_member(case: Case) -> str | None:
@@ -18,6 +20,22 @@ def _size_wrong(case: Case) -> str | None:
     for place, member in enumerate(case.schedule.bundled):
         if member.size <= 0:
             return f"members[{place}] has size {number(member.size)}; expected more than 0"
+    return None
+
+
+def _pieces_wrong(case: Case) -> str | None:
+    """Find pieces that are not the data of their member, or a piece that is listed twice."""
+    seen: set[str] = set()
+    for place, member in enumerate(case.schedule.bundled):
+        for name, size in member.pieces:
+            if name in seen:
+                return f"members[{place}] has piece {quoted(name)}, which is listed before; expected each piece once"
+            if size <= 0:
+                return f"members[{place}]: piece {quoted(name)} has size {number(size)}; expected more than 0"
+            seen.add(name)
+        total = sum((size for _, size in member.pieces), Fraction(0))
+        if member.pieces and total != member.size:
+            return f"members[{place}] has size {number(member.size)}, and its pieces together {number(total)}"
     return None
 
 
@@ -58,6 +76,11 @@ def _algbw_wrong(case: Case) -> str | None:
 DELIVERY: tuple[Rule[Case], ...] = (
     Rule("bundle-empty", "A bundle has at least one member.", _no_member),
     Rule("member-size", "The size of a member is more than 0.", _size_wrong),
+    Rule(
+        "member-pieces",
+        "The pieces of a member have sizes above 0, which add up to its size, and no piece is listed twice.",
+        _pieces_wrong,
+    ),
     Rule("member-kind", "A member is a schedule of trees or of flows.", _kind_wrong),
     Rule("member-network", "All members are on the network of the bundle.", _network_differs),
     Rule("member-wrong", "A member keeps all rules of its kind.", _member_wrong),

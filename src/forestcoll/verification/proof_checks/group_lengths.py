@@ -2,7 +2,9 @@
 
 A group of size m whose data moves at m times the rate r needs at least m r t of the sum of bandwidth times length,
 where t is what its trees need per unit of its data: for each root, its part of the data times the least length of a
-tree that joins all members. In an allreduce, t is the least sum of an in-tree and an out-tree of one root. In an
+tree that joins all members. In an allreduce, t is the least sum of an in-tree and an out-tree of one root; if it has
+sources and targets, the in-tree joins the sources, and the out-tree the targets. If several sources of a broadcast have
+all data, a tree may start at any of them: they are one node, whose distance to another is the least of theirs. In an
 all-to-all, a gather or a scatter, t is the sum over all pairs of what they exchange times their distance. The links
 allow at most the sum of bandwidth times length, so r is at most this sum over the sum of all m t.
 
@@ -52,10 +54,10 @@ def groups_bound(proof: GroupLengthsProof, groups: Sequence[tuple[Fraction, Ques
     lengths = dict(zip(proof.ends, proof.lengths, strict=True))
     used = sum((bandwidths[ends] * length for ends, length in lengths.items()), Fraction(0))
     far = 2 * question.network.size * sum(lengths.values()) + 1
-    apart = _distances(question, lengths, far)
+    least = _Least(_distances(question, lengths, far))
     needed = Fraction(0)
     for size, each in groups:
-        needed += size * _needed(each, apart, far)
+        needed += size * _needed(each, least, far)
     if needed <= 0:
         raise UnprovenError("all trees have length 0")
     return used / needed
@@ -77,21 +79,49 @@ def _distances(question: Question, lengths: dict[tuple[int, int], int], far: int
         apart = closer
 
 
-def _needed(question: Question, apart: Matrix, far: int) -> Fraction:
+def _needed(question: Question, least: "_Least", far: int) -> Fraction:
     """Return what the trees of a group need per unit of its data."""
     collective = question.collective
     if collective.is_personalised:
-        return sum((part * _joined(int(apart[one, other]), far) for one, other, part in question.pairs()), Fraction(0))
+        pairs = question.pairs()
+        return sum((part * _joined(int(least.apart[one, other]), far) for one, other, part in pairs), Fraction(0))
     nodes = question.topology.nodes
-    copying = [number for number, node in enumerate(nodes) if node.is_compute or node.multicast]
-    adding = [number for number, node in enumerate(nodes) if node.is_compute or node.aggregation]
+    copying = tuple(number for number, node in enumerate(nodes) if node.is_compute or node.multicast)
+    adding = tuple(number for number, node in enumerate(nodes) if node.is_compute or node.aggregation)
+    sources, targets = question.sources or question.members, question.targets or question.members
     if collective is Collective.ALLREDUCE:
-        outwards, inwards = _least(question, apart, copying), _least(question, apart.T, adding)
+        outwards, inwards = least.of(targets, copying), least.of(sources, adding, inward=True)
         return _joined(min(outwards[node] + inwards[node] for node in outwards.keys() & inwards.keys()), far)
+    if question.sources is not None:
+        return _joined(_from_any(question.sources, targets, copying, least.apart), far)
     inward = collective.only_reduces
-    least = _least(question, apart.T if inward else apart, adding if inward else copying)
+    lengths = least.of(question.members, adding if inward else copying, inward=inward)
     parts = zip(question.members, question.parts, strict=True)
-    return sum((part * _joined(least[node], far) for node, part in parts if part), Fraction(0))
+    return sum((part * _joined(lengths[node], far) for node, part in parts if part), Fraction(0))
+
+
+def _from_any(sources: Sequence[int], targets: Sequence[int], branching: Sequence[int], apart: Matrix) -> int:
+    """Return the least length of trees from the sources that reach all targets, or a lower limit of it."""
+    one, *others = sources
+    merged = apart.copy()
+    merged[one], merged[:, one] = apart[list(sources)].min(axis=0), apart[:, list(sources)].min(axis=1)
+    able = [node for node in branching if node not in others]
+    return _least(merged, able, [one, *(node for node in targets if node not in sources)])[one]
+
+
+class _Least:
+    """The least lengths of trees for given distances; groups with the same members share them."""
+
+    def __init__(self, apart: Matrix) -> None:
+        self.apart = apart
+        self._found: dict[tuple[object, ...], dict[int, int]] = {}
+
+    def of(self, members: tuple[int, ...], branching: tuple[int, ...], *, inward: bool = False) -> dict[int, int]:
+        """Return, for each node that may branch, the least length of a tree that joins it with all members."""
+        key = (members, branching, inward)
+        if key not in self._found:
+            self._found[key] = _least(self.apart.T if inward else self.apart, branching, members)
+        return self._found[key]
 
 
 def _joined(length: int, far: int) -> Fraction:
@@ -100,9 +130,8 @@ def _joined(length: int, far: int) -> Fraction:
     return Fraction(length)
 
 
-def _least(question: Question, apart: Matrix, branching: Sequence[int]) -> dict[int, int]:
+def _least(apart: Matrix, branching: Sequence[int], members: Sequence[int]) -> dict[int, int]:
     """Return, for each node that may branch, the least length of a tree from it to all members, or a lower limit."""
-    members = list(question.members)
     if len(members) <= MOST_MEMBERS:
         return dict(zip(branching, _steiner(apart, branching, members).tolist(), strict=True))
     place_of = _merged(apart, branching, members)

@@ -34,6 +34,9 @@ class Question:
         parts: for each member, the part of M that starts on it or, in a reduce, ends on it.
         root: the number of the root; None if the collective has no root.
         matrix: for flows, what each member sends to each other member, in multiples of M; None if all send 1/N.
+        sources: in a broadcast, the members that all have the data; in an allreduce, those whose vectors are added up.
+            None for the root, or for all members.
+        targets: the members that need the result; None for all members.
     """
 
     network: Network
@@ -42,6 +45,8 @@ class Question:
     parts: tuple[Fraction, ...]
     root: int | None
     matrix: Matrix | None = None
+    sources: tuple[int, ...] | None = None
+    targets: tuple[int, ...] | None = None
 
     @staticmethod
     def of(schedule: Schedule, network: Network) -> "Question":
@@ -51,7 +56,9 @@ class Question:
             parts = tuple(Fraction(node == root) for node in members)
         else:
             parts = schedule.shards or (Fraction(1, len(members)),) * len(members)
-        return Question(network, schedule.collective, members, parts, root, schedule.demand.matrix)
+        demand = schedule.demand
+        ends = (demand.sources, demand.targets)
+        return Question(network, schedule.collective, members, parts, root, demand.matrix, *ends)
 
     @property
     def topology(self) -> Topology:

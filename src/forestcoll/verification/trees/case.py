@@ -11,8 +11,9 @@ from functools import cached_property
 
 import numpy as np
 
+from forestcoll.collective import Collective, PhaseOp
 from forestcoll.schedule.rows import IntArray
-from forestcoll.schedule.trees.value import TreeSchedule
+from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.verification.network import ExactArray
 from forestcoll.verification.proof_checks.question import MAX_DENOMINATOR_DIGITS, Question
 from forestcoll.verification.routes.case import RouteCase
@@ -37,6 +38,18 @@ class Case(RouteCase):
     def __init__(self, schedule: TreeSchedule) -> None:
         super().__init__(schedule.topology, schedule.ranks, schedule.routes, schedule.symmetry)
         self.schedule = schedule
+        self.sources = self.compute if schedule.sources is None else schedule.sources
+        self.targets = self.compute if schedule.targets is None else schedule.targets
+
+    def joined(self, phase: Phase) -> tuple[int, ...]:
+        """Return the nodes that each tree of a phase joins with its root."""
+        return self.sources if phase.op is PhaseOp.REDUCE else self.targets
+
+    @property
+    def holders(self) -> tuple[int, ...]:
+        """The nodes besides the root that have the data of a tree at the beginning."""
+        is_broadcast = self.schedule.collective is Collective.BROADCAST
+        return self.sources if is_broadcast and self.schedule.sources is not None else ()
 
     @cached_property
     def shards(self) -> tuple[Fraction, ...]:

@@ -10,6 +10,7 @@ same comparisons then check that a node sends after it received all its inputs, 
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -38,6 +39,32 @@ def root_wrong(case: Case) -> str | None:
                 where = "an idle node" if case.network.is_compute[root] else "a switch"
                 return f"{wording.tree(case, place, tree)} is rooted at {where}; expected {wording.a_member(case)}"
     return None
+
+
+def ends_misplaced(case: Case) -> str | None:
+    """Find sources or targets in a schedule that has none: of another collective, or with a symmetry."""
+    schedule = case.schedule
+    if schedule.sources is None and schedule.targets is None:
+        return None
+    if schedule.sources is None or schedule.targets is None:
+        return f"{'sources' if schedule.sources is None else 'targets'} are missing; expected both, or neither"
+    if schedule.collective not in {Collective.BROADCAST, Collective.ALLREDUCE}:
+        return f"sources and targets are given; expected none in {schedule.collective.with_article}"
+    return None if schedule.symmetry is None else "sources and targets are given with a symmetry; expected one of them"
+
+
+def ends_wrong(case: Case) -> str | None:
+    """Find sources and targets that are not in ascending order, or not the nodes that take part."""
+    if case.schedule.sources is None:
+        return None
+    for name, nodes in (("sources", case.sources), ("targets", case.targets)):
+        if not nodes or any(one >= other for one, other in pairwise(nodes)):
+            return f"{name} are {wording.listed(nodes)}; expected one or more numbers of nodes in ascending order"
+    together = {*case.sources, *case.targets}
+    if together == set(case.compute):
+        return None
+    expected = f"expected the {len(case.compute)} {wording.members(case)}"
+    return f"sources and targets together are {wording.listed(sorted(together))}; {expected}"
 
 
 def _may_be_root(case: Case, phase: Phase, node: int) -> bool:
@@ -110,6 +137,7 @@ def _block(case: Case, place: int, phase: Phase, trees: range) -> Block:
     # If a cell gets several values, numpy keeps the last, so the earliest arrival is written last.
     arrivals.reshape(-1)[targets[::-1]] = positions[::-1]
     arrivals[np.arange(len(trees)), phase.roots[trees.start : trees.stop]] = 0
+    arrivals[:, list(case.holders)] = 0
     return Block(place, trees, order, positions, sources, targets, arrivals)
 
 
@@ -156,7 +184,8 @@ def reached_twice(case: Case) -> str | None:
                 return f"{text} starts on {wording.node(case, start)}, {after}; expected a node that sends only here"
             end = int(case.lasts[route])
             arrival = int(block.arrivals[tree - block.trees.start, end])
-            before = f"reached before at position {arrival - 1}" if arrival else "the root itself"
+            itself = "a source, which has the data" if end in case.holders else "the root itself"
+            before = f"reached before at position {arrival - 1}" if arrival else itself
             return f"{text} ends on {wording.node(case, end)}, {before}; expected a node not reached before"
     return None
 
@@ -171,21 +200,28 @@ def _entry(case: Case, block: Block, number: int) -> tuple[int, int, str]:
 
 def not_spanning(case: Case) -> str | None:
     """Find a tree that does not reach a node that takes part or, in a reduce, has no data of it."""
-    compute = np.array(case.compute, dtype=np.int64)
     for block in _blocks(case):
+        compute = np.array(case.joined(case.schedule.phases[block.phase]), dtype=np.int64)
         is_missed = block.arrivals[:, compute] == NEVER
         if (row := first_true(is_missed.any(axis=1))) is not None:
             missed = compute[is_missed[row]].tolist()
             text = wording.tree(case, block.phase, block.trees[row])
             verb = "does not reach" if not is_backwards(case.schedule.phases[block.phase]) else "has no data of"
-            return f"{text} {verb} {wording.nodes(case, missed)}; expected all {len(compute)} {wording.members(case)}"
+            return f"{text} {verb} {wording.nodes(case, missed)}; expected all {len(compute)} {_joined(case, block)}"
     return None
 
 
+def _joined(case: Case, block: Block) -> str:
+    """Return the word for the nodes that the trees of a block join."""
+    if case.schedule.sources is None:
+        return wording.members(case)
+    return "sources" if is_backwards(case.schedule.phases[block.phase]) else "targets"
+
+
 def relay_empty(case: Case) -> str | None:
-    """Find an idle node that sends in a reduce although it received nothing; it has no data of its own."""
+    """Find an idle node, or a target that is no source, that sends in a reduce although it received nothing."""
     idle = np.flatnonzero(case.network.is_compute)
-    idle = idle[~np.isin(idle, case.compute)]
+    idle = idle[~np.isin(idle, case.sources)]
     for block in _blocks(case) if len(idle) else ():
         if not is_backwards(case.schedule.phases[block.phase]):
             continue
@@ -193,7 +229,8 @@ def relay_empty(case: Case) -> str | None:
         receives[block.sources] = True
         is_empty = (block.arrivals[:, idle] != NEVER) & ~receives.reshape(block.arrivals.shape)[:, idle]
         if (row := first_true(is_empty.any(axis=1))) is not None:
-            node = wording.node(case, int(idle[is_empty[row]][0]))
+            number = int(idle[is_empty[row]][0])
+            node = f"{'target' if number in case.compute else 'idle node'} {wording.node(case, number)}"
             text = wording.tree(case, block.phase, block.trees[row])
-            return f"{text}: idle node {node} sends, but no route of the tree ends there; expected data from others"
+            return f"{text}: {node} sends, but no route of the tree ends there; expected data from others"
     return None

@@ -8,6 +8,7 @@ and computes the loads of links, the bandwidth and the bound again, exactly. The
 from fractions import Fraction
 
 from forestcoll.collective import Collective
+from forestcoll.proof import GroupLengthsProof
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.verification.claims import Claim, is_optimal
 from forestcoll.verification.proof_checks.checks import PROOFS_OF_TREES
@@ -25,7 +26,8 @@ def judge_trees(schedule: TreeSchedule) -> TreeReport:
     fault = first_fault(case, book.delivery)
     if fault is not None:
         return TreeReport(fault)
-    claim = Claim(schedule, case.network, case.algbw, PROOFS_OF_TREES)
+    proofs = PROOFS_OF_TREES if schedule.sources is None else (GroupLengthsProof,)
+    claim = Claim(schedule, case.network, case.algbw, proofs)
     fault = first_fault(case, book.achieved) or first_fault(claim, book.claims)
     return TreeReport(
         fault=fault,

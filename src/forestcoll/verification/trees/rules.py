@@ -50,6 +50,18 @@ _FORM = (
         shares.rows_malformed,
     ),
     RANKS,
+    Rule(
+        "ends-misplaced",
+        "Only a broadcast or an allreduce without a symmetry has sources and targets: both of them, or neither.",
+        delivery.ends_misplaced,
+    ),
+    Rule(
+        "ends-wrong",
+        "If sources and targets are given, they are numbers of nodes in ascending order. Together, they are all "
+        "compute nodes that take part. In the rules about trees, each source of a broadcast counts as a root, only "
+        "targets must be reached in a broadcast, and only sources take part in a reduce.",
+        delivery.ends_wrong,
+    ),
 )
 _OUT = "starts and ends on a compute node, or on a switch that can multicast."
 _IN = "starts and ends on a compute node, or on a switch that can aggregate."
@@ -139,7 +151,9 @@ _SHARD_EACH = Rule(
     "The shares of the trees of each root add up to exactly its shard, which is 1/N unless shards are given.",
     shares.root_wrong,
 )
-_ONE_ROOT = Rule("root-differs", "All trees have the same root.", shares.roots_differ)
+_ONE_ROOT = Rule(
+    "root-differs", "All trees have the same root, which is one of the sources if these are given.", shares.roots_differ
+)
 _EQUAL_ROOTS = Rule(
     "root-shares", "The shares of the trees of each root add up to the same in both phases.", shares.roots_unequal
 )

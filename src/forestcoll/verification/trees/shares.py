@@ -105,6 +105,8 @@ def roots_differ(case: Case) -> str | None:
     for tree, other in enumerate(case.schedule.phases[0].roots):
         if other != root:
             return f"{wording.tree(case, 0, tree)} has another root than tree 0, {wording.node(case, root)}"
+    if case.holders and root not in case.holders:
+        return f"{wording.tree(case, 0, 0)} is rooted at a node that is not one of the sources"
     if case.group.order > 1:
         return f"the symmetry gives tree 0 (root {wording.node(case, root)}) images with other roots; expected none"
     return None
@@ -114,7 +116,7 @@ def roots_unequal(case: Case) -> str | None:
     """Find a root that carries more in one phase than in another."""
     first, *others = _carried_by_roots(case)
     for place, carried in enumerate(others, start=1):
-        for root in case.compute:
+        for root in range(case.network.size):
             if carried[root] != first[root]:
                 found = f"{_trees_of(case, place, root)} carry {wording.number(carried[root])}"
                 return f"phase {place}: the {found}; expected what they carry in phase 0, {wording.number(first[root])}"
@@ -122,7 +124,7 @@ def roots_unequal(case: Case) -> str | None:
 
 
 def _carried_by_roots(case: Case) -> list[dict[int, Fraction]]:
-    """Return, for each phase, the data that the trees of each compute node carry.
+    """Return, for each phase, the data that the trees of each node carry.
 
     Each node of the orbit of a base tree's root is the root of exactly one image.
     """
@@ -132,7 +134,7 @@ def _carried_by_roots(case: Case) -> list[dict[int, Fraction]]:
         carried: defaultdict[int, int] = defaultdict(int)
         for root, unit in zip(phase.roots, units, strict=True):
             carried[orbits[root]] += unit
-        phases.append({root: _share(case, carried[orbits[root]]) for root in case.compute})
+        phases.append({root: _share(case, carried[orbits[root]]) for root in range(case.network.size)})
     return phases
 
 
