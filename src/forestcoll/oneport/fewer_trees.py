@@ -106,7 +106,7 @@ def _weighted(chosen: Sequence[Routes], throughput: Fraction) -> tuple[SeriesTre
     counts: dict[Routes, int] = {}
     for routes in chosen:
         counts[routes] = counts.get(routes, 0) + 1
-    by_count = sorted(counts.items(), key=lambda each: -each[1])
+    by_count = sorted(counts.items(), key=lambda each: (-each[1], each[0]))
     return tuple(SeriesTree(throughput * count / len(chosen), routes) for routes, count in by_count)
 
 
