@@ -158,3 +158,16 @@ def test_invalid_input_is_reported(tmp_path: Path, edges: list[dict[str, object]
 def test_wrong_usage(figure_1: Path) -> None:
     assert run_command("broadcast-series", figure_1).status == 2
     assert run_command("broadcast-series", figure_1, "--source", "s", "--along", "ring").status == 2
+
+
+@pytest.mark.parametrize("loss", ["40%", "0.4", "2/5"])
+def test_a_loss_gives_fewer_trees(figure_1: Path, loss: str) -> None:
+    found = answer(figure_1, "--source", "s", "--loss", loss)
+    assert (found["throughput"], len(found["trees"]), found["optimal"]) == ("2/3", 1, False)
+
+
+@pytest.mark.parametrize(
+    ("loss", "message"), [("100%", "less than 100%"), ("much", "a part such as 1%, 0.01 or 1/100")]
+)
+def test_a_loss_is_a_part(figure_1: Path, loss: str, message: str) -> None:
+    assert message in run_command("broadcast-series", figure_1, "--source", "s", "--loss", loss).err

@@ -1,6 +1,7 @@
 """`forestcoll broadcast-series`: the best periodic schedule of consecutive broadcasts from one source."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,7 +14,11 @@ from forestcoll.cli.options import (
     topology_argument,
     with_ports,
 )
+from forestcoll.cli.types import Part
 from forestcoll.files import is_standard_stream
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 
 @click.command("broadcast-series")
@@ -34,6 +39,15 @@ from forestcoll.files import is_standard_stream
     metavar="ID,ID,...",
     help="The ids of all compute nodes in the order of the DAG, the source first.  [default: the best order found]",
 )
+@click.option(
+    "--loss",
+    type=Part(),
+    default="0",
+    metavar="PART",
+    show_default=True,
+    help="The part of the optimum that may be lost, such as 1%, for a schedule over all links with fewer trees and "
+    "fewer rounds.",
+)
 @ports_option
 @click.option("--simulate", type=click.IntRange(min=1), metavar="K", help="Also simulate the broadcast of K messages.")
 @path_option("--picture", "Also draw one period as a Gantt chart: .png, .svg or .pdf.")
@@ -45,6 +59,7 @@ def command(  # noqa: PLR0913 (one parameter per option)
     source: str,
     along: str,
     order: str | None,
+    loss: "Fraction",
     ports: str | None,
     simulate: int | None,
     picture: Path | None,
@@ -56,7 +71,8 @@ def command(  # noqa: PLR0913 (one parameter per option)
     The source sends one message after another to all compute nodes, in a schedule that repeats after a period. A
     message of size 1 takes 1/bandwidth over a link. If TOPOLOGY contains "port_model": "one-port", a compute node sends
     to one neighbour and receives from one neighbour at a time; otherwise it uses all its links at once. No schedule has
-    a greater throughput, and the report contains the proof. The schedule is verified before it is written.
+    a greater throughput, and the report contains the proof. With --loss, the throughput may be less than the optimum by
+    this part. The schedule is verified before it is written.
     """
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.oneport.comparison import compare_series
@@ -72,7 +88,7 @@ def command(  # noqa: PLR0913 (one parameter per option)
         listed = None if order is None else [each.strip() for each in order.split(",")]
         compared = compare_series(network, source, order=listed, progress=progress)
         progress.begin("colouring the links")
-        schedule = compared.schedule(along)
+        schedule = compared.schedule(along, loss=loss)
         progress.begin("verifying")
         certified(verify(schedule))
         run = None

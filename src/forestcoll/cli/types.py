@@ -222,6 +222,24 @@ class ExactNumber(_TextType[Fraction]):
         return number
 
 
+class Part(_TextType[Fraction]):
+    """A part of a whole, such as 1%, 0.01 or 1/100: 0 or more and less than 1."""
+
+    name = "part"
+
+    def read(self, text: str) -> Fraction:
+        """Return the part."""
+        from forestcoll.exact import to_fraction
+
+        try:
+            number = to_fraction(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+        except ValueError:
+            raise ValueError(f"{shown(text)}; expected a part such as 1%, 0.01 or 1/100") from None
+        if not 0 <= number < 1:
+            raise ValueError(f"{shown(text)}; expected 0 or more and less than 100%")
+        return number
+
+
 class ElementTypes(_TextType[str]):
     """A type of elements, or all of them."""
 

@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from fractions import Fraction
 
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError, shown
 from forestcoll.oneport.best_dag import BestDag, best_dag
 from forestcoll.oneport.best_tree import BestTree, best_tree
 from forestcoll.oneport.dag import dag_optimum, dag_order
+from forestcoll.oneport.fewer_trees import equal_trees
 from forestcoll.oneport.optimum import SteadyOptimum, steady_optimum
 from forestcoll.oneport.platform import Platform
 from forestcoll.oneport.series import periodic_schedule
@@ -57,27 +59,33 @@ class SeriesComparison:
     tree: BestTree
     dag: BestDag
 
-    def schedule(self, along: Along | str = Along.GRAPH) -> SeriesSchedule:
+    def schedule(self, along: Along | str = Along.GRAPH, *, loss: Fraction = Fraction(0)) -> SeriesSchedule:
         """Return the periodic schedule over the graph, the DAG or the tree.
 
         Args:
             along: the links that the schedule may use.
+            loss: the part of the optimum that may be lost, 0 or more and less than 1. With a loss, the graph may need
+                fewer trees and fewer rounds. The DAG and the tree are not changed.
 
         Raises:
-            InputError: `along` is unknown.
+            InputError: `along` is unknown, or `loss` is out of range.
             NoSolutionError: the period has too many digits.
         """
-        trees = {Along.GRAPH: self._trees(), Along.DAG: self.dag.dag.trees, Along.TREE: (self.tree.tree,)}
+        if not 0 <= loss < 1:
+            raise InputError(f"loss is {loss}; expected 0 or more and less than 1")
         try:
-            chosen = trees[Along(along)]
+            chosen = self._trees(Along(along), loss)
         except ValueError:
             known = ", ".join(repr(each.value) for each in Along)
             raise InputError(f"a series cannot run along {shown(along)}; there are {known}") from None
         bound = Bound(Collective.BROADCAST, self.best.throughput, self.best.certificate)
         return periodic_schedule(self.best.platform, chosen, bound)
 
-    def _trees(self) -> tuple[SeriesTree, ...]:
-        """Return the smallest known set of trees that reaches the optimum."""
+    def _trees(self, along: Along, loss: Fraction) -> tuple[SeriesTree, ...]:
+        """Return the trees of a restriction or, for the graph, the smallest known set within the loss."""
+        if along is not Along.GRAPH:
+            return self.dag.dag.trees if along is Along.DAG else (self.tree.tree,)
+        wanted = (1 - loss) * self.best.throughput
         reaching = [
             trees
             for trees, throughput in (
@@ -85,9 +93,12 @@ class SeriesComparison:
                 (self.dag.dag.trees, self.dag.throughput),
                 (self.best.trees, self.best.throughput),
             )
-            if throughput == self.best.throughput
+            if throughput >= wanted
         ]
-        return min(reaching, key=len)
+        smallest = min(reaching, key=len)
+        if not loss or len(smallest) == 1 or not self.best.platform.is_one_port:
+            return smallest
+        return equal_trees(self.best.platform, wanted, self.best.certificate, len(smallest) - 1).trees or smallest
 
 
 def compare_series(

@@ -12,6 +12,9 @@ the program that is solved. In addition to the prices of ports it has a price fo
 coefficients short. A basis has at most as many trees as there are ports, 2|V|, while §5.3 has |V|^3 + |E|. If nodes use
 all their links at the same time, the tree generator of this package finds the trees (`all_ports`).
 
+The program starts with the trees of a quick search (`fewer_trees`). If the search reaches the bound of a single port,
+no program is needed.
+
 Prices are smoothed towards the best prices so far (Wentges 1997), which reduces the number of rounds. When floating
 point finds no better tree, the basis is solved in fractions. All further steps are exact: rates must be 0 or more and
 fit into every port, and the cheapest tree at the exact prices is computed. If this tree costs less than 1, it is added.
@@ -31,11 +34,11 @@ from forestcoll.exact_lp.exact_packing import packing_optimum
 from forestcoll.exact_lp.linear_program import Floats, LinearProgram, Row, Solution
 from forestcoll.oneport.all_ports import trees_by_links
 from forestcoll.oneport.arborescence import CheapestTree, cheapest_tree
-from forestcoll.oneport.fewer_trees import fewer_trees
+from forestcoll.oneport.fewer_trees import MAX_CHOSEN, equal_trees
 from forestcoll.oneport.logical import LogicalArcs, logical_arcs, outwards
 from forestcoll.oneport.platform import Platform
 from forestcoll.progress import SILENT, Progress
-from forestcoll.proof.prices import PricesProof
+from forestcoll.proof.prices import Port, PortKind, PricesProof
 from forestcoll.schedule.series.value import SeriesTree
 
 _TOLERANCE = 1e-9
@@ -43,6 +46,9 @@ _TOLERANCE = 1e-9
 
 _SMOOTHING = 0.5
 """The weight of the best prices so far in the smoothed prices."""
+
+
+Routes = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -73,23 +79,49 @@ def steady_optimum(platform: Platform, progress: Progress = SILENT) -> SteadyOpt
     if not platform.is_one_port and (found := trees_by_links(platform, progress)) is not None:
         trees, certificate = found
         return SteadyOptimum(platform, certificate.throughput, trees, certificate, 0)
-    best = optimum_by_prices(platform, progress)
-    return replace(best, trees=fewer_trees(platform, best.trees, best.certificate))
+    progress.begin("finding the optimum of the series")
+    single = busiest_port(platform)
+    quick = equal_trees(platform, single.throughput, single, MAX_CHOSEN, reachable=False)
+    if quick.trees is not None and len(quick.trees) <= len(platform.all_ports):
+        return SteadyOptimum(platform, single.throughput, quick.trees, single, 0)
+    best = optimum_by_prices(platform, progress, quick.chosen)
+    if best.throughput == single.throughput:
+        return best
+    fewer = equal_trees(platform, best.throughput, best.certificate, len(best.trees) - 1).trees
+    return best if fewer is None else replace(best, trees=fewer)
 
 
-def optimum_by_prices(platform: Platform, progress: Progress = SILENT) -> SteadyOptimum:
+def busiest_port(platform: Platform) -> PricesProof:
+    """Return the best bound by a single port: the sending port of the source, or the receiving port of another node.
+
+    The source sends every message at least once, and every other node receives it. Nodes have one port.
+    """
+    ends = platform.topology.links
+    leaving = [cost for link, cost in zip(ends, platform.costs, strict=True) if link.source == platform.source]
+    found = [(min(leaving), Port(PortKind.SEND, platform.source), platform.destinations)]
+    for node in platform.destinations:
+        entering = [cost for link, cost in zip(ends, platform.costs, strict=True) if link.target == node]
+        found.append((min(entering), Port(PortKind.RECEIVE, node), (node,)))
+    cost, port, cut = min(found, key=lambda each: (-each[0], each[1]))
+    return PricesProof(((port, 1 / cost),), ((Fraction(1), cut),))
+
+
+def optimum_by_prices(platform: Platform, progress: Progress = SILENT, start: Sequence[Routes] = ()) -> SteadyOptimum:
     """Return the optimum by linear programming, with the trees of a basis.
 
     This also works if nodes use all their links at the same time.
 
+    Args:
+        platform: the network with its source.
+        progress: receives the progress.
+        start: the first trees of the program. Good ones save most of the linear programs.
+
     Raises:
         InternalError: a defect of this package.
     """
-    progress.begin("solving the linear program of the series")
-    return _Program(platform, progress).run()
+    return _Program(platform, progress).run(start)
 
 
-Routes = tuple[tuple[int, ...], ...]
 Cuts = tuple[tuple[Fraction, tuple[int, ...]], ...]
 
 
@@ -115,7 +147,9 @@ class _Program:
         self._second = np.array([places[-1] for places in self._places])
         self._two = np.array([len(places) == 2 for places in self._places])
 
-    def run(self) -> SteadyOptimum:
+    def run(self, start: Sequence[Routes]) -> SteadyOptimum:
+        for tree in start:
+            self._add_tree(tuple(sorted(tree)))
         self._add_tree(self._cheapest(self._float_prices(np.ones(len(self._ports)))))
         rounds = 0
         while True:
