@@ -1,6 +1,7 @@
 # The public names, each declared here once: `__init__.py` imports them on first use.
 from .allreduce.linear_program import AllreduceOptimum as AllreduceOptimum
 from .allreduce.linear_program import allreduce_optimum as allreduce_optimum
+from .bounds.cut_edge import CutEdge as CutEdge
 from .bounds.table import bound_of as bound_of
 from .bounds.table import bounds_of as bounds_of
 from .bounds.values import AllreduceRate as AllreduceRate
@@ -115,6 +116,9 @@ from .simulation import read_costs as read_costs
 from .simulation import simulate as simulate
 from .simulation.series.play import SeriesRun as SeriesRun
 from .simulation.series.play import play_series as play_series
+from .simulation.trees.uses import BlockRate as BlockRate
+from .simulation.trees.uses import block_rate as block_rate
+from .simulation.trees.uses import pipeline_overhead as pipeline_overhead
 from .simultaneous.bundling import bundle_for as bundle_for
 from .simultaneous.gains import GroupGain as GroupGain
 from .simultaneous.gains import GroupGains as GroupGains

@@ -75,6 +75,51 @@ def test_the_rates_of_the_paper(spec: str, lower: Fraction, upper: Fraction) -> 
     assert (rate.tree_lower, rate.cut_set_upper.algbw, rate.exact) == (lower, upper, True)
 
 
+@examples(30)
+@given(networks(most=6))
+def test_the_cut_set_bound_is_less_than_twice_the_rate_along_trees(topology: Topology) -> None:
+    rate = bounds_of(topology).allreduce_rate
+    assert rate.tree_lower is not None
+    assert rate.factor is not None
+    assert rate.greatest_factor == 2 - Fraction(2, len(topology.compute))
+    assert rate.tree_lower <= rate.linear_upper <= rate.cut_set_upper.algbw
+    assert 1 <= rate.factor <= rate.greatest_factor
+
+
+def test_an_unbalanced_switch_has_no_greatest_factor() -> None:
+    builder = TopologyBuilder("one to many")
+    for node in "abc":
+        builder.add_compute(node)
+    builder.add_switch("s", multicast=True, aggregation=True)
+    for source, target in ("as", "sb", "sc", "ba", "ca"):
+        builder.add_link(source, target, 1)
+    rate = bounds_of(builder.build()).allreduce_rate
+    assert rate.greatest_factor is None
+    assert rate.factor == 2  # above 2 - 2/3
+    assert rate.linear_upper == rate.cut_set_upper.algbw
+
+
+@pytest.mark.parametrize(
+    ("spec", "linear"),
+    [("complete:nodes=4", Fraction(2)), ("ring:nodes=5,one_way=true", Fraction(5, 8)), ("dgx-a100", Fraction(520, 3))],
+)
+def test_linear_codes_are_not_faster_than_trees(spec: str, linear: Fraction) -> None:
+    rate = bounds_of(build_topology(spec)).allreduce_rate
+    assert rate.linear_upper == rate.tree_lower == linear
+    assert rate.cut_set_upper.algbw > linear
+
+
+def test_linear_codes_are_not_faster_than_trees_on_a_one_way_circle() -> None:
+    builder = TopologyBuilder("circle")
+    for node in range(4):
+        builder.add_compute(node)
+    for node in range(4):
+        builder.add_link(node, (node + 1) % 4, 1 + node % 2)
+    rate = bounds_of(builder.build()).allreduce_rate
+    assert rate.corollary_upper == rate.cut_set_upper.algbw == 1
+    assert rate.linear_upper == rate.tree_lower == Fraction(2, 3)
+
+
 def test_busbw_is_defined_as_in_nccl_tests() -> None:
     found = bounds_of(build_topology("dgx-a100:boxes=2"))
     factors = {each.collective: each.upper_busbw / each.upper_algbw for each in found.collectives}

@@ -42,6 +42,38 @@ def test_the_table_of_rates(spec: str, lower: str, upper: str) -> None:
     assert (rate["tree_lower"], rate["cut_set_upper"]) == (lower, upper)
 
 
+def test_what_codes_can_gain() -> None:
+    path = document("mesh:dims=3")["allreduce_rate"]
+    assert path["cut_edge"] == {"source": 0, "target": 1, "only": "out of source"}
+    assert (path["factor"], path["greatest_factor"], path["linear_upper"]) == ("1", "4/3", "1")
+    ring = document("ring:nodes=3")["allreduce_rate"]
+    assert (ring["factor"], ring["cut_edge"], ring["linear_upper"], ring["pipeline_overhead"]) == (
+        "4/3",
+        None,
+        "3/2",
+        3,
+    )
+
+
+@pytest.mark.parametrize(
+    ("spec", "line"),
+    [
+        ("mesh:dims=3", "not faster than trees: trees fill 0 -> 1, the only link out of 0 (Theorem 3)"),
+        ("ring:nodes=2", "not faster than trees: trees fill 0 -> 1, the only link into 1 (Theorem 3)"),
+        ("ring:nodes=3", "at most 4/3 (1.33333) times the rate along trees; linear codes are not faster than trees"),
+        ("dgx-h100:boxes=1,nvls=true", "not faster than trees: trees reach the cut-set bound"),
+        ("kautz:degree=2,length=1", "at most 5/3 (1.66667) times the rate along trees; linear codes are not faster"),
+    ],
+)
+def test_the_table_says_what_codes_can_gain(spec: str, line: str) -> None:
+    lines = run_command("bounds", spec).out.splitlines()
+    assert any(each.startswith("  allreduce, with codes ") and line in each for each in lines)
+
+
+def test_the_table_has_the_rate_of_blocks() -> None:
+    assert "n / (n + 13) of the rate along trees" in run_command("bounds", "hypercube:dim=3").out
+
+
 def test_a_cut_in_json_adds_up(tmp_path: Path) -> None:
     links = {("a", "b"): 3, ("b", "c"): 5, ("c", "a"): 4}
     path = write_network(tmp_path, [edge(*ends, value) for ends, value in links.items()], nodes="abc", directed=True)

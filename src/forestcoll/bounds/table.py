@@ -9,6 +9,7 @@ from fractions import Fraction
 from forestcoll.allreduce import linear_program
 from forestcoll.allreduce.linear_program import AllreduceOptimum, allreduce_optimum
 from forestcoll.allreduce.search import AllreduceSearch, bound_without_programs
+from forestcoll.bounds.cut_edge import cut_edge
 from forestcoll.bounds.latency import latency_bound
 from forestcoll.bounds.values import AllreduceRate, Bounds, CollectiveBound, busbw_factor
 from forestcoll.collective import SCHEDULED, Collective, collective_named
@@ -181,15 +182,33 @@ class _Collector:
         plan = None if found is None else found.plan
         halves = self._one_after_the_other()
         lower = halves if plan is None else plan.rate
+        exact = found is not None and found.exact
+        cut_set = self._cut_set(search)
         return AllreduceRate(
-            cut_set_upper=self._cut_set(search),
+            cut_set_upper=cut_set,
             tree_lower=lower,
             corollary_upper=self._receipt(),
             one_after_the_other=halves,
             equal_roots=None if plan is None else self._equal_roots(orbits, plan.rate, halves),
-            exact=found is not None and found.exact,
+            exact=exact,
             plan=plan,
+            linear_upper=self._linear_bound(cut_set.algbw, lower if exact else None),
+            greatest_factor=2 - Fraction(2, len(self._members)) if self._part.has_balanced_switches else None,
+            cut_edge=cut_edge(self._part, lower) if lower == cut_set.algbw else None,
         )
+
+    def _linear_bound(self, cut_set: Fraction, along_trees: Fraction | None) -> Fraction:
+        """Return a bound of linear codes (docs/allreduce-rate.md).
+
+        If no switch or idle node can copy or add up, Corollary 2.1 bounds linear codes too, and linear codes on
+        full-duplex networks and on one-way circles are not faster than trees.
+        """
+        if self._part.able_switches:
+            return cut_set
+        is_circle = not self._part.switches and len(self._part.links) == len(self._members)
+        if along_trees is not None and (is_circle or self._part.is_full_duplex):
+            return along_trees
+        return min(cut_set, self._receipt())
 
     def _receipt(self) -> Fraction:
         """Return the bound of Corollary 2.1 for trees, which holds if only nodes that take part copy or add up."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.allreduce.plan import AllreducePlan
+from forestcoll.bounds.cut_edge import CutEdge
 from forestcoll.bounds.latency import LatencyBound
 from forestcoll.collective import Collective
 from forestcoll.demand_matrix import Matrix
@@ -101,12 +102,18 @@ class AllreduceRate:
         exact: whether `tree_lower` is known to be the greatest rate along trees.
         plan: the part that each node is the root of and the shares of each link, at `tree_lower`; None if no linear
             program was solved.
+        linear_upper: a bound of all linear codes, also over several sums at the same time.
+        greatest_factor: 2 - 2/K for K compute nodes that take part: `factor` is never greater. None if a switch is not
+            balanced; then there is no such bound.
+        cut_edge: the link that determines the rate (Theorem 3); None if there is none.
 
     Example:
         >>> from forestcoll import bounds_of
         >>> rate = bounds_of("ring:nodes=3").allreduce_rate
         >>> str(rate.cut_set_upper.algbw), str(rate.tree_lower), rate.exact
         ('2', '3/2', True)
+        >>> str(rate.factor), str(rate.greatest_factor), str(rate.linear_upper), rate.cut_edge
+        ('4/3', '4/3', '3/2', None)
     """
 
     cut_set_upper: Bound
@@ -116,6 +123,14 @@ class AllreduceRate:
     equal_roots: Fraction | None
     exact: bool
     plan: AllreducePlan | None
+    linear_upper: Fraction
+    greatest_factor: Fraction | None
+    cut_edge: CutEdge | None
+
+    @property
+    def factor(self) -> Fraction | None:
+        """The cut-set bound divided by `tree_lower`; 1 if the rate is known, None if `tree_lower` is None."""
+        return None if self.tree_lower is None else self.cut_set_upper.algbw / self.tree_lower
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from forestcoll.presentation.names import counted
 from forestcoll.presentation.tables import Column, Page, Table, labelled
 from forestcoll.presentation.text import bandwidth, percent, printable
 from forestcoll.proof.cut import CutProof
+from forestcoll.simulation.trees.uses import pipeline_overhead
 from forestcoll.topology import NodeId, Topology
 
 _LONGEST_EXACT = 24
@@ -127,7 +128,38 @@ def _rate_rows(found: Bounds) -> list[tuple[str, str]]:
         if reached is not None and rate.tree_lower is not None:
             less = f"{bandwidth(reached, unit)}, {percent(reached / rate.tree_lower)} of the rate along trees"
             rows.append((method, "the same" if reached == rate.tree_lower else less))
-    return rows
+    return [*rows, *_block_rows(found), *_code_rows(found)]
+
+
+def _code_rows(found: Bounds) -> list[tuple[str, str]]:
+    """Return the rows about codes: schedules whose nodes may send any function of what they received."""
+    rate, name = found.allreduce_rate, "allreduce, with codes"
+    row = found.of(Collective.ALLREDUCE)
+    along_trees = row.achieved_algbw if found.has_copies and row is not None else rate.tree_lower
+    if along_trees is None or not rate.exact:
+        return []
+    if along_trees == rate.cut_set_upper.algbw:
+        return [(name, f"not faster than trees: {_reason(found)}")]
+    most = f"at most {_number(rate.cut_set_upper.algbw / along_trees)} times the rate along trees"
+    if rate.linear_upper == along_trees:
+        return [(name, f"{most}; linear codes are not faster than trees")]
+    return [(name, f"{most}; linear codes at most {bandwidth(rate.linear_upper, found.topology.bandwidth_unit)}")]
+
+
+def _reason(found: Bounds) -> str:
+    edge = found.allreduce_rate.cut_edge
+    if edge is None:
+        return "trees reach the cut-set bound"
+    source, target = _id(found.topology, edge.source), _id(found.topology, edge.target)
+    only = f"into {target}" if edge.enters else f"out of {source}"
+    return f"trees fill {source} -> {target}, the only link {only} (Theorem 3)"
+
+
+def _block_rows(found: Bounds) -> list[tuple[str, str]]:
+    if found.topology.switches or found.ranks is not None:
+        return []
+    more = pipeline_overhead(len(found.members))
+    return [("  n periods of data", f"n / (n + {more}) of the rate along trees, or more")]
 
 
 def _latency_rows(found: Bounds) -> list[tuple[str, str]]:
@@ -167,6 +199,11 @@ def bounds_document(found: Bounds) -> dict[str, object]:
             "one_after_the_other": None if rate.one_after_the_other is None else str(rate.one_after_the_other),
             "equal_roots": None if rate.equal_roots is None else str(rate.equal_roots),
             "exact": rate.exact,
+            "factor": None if rate.factor is None else str(rate.factor),
+            "greatest_factor": None if rate.greatest_factor is None else str(rate.greatest_factor),
+            "linear_upper": str(rate.linear_upper),
+            "cut_edge": _cut_edge_document(found),
+            "pipeline_overhead": pipeline_overhead(len(found.members)),
             "copies_left_out": found.has_copies,
             "cut": _cut_ids(found),
             "plan": None if rate.plan is None else _plan_document(topology, rate.plan),
@@ -184,6 +221,14 @@ def bounds_document(found: Bounds) -> dict[str, object]:
 def _cut_ids(found: Bounds) -> list[NodeId]:
     proof = found.allreduce_rate.cut_set_upper.proof
     return found.topology.ids(proof.inside) if isinstance(proof, CutProof) else []
+
+
+def _cut_edge_document(found: Bounds) -> dict[str, NodeId] | None:
+    edge = found.allreduce_rate.cut_edge
+    if edge is None:
+        return None
+    source, target = found.topology.ids([edge.source, edge.target])
+    return {"source": source, "target": target, "only": "into target" if edge.enters else "out of source"}
 
 
 def _bound_document(topology: Topology, bound: CollectiveBound, ranks: tuple[int, ...] | None) -> dict[str, object]:
