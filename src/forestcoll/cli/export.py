@@ -31,9 +31,10 @@ class Chunks(click.IntRange):
 @click.option(
     "--to",
     "target",
-    type=click.Choice(["msccl-xml", "mscclpp-json", "chakra"]),
+    type=click.Choice(["msccl-xml", "mscclpp-json", "chakra", "goal"]),
     required=True,
-    help="The format: MSCCL XML, an MSCCL++ execution plan, or Chakra traces for ASTRA-sim.",
+    help="The format: MSCCL XML, an MSCCL++ execution plan, Chakra traces for ASTRA-sim, or a GOAL schedule for "
+    "LogGOPSim and ATLAHS.",
 )
 @dialect_option("For msccl-xml: the runtime that loads the file.  [default: microsoft]")
 @click.option(
@@ -78,7 +79,7 @@ class Chunks(click.IntRange):
     "size",
     type=DataSize(),
     metavar="SIZE",
-    help="For chakra: the data size M, such as 64KiB.  [default: 1GB]",
+    help="For chakra and goal: the data size M, such as 64KiB.  [default: 1GB]",
 )
 @output_option
 @json_option
@@ -142,7 +143,7 @@ def _check_usage(
         raise click.UsageError("--snippet is only for mscclpp-json; leave it out")
     if snippet is not None and (output is None or is_standard_stream(output)):
         raise click.UsageError("--snippet needs the file name of the plan; also give -o FILE")
-    if size is not None and target != "chakra":
-        raise click.UsageError("--bytes is only for chakra; leave it out")
+    if size is not None and target not in {"chakra", "goal"}:
+        raise click.UsageError("--bytes is only for chakra and goal; leave it out")
     if target == "chakra" and is_standard_stream(output):
         raise click.UsageError("Chakra traces are one file per rank, which standard output cannot take; give -o PREFIX")

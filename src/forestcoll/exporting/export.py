@@ -41,9 +41,9 @@ def export(
     Args:
         schedule: a schedule of trees, steps or flows that `verify` accepts. Of flows, only a plain all-to-all has a
             program.
-        target: the format: `"msccl-xml"`, `"mscclpp-json"` or `"chakra"`.
+        target: the format: `"msccl-xml"`, `"mscclpp-json"`, `"chakra"` or `"goal"`.
         dialect: for MSCCL XML, the runtime that loads the file: `"microsoft"`, `"azure"` or `"rccl"`.
-        size: for Chakra, the total data M in bytes.
+        size: for Chakra and GOAL, the total data M in bytes.
         options: the options of the lowering, which are used as they are; None for the best ones. The format determines
             the style.
 
@@ -81,13 +81,13 @@ def export_best(
         schedule: the schedule.
         target: the format.
         dialect: for MSCCL XML, the runtime.
-        size: for Chakra, M in bytes.
+        size: for Chakra and GOAL, M in bytes.
         given: options of the lowering by their names; see `best_program`.
     """
     target, given = target_named(target), dict(given or {})
     if target is Target.MSCCL_XML:
         _check_placement(dialect, given)
-    if target is Target.CHAKRA or not lowerer_for(schedule).is_searched:
+    if target.has_bytes or not lowerer_for(schedule).is_searched:
         options = replace(usual_options(schedule, target, dialect), **given)
         return export_with(options, schedule, target, dialect=dialect, size=size)
     chosen = best_program(schedule, target, dialect, given=given)
