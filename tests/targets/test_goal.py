@@ -209,6 +209,8 @@ def is_refused(folder: Path, text: str) -> bool:
         return True
 
 
+ROOT = Path(__file__).parents[2]
+
 Mutation = Callable[[str], Iterator[str]]
 
 
@@ -264,6 +266,13 @@ def test_every_collective_is_exported_and_proven(tmp_path: Path, collective: Col
 def test_an_all_to_all_is_exported_and_proven(tmp_path: Path) -> None:
     text = export(generate_flows("ring:nodes=4", Collective.ALL_TO_ALL), "goal").text
     assert judged(tmp_path, text) == (None, ())
+
+
+def test_every_rule_is_documented() -> None:
+    rules = re.findall(r'(?:_fault|Fault)\("([a-z-]+)"', (ROOT / "src/forestcoll/targets/goal/rules.py").read_text())
+    section = (ROOT / "docs" / "runtimes.md").read_text(encoding="utf-8").split("## GOAL schedules")[1]
+    assert set(re.findall(r"^\| `([a-z-]+)` \|", section, re.MULTILINE)) == set(rules)
+    assert len(set(rules)) == 10
 
 
 def test_an_export_sends_all_of_the_data() -> None:

@@ -4,10 +4,11 @@ The schedule is lowered within the limits of the runtime and written as text. Th
 `exporting` chooses the options.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from forestcoll.errors import InputError, InternalError
@@ -47,13 +48,20 @@ class Target(StrEnum):
     """The JSON of execution plans of MSCCL++."""
     CHAKRA = "chakra"
     """Execution traces of Chakra, one file per rank, for simulators."""
+    ASTRA_SIM = "astra-sim"
+    """A folder with traces of Chakra, a workload and the settings of a simulation with ASTRA-sim."""
     GOAL = "goal"
     """GOAL schedules, for simulators."""
 
     @property
     def has_bytes(self) -> bool:
         """Return whether a file is for one size of the data M."""
-        return self in {Target.CHAKRA, Target.GOAL}
+        return self in {Target.CHAKRA, Target.ASTRA_SIM, Target.GOAL}
+
+    @property
+    def has_traces(self) -> bool:
+        """Return whether a program becomes traces of Chakra."""
+        return self in {Target.CHAKRA, Target.ASTRA_SIM}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +73,9 @@ class Export:
         dialect: for MSCCL XML, the runtime that loads the file; else None.
         lowering: the program and its bandwidth.
         text: the content of the file; empty for Chakra.
-        traces: for Chakra, the trace of each rank; else empty.
-        sizes: the sizes of M for which the runtime uses the program; None for Chakra and GOAL.
+        traces: for Chakra and ASTRA-sim, the trace of each rank; else empty.
+        files: for ASTRA-sim, the content of each file of the folder by its name; else empty.
+        sizes: the sizes of M for which the runtime uses the program; None for simulators.
         expected: the expected algbw for some sizes of M in bytes, by simulation of the program; empty if it was not
             simulated.
         slow: why the expected algbw for the last of these sizes is more than 5 % below that of the schedule; else
@@ -84,6 +93,7 @@ class Export:
     lowering: Lowering
     text: str = ""
     traces: tuple["Trace", ...] = ()
+    files: Mapping[str, bytes] = field(default_factory=lambda: MappingProxyType({}))
     sizes: Sizes | None = None
     expected: tuple[tuple[int, float], ...] = ()
     slow: str | None = None
@@ -108,17 +118,20 @@ class Export:
         return mscclpp.snippet(plan, self.lowering.program, file)
 
     def write(self, path: Path) -> None:
-        """Write the file to `path`, or the traces to `PATH.0.et`, `PATH.1.et` and so on.
+        """Write the file to `path`, the folder for ASTRA-sim to `path`, or traces to `PATH.0.et` and so on.
 
         Raises:
             InputError: a file cannot be written.
         """
-        if self.target is not Target.CHAKRA:
+        if not self.target.has_traces:
             write_text(path, [self.text])
             return
-        from forestcoll.targets.chakra import write_traces
+        from forestcoll.targets import chakra
 
-        write_traces(self.traces, path)
+        if self.target is Target.ASTRA_SIM:
+            chakra.write_folder(self.files, path)
+        else:
+            chakra.write_traces(self.traces, path)
 
 
 def export_with(
@@ -135,7 +148,7 @@ def export_with(
             program.
         target: the format.
         dialect: for MSCCL XML, the runtime that loads the file.
-        size: for Chakra and GOAL, the total data M in bytes.
+        size: for simulators, the total data M in bytes.
 
     Raises:
         InputError: schedules of this kind have no programs; there is no such dialect; the format cannot express the
@@ -144,8 +157,8 @@ def export_with(
     """
     if target is Target.MSCCLPP_JSON:
         return _plan(schedule, options)
-    if target is Target.CHAKRA:
-        return _traces(schedule, size, options)
+    if target.has_traces:
+        return _traces(schedule, target, size, options)
     if target is Target.GOAL:
         return _goal(schedule, size, options)
     return _xml(schedule, msccl_xml.dialect_named(dialect), options)
@@ -171,7 +184,7 @@ def check_style(schedule: Schedule, target: Target) -> None:
     """Raise `InputError` if schedules of this kind have no programs of the style of the format."""
     if target is Target.MSCCLPP_JSON and Style.ONE_SIDED not in lowerer_for(schedule).styles:
         name, kind = schedule.topology.name, schedule.kind
-        raise InputError(f"{name}: schedules of {kind} are written as msccl-xml, chakra or goal only")
+        raise InputError(f"{name}: schedules of {kind} are written as msccl-xml, chakra, astra-sim or goal only")
 
 
 def limits_of(target: Target, dialect: str, ranks: int) -> Limits:
@@ -189,14 +202,17 @@ def target_named(name: Target | str) -> Target:
         raise InputError(f"there is no format {name!r}; there are {', '.join(Target)}") from None
 
 
-def _traces(schedule: Schedule, size: int, options: Options) -> Export:
+def _traces(schedule: Schedule, target: Target, size: int, options: Options) -> Export:
     from forestcoll.targets import chakra
 
     lowering = lower(schedule, replace(options, style=Style.TWO_SIDED))
     written = [b"".join(chakra.emit(trace)) for trace in chakra.from_program(lowering.program, size)]
     traces = tuple(chakra.parse_trace(data, rank=rank, where=str(_EXPORTED)) for rank, data in enumerate(written))
     _certify(chakra.traces_fault(traces))
-    return Export(Target.CHAKRA, None, lowering, traces=traces)
+    if target is Target.CHAKRA:
+        return Export(target, None, lowering, traces=traces)
+    files = chakra.files_of(schedule.topology, lowering.program.task, traces, size)
+    return Export(target, None, lowering, traces=traces, files=files)
 
 
 def _goal(schedule: Schedule, size: int, options: Options) -> Export:
