@@ -59,7 +59,7 @@ def test_a_folder_for_astra_sim_is_written_and_its_traces_checked(schedule: Path
     assert run.status == 0
     assert "expected algbw" in run.out
     assert str(tmp_path / "sim") in run.out
-    assert (tmp_path / "sim" / "run.sh").exists()
+    assert (tmp_path / "sim" / "system.json").exists()
     assert run_command("check-program", tmp_path / "sim" / "collective.0.et").status == 0
 
 
