@@ -11,6 +11,7 @@ from forestcoll.collective import Collective
 from forestcoll.errors import InputError
 from forestcoll.exporting.export import NEAR, export
 from forestcoll.exporting.search import schedule_algbw
+from forestcoll.generation.steps import generate_steps
 from forestcoll.lowering import Options, Placement
 from forestcoll.solver.flows import generate_flows
 from forestcoll.solver.generate import generate
@@ -65,6 +66,11 @@ def test_an_all_to_all_has_a_key() -> None:
 def test_a_collective_without_a_key_is_refused(collective: Collective) -> None:
     with pytest.raises(InputError, match=f"ASTRA-sim has no key for a custom {collective.value}"):
         export(schedule("ring:nodes=3", collective), "astra-sim")
+
+
+def test_steps_have_an_expected_time_too() -> None:
+    done = export(generate_steps("complete:nodes=3,bandwidth=50"), "astra-sim")
+    assert done.expected[0][1] == pytest.approx(schedule_algbw(done.lowering), rel=0.01)
 
 
 def test_a_network_of_several_switches_is_written_for_ns_3() -> None:

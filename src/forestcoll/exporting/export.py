@@ -99,7 +99,7 @@ def export_best(
     target, given = target_named(target), dict(given or {})
     if target is Target.MSCCL_XML:
         _check_placement(dialect, given)
-    if target is Target.ASTRA_SIM and lowerer_for(schedule).in_pieces:
+    if target is Target.ASTRA_SIM:
         return _in_pieces(schedule, size, given)
     if target.has_bytes or not lowerer_for(schedule).is_searched:
         options = replace(usual_options(schedule, target, dialect), **given)
@@ -117,8 +117,9 @@ def _in_pieces(schedule: Schedule, size: int, given: Mapping[str, Any]) -> Expor
     """
     usual = usual_options(schedule, Target.ASTRA_SIM)
     paths = Paths.shortest(schedule)
+    numbers = (given["pieces"],) if "pieces" in given else PIECES if lowerer_for(schedule).in_pieces else (1,)
     best: Export | None = None
-    for pieces in (given["pieces"],) if "pieces" in given else PIECES:
+    for pieces in numbers:
         options = replace(usual, **{**given, "pieces": pieces})
         done = export_with(options, schedule, Target.ASTRA_SIM, size=size)
         algbw = point_at(schedule, size=size, seconds=seconds_of(done.traces, paths), pieces=1, part=1).algbw
