@@ -222,6 +222,7 @@ OPTIMA = [
     ("allgather", "mi250:boxes=2", "5312/15"),
     ("allgather", "mi250:boxes=2,gpus=8", "208"),
     ("allgather", "mi300x:boxes=1", "512"),
+    ("allgather", "mi355x:boxes=1", "3072/5"),
     ("allgather", "mi300x:boxes=2", "2656/5"),
     ("allreduce", "dgx-a100:boxes=1", "1200/7"),
     ("allreduce", "dgx-a100:boxes=2", "520/3"),

@@ -43,6 +43,26 @@ def test_traces_are_one_file_per_rank(schedule: Path, tmp_path: Path) -> None:
     assert "traces of Chakra have neither dialects nor a root" in message
 
 
+def test_a_goal_schedule_is_written_for_a_size_and_checked(schedule: Path, tmp_path: Path) -> None:
+    out = tmp_path / "all.goal"
+    run = run_command("export", schedule, "--to", "goal", "--bytes", "1MiB", "-o", out)
+    assert run.status == 0
+    assert "read back and executed on symbolic data" in run.out
+    found = run_command("check-program", out, "--json").document()
+    assert (found["format"], found["valid"], found["remarks"]) == ("goal", True, [])
+    message = run_command("check-program", out, "--root", 1).error_line()
+    assert "GOAL schedules have no dialects and state their root" in message
+
+
+def test_a_folder_for_astra_sim_is_written_and_its_traces_checked(schedule: Path, tmp_path: Path) -> None:
+    run = run_command("export", schedule, "--to", "astra-sim", "--bytes", "1GB", "-o", tmp_path / "sim")
+    assert run.status == 0
+    assert "expected algbw" in run.out
+    assert str(tmp_path / "sim") in run.out
+    assert (tmp_path / "sim" / "system.json").exists()
+    assert run_command("check-program", tmp_path / "sim" / "collective.0.et").status == 0
+
+
 def test_the_snippet_is_written_next_to_the_plan(schedule: Path, tmp_path: Path) -> None:
     out = tmp_path / "plan.json"
     run = run_command("export", schedule, "--to", "mscclpp-json", "-o", out, "--snippet", tmp_path / "use.py")
@@ -68,9 +88,10 @@ def test_export_without_an_output_writes_no_file(schedule: Path) -> None:
         (("--to", "mscclpp-json", "--dialect", "azure"), "--dialect is only for msccl-xml"),
         (("--to", "msccl-xml", "--snippet", "use.py"), "--snippet is only for mscclpp-json"),
         (("--to", "mscclpp-json", "--snippet", "use.py"), "also give -o FILE"),
-        (("--to", "msccl-xml", "--bytes", "1GB"), "--bytes is only for chakra"),
+        (("--to", "msccl-xml", "--bytes", "1GB"), "--bytes is only for chakra, astra-sim and goal"),
         (("--to", "chakra", "--bytes", "much"), "expected a size of 1 byte or more"),
         (("--to", "chakra", "-o", "-"), "give -o PREFIX"),
+        (("--to", "astra-sim", "-o", "-"), "give -o DIR"),
         (("--to", "xml"), "'xml' is not one of"),
         ((), "Missing option '--to'"),
         (("--to", "msccl-xml", "--chunks", "0"), "0 is not in the range"),
@@ -101,7 +122,7 @@ def test_a_schedule_of_steps_is_exported(tmp_path: Path) -> None:
     assert run_command("check-program", out).status == 0
     assert run_command("export", steps, "--to", "chakra", "-o", tmp_path / "t").status == 0
     message = run_command("export", steps, "--to", "mscclpp-json", "-o", out).error_line()
-    assert "schedules of steps are written as msccl-xml or chakra only" in message
+    assert "schedules of steps are written as msccl-xml, chakra, astra-sim or goal only" in message
 
 
 def test_an_incorrect_schedule_is_not_exported(schedule: Path, tmp_path: Path) -> None:
@@ -110,7 +131,7 @@ def test_an_incorrect_schedule_is_not_exported(schedule: Path, tmp_path: Path) -
     assert "[share" in run_command("export", wrong, "--to", "msccl-xml").error_line()
 
 
-@pytest.mark.parametrize("target", ["msccl-xml", "mscclpp-json", "chakra"])
+@pytest.mark.parametrize("target", ["msccl-xml", "mscclpp-json", "chakra", "goal"])
 @pytest.mark.parametrize("collective", ["allgather", "allreduce"])
 def test_the_ranks_of_a_group_are_numbered_from_zero(tmp_path: Path, collective: str, target: str) -> None:
     part, out = tmp_path / "part.json", tmp_path / "x"

@@ -85,6 +85,13 @@ def test_traces(spec: str, collective: Collective) -> None:
     assert len(done.traces) == len(done.lowering.program.ranks)
 
 
+@pytest.mark.parametrize("collective", SCHEDULED)
+@pytest.mark.parametrize("spec", FEW)
+def test_goal_schedules(spec: str, collective: Collective) -> None:
+    options = Options(placement=Placement.OUT_OF_PLACE)
+    assert exported(spec, collective, Target.GOAL, options=options).text.startswith("// forestcoll ")
+
+
 @pytest.mark.parametrize("target", Target)
 @pytest.mark.parametrize("spec", [*FEW, "kautz:degree=2,length=2"])
 def test_an_all_to_all(spec: str, target: Target) -> None:

@@ -78,6 +78,7 @@ SPECS = [
     "mi250:boxes=2,gpus=8",
     "mi300x:boxes=1",
     "mi300x:boxes=2",
+    "mi355x:boxes=1",
     "modified-de-bruijn:degree=2,length=3",
     "rail-only:boxes=3,gpus=4,scale_up_bandwidth=18,rail_bandwidth=1",
     "rail:boxes=2,gpus=4",

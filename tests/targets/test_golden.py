@@ -40,6 +40,7 @@ CASES: dict[str, tuple[str, Collective, Target, dict[str, Any]]] = {
     ),
     "ring-all-to-all-rccl.xml": ("ring:nodes=4", Collective.ALL_TO_ALL, Target.MSCCL_XML, {"dialect": "rccl"}),
     "boxes-all-to-all.json": ("dgx-a100:boxes=2,gpus=2", Collective.ALL_TO_ALL, Target.MSCCLPP_JSON, {}),
+    "schedule-ring-allreduce.goal": ("ring:nodes=3", Collective.ALLREDUCE, Target.GOAL, {"size": 3 * 2**20}),
     "ring-allreduce": ("ring:nodes=3", Collective.ALLREDUCE, Target.CHAKRA, {"size": 3 * 2**20}),
 }
 

@@ -337,8 +337,10 @@ def test_remarks_say_where_the_executor_deviates_from_the_plan() -> None:
     operations(document).append({"name": "flush", "channel_ids": [0], "channel_type": "port"})
     document["gpus"][0]["channels"].append({"channel_type": "port", "connected_to": [1]})
     document["gpus"][0]["threadblocks"][0]["channels"].append({"channel_type": "port", "channel_ids": [0]})
+    put = {"src_buff": [{"type": "i", "index": 0, "size": 1}], "dst_buff": [{"buffer_id": 0, "index": 0, "size": 1}]}
+    operations(document).append({"name": "pwsf", **put, "channel_ids": [0], "channel_type": "port"})
     remarks = list(mscclpp.remarks(parsed(document)))
-    assert [remark.split()[0] for remark in remarks] == ["input_chunks", "flush"]
+    assert [remark.split()[0] for remark in remarks] == ["input_chunks", "flush", "pwsf"]
 
 
 def test_an_exported_plan_uses_switches_that_multicast_and_add_up() -> None:
@@ -380,6 +382,6 @@ def test_the_releases_that_have_all_operations_of_a_plan_load_it(tmp_path: Path)
     export(schedule("dgx-h100:boxes=1,gpus=3,nvls=true", Collective.ALLGATHER), "mscclpp-json").write(path)
     found = judge_file(path).loads
     refused = "the release has no operation gstore"
-    assert found == {"mscclpp 0.8": refused, "mscclpp 0.9": refused, "mscclpp after 0.9": None}
+    assert found == {"mscclpp 0.8": refused, "mscclpp 0.9": refused, "mscclpp 0.10": None}
     export(schedule("ring:nodes=3", Collective.ALLGATHER), "mscclpp-json").write(path)
     assert set(judge_file(path).loads.values()) == {None}

@@ -44,9 +44,13 @@ def boxes(topology: Topology) -> Counter[object]:
         ("mi250:boxes=2", 32, 1, 2 * 56 + 64, 366),
         ("mi300x:boxes=1", 8, 0, 56, 448),
         ("mi300x:boxes=2", 16, 1, 2 * 56 + 32, 498),
+        ("mi355x:boxes=1", 8, 0, 56, Fraction("537.6")),
+        ("mi355x:boxes=2", 16, 1, 2 * 56 + 32, Fraction("587.6")),
     ],
 )
-def test_nodes_links_and_bandwidth_of_a_gpu(spec: str, compute: int, switches: int, links: int, egress: int) -> None:
+def test_nodes_links_and_bandwidth_of_a_gpu(
+    spec: str, compute: int, switches: int, links: int, egress: int | Fraction
+) -> None:
     topology = build_topology(spec)
     assert (len(topology.compute), len(topology.switches), len(topology.links)) == (compute, switches, links)
     assert egress_of_gpus(topology) == {egress}

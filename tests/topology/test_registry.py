@@ -60,6 +60,7 @@ NAMES = [
     "mesh",
     "mi250",
     "mi300x",
+    "mi355x",
     "modified-de-bruijn",
     "rail",
     "rail-only",
@@ -99,6 +100,7 @@ def test_every_builder_is_listed_by_name() -> None:
         "hgx-a100-4",
         "mi250",
         "mi300x",
+        "mi355x",
     }
     assert {spec.name for spec in builders() if spec.group == "system"} == {
         "alibaba-hpn",

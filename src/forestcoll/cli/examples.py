@@ -46,6 +46,7 @@ EXAMPLES = {
         "forestcoll generate hypercube:dim=3 --collective allreduce -o schedule.json",
         "forestcoll export schedule.json --to msccl-xml --dialect rccl -o program.xml",
         "forestcoll export schedule.json --to mscclpp-json -o plan.json --snippet register.py",
+        "forestcoll export schedule.json --to goal --bytes 64MiB -o schedule.goal",
     ),
     "find-topology": (
         "forestcoll find-topology --nodes 12 --degree 4",

@@ -31,9 +31,10 @@ class Chunks(click.IntRange):
 @click.option(
     "--to",
     "target",
-    type=click.Choice(["msccl-xml", "mscclpp-json", "chakra"]),
+    type=click.Choice(["msccl-xml", "mscclpp-json", "chakra", "astra-sim", "goal"]),
     required=True,
-    help="The format: MSCCL XML, an MSCCL++ execution plan, or Chakra traces for ASTRA-sim.",
+    help="The format: MSCCL XML, an MSCCL++ execution plan, Chakra traces, a folder that ASTRA-sim runs, or a GOAL "
+    "schedule for LogGOPSim and ATLAHS.",
 )
 @dialect_option("For msccl-xml: the runtime that loads the file.  [default: microsoft]")
 @click.option(
@@ -78,7 +79,7 @@ class Chunks(click.IntRange):
     "size",
     type=DataSize(),
     metavar="SIZE",
-    help="For chakra: the data size M, such as 64KiB.  [default: 1GB]",
+    help="For chakra, astra-sim and goal: the data size M, such as 64KiB.  [default: 1GB]",
 )
 @output_option
 @json_option
@@ -98,10 +99,11 @@ def command(  # noqa: PLR0913 (one parameter per option)
     FILE is a schedule of trees, of steps, or of the flows of an all-to-all; - is standard input. Options that are not
     given are chosen by a simulation of the program, within the limits of the runtime. The report states the sizes for
     which the runtime uses the program, and the expected bandwidth. If not all trees or flows fit, those with the
-    largest shares are kept, and the report
-    states the loss of bandwidth. Before a program is written, it is read back and executed on symbolic data.
+    largest shares are kept, and the report states the loss of bandwidth. Before a program is written, it is read back
+    and, except for Chakra traces, executed on symbolic data.
 
-    Chakra traces are one file per rank: with -o PREFIX, the files are PREFIX.0.et, PREFIX.1.et, and so on.
+    Chakra traces are one file per rank: with -o PREFIX, the files are PREFIX.0.et, PREFIX.1.et, and so on. For
+    astra-sim, -o names a folder; it gets the traces, a workload, and all settings of a simulation.
     """
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.exporting.export import export_best
@@ -142,7 +144,9 @@ def _check_usage(
         raise click.UsageError("--snippet is only for mscclpp-json; leave it out")
     if snippet is not None and (output is None or is_standard_stream(output)):
         raise click.UsageError("--snippet needs the file name of the plan; also give -o FILE")
-    if size is not None and target != "chakra":
-        raise click.UsageError("--bytes is only for chakra; leave it out")
+    if size is not None and target not in {"chakra", "astra-sim", "goal"}:
+        raise click.UsageError("--bytes is only for chakra, astra-sim and goal; leave it out")
+    if target == "astra-sim" and is_standard_stream(output):
+        raise click.UsageError("the files for ASTRA-sim are a folder, which standard output cannot take; give -o DIR")
     if target == "chakra" and is_standard_stream(output):
         raise click.UsageError("Chakra traces are one file per rank, which standard output cannot take; give -o PREFIX")

@@ -4,11 +4,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from forestcoll.errors import InputError
+from forestcoll.errors import InputError, InternalError
 from forestcoll.exporting.search import Chosen, best_program, schedule_algbw
 from forestcoll.lowering import Options, Placement, lowerer_for
 from forestcoll.program import Protocol
 from forestcoll.schedule.schedule import Schedule
+from forestcoll.simulation.costs import point_at
+from forestcoll.simulation.program.paths import Paths
+from forestcoll.simulation.traces import seconds_of
 from forestcoll.targets.exporting import (
     DEFAULT_BYTES,
     DEFAULT_DIALECT,
@@ -18,6 +21,15 @@ from forestcoll.targets.exporting import (
     target_named,
     usual_options,
 )
+
+PIECES = (8, 16, 32, 64)
+"""The numbers of pieces that are tried for ASTRA-sim."""
+
+NEAR = 0.9
+"""A folder for ASTRA-sim is good enough if its expected algbw is this part of that of the schedule."""
+
+MOST_NODES = 100_000
+"""About the most nodes of the traces for which more pieces are tried."""
 
 SLOW = 0.95
 """A program that reaches less than this part of the algbw of its schedule is reported as slow."""
@@ -33,7 +45,7 @@ def export(
 ) -> Export:
     """Convert a schedule into a program in the format of a runtime.
 
-    Without `options`, the simulator of programs chooses the number of chunks, which calls divide, and blocks, channels,
+    Without `options`, simulation chooses the number of chunks, which calls divide, and blocks, channels,
     instances and pieces within the limits of the runtime. The text is read back, checked by the rules of the format
     and, except for Chakra, whose traces do not say which data they move, run on symbolic data. So a wrong program is
     never returned.
@@ -41,9 +53,9 @@ def export(
     Args:
         schedule: a schedule of trees, steps or flows that `verify` accepts. Of flows, only a plain all-to-all has a
             program.
-        target: the format: `"msccl-xml"`, `"mscclpp-json"` or `"chakra"`.
+        target: the format: `"msccl-xml"`, `"mscclpp-json"`, `"chakra"`, `"astra-sim"` or `"goal"`.
         dialect: for MSCCL XML, the runtime that loads the file: `"microsoft"`, `"azure"` or `"rccl"`.
-        size: for Chakra, the total data M in bytes.
+        size: for simulators (Chakra, ASTRA-sim, GOAL), the total data M in bytes.
         options: the options of the lowering, which are used as they are; None for the best ones. The format determines
             the style.
 
@@ -81,19 +93,45 @@ def export_best(
         schedule: the schedule.
         target: the format.
         dialect: for MSCCL XML, the runtime.
-        size: for Chakra, M in bytes.
+        size: for simulators, M in bytes.
         given: options of the lowering by their names; see `best_program`.
     """
     target, given = target_named(target), dict(given or {})
     if target is Target.MSCCL_XML:
         _check_placement(dialect, given)
-    if target is Target.CHAKRA or not lowerer_for(schedule).is_searched:
+    if target is Target.ASTRA_SIM:
+        return _in_pieces(schedule, size, given)
+    if target.has_bytes or not lowerer_for(schedule).is_searched:
         options = replace(usual_options(schedule, target, dialect), **given)
         return export_with(options, schedule, target, dialect=dialect, size=size)
     chosen = best_program(schedule, target, dialect, given=given)
     done = export_with(chosen.options, schedule, target, dialect=dialect)
     expected = tuple((point.size, point.algbw) for point in chosen.points)
     return replace(done, expected=expected, slow=_why_slow(chosen))
+
+
+def _in_pieces(schedule: Schedule, size: int, given: Mapping[str, Any]) -> Export:
+    """Return the folder for ASTRA-sim with the fewest pieces whose expected time is near that of the schedule.
+
+    The expected time is that of ASTRA-sim's analytical model, which moves one message at a time over a link.
+    """
+    usual = usual_options(schedule, Target.ASTRA_SIM)
+    paths = Paths.shortest(schedule)
+    numbers = (given["pieces"],) if "pieces" in given else PIECES if lowerer_for(schedule).in_pieces else (1,)
+    best: Export | None = None
+    for pieces in numbers:
+        options = replace(usual, **{**given, "pieces": pieces})
+        done = export_with(options, schedule, Target.ASTRA_SIM, size=size)
+        algbw = point_at(schedule, size=size, seconds=seconds_of(done.traces, paths), pieces=1, part=1).algbw
+        if best is None or algbw > best.expected[0][1]:
+            best = replace(done, expected=((size, algbw),))
+        if algbw >= NEAR * schedule_algbw(done.lowering) or len(done.traces[0].nodes) * len(done.traces) > MOST_NODES:
+            break
+    if best is None:
+        raise InternalError("no number of pieces was tried")
+    if best.expected[0][1] < NEAR * schedule_algbw(best.lowering):
+        best = replace(best, slow="ASTRA-sim sends each message whole from node to node, and one message at a time")
+    return best
 
 
 def _check_placement(dialect: str, given: Mapping[str, Any]) -> None:

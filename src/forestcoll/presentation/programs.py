@@ -7,7 +7,7 @@ from forestcoll.files import is_standard_stream
 from forestcoll.presentation.tables import Page, labelled
 from forestcoll.presentation.text import path_text, printable, stage_document, written_to
 from forestcoll.program import Task
-from forestcoll.targets.exporting import Export
+from forestcoll.targets.exporting import Export, Target
 from forestcoll.targets.judging import Judgement
 from forestcoll.units import size_name
 
@@ -96,7 +96,7 @@ def _speed_rows(done: Export) -> list[tuple[str, str]]:
 
 
 def _written(done: Export, output: Path | None) -> str:
-    if done.traces and output is not None and not is_standard_stream(output):
+    if done.target is Target.CHAKRA and output is not None and not is_standard_stream(output):
         return f"{output}.*.et"
     return written_to(output)
 

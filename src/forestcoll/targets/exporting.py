@@ -4,10 +4,11 @@ The schedule is lowered within the limits of the runtime and written as text. Th
 `exporting` chooses the options.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from forestcoll.errors import InputError, InternalError
@@ -17,7 +18,7 @@ from forestcoll.lowering import UNLIMITED, Lowering, Options, Placement, Style, 
 from forestcoll.program import Fault, Program
 from forestcoll.program.limits import Limits
 from forestcoll.schedule.schedule import Schedule
-from forestcoll.targets import msccl_xml, mscclpp
+from forestcoll.targets import goal, msccl_xml, mscclpp
 from forestcoll.targets.sizes import ELEMENT_BYTES, SKIPPED, THROWN, Sizes, chunks_of_file
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ DEFAULT_DIALECT = "microsoft"
 """The default dialect of MSCCL XML."""
 
 DEFAULT_BYTES = 10**9
-"""The default of the total data M of traces, in bytes."""
+"""The default of the total data M of traces and GOAL schedules, in bytes."""
 
 
 class Target(StrEnum):
@@ -47,6 +48,20 @@ class Target(StrEnum):
     """The JSON of execution plans of MSCCL++."""
     CHAKRA = "chakra"
     """Execution traces of Chakra, one file per rank, for simulators."""
+    ASTRA_SIM = "astra-sim"
+    """A folder with traces of Chakra, a workload and the settings of a simulation with ASTRA-sim."""
+    GOAL = "goal"
+    """GOAL schedules, for simulators."""
+
+    @property
+    def has_bytes(self) -> bool:
+        """Return whether a file is for one size of the data M."""
+        return self in {Target.CHAKRA, Target.ASTRA_SIM, Target.GOAL}
+
+    @property
+    def has_traces(self) -> bool:
+        """Return whether a program becomes traces of Chakra."""
+        return self in {Target.CHAKRA, Target.ASTRA_SIM}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +73,9 @@ class Export:
         dialect: for MSCCL XML, the runtime that loads the file; else None.
         lowering: the program and its bandwidth.
         text: the content of the file; empty for Chakra.
-        traces: for Chakra, the trace of each rank; else empty.
-        sizes: the sizes of M for which the runtime uses the program; None for Chakra.
+        traces: for Chakra and ASTRA-sim, the trace of each rank; else empty.
+        files: for ASTRA-sim, the content of each file of the folder by its name; else empty.
+        sizes: the sizes of M for which the runtime uses the program; None for simulators.
         expected: the expected algbw for some sizes of M in bytes, by simulation of the program; empty if it was not
             simulated.
         slow: why the expected algbw for the last of these sizes is more than 5 % below that of the schedule; else
@@ -77,6 +93,7 @@ class Export:
     lowering: Lowering
     text: str = ""
     traces: tuple["Trace", ...] = ()
+    files: Mapping[str, bytes] = field(default_factory=lambda: MappingProxyType({}))
     sizes: Sizes | None = None
     expected: tuple[tuple[int, float], ...] = ()
     slow: str | None = None
@@ -101,17 +118,20 @@ class Export:
         return mscclpp.snippet(plan, self.lowering.program, file)
 
     def write(self, path: Path) -> None:
-        """Write the file to `path`, or the traces to `PATH.0.et`, `PATH.1.et` and so on.
+        """Write the file to `path`, the folder for ASTRA-sim to `path`, or traces to `PATH.0.et` and so on.
 
         Raises:
             InputError: a file cannot be written.
         """
-        if self.target is not Target.CHAKRA:
+        if not self.target.has_traces:
             write_text(path, [self.text])
             return
-        from forestcoll.targets.chakra import write_traces
+        from forestcoll.targets import chakra
 
-        write_traces(self.traces, path)
+        if self.target is Target.ASTRA_SIM:
+            chakra.write_folder(self.files, path)
+        else:
+            chakra.write_traces(self.traces, path)
 
 
 def export_with(
@@ -128,7 +148,7 @@ def export_with(
             program.
         target: the format.
         dialect: for MSCCL XML, the runtime that loads the file.
-        size: for Chakra, the total data M in bytes.
+        size: for simulators, the total data M in bytes.
 
     Raises:
         InputError: schedules of this kind have no programs; there is no such dialect; the format cannot express the
@@ -137,8 +157,10 @@ def export_with(
     """
     if target is Target.MSCCLPP_JSON:
         return _plan(schedule, options)
-    if target is Target.CHAKRA:
-        return _traces(schedule, size, options)
+    if target.has_traces:
+        return _traces(schedule, target, size, options)
+    if target is Target.GOAL:
+        return _goal(schedule, size, options)
     return _xml(schedule, msccl_xml.dialect_named(dialect), options)
 
 
@@ -146,13 +168,13 @@ def usual_options(schedule: Schedule, target: Target, dialect: str = DEFAULT_DIA
     """Return the default options of the lowering for a format.
 
     A program is for both in place and out of place if the format and the kind of schedule allow it. Plans of MSCCL++
-    have loops over pieces of 128 KiB. Traces also have pieces, because their readers do not cut data further. Programs
-    of steps have no pieces.
+    have loops over pieces of 128 KiB. Traces and GOAL schedules also have pieces, because simulators do not cut data
+    further. Programs of steps have no pieces.
     """
     in_pieces = lowerer_for(schedule).in_pieces
     if target is Target.MSCCLPP_JSON:
         return Options(placement=Placement.OUT_OF_PLACE, pieces=2 if in_pieces else 1)
-    if target is Target.CHAKRA:
+    if target.has_bytes:
         return Options(placement=Placement.OUT_OF_PLACE, pieces=8 if in_pieces else 1)
     both = lowerer_for(schedule).in_place and not msccl_xml.dialect_named(dialect).one_place
     return Options(placement=Placement.BOTH if both else Placement.OUT_OF_PLACE)
@@ -162,14 +184,14 @@ def check_style(schedule: Schedule, target: Target) -> None:
     """Raise `InputError` if schedules of this kind have no programs of the style of the format."""
     if target is Target.MSCCLPP_JSON and Style.ONE_SIDED not in lowerer_for(schedule).styles:
         name, kind = schedule.topology.name, schedule.kind
-        raise InputError(f"{name}: schedules of {kind} are written as msccl-xml or chakra only")
+        raise InputError(f"{name}: schedules of {kind} are written as msccl-xml, chakra, astra-sim or goal only")
 
 
 def limits_of(target: Target, dialect: str, ranks: int) -> Limits:
     """Return the limits of a program for `ranks` ranks in a format."""
     if target is Target.MSCCLPP_JSON:
         return mscclpp.limits()
-    return UNLIMITED if target is Target.CHAKRA else msccl_xml.limits(msccl_xml.dialect_named(dialect), ranks)
+    return UNLIMITED if target.has_bytes else msccl_xml.limits(msccl_xml.dialect_named(dialect), ranks)
 
 
 def target_named(name: Target | str) -> Target:
@@ -180,14 +202,28 @@ def target_named(name: Target | str) -> Target:
         raise InputError(f"there is no format {name!r}; there are {', '.join(Target)}") from None
 
 
-def _traces(schedule: Schedule, size: int, options: Options) -> Export:
+def _traces(schedule: Schedule, target: Target, size: int, options: Options) -> Export:
     from forestcoll.targets import chakra
 
     lowering = lower(schedule, replace(options, style=Style.TWO_SIDED))
     written = [b"".join(chakra.emit(trace)) for trace in chakra.from_program(lowering.program, size)]
     traces = tuple(chakra.parse_trace(data, rank=rank, where=str(_EXPORTED)) for rank, data in enumerate(written))
     _certify(chakra.traces_fault(traces))
-    return Export(Target.CHAKRA, None, lowering, traces=traces)
+    if target is Target.CHAKRA:
+        return Export(target, None, lowering, traces=traces)
+    files = chakra.files_of(schedule.topology, lowering.program.task, traces, size)
+    return Export(target, None, lowering, traces=traces, files=files)
+
+
+def _goal(schedule: Schedule, size: int, options: Options) -> Export:
+    if options.placement is not Placement.OUT_OF_PLACE:
+        raise InputError("GOAL schedules are for out of place only; leave the placement out")
+    lowering = lower(schedule, replace(options, style=Style.TWO_SIDED))
+    text = _joined(goal.emit(goal.from_program(lowering.program, size)))
+    read = goal.parse_goal(text, where=str(_EXPORTED))
+    _certify(goal.goal_fault(read))
+    _certify_program(goal.to_program(read))
+    return Export(Target.GOAL, None, lowering, text)
 
 
 def _xml(schedule: Schedule, dialect: msccl_xml.Dialect, options: Options) -> Export:

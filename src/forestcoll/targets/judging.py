@@ -10,7 +10,7 @@ from forestcoll.errors import InputError
 from forestcoll.files import parse_document, read_bytes
 from forestcoll.interpreter import check
 from forestcoll.program import Fault, Program
-from forestcoll.targets import msccl_xml, mscclpp
+from forestcoll.targets import goal, msccl_xml, mscclpp
 
 MAX_CHUNKS = 2**27
 """The most chunks in all buffers of a program that is run; they take some gigabytes of memory."""
@@ -29,7 +29,7 @@ class Judgement:
     """The result of checking a file for a runtime.
 
     Attributes:
-        format: the format: `msccl-xml`, `mscclpp-json` or `chakra`.
+        format: the format: `msccl-xml`, `mscclpp-json`, `chakra` or `goal`.
         collective: the collective.
         ranks: the number of ranks.
         fault: the first fault, or None if there is none.
@@ -56,9 +56,10 @@ class Judgement:
 
 
 def judge_file(path: Path, *, dialect: str | None = None, root: int | None = None) -> Judgement:
-    """Check a file for a runtime, written by any tool: MSCCL XML, an MSCCL++ plan, or Chakra traces.
+    """Check a file for a runtime, written by any tool: MSCCL XML, an MSCCL++ plan, Chakra traces, or a GOAL schedule.
 
-    The rules of the format are checked. Then, except for Chakra, the program is run on symbolic data.
+    The rules of the format are checked. Then the program is run on symbolic data, except for Chakra and for GOAL
+    schedules of other tools, which do not say which data they move.
 
     Args:
         path: the file; the format follows from its content. `PREFIX.0.et`, or the file of another rank, stands for the
@@ -94,7 +95,25 @@ def judge_file(path: Path, *, dialect: str | None = None, root: int | None = Non
         if dialect is not None:
             raise InputError(f"{path}: is not MSCCL XML, and only MSCCL XML has dialects; leave the dialect out")
         return _judge_plan(data, path, root)
-    raise InputError(f"{path}: is neither MSCCL XML nor an execution plan of MSCCL++ in JSON")
+    if goal.looks_like_goal(start):
+        if dialect is not None or root is not None:
+            raise InputError(f"{path}: GOAL schedules have no dialects and state their root; leave both out")
+        return _judge_goal(data, path)
+    raise InputError(f"{path}: is neither MSCCL XML nor an execution plan of MSCCL++ in JSON nor a GOAL schedule")
+
+
+def _judge_goal(data: bytearray, path: Path) -> Judgement:
+    schedule = goal.parse_goal(data.decode("utf-8", errors="replace"), where=str(path))
+    fault = goal.goal_fault(schedule)
+    collective = schedule.header.collective if schedule.header is not None else "unknown"
+    operations = sum(map(len, schedule.ranks))
+    found = Judgement("goal", collective, len(schedule.ranks), fault, instructions=operations)
+    if fault is not None:
+        return found
+    remarks = goal.goal_remarks(schedule)
+    if not schedule.states_data:
+        return replace(found, remarks=remarks)
+    return _run(path, goal.to_program(schedule), found, remarks)
 
 
 def _judge_traces(prefix: Path) -> Judgement:

@@ -1,5 +1,6 @@
 """Execution traces of Chakra, one file for each rank, as ASTRA-sim runs them. They need the extra `chakra`."""
 
+from forestcoll.targets.chakra.astra_sim import files_of, write_folder
 from forestcoll.targets.chakra.document import Kind, Node, Trace
 from forestcoll.targets.chakra.from_program import from_program
 from forestcoll.targets.chakra.reading import parse_trace, read_traces
@@ -11,10 +12,12 @@ __all__ = [
     "Node",
     "Trace",
     "emit",
+    "files_of",
     "from_program",
     "parse_trace",
     "read_traces",
     "trace_path",
     "traces_fault",
+    "write_folder",
     "write_traces",
 ]

@@ -12,7 +12,7 @@ from forestcoll.errors import InputError
 SCHEMA = "1.0.2-chakra.0.0.4"
 """The attributes of a trace."""
 
-_UINT64, _INT32, _INT64, _STRING, _UINT32, _MESSAGE = 4, 5, 3, 9, 13, 11
+_UINT64, _INT32, _INT64, _BOOL, _STRING, _UINT32, _MESSAGE = 4, 5, 3, 8, 9, 13, 11
 _OPTIONAL, _REPEATED = 1, 3
 _PACKAGE = "ChakraProtoMsg"
 
@@ -23,6 +23,7 @@ _FIELDS = {
         ("int64_val", 9, _INT64, _OPTIONAL),
         ("uint32_val", 11, _UINT32, _OPTIONAL),
         ("uint64_val", 13, _UINT64, _OPTIONAL),
+        ("bool_val", 27, _BOOL, _OPTIONAL),
         ("string_val", 29, _STRING, _OPTIONAL),
     ),
     "GlobalMetadata": (("version", 1, _STRING, _OPTIONAL), ("attr", 2, _MESSAGE, _REPEATED)),

@@ -1,12 +1,15 @@
 """Writes traces: a header and the nodes, each preceded by its length; the same trace gives the same bytes."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from forestcoll.files import write_bytes
 from forestcoll.targets.chakra.document import Kind, Node, Trace
 from forestcoll.targets.chakra.schema import SCHEMA, message
+
+_COLLECTIVE = 7
+"""The type of a node that calls a collective, in the schema."""
 
 
 def trace_path(prefix: Path, rank: int) -> Path:
@@ -22,14 +25,30 @@ def write_traces(traces: Iterable[Trace], prefix: Path) -> None:
 
 def emit(trace: Trace) -> Iterator[bytes]:
     """Yield the bytes of the file for `trace`, in pieces."""
-    yield _delimited(_header(trace))
+    yield _delimited(_header(trace.attributes))
     for node in trace.nodes:
         yield _delimited(_node(node))
 
 
-def _header(trace: Trace) -> Any:
+def call(name: str, collective: int, size: int) -> Iterator[bytes]:
+    """Yield the bytes of the file for a rank that calls one collective, in pieces.
+
+    Args:
+        name: the name of the node.
+        collective: the number of the collective in the schema.
+        size: the total data M, in bytes.
+    """
+    yield _delimited(_header({}))
+    node = message("Node")(id=0, name=name, type=_COLLECTIVE)
+    node.attr.add(name="is_cpu_op", bool_val=False)
+    node.attr.add(name="comm_type", int64_val=collective)
+    node.attr.add(name="comm_size", int64_val=size)
+    yield _delimited(node)
+
+
+def _header(attributes: Mapping[str, str]) -> Any:
     header = message("GlobalMetadata")(version="0.0.4")
-    for name, value in {"schema": SCHEMA, **trace.attributes}.items():
+    for name, value in {"schema": SCHEMA, **attributes}.items():
         header.attr.add(name=name, string_val=value)
     return header
 

@@ -65,11 +65,10 @@ TASKS = {
 _NEW = (OperationName.GROUP_STORE, OperationName.GROUP_STORE_PACKETS)
 _NEW_IN_0_9 = (OperationName.REDUCE_COPY_PACKETS, OperationName.REDUCE_COPY_SEND_PACKETS)
 
-RELEASES = {"mscclpp 0.8": (*_NEW_IN_0_9, *_NEW), "mscclpp 0.9": _NEW, "mscclpp after 0.9": ()}
+RELEASES = {"mscclpp 0.8": (*_NEW_IN_0_9, *_NEW), "mscclpp 0.9": _NEW, "mscclpp 0.10": ()}
 """For each release that loads plans of this format, the operations that its loader does not have.
 
-From `getOpType` in `execution_plan.cc` of the tags v0.8.0 and v0.9.0, and of the main branch. Version 0.7 has another
-format."""
+From `getOpType` in `execution_plan.cc` of the tags v0.8.0, v0.9.0 and v0.10.0. Version 0.7 has another format."""
 
 Found: TypeAlias = Iterator[tuple[Location, str]]
 
@@ -106,11 +105,13 @@ def limits() -> Limits:
 
 
 def remarks(plan: Plan) -> Iterator[str]:
-    """Yield cases in which the executor of 0.9 does not do what `plan` says, although the data may be right."""
+    """Yield cases in which the executor does not do what `plan` says, although the data may be right."""
     if any(0 in (gpu.input_chunks, gpu.output_chunks) for gpu in plan.gpus):
-        yield "input_chunks or output_chunks is 0: the loader of 0.9 divides by it, and the process ends"
+        yield "input_chunks or output_chunks is 0: the loader divides by it, and the process ends"
     if any(operation.name is OperationName.FLUSH and not operation.targets for *_, operation in plan.operations()):
-        yield "flush without dst_buff does nothing in 0.9, whose kernel counts channels by it; use pwsf"
+        yield "flush without dst_buff does nothing, because the kernel counts channels by it; give it dst_buff"
+    if any(operation.name is OperationName.PUT_SIGNAL_FLUSH for *_, operation in plan.operations()):
+        yield "pwsf does not flush before 0.10, whose kernel corrects it; use pws, and flush with dst_buff"
 
 
 def _top(plan: Plan) -> Found:

@@ -1,0 +1,28 @@
+"""AMD MI355X: eight GPUs, each with an Infinity Fabric link to every other, and a 400 Gb/s NIC for each GPU.
+
+A GPU has seven links to the others, each with 16 lanes at 38.4 Gb/s: 76.8 GB/s each way, which is the 153.6 GB/s in
+both directions together that AMD publishes. Platforms usually have a 400 Gb/s NIC for each GPU, 50 GB/s each way; set
+`ib_bandwidth` for others.
+"""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from forestcoll.topology.machines.mi300x import Mi300x
+from forestcoll.topology.parameters import link_bandwidth
+from forestcoll.topology.registry import topology_builder
+
+
+@topology_builder(
+    "mi355x",
+    summary="AMD MI355X: 8 fully connected GPUs, a 400 Gb/s network between boxes",
+    source="humeconsulting.co/amd-mi355x-strong-node-level-inference-but-not-yet-rack-scale (links); the 400 Gb/s NIC "
+    "is what platforms usually have",
+)
+@dataclass(frozen=True)
+class Mi355x(Mi300x):
+    """Boxes of MI355X."""
+
+    fabric_bandwidth: Fraction = field(
+        default=Fraction(384, 5), metadata=link_bandwidth("GB/s each way of the Infinity Fabric link between two GPUs")
+    )
