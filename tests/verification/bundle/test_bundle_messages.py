@@ -3,6 +3,7 @@
 from dataclasses import replace
 from fractions import Fraction
 
+import pytest
 from test_bundle_mutations import MUTATIONS, bundle, of_member
 
 import fault_lists
@@ -35,6 +36,14 @@ def test_the_report_of_a_bundle() -> None:
     assert len(report.busiest) == min(8, report.busiest_count)
     wrong = verify(replace(right, algbw=right.algbw + 1))
     assert (wrong.bound, wrong.optimal, wrong.algbw, wrong.busiest) == (None, False, report.algbw, report.busiest)
+
+
+@pytest.mark.parametrize("bandwidth", ["1/3", "5"])
+def test_the_time_of_a_link_is_its_load_over_its_bandwidth(bandwidth: str) -> None:
+    schedule = generate(f"ring:nodes=4,bandwidth={bandwidth}", "allgather")
+    members = (BundleMember(Fraction(1, 2), schedule), BundleMember(Fraction(1, 3), schedule))
+    report = verify(BundleSchedule(schedule.topology, members, algbw=schedule.algbw * Fraction(6, 5)))
+    assert (report.fault, report.algbw) == (None, schedule.algbw * Fraction(6, 5))
 
 
 def test_only_the_first_eight_of_the_busiest_links_are_listed() -> None:

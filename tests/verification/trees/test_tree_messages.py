@@ -14,12 +14,24 @@ import test_verify_symmetry as symmetry
 
 import fault_lists
 from forestcoll.schedule import rows
-from forestcoll.schedule.trees.value import TreeSchedule
+from forestcoll.schedule.rows import Rows
+from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.topology import Shift, Symmetry
 from forestcoll.verification import Fault, verify
 from forestcoll.verification.routes import table
 from forestcoll.verification.trees import delivery
-from verify_drafts import Draft, DraftTree, allreduce, boxes, multicast, relayed, reversed_draft, torus, two_gpus
+from verify_drafts import (
+    Draft,
+    DraftTree,
+    allreduce,
+    boxes,
+    broadcast,
+    multicast,
+    relayed,
+    reversed_draft,
+    torus,
+    two_gpus,
+)
 
 
 def changed() -> Iterator[tuple[str, Draft]]:
@@ -60,6 +72,18 @@ def others() -> Iterator[tuple[str, TreeSchedule]]:
     yield "shares of 4001 digits", fine.freeze()
     fine.trees[0].share, fine.trees[1].share = Fraction(1, 10**3999), 1 - Fraction(1, 10**3999)
     yield "shares of 4000 digits", fine.freeze()
+    fine.trees[0].share, fine.trees[1].share = Fraction(1, 10**4000 - 1), 1 - Fraction(1, 10**4000 - 1)
+    yield "shares of 4000 digits with an odd denominator", fine.freeze()
+    two, phase = two_gpus().freeze(), two_gpus().freeze().phases[0]
+    wrong = Rows(np.array([1, 2]), np.array([0, 1], dtype=np.int32))
+    yield "routes that do not fit", replace(two, routes=wrong)
+    yield "lists of routes that do not fit", replace(two, phases=(replace(phase, routes=wrong),))
+    yield "too few shares", replace(two, phases=(Phase(phase.op, phase.roots, phase.shares[:1], phase.routes),))
+    yield "an allreduce without phases", replace(allreduce().freeze(), phases=())
+    turned_by_two = broadcast()
+    turned_by_two.trees = [replace(tree, share=tree.share / 2) for tree in turned_by_two.trees]
+    turned_by_two.shifts = [(2, [2, 3, 0, 1])]
+    yield "a broadcast with a symmetry of order 2", turned_by_two.freeze()
 
 
 @pytest.mark.parametrize("size", [1, 2**20])
