@@ -1,7 +1,8 @@
-"""Run all machines that look for faults, and write the figures: `make soak` (12 minutes), `make soak-long` (4 hours).
+"""Run all machines that look for faults, and write the figures: `make soak` (12 minutes), `make soak-long` (an hour).
 
-Goal: no failure. The time is divided among random networks (`soak.py`), random command lines (`fuzz_commands.py`) and
-mutated files (`fuzz_readers.py`). `--document` replaces the table of figures in docs/reliability.md.
+Goal: no failure. The time is divided among random networks (`soak.py`), changed schedules (`fuzz_schedules.py`), random
+command lines (`fuzz_commands.py`) and mutated files (`fuzz_readers.py`). `--hour` takes a fixed number of each instead.
+`--document` replaces the table of figures in docs/reliability.md.
 """
 
 import argparse
@@ -9,12 +10,16 @@ import os
 import platform
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from itertools import repeat
 from pathlib import Path
 
 import fuzz_commands
 import fuzz_readers
+import fuzz_schedules
 import soak
 
 from forestcoll.version import __version__
@@ -29,47 +34,86 @@ class Figures:
 
     Attributes:
         what: what was tried.
-        count: how often.
-        details: how the attempts divide.
+        counts: the attempts, by their kind or their result.
         failures: how many failed.
-        seconds: the CPU time of this process and its children.
+        seconds: the CPU time of the processes and their children.
     """
 
     what: str
-    count: int
-    details: str
+    counts: Counter[str]
     failures: int
-    seconds: float
+    seconds: float = 0.0
 
 
-def networks(seconds: float, seed: int, folder: Path) -> Figures:
+def networks(seconds: float, most: int, seed: int, folder: Path) -> Figures:
     """Compare all methods on random networks."""
-    tally = soak.soak(seconds=seconds, seed=seed, largest=96, limit=60.0, folder=folder)
-    details = ", ".join(f"{kind} {count}" for kind, count in sorted(tally.networks.items()))
-    count = tally.networks.total() + len(tally.failures)
-    return Figures("random networks, all methods compared", count, details, len(tally.failures), 0.0)
+    tally = soak.soak(seconds=seconds, most=most, seed=seed, largest=96, folder=folder)
+    failed = Counter({"failed": len(tally.failures)}) if tally.failures else Counter[str]()
+    return Figures("random networks, all methods compared", tally.networks + failed, len(tally.failures))
 
 
-def command_lines(seconds: float, seed: int, folder: Path) -> Figures:
+def schedules(seconds: float, most: int, seed: int, folder: Path) -> Figures:
+    """Verify changed schedules."""
+    return Figures(
+        "changed schedules, compared with the plain rules",
+        *fuzz_schedules.fuzz(seconds=seconds, most=most, seed=seed, failures=folder),
+    )
+
+
+def command_lines(seconds: float, most: int, seed: int, folder: Path) -> Figures:
     """Run random command lines."""
-    counts, failed = fuzz_commands.fuzz(seconds=seconds, most=10**9, seed=seed, limit=120.0, failures=folder)
-    details = ", ".join(f"exit status {status}: {count}" for status, count in sorted(counts.items(), key=str))
-    return Figures("random command lines", counts.total(), details, failed, 0.0)
+    counts, failed = fuzz_commands.fuzz(seconds=seconds, most=most, seed=seed, limit=120.0, failures=folder)
+    by_status = Counter({f"exit status {status}": count for status, count in counts.items()})
+    return Figures("random command lines", by_status, failed)
 
 
-def files(seconds: float, seed: int, folder: Path) -> Figures:
+def files(seconds: float, most: int, seed: int, folder: Path) -> Figures:
     """Read mutated files."""
-    counts, failed = fuzz_readers.fuzz(seconds=seconds, most=10**9, seed=seed, failures=folder)
-    details = f"accepted {counts['accepted']}, refused {counts['refused']}"
-    return Figures("mutated files, all readers", counts.total(), details, failed, 0.0)
+    counts, failed = fuzz_readers.fuzz(seconds=seconds, most=most, seed=seed, failures=folder)
+    return Figures("mutated files, all readers", counts, failed)
 
 
-PARTS: dict[str, tuple[Callable[[float, int, Path], Figures], float]] = {
-    "networks": (networks, 0.4),
-    "commands": (command_lines, 0.35),
-    "files": (files, 0.25),
+@dataclass(frozen=True)
+class Machine:
+    """One kind of search for faults.
+
+    Attributes:
+        run: takes the seconds, the greatest number of attempts, the seed, and the folder for failures.
+        share: its share of the time.
+        hour: the number of attempts of `--hour`.
+    """
+
+    run: Callable[[float, int, int, Path], Figures]
+    share: float
+    hour: int
+
+
+PARTS = {
+    "networks": Machine(networks, 0.45, 10**5),
+    "schedules": Machine(schedules, 0.05, 10**5),
+    "commands": Machine(command_lines, 0.25, 10**4),
+    "files": Machine(files, 0.25, 10**6),
 }
-"""The machines, and the share of the time of each."""
+"""The machines by their names."""
+
+
+def searched(name: str, given: argparse.Namespace, worker: int) -> Figures:
+    """Return the figures of one machine in one of the processes, each with a seed and a part of the attempts."""
+    machine = PARTS[name]
+    total = sum(PARTS[each].share for each in given.parts.split(","))
+    most = machine.hour if given.hour else 10**9
+    most = most // given.jobs + (worker < most % given.jobs)
+    seconds = given.minutes * 60 * (1.0 if given.hour else machine.share / total)
+    began = cpu_seconds()
+    found = machine.run(seconds, most, given.seed * given.jobs + worker, given.folder)
+    return replace(found, seconds=cpu_seconds() - began)
+
+
+def together(found: list[Figures]) -> Figures:
+    """Return the sum of the figures of one machine in several processes."""
+    counts = sum((each.counts for each in found), Counter[str]())
+    failures, seconds = sum(each.failures for each in found), sum(each.seconds for each in found)
+    return Figures(found[0].what, counts, failures, seconds)
 
 
 def cpu_seconds() -> float:
@@ -82,34 +126,44 @@ def table_of(found: list[Figures], minutes: float, seed: int) -> str:
     """Return the figures as a Markdown table."""
     kind = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
     lines = [
-        f"forestcoll {__version__}, {kind}, seed {seed}, {minutes:g} minutes by the clock in total:",
+        f"forestcoll {__version__}, {kind}, seed {seed}, {minutes:.3g} minutes by the clock in total:",
         "",
         "| tried | number | of these | failures | CPU seconds |",
         "| --- | --- | --- | --- | --- |",
     ]
-    lines += [
-        f"| {each.what} | {each.count:,} | {each.details} | {each.failures} | {each.seconds:.0f} |" for each in found
-    ]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *map(_row, found)]) + "\n"
 
 
-def main() -> None:
-    """Run the machines and print the figures."""
+def _row(found: Figures) -> str:
+    details = ", ".join(f"{name}: {count:,}" for name, count in sorted(found.counts.items()))
+    return f"| {found.what} | {found.counts.total():,} | {details} | {found.failures} | {found.seconds:.0f} |"
+
+
+def options() -> argparse.Namespace:
+    """Return the options of the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--minutes", type=float, default=12.0, help="duration in minutes (12)")
+    parser.add_argument("--minutes", type=float, help="duration in minutes (12); with --hour, the limit (90)")
+    parser.add_argument("--hour", action="store_true", help="a fixed number of attempts: about an hour on two cores")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at the same time")
     parser.add_argument("--seed", type=int, default=int(time.time()), help="seed; by default the present time")
     parser.add_argument("--parts", default=",".join(PARTS), help=f"the machines, of {', '.join(PARTS)}")
     parser.add_argument("--folder", type=Path, default=Path("build/fuzz"), help="folder for failures and figures")
     parser.add_argument("--document", type=Path, help="a document whose table of figures is replaced")
     given = parser.parse_args()
-    chosen = [PARTS[name] for name in given.parts.split(",")]
-    total = sum(share for _, share in chosen)
-    found = []
-    for machine, share in chosen:
-        began = cpu_seconds()
-        each = machine(given.minutes * 60 * share / total, given.seed, given.folder)
-        found.append(Figures(each.what, each.count, each.details, each.failures, cpu_seconds() - began))
-    table = table_of(found, given.minutes, given.seed)
+    given.minutes = given.minutes or (90.0 if given.hour else 12.0)
+    return given
+
+
+def main() -> None:
+    """Run the machines and print the figures."""
+    given = options()
+    began = time.monotonic()
+    with ProcessPoolExecutor(given.jobs) as pool:
+        parts = [
+            list(pool.map(searched, repeat(name), repeat(given), range(given.jobs))) for name in given.parts.split(",")
+        ]
+    found = [together(part) for part in parts]
+    table = table_of(found, (time.monotonic() - began) / 60, given.seed)
     given.folder.mkdir(parents=True, exist_ok=True)
     (given.folder / "figures.md").write_text(table)
     print(table, end="")

@@ -11,6 +11,7 @@ from forestcoll.schedule.trees.value import Tree, TreeSchedule
 def is_right(schedule: TreeSchedule) -> bool:
     return (
         _ranks_are_right(schedule)
+        and _phases_are_right(schedule)
         and all(_route_is_right(schedule, route) for route in schedule.routes)
         and all(len(phase) for phase in schedule.phases)
         and all(_tree_is_right(schedule, tree, phase.op) for phase in schedule.phases for tree in phase)
@@ -27,6 +28,13 @@ def members_of(schedule: TreeSchedule) -> tuple[int, ...]:
 def _ranks_are_right(schedule: TreeSchedule) -> bool:
     ranks = members_of(schedule)
     return len(ranks) > 1 and set(ranks) <= set(schedule.topology.compute) and list(ranks) == sorted(set(ranks))
+
+
+def _phases_are_right(schedule: TreeSchedule) -> bool:
+    ops = [PhaseOp.REDUCE] * schedule.collective.only_reduces or [PhaseOp.BROADCAST]
+    if schedule.collective is Collective.ALLREDUCE:
+        ops = [PhaseOp.REDUCE, PhaseOp.BROADCAST]
+    return [phase.op for phase in schedule.phases] == ops
 
 
 def symmetry_is_right(schedule: TreeSchedule) -> bool:

@@ -34,6 +34,9 @@ STANDARD_STREAM = Path("-")
 
 _PIECE_BYTES = 2**20
 
+_unread: list[bytearray] = []
+"""Standard input, if `peek_bytes` read it and nothing has read it since; it can be read only once."""
+
 
 def is_standard_stream(path: Path | None) -> bool:
     """Return whether `path` names standard input or output."""
@@ -123,6 +126,18 @@ def read_bytes(path: Path, *, limit: int = MAX_BYTES) -> bytearray:
     return data
 
 
+def peek_bytes(path: Path) -> bytearray:
+    """Return what `read_bytes` returns. If `path` is standard input, its next reader gets the same content again.
+
+    Raises:
+        InputError: as in `read_bytes`.
+    """
+    data = read_bytes(path)
+    if path == STANDARD_STREAM:
+        _unread[:] = [data]
+    return data
+
+
 def read_start(path: Path, length: int = 4096) -> bytes:
     """Return the first `length` bytes of the file at `path`, decompressed if its name ends in `.gz`.
 
@@ -180,7 +195,7 @@ def system_text(path: str) -> str | None:
 
 def _open_for_reading(path: Path) -> IO[bytes]:
     if path == STANDARD_STREAM:
-        return open(0, "rb", closefd=False)
+        return io.BytesIO(_unread.pop()) if _unread else open(0, "rb", closefd=False)
     return cast("IO[bytes]", gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")
 
 

@@ -1,4 +1,7 @@
+import contextlib
 import json
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -32,6 +35,39 @@ def test_a_schedule_is_verified_before_it_is_drawn(tmp_path: Path) -> None:
     run = run_command("view", str(schedule), "-o", str(page))
     assert run.status == 1
     assert "algbw" in run.err
+    assert not page.exists()
+
+
+@contextlib.contextmanager
+def standard_input(path: Path) -> Iterator[None]:
+    """Make a file the standard input of this process."""
+    kept, file = os.dup(0), os.open(path, os.O_RDONLY)
+    os.dup2(file, 0)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 0)
+        os.close(kept)
+        os.close(file)
+
+
+@pytest.mark.parametrize("command", [("topology",), ("generate",), ("generate", "--method", "bfb")])
+def test_standard_input_is_drawn_like_a_file(command: tuple[str, ...], tmp_path: Path) -> None:
+    source, one, other = tmp_path / "source.json", tmp_path / "one.svg", tmp_path / "other.svg"
+    assert run_command(command[0], "ring:nodes=4", *command[1:], "-o", str(source)).status == 0
+    assert run_command("view", str(source), "-o", str(one)).status == 0
+    with standard_input(source):
+        assert run_command("view", "-", "-o", str(other)).status == 0
+    assert other.read_bytes() == one.read_bytes()
+
+
+def test_a_wrong_schedule_from_standard_input_is_not_drawn(tmp_path: Path) -> None:
+    source, page = tmp_path / "source.json", tmp_path / "page.html"
+    assert run_command("generate", "ring:nodes=4", "-o", str(source)).status == 0
+    source.write_text(source.read_text().replace('"algbw": "8/3"', '"algbw": "9/3"'))
+    with standard_input(source):
+        message = run_command("view", "-", "-o", str(page)).error_line()
+    assert message.endswith("[algbw-wrong]")
     assert not page.exists()
 
 

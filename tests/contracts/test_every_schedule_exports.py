@@ -20,7 +20,7 @@ from forestcoll.topology.registry import build_topology
 from networks import SMALL, examples, networks
 
 FEW = ("dgx-a100:boxes=2,gpus=4", "dgx-h100:boxes=2,gpus=4,nvls=true", "torus:dims=3x3")
-SLOW = ("mi250:boxes=2", "gb200-nvl72:boxes=2,gpus=6")
+SLOW = ("mi250:boxes=2", "gb200-nvl72:boxes=2,gpus=6", "trainium2-ultra:boxes=1")
 PLANS = (
     Options(placement=Placement.OUT_OF_PLACE, pieces=2),
     Options(placement=Placement.IN_PLACE),

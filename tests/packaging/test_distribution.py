@@ -74,5 +74,24 @@ def test_without_a_compiler_the_build_says_what_to_install(tmp_path: Path) -> No
         check=False,
     )
     assert done.returncode == 1
-    for advice in ("needs a C++20 compiler", "apt install g++", "dnf install gcc-c++", "xcode-select --install"):
+    for advice in (
+        "needs a C++20 compiler",
+        "apt install g++ python3-dev",
+        "dnf install gcc-c++ python3-devel",
+        "xcode-select --install",
+    ):
+        assert advice in done.stderr
+
+
+@needs_cmake
+@pytest.mark.skipif(shutil.which("c++") is None, reason="no C++ compiler is installed")
+def test_without_the_headers_of_python_the_build_says_what_to_install(tmp_path: Path) -> None:
+    cmake = shutil.which("cmake")
+    assert cmake is not None
+    words = ["-S", str(ROOT), "-B", str(tmp_path / "build"), f"-DPython_INCLUDE_DIR={tmp_path / 'none'}"]
+    done = subprocess.run(  # noqa: S603 (our own command)
+        [cmake, *words], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 1
+    for advice in ("needs the header files of Python", "apt install python3-dev", "dnf install python3-devel"):
         assert advice in done.stderr

@@ -20,7 +20,7 @@ EXAMPLES = {
         "forestcoll verify series.json",
     ),
     "check-program": (
-        "forestcoll generate hypercube:dim=3 --collective allreduce -o schedule.json",
+        "forestcoll generate ring:nodes=4 --collective allreduce -o schedule.json",
         "forestcoll export schedule.json --to msccl-xml -o program.xml",
         "forestcoll check-program program.xml --dialect microsoft",
     ),
@@ -43,7 +43,7 @@ EXAMPLES = {
         "forestcoll explain dgx-a100:boxes=2 --measured nccl-tests.log --json",
     ),
     "export": (
-        "forestcoll generate hypercube:dim=3 --collective allreduce -o schedule.json",
+        "forestcoll generate ring:nodes=4 --collective allreduce -o schedule.json",
         "forestcoll export schedule.json --to msccl-xml --dialect rccl -o program.xml",
         "forestcoll export schedule.json --to mscclpp-json -o plan.json --snippet register.py",
         "forestcoll export schedule.json --to goal --bytes 64MiB -o schedule.goal",

@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 def command(shown: str, output: Path, beside: Path | None, *, as_json: bool) -> None:
     """Draw a network or a schedule.
 
-    FILE is a schedule of any kind, which is verified first, and TOPOLOGY is as for the other commands. A page shows the
-    network, its bottleneck cut, the loads of the links, and the sends of each tree or step, which can be played. It
-    needs no other file and no network connection. A picture shows the network or, for a schedule, the loads of its
-    links. PNG files need the extra "pictures".
+    FILE is a schedule of any kind, which is verified first, and TOPOLOGY is as for the other commands. `-` is either of
+    them from standard input. A page shows the network, its bottleneck cut, the loads of the links, and the sends of
+    each tree or step, which can be played. It needs no other file and no network connection. A picture shows the
+    network or, for a schedule, the loads of its links. PNG files need the extra "pictures".
     """
     from forestcoll.presentation.printing import print_json, print_page
     from forestcoll.presentation.view import view_of
@@ -61,10 +61,11 @@ def command(shown: str, output: Path, beside: Path | None, *, as_json: bool) -> 
 
 def _read(shown: str) -> "Topology | Schedule":
     """Return the verified schedule in a file, or the network that the argument names."""
+    from forestcoll.files import is_standard_stream, path_of
     from forestcoll.schedule.files import holds_schedule
 
-    path = Path(shown)
-    if not path.is_file() or not holds_schedule(path):
+    path = path_of(shown)
+    if not (is_standard_stream(path) or path.is_file()) or not holds_schedule(path):
         return named_network(shown)
     return _schedule(path)
 

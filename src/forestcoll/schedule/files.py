@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from forestcoll.errors import InputError, InternalError, shown
-from forestcoll.files import PathLike, as_path, parse_document, read_bytes, write_text
+from forestcoll.files import PathLike, as_path, parse_document, peek_bytes, read_bytes, write_text
 from forestcoll.schedule.bundle import document as bundle
 from forestcoll.schedule.bundle.value import BundleSchedule
 from forestcoll.schedule.flows import document as flows
@@ -88,12 +88,12 @@ def read_schedule(path: PathLike) -> Schedule:
 
 
 def holds_schedule(path: PathLike) -> bool:
-    """Return whether a file has the format of a schedule; `read_schedule` reads it.
+    """Return whether a file has the format of a schedule; `read_schedule` reads it, also from standard input.
 
     Raises:
         InputError: the file cannot be read.
     """
-    return _FORMAT.search(read_bytes(as_path(path))) is not None
+    return _FORMAT.search(peek_bytes(as_path(path))) is not None
 
 
 def schedule_from_document(document: Mapping[str, object], *, where: str) -> Schedule:

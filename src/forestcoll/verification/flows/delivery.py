@@ -20,10 +20,10 @@ def rows_malformed(case: Case) -> str | None:
     if not fits(case.flows.routes):
         return "flows: the starts of routes do not ascend from 0 to the number of entries"
     flows = case.flows
-    counts = {len(flows.sources), len(flows.targets), len(flows.shares), len(flows.routes)}
-    if len(counts) > 1:
-        return f"flows: has {len(flows.sources)} sources, {len(flows.shares)} shares and {len(flows.routes)} lists"
-    return None if counts != {0} else "flows: lists no flow; expected one or more"
+    counts = (len(flows.sources), len(flows.targets), len(flows.shares), len(flows.routes))
+    if len(set(counts)) > 1:
+        return "flows: has {} sources, {} targets, {} shares and {} lists of routes".format(*counts)
+    return None if counts[0] else "flows: lists no flow; expected one or more"
 
 
 def demand_wrong(case: Case) -> str | None:
@@ -185,4 +185,4 @@ def algbw_wrong(case: Case) -> str | None:
     link = case.topology.links[int(links[0])]
     busy = f"link {wording.pair(case, link.source, link.target)} needs {wording.number(time)} for one unit of M"
     found = f"algbw is {wording.number(case.schedule.algbw)}"
-    return f"{found}, but {busy}; expected 1 / {wording.number(time)} = {wording.number(case.algbw)}"
+    return f"{found}, but {busy}; expected 1 / ({wording.number(time)}) = {wording.number(case.algbw)}"

@@ -1,0 +1,111 @@
+"""The whole message of each fault of trees, also if the rules take the trees and routes block by block."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import test_roots_of_an_allreduce as roots
+import test_verify_collectives as collectives
+import test_verify_faults as faults
+import test_verify_ranks as ranks
+import test_verify_symmetry as symmetry
+
+import fault_lists
+from forestcoll.schedule import rows
+from forestcoll.schedule.rows import Rows
+from forestcoll.schedule.trees.value import Phase, TreeSchedule
+from forestcoll.topology import Shift, Symmetry
+from forestcoll.verification import Fault, verify
+from forestcoll.verification.routes import table
+from forestcoll.verification.trees import delivery
+from verify_drafts import (
+    Draft,
+    DraftTree,
+    allreduce,
+    boxes,
+    broadcast,
+    multicast,
+    relayed,
+    reversed_draft,
+    torus,
+    two_gpus,
+)
+
+
+def changed() -> Iterator[tuple[str, Draft]]:
+    """Yield the drafts of the lists of changes, each with its name."""
+    for change, *_ in faults.BROKEN_BOXES:
+        yield from _changed(boxes, change)
+    for change, *_ in ranks.BROKEN:
+        yield from _changed(relayed, change)
+    for change, *_ in symmetry.BROKEN_TORUS:
+        yield from _changed(torus, change)
+    for make, change, *_ in collectives.CASES:
+        yield from _changed(make, change)
+
+
+def _changed(make: Callable[[], Draft], change: Callable[[Draft], None]) -> Iterator[tuple[str, Draft]]:
+    draft = make()
+    change(draft)
+    yield f"{make.__name__}{change.__name__}", draft
+
+
+def others() -> Iterator[tuple[str, TreeSchedule]]:
+    """Yield schedules with faults that a draft cannot have."""
+    hub = roots.through_the_hub(roots.star())
+    turned = replace(hub, symmetry=Symmetry((Shift(3, np.array([1, 2, 0, 3])),)))
+    yield "a symmetric allreduce with its root on a switch", turned
+    yield "the root on a switch that only copies", roots.through_the_hub(roots.star(aggregation=False))
+    yield "the root on a switch that only adds up", roots.through_the_hub(roots.star(multicast=False))
+    yield "the root on a plain switch", roots.through_the_hub(roots.star(multicast=False, aggregation=False))
+    idle = roots.star(idle=True)
+    yield "an idle root of a symmetric allreduce", replace(turned, topology=idle, ranks=(0, 1, 2))
+    both = replace(multicast(), collective=allreduce().collective, optimal=None, cut=None)
+    back = reversed_draft(both)
+    both.reduced = [replace(tree, routes=[len(both.routes) + each for each in tree.routes]) for tree in back.trees]
+    both.routes = [*both.routes, *back.routes]
+    yield "a reduce over a switch that only copies", both.freeze()
+    fine = two_gpus()
+    fine.trees[0].share = Fraction(1, 10**4000)
+    yield "shares of 4001 digits", fine.freeze()
+    fine.trees[0].share, fine.trees[1].share = Fraction(1, 10**3999), 1 - Fraction(1, 10**3999)
+    yield "shares of 4000 digits", fine.freeze()
+    fine.trees[0].share, fine.trees[1].share = Fraction(1, 10**4000 - 1), 1 - Fraction(1, 10**4000 - 1)
+    yield "shares of 4000 digits with an odd denominator", fine.freeze()
+    two, phase = two_gpus().freeze(), two_gpus().freeze().phases[0]
+    wrong = Rows(np.array([1, 2]), np.array([0, 1], dtype=np.int32))
+    yield "routes that do not fit", replace(two, routes=wrong)
+    yield "lists of routes that do not fit", replace(two, phases=(replace(phase, routes=wrong),))
+    yield "too few shares", replace(two, phases=(Phase(phase.op, phase.roots, phase.shares[:1], phase.routes),))
+    yield "an allreduce without phases", replace(allreduce().freeze(), phases=())
+    turned_by_two = broadcast()
+    turned_by_two.trees = [replace(tree, share=tree.share / 2) for tree in turned_by_two.trees]
+    turned_by_two.shifts = [(2, [2, 3, 0, 1])]
+    yield "a broadcast with a symmetry of order 2", turned_by_two.freeze()
+
+
+@pytest.mark.parametrize("size", [1, 2**20])
+def test_every_message_of_trees(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows, "BLOCK_ENTRIES", size)
+    monkeypatch.setattr(table, "SORTED_ENTRIES", size)
+    monkeypatch.setattr(delivery, "BLOCK_CELLS", size)
+    found: list[tuple[str, Fault | None]] = [(name, verify(draft.freeze()).fault) for name, draft in changed()]
+    found += [(name, verify(schedule).fault) for name, schedule in others()]
+    fault_lists.check("trees", found)
+
+
+def test_a_report_has_the_claimed_bound_only_if_the_schedule_is_right() -> None:
+    right = boxes().freeze()
+    wrong = replace(right, algbw=Fraction(41))
+    assert verify(right).bound == right.bound is not None
+    assert verify(wrong).bound is None
+
+
+def test_a_report_of_a_network_without_links_has_no_busiest_links() -> None:
+    draft = two_gpus()
+    topology = replace(draft.topology, nodes=draft.topology.nodes[:1], links=())
+    lonely = replace(draft, topology=topology, routes=[], trees=[DraftTree(0, Fraction(1), [])], cut=None)
+    report = verify(replace(lonely, optimal=None).freeze())
+    assert (report.busiest, report.busiest_count, report.algbw) == ((), 0, None)
