@@ -47,7 +47,7 @@ sanitize: $(addprefix sanitize-,$(SANITIZERS)) ## run the runtime's tests with a
 
 # AddressSanitizer comes with UndefinedBehaviorSanitizer. Python is not instrumented, so their libraries are preloaded, and
 # leaks of Python itself are not reported. --capture=sys lets reports through.
-sanitize-address sanitize-core: FLAGS := address,undefined
+sanitize-address sanitize-core sanitize-schedules: FLAGS := address,undefined
 sanitize-thread: FLAGS := thread
 sanitize-address sanitize-thread: MODULE := _runtime
 sanitize-address sanitize-thread: VARIABLE := FORESTCOLL_ENGINE
@@ -56,10 +56,15 @@ sanitize-core: MODULE := _native
 sanitize-core: VARIABLE := FORESTCOLL_CORE
 CORE_SUITE := tests/core tests/forest_optimum tests/generation tests/allreduce tests/contracts
 sanitize-core: SUITE := $(CORE_SUITE)
+sanitize-schedules: MODULE := _schedules
+sanitize-schedules: VARIABLE := FORESTCOLL_SCHEDULES
+sanitize-schedules: SUITE := tests/schedule tests/verification/trees
 LIBRARY_address := libasan.so
 LIBRARY_core := libasan.so
+LIBRARY_schedules := libasan.so
 LIBRARY_thread := libtsan.so
 sanitize-core: ## run the tests of the native core with a core built for the address and undefined behaviour sanitizers
+sanitize-schedules: ## run the tests of reading, writing and verifying schedules with the same sanitizers
 sanitize-%: $(STAMPS)/package $(STAMPS)/test
 	@echo "== Building $(MODULE) with -fsanitize=$(FLAGS)"
 	@$(BIN)/cmake -S . -B build/sanitize-$* -G Ninja -DCMAKE_BUILD_TYPE=Release -DFORESTCOLL_SANITIZE=$(FLAGS) \
