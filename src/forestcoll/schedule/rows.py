@@ -76,14 +76,14 @@ class Rows:
         Raises:
             ValueError: the starts do not ascend from 0 to the number of entries.
         """
-        from forestcoll import _schedules
+        from forestcoll._schedules import Rows as CompiledRows
 
         entries, starts = self.entries, self.starts
         if entries.dtype != np.int32 and not _fit_in_32_bits(entries):
             return None
         if starts.dtype not in (np.int32, np.int64):
             starts = starts.astype(np.int64)
-        return _schedules.Rows(np.ascontiguousarray(starts), np.ascontiguousarray(entries, dtype=np.int32))
+        return CompiledRows(np.ascontiguousarray(starts), np.ascontiguousarray(entries, dtype=np.int32))
 
     def take(self, rows: IntArray) -> "Rows":
         """Return the rows with these numbers, in this order."""

@@ -36,19 +36,19 @@ def row_texts(rows: Rows) -> Iterator[str]:
 
 def single_row_texts(rows: Rows) -> Iterator[str]:
     """Yield the text of each row, as `json.dumps` without spaces writes it."""
-    from forestcoll import _schedules
+    from forestcoll._schedules import rows_text
 
     compiled = rows.compiled()
     for row in range(len(rows)):
-        yield _dumped([rows[row]])[1:-1] if compiled is None else _schedules.rows_text(compiled, row, row + 1)
+        yield _dumped([rows[row]])[1:-1] if compiled is None else rows_text(compiled, row, row + 1)
 
 
 def _text(rows: Rows) -> str:
     """Return the texts of all rows with commas between them."""
-    from forestcoll import _schedules
+    from forestcoll._schedules import rows_text
 
     compiled = rows.compiled()
-    return _dumped(list(rows))[1:-1] if compiled is None else _schedules.rows_text(compiled, 0, len(rows))
+    return _dumped(list(rows))[1:-1] if compiled is None else rows_text(compiled, 0, len(rows))
 
 
 def _dumped(rows: list[tuple[int, ...]]) -> str:
@@ -57,9 +57,9 @@ def _dumped(rows: list[tuple[int, ...]]) -> str:
 
 def scan_rows(text: bytes | bytearray, begin: int, end: int) -> Rows | None:
     """Return the rows in `text[begin:end]`, or None if that is not `[…],[…]` with any white space."""
-    from forestcoll import _schedules
+    from forestcoll._schedules import scan_rows as scan
 
-    found = _schedules.scan_rows(np.frombuffer(text, dtype=np.uint8, count=end - begin, offset=begin))
+    found = scan(np.frombuffer(text, dtype=np.uint8, count=end - begin, offset=begin))
     return None if found is None else Rows(row_starts(found[0]), found[1])
 
 

@@ -67,13 +67,12 @@ def tree_shape(schedule: TreeSchedule) -> TreeShape:
     Raises:
         IndexError: a tree lists a route, or a route a node, that does not exist.
     """
-    from forestcoll import _schedules
+    from forestcoll._schedules import heights as tree_heights
 
     routes = _compiled(schedule.routes)
     nodes = len(schedule.topology.nodes)
     depths = [
-        _schedules.heights(routes, _compiled(phase.routes), nodes, phase.op is PhaseOp.REDUCE)
-        for phase in schedule.phases
+        tree_heights(routes, _compiled(phase.routes), nodes, phase.op is PhaseOp.REDUCE) for phase in schedule.phases
     ]
     heights, hops = np.concatenate(depths, axis=1) if depths else np.zeros((2, 0), dtype=np.int32)
     shares = [share for phase in schedule.phases for share in phase.shares]

@@ -61,7 +61,7 @@ def carried_by_routes(routes: Rows, phases: Sequence[Phase], copies: int) -> tup
 
     The integers are wide enough for sums that count the share of each tree `copies` times for each edge.
     """
-    from forestcoll import _schedules
+    from forestcoll._schedules import add_units
 
     whole = lcm(*{share.denominator for phase in phases for share in phase.shares})
     longest = int(np.diff(routes.starts).max(initial=1))
@@ -73,5 +73,5 @@ def carried_by_routes(routes: Rows, phases: Sequence[Phase], copies: int) -> tup
         if compiled is None:
             np.add.at(carried, phase.routes.entries, np.repeat(units, np.diff(phase.routes.starts)))
         else:
-            _schedules.add_units(compiled, units, carried)
+            add_units(compiled, units, carried)
     return carried, whole

@@ -24,14 +24,14 @@ def base_loads(case: "Case") -> npt.NDArray[np.int64] | None:
 
     Return None if one of them may be broken. The rules about form, phases, shards and symmetry must hold.
     """
-    from forestcoll import _schedules
+    from forestcoll._schedules import examine
 
     routes = case.schedule.routes.compiled()
     phases = [_phase(case, phase, units) for phase, units in zip(case.schedule.phases, case.units, strict=True)]
     if not case.denominator or routes is None or not all(phases) or case.load_type is not np.int64:
         return None
     network = case.network
-    return _schedules.examine(
+    return examine(
         _marks(network.is_compute),
         _marks(_members(case)),
         _marks(network.is_compute | np.any([network.can_join(each.op) for each in case.schedule.phases], axis=0)),
@@ -44,12 +44,12 @@ def base_loads(case: "Case") -> npt.NDArray[np.int64] | None:
 
 def _phase(case: "Case", phase: Phase, units: list[int]) -> "_schedules.Phase | None":
     """Return a phase as the compiled code takes it, or None if it is unusual."""
-    from forestcoll import _schedules
+    from forestcoll._schedules import Phase as CompiledPhase
 
     trees = phase.routes.compiled()
     if trees is None or min(units, default=0) < 1 or not _fit(phase.roots, 32) or not _fit(units, 64):
         return None
-    return _schedules.Phase(
+    return CompiledPhase(
         trees,
         np.array(phase.roots, dtype=np.int32),
         np.array(units, dtype=np.int64),
