@@ -18,7 +18,7 @@ PIP := $(BIN)/python -m pip install --quiet
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # two pip processes must not write to the same environment
-.PHONY: help setup demo test test-all torch browser sanitize bench bench-scale fabric fabric-all soak soak-long soak-runtime figures pictures docs lint format hooks clean distclean
+.PHONY: help setup demo test test-all torch browser sanitize bench bench-scale scale-table fabric fabric-all soak soak-long soak-runtime figures pictures docs lint format hooks clean distclean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -81,6 +81,12 @@ bench: $(STAMPS)/package ## measure the time of schedules for growing networks
 
 bench-scale: $(STAMPS)/package ## measure time and memory by family of networks, up to 16,384 nodes
 	$(BIN)/python benchmarks/scale.py
+
+# The last commit of the first stage, which all later figures are compared with.
+FIRST_STAGE := afe6059
+scale-table: $(STAMPS)/package ## measure all families next to the first stage, and renew the table and the history in docs/benchmarks.md
+	$(BIN)/python benchmarks/scale.py --limit 300 --against $(FIRST_STAGE) --document docs/benchmarks.md \
+	  --history benchmarks/scale_history.csv
 
 # gloo is a row of the comparison where torch is installed.
 fabric: $(STAMPS)/package $(STAMPS)/fabric ## compare schedules and libraries on an emulated network, needs root (3 minutes)
