@@ -18,7 +18,7 @@ PIP := $(BIN)/python -m pip install --quiet
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # two pip processes must not write to the same environment
-.PHONY: help setup demo test test-all torch browser sanitize bench bench-scale fabric fabric-all soak soak-long soak-runtime figures pictures docs lint format hooks clean distclean
+.PHONY: help setup demo test test-all torch browser sanitize bench bench-scale scale-table fabric fabric-all soak soak-long soak-runtime figures pictures docs lint format hooks clean distclean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -47,7 +47,7 @@ sanitize: $(addprefix sanitize-,$(SANITIZERS)) ## run the runtime's tests with a
 
 # AddressSanitizer comes with UndefinedBehaviorSanitizer. Python is not instrumented, so their libraries are preloaded, and
 # leaks of Python itself are not reported. --capture=sys lets reports through.
-sanitize-address sanitize-core: FLAGS := address,undefined
+sanitize-address sanitize-core sanitize-schedules: FLAGS := address,undefined
 sanitize-thread: FLAGS := thread
 sanitize-address sanitize-thread: MODULE := _runtime
 sanitize-address sanitize-thread: VARIABLE := FORESTCOLL_ENGINE
@@ -56,10 +56,15 @@ sanitize-core: MODULE := _native
 sanitize-core: VARIABLE := FORESTCOLL_CORE
 CORE_SUITE := tests/core tests/forest_optimum tests/generation tests/allreduce tests/contracts tests/simulation
 sanitize-core: SUITE := $(CORE_SUITE)
+sanitize-schedules: MODULE := _schedules
+sanitize-schedules: VARIABLE := FORESTCOLL_SCHEDULES
+sanitize-schedules: SUITE := tests/schedule tests/verification/trees
 LIBRARY_address := libasan.so
 LIBRARY_core := libasan.so
+LIBRARY_schedules := libasan.so
 LIBRARY_thread := libtsan.so
 sanitize-core: ## run the tests of the native core with a core built for the address and undefined behaviour sanitizers
+sanitize-schedules: ## run the tests of reading, writing and verifying schedules with the same sanitizers
 sanitize-%: $(STAMPS)/package $(STAMPS)/test
 	@echo "== Building $(MODULE) with -fsanitize=$(FLAGS)"
 	@$(BIN)/cmake -S . -B build/sanitize-$* -G Ninja -DCMAKE_BUILD_TYPE=Release -DFORESTCOLL_SANITIZE=$(FLAGS) \
@@ -76,6 +81,12 @@ bench: $(STAMPS)/package ## measure the time of schedules for growing networks
 
 bench-scale: $(STAMPS)/package ## measure time and memory by family of networks, up to 16,384 nodes
 	$(BIN)/python benchmarks/scale.py
+
+# The last commit of the first stage, which all later figures are compared with.
+FIRST_STAGE := afe6059
+scale-table: $(STAMPS)/package ## measure all families next to the first stage, and renew the table and the history in docs/benchmarks.md
+	$(BIN)/python benchmarks/scale.py --limit 300 --against $(FIRST_STAGE) --document docs/benchmarks.md \
+	  --history benchmarks/scale_history.csv
 
 # gloo is a row of the comparison where torch is installed.
 fabric: $(STAMPS)/package $(STAMPS)/fabric ## compare schedules and libraries on an emulated network, needs root (3 minutes)

@@ -2,21 +2,18 @@
 
 Goal: a verified optimal schedule for 4,096 accelerators in seconds on one core. Every case is the command
 `forestcoll generate` in its own process with a time limit. Networks without a builder are first written as topology
-files. If a family exceeds the limit at one size, larger sizes are not tried. The last table compares the fast method
-with the proven method, and with the plain Python reference on networks that are small enough.
+files. If a family exceeds the limit at one size, larger sizes are not tried. With --against, each case is also run with
+the forestcoll of another commit, right after this one, so that both have the same load. The last table compares the
+fast method with the proven method, and with the plain Python reference on networks that are small enough.
 """
 
 import argparse
-import json
 import math
 import os
 import platform
-import subprocess
 import sys
 import tempfile
-import threading
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -24,7 +21,20 @@ from pathlib import Path
 from typing import cast
 
 from mixed_networks import random_network
-from sizes import Run, bottleneck_and_problem, print_table, processor, seconds_of, solve, version
+from other_commit import installed
+from scale_records import record, replace_table
+from sizes import (
+    Run,
+    RunFailed,
+    bottleneck_and_problem,
+    print_table,
+    processor,
+    run_generate,
+    seconds_of,
+    solve,
+    table_lines,
+    version,
+)
 
 from forestcoll.core import Core, cores
 from forestcoll.forest_optimum.value import Optimum
@@ -87,8 +97,9 @@ COMPARED = ("dgx-a100:boxes=2", "mi250:boxes=1", "torus:dims=3x4", "fat-tree:lev
 COMPARED_NATIVE = ("dgx-a100:boxes=16", "mi250:boxes=8", "torus:dims=4x4x8")
 """Networks that are too large for plain Python."""
 
-HEAD = ["family", "N", "k", "trees", "optimum s", "trees s", "verify s", "write s", "whole s", "peak MB"]
+HEAD = ["family", "N", "k", "trees", "optimum s", "trees s", "verify s", "write s", "whole s", "CPU s", "peak MB"]
 HEAD += ["height max / mean", "optimal: yes, verified"]
+AGAINST_HEAD = ["before CPU s", "before / now"]
 COMPARISON_HEAD = ["network", "N", "k", "fast ms", "proven ms", "reference ms", "proven / fast", "reference / fast"]
 
 
@@ -99,22 +110,45 @@ class Stopped:
     why: str
 
 
-def generate(spec: str, folder: Path, limit: float) -> Run | Stopped:
-    """Run `forestcoll generate` in a process that is stopped after `limit` seconds."""
-    words = [sys.executable, "-m", "forestcoll", "generate", spec, "-o", str(folder / "schedule.json"), "--json"]
-    answer = folder / "answer.json"
-    began = time.perf_counter()
-    with answer.open("wb") as out, subprocess.Popen(words, stdout=out) as process:
-        timer = threading.Timer(limit, process.kill)
-        timer.start()
-        _, status, usage = os.wait4(process.pid, 0)
-        timer.cancel()
-        process.returncode = os.waitstatus_to_exitcode(status)
-    seconds = time.perf_counter() - began
-    if process.returncode != 0:
-        return Stopped("over the limit" if seconds >= limit else f"FAILED: exit status {process.returncode}")
-    unit = 1 if sys.platform == "darwin" else 1024
-    return Run(json.loads(answer.read_bytes()), seconds, usage.ru_maxrss * unit)
+@dataclass(frozen=True)
+class Setting:
+    """How cases are run: in which folder, for how many seconds at most, and with which other forestcoll, if any.
+
+    `before` is the Python of an environment with the commit that is compared.
+    """
+
+    folder: Path
+    limit: float
+    before: str | None = None
+
+    def run(self, spec: str, python: str = sys.executable) -> Run | Stopped:
+        """Run `forestcoll generate` on a network."""
+        words = [spec, "-o", str(self.folder / "schedule.json")]
+        try:
+            return run_generate(words, self.folder, python=python, limit=self.limit)
+        except RunFailed as failure:
+            return Stopped(failure.why)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A network of a family, with the run of this forestcoll and that of the commit that is compared."""
+
+    family: str
+    nodes: int
+    now: Run | Stopped
+    before: Run | Stopped | None = None
+
+    def row(self) -> list[str]:
+        """Return the table row."""
+        return row_of(self.family, self.nodes, self.now) + ([] if self.before is None else self._compared())
+
+    def _compared(self) -> list[str]:
+        before, now = self.before, self.now
+        if not isinstance(before, Run):
+            return ["-" if before is None else before.why, "-"]
+        ratio = f"{before.cpu_seconds / now.cpu_seconds:.1f}" if isinstance(now, Run) else "-"
+        return [f"{before.cpu_seconds:.2f}", ratio]
 
 
 def row_of(family: str, nodes: int, run: Run | Stopped) -> list[str]:
@@ -129,6 +163,7 @@ def row_of(family: str, nodes: int, run: Run | Stopped) -> list[str]:
         str(document["trees"]),
         *(f"{seconds:.3f}" for seconds in run.stage_seconds().values()),
         f"{run.seconds:.2f}",
+        f"{run.cpu_seconds:.2f}",
         f"{run.peak_bytes / 1e6:.0f}",
         f"{document['greatest_height']} / {document['mean_height']:.1f}",
         "yes, yes" if document["optimal"] and document["verified"] else "NO",
@@ -149,32 +184,25 @@ def case_seconds(run: Run) -> float:
     return sum(cast("dict[str, float]", run.document["seconds"]).values())
 
 
-class Cases:
-    """Runs the cases of all families. Afterwards `exponents` holds the growth of the time of each family."""
-
-    def __init__(self, families: Sequence[str], sizes: Sequence[int], limit: float, folder: Path) -> None:
-        self.exponents: dict[str, str] = {}
-        self._families, self._sizes, self._limit, self._folder = families, sizes, limit, folder
-
-    def rows(self) -> Iterator[list[str]]:
-        """Yield one row per case."""
-        for family in self._families:
-            yield from self._family(family)
-
-    def _family(self, family: str) -> Iterator[list[str]]:
-        times: list[tuple[int, float]] = []
-        run: Run | Stopped | None = None
-        for nodes in self._sizes:
+def cases_of(families: Iterable[str], sizes: Sequence[int], setting: Setting) -> Iterator[Case]:
+    """Run the cases of all families. Of a family that has no result at one size, larger sizes are not tried."""
+    for family in families:
+        last: dict[str, Run | Stopped] = {}
+        for nodes in sizes:
             if nodes > BEYOND and family not in SYMMETRIC:
                 continue
-            if isinstance(run, Stopped):
-                run = Stopped("not tried")
-            else:
-                run = generate(spec_of(family, nodes, self._folder), self._folder, self._limit)
-            if isinstance(run, Run):
-                times.append((nodes, case_seconds(run)))
-            yield row_of(family, nodes, run)
-        self.exponents[family] = _exponent(times)
+            spec = spec_of(family, nodes, setting.folder)
+            for python in filter(None, (sys.executable, setting.before)):
+                stopped = isinstance(last.get(python), Stopped)
+                last[python] = Stopped("not tried") if stopped else setting.run(spec, python)
+            yield Case(family, nodes, last[sys.executable], last[setting.before] if setting.before else None)
+
+
+def exponents(cases: Sequence[Case]) -> Iterator[list[str]]:
+    """Yield the growth of the time of each family."""
+    for family in dict.fromkeys(case.family for case in cases):
+        runs = [(case.nodes, case.now) for case in cases if case.family == family]
+        yield [family, _exponent([(nodes, case_seconds(run)) for nodes, run in runs if isinstance(run, Run)])]
 
 
 def _exponent(times: Sequence[tuple[int, float]]) -> str:
@@ -202,29 +230,77 @@ def comparison(spec: str) -> list[str]:
     return [*row, f"{reference * 1000:.0f}", f"{proven / fast:,.1f}", f"{reference / fast:,.0f}"]
 
 
-def main() -> None:
-    """Print the tables."""
+def shown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Print a table while its rows are computed, and return its lines."""
+    lines = []
+    for line in table_lines(head, rows):
+        print(line, flush=True)
+        lines.append(line)
+    return lines
+
+
+def heading(given: argparse.Namespace) -> str:
+    """Return a line that says what was measured, when and where."""
+    load = f"{os.getloadavg()[0]:.1f} processes were running or waiting when the measurement began"
+    against = f"; compared with commit {given.against}" if given.against else ""
+    return (
+        f"forestcoll {version()}, Python {platform.python_version()}, {processor()}, {os.cpu_count()} cores, "
+        f"{datetime.now(tz=UTC):%Y-%m-%d}; allgather, one process per row, one run, limit {given.limit:g} s; "
+        f"{load}{against}"
+    )
+
+
+def measured(given: argparse.Namespace) -> str:
+    """Run all cases, record them, and return both tables as Markdown."""
+    families = given.family or (WRITTEN if given.irregular else [*BUILT, *WRITTEN])
+    largest = 64 if given.quick else given.largest
+    tried = IRREGULAR_SIZES if given.irregular else SIZES
+    sizes = [size for size in tried if given.smallest <= size <= largest]
+    cases: list[Case] = []
+
+    def rows(setting: Setting) -> Iterator[list[str]]:
+        for case in cases_of(families, sizes, setting):
+            cases.append(case)
+            yield case.row()
+
+    first = heading(given)
+    print(f"{first}\n")
+    with tempfile.TemporaryDirectory() as name, installed(given.against) as before:
+        head = HEAD + (AGAINST_HEAD if given.against else [])
+        lines = [first, "", *shown(head, rows(Setting(Path(name), given.limit, before)))]
+    if given.history is not None:
+        record(given.history, ((case.family, case.nodes, case.now) for case in cases if isinstance(case.now, Run)))
+    title = "The exponent of the time of all stages in N, between the two largest finished sizes:"
+    print(f"\n{title}\n")
+    return "\n".join([*lines, "", title, "", *shown(["family", "exponent"], exponents(cases)), ""])
+
+
+def options() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--smallest", type=int, default=0, help="minimum number of compute nodes (0)")
     parser.add_argument("--largest", type=int, default=SIZES[-1], help=f"maximum number of compute nodes ({SIZES[-1]})")
     parser.add_argument("--limit", type=float, default=120.0, help="time limit of a case in seconds (120)")
     parser.add_argument("--quick", action="store_true", help="64 nodes only, and two comparisons")
     parser.add_argument("--irregular", action="store_true", help="only networks without symmetry, from 512 nodes on")
-    arguments = parser.parse_args()
-    largest = min(arguments.largest, 64) if arguments.quick else arguments.largest
-    print(
-        f"forestcoll {version()}, Python {platform.python_version()}, {processor()}, {os.cpu_count()} cores, "
-        f"{datetime.now(tz=UTC):%Y-%m-%d}; allgather, one process per row, one run, limit {arguments.limit:g} s\n"
-    )
-    with tempfile.TemporaryDirectory() as name:
-        families, sizes = (tuple(WRITTEN), IRREGULAR_SIZES) if arguments.irregular else ((*BUILT, *WRITTEN), SIZES)
-        cases = Cases(families, [size for size in sizes if size <= largest], arguments.limit, Path(name))
-        print_table(HEAD, cases.rows())
-    print("\nThe exponent of the time of all stages in N, between the two largest finished sizes:\n")
-    print_table(["family", "exponent"], cases.exponents.items())
-    if arguments.irregular:
+    known = [*BUILT, *WRITTEN]
+    parser.add_argument("--family", action="append", choices=known, help="only this family; may be repeated")
+    parser.add_argument("--against", metavar="COMMIT", help="also measure the forestcoll of this commit")
+    parser.add_argument("--document", type=Path, help="a document whose table is replaced")
+    parser.add_argument("--history", type=Path, help="a CSV file to which the figures are added")
+    return parser
+
+
+def main() -> None:
+    """Print the tables."""
+    given = options().parse_args()
+    tables = measured(given)
+    if given.document is not None:
+        replace_table(given.document, tables)
+    if given.irregular or given.document is not None:
         return
     print("\nComparison of the methods; the reference is plain Python and uses the proven method:\n")
-    print_table(COMPARISON_HEAD, map(comparison, COMPARED[:2] if arguments.quick else COMPARED + COMPARED_NATIVE))
+    print_table(COMPARISON_HEAD, map(comparison, COMPARED[:2] if given.quick else COMPARED + COMPARED_NATIVE))
 
 
 if __name__ == "__main__":

@@ -13,8 +13,9 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -45,10 +46,11 @@ COLUMNS = {"reading": "read", "finding": "optimum", "verifying": "verify", "writ
 
 @dataclass(frozen=True)
 class Run:
-    """One run of the command: its output, the time of the process, and its peak memory."""
+    """One run of the command: its output, the time of the process, its CPU time in seconds, and its peak memory."""
 
     document: dict[str, object]
     seconds: float
+    cpu_seconds: float
     peak_bytes: int
 
     def stage_seconds(self) -> dict[str, float]:
@@ -66,19 +68,34 @@ def generate(spec: str, folder: Path) -> Run:
     return run_generate([spec, "-o", str(folder / "schedule.json")], folder)
 
 
-def run_generate(words: Sequence[str], folder: Path) -> Run:
-    """Run `forestcoll generate` with these arguments in a process."""
-    words = [sys.executable, "-m", "forestcoll", "generate", *words, "--json"]
+class RunFailed(SystemExit):
+    """A run without a result. `why` says in a few words what happened."""
+
+    def __init__(self, words: Sequence[str], why: str) -> None:
+        super().__init__(f"{' '.join(words)}: {why}")
+        self.why = why
+
+
+def run_generate(
+    words: Sequence[str], folder: Path, *, python: str = sys.executable, limit: float | None = None
+) -> Run:
+    """Run `forestcoll generate` with these arguments in a process of `python`, for at most `limit` seconds."""
+    words = [python, "-m", "forestcoll", "generate", *words, "--json"]
     answer = folder / "answer.json"
     began = time.perf_counter()
     with answer.open("wb") as out, subprocess.Popen(words, stdout=out) as process:
+        timer = threading.Timer(threading.TIMEOUT_MAX if limit is None else limit, process.kill)
+        timer.start()
         _, status, usage = os.wait4(process.pid, 0)
+        timer.cancel()
         process.returncode = os.waitstatus_to_exitcode(status)
     seconds = time.perf_counter() - began
     if process.returncode != 0:
-        raise SystemExit(f"{' '.join(words)}: exit status {process.returncode}")
+        is_late = limit is not None and seconds >= limit
+        raise RunFailed(words, "over the limit" if is_late else f"FAILED: exit status {process.returncode}")
     unit = 1 if sys.platform == "darwin" else 1024
-    return Run(json.loads(answer.read_bytes()), seconds, usage.ru_maxrss * unit)
+    cpu_seconds = usage.ru_utime + usage.ru_stime
+    return Run(json.loads(answer.read_bytes()), seconds, cpu_seconds, usage.ru_maxrss * unit)
 
 
 def median_run(spec: str, folder: Path, times: int) -> Run:
@@ -158,10 +175,16 @@ COMPARISON_HEAD = ["network", "N", "k", "native ms", "Python reference ms", "rat
 
 def print_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print a Markdown table. Each row is printed as soon as it is available."""
-    print(f"| {' | '.join(head)} |", flush=True)
-    print(f"| {' | '.join('---' if place == 0 else '---:' for place in range(len(head)))} |", flush=True)
+    for line in table_lines(head, rows):
+        print(line, flush=True)
+
+
+def table_lines(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """Yield the lines of a Markdown table."""
+    yield f"| {' | '.join(head)} |"
+    yield f"| {' | '.join('---' if place == 0 else '---:' for place in range(len(head)))} |"
     for row in rows:
-        print(f"| {' | '.join(row)} |", flush=True)
+        yield f"| {' | '.join(row)} |"
 
 
 def processor() -> str:

@@ -1,7 +1,8 @@
 """A plugin of pytest that runs the tests with other builds of the compiled modules.
 
-FORESTCOLL_ENGINE names a build of the engine, FORESTCOLL_CORE one of the native core. `make sanitize` and
-`make sanitize-core` use it. The builds are loaded by hand, as the environment has the usual ones under the same names.
+FORESTCOLL_ENGINE names a build of the engine, FORESTCOLL_CORE one of the native core, FORESTCOLL_SCHEDULES one of the
+module that reads, writes and verifies schedules. `make sanitize`, `make sanitize-core` and `make sanitize-schedules`
+use it. The builds are loaded by hand, as the environment has the usual ones under the same names.
 """
 
 import importlib.machinery
@@ -11,7 +12,11 @@ import sys
 
 import forestcoll
 
-MODULES = {"FORESTCOLL_CORE": "forestcoll._native", "FORESTCOLL_ENGINE": "forestcoll._runtime"}
+MODULES = {
+    "FORESTCOLL_CORE": "forestcoll._native",
+    "FORESTCOLL_ENGINE": "forestcoll._runtime",
+    "FORESTCOLL_SCHEDULES": "forestcoll._schedules",
+}
 """The module that the build in each environment variable replaces."""
 
 

@@ -10,7 +10,6 @@ import gzip
 import io
 import json
 import os
-import secrets
 import stat
 import sys
 import zlib
@@ -270,7 +269,7 @@ def _write(path: Path, chunks: Iterable[str] | Iterable[bytes]) -> None:
 
 def _replace(target: Path, chunks: Iterable[str] | Iterable[bytes]) -> None:
     # 40 characters have at most 160 bytes, and a name may have 255
-    part = target.with_name(f".{target.name[:40]}.{secrets.token_hex(8)}.part")
+    part = target.with_name(f".{target.name[:40]}.{os.urandom(8).hex()}.part")
     with cleaned_up(part):
         descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
         with open(descriptor, "wb") as file:  # noqa: PTH123 (a descriptor, not a path)

@@ -16,6 +16,7 @@ SHARED = {
     "flow_generation",
     "group_options",
     "invocation",
+    "numpy_start",
     "step_generation",
     "types",
     "terminal_progress",

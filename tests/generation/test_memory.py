@@ -8,6 +8,8 @@ import pytest
 from forestcoll.errors import InputError
 from forestcoll.generation import memory
 from forestcoll.generation.memory import available_memory, check_memory, schedule_memory
+from forestcoll.progress import Progress
+from forestcoll.solver.generate import generate
 from forestcoll.topology.registry import build_topology
 
 RING = build_topology("ring:nodes=4")
@@ -53,9 +55,29 @@ def test_a_run_needs_the_estimated_memory(spec: str) -> None:
     assert need.least < taken < need.most
 
 
+def test_long_work_is_announced_with_its_memory_before_trees_are_grown(monkeypatch: pytest.MonkeyPatch) -> None:
+    events: list[str] = []
+
+    class Listener(Progress):
+        def begin(self, stage: str) -> None:
+            events.append(stage)
+
+        def remark(self, text: str) -> None:
+            events.append(text)
+
+    sentence = "a schedule of 12 tree edges or more needs 48 bytes to 67 MB of memory"
+    generate("ring:nodes=4", progress=Listener())
+    assert sentence not in events
+    monkeypatch.setattr(memory, "LONG_EDGES", 12)
+    generate("ring:nodes=4", progress=Listener())
+    assert sentence in events
+    assert events.index(sentence) == len(events) - 2
+    assert events[-1] == "growing trees"
+
+
 def test_the_estimate_grows_with_trees_and_the_length_of_routes() -> None:
     few, many = (schedule_memory(RING, trees) for trees in (4, 10**6))
-    assert few.least == 4 * 3 * 12
+    assert few.least == 4 * 3 * 4
     assert few.most < many.most
     short, long = (build_topology(f"fat-tree:levels={levels},arity=2") for levels in (2, 4))
     for_edges = [schedule_memory(each, 10**6).most / (len(each.compute) - 1) for each in (short, long)]
@@ -146,6 +168,6 @@ def test_a_schedule_that_cannot_fit_raises_a_one_line_error(monkeypatch: pytest.
     with pytest.raises(InputError) as caught:
         check_memory(RING, 10**8)
     assert str(caught.value) == (
-        "ring:nodes=4: 100000000 trees over 4 compute nodes need more than 3.6 GB, but 1.0 GB of memory is available; "
+        "ring:nodes=4: 100000000 trees over 4 compute nodes need more than 1.2 GB, but 1.0 GB of memory is available; "
         "free memory, raise the limit or use a smaller network"
     )

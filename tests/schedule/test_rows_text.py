@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from forestcoll.schedule import rows_text
 from forestcoll.schedule.rows import Rows
-from forestcoll.schedule.rows_text import MAX_DIGITS, joined, row_texts, scan, scan_rows
+from forestcoll.schedule.rows_text import MAX_DIGITS, row_texts, scan_rows, single_row_texts
 
 SMALL_BLOCKS = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 ENTRIES = st.one_of(st.integers(0, 12), st.sampled_from([99, 100, 10**8 - 1, 10**9 - 1, 2**31 - 1]))
@@ -36,27 +36,37 @@ def test_rows_are_written_in_the_format_of_json(
     assert ",".join(row_texts(Rows.of(rows))) == json.dumps(rows, separators=(",", ":"))[1:-1]
 
 
+@given(rows=ROWS)
+def test_single_rows_are_written_in_the_format_of_json(rows: list[list[int]]) -> None:
+    assert list(single_row_texts(Rows.of(rows))) == [json.dumps(row, separators=(",", ":")) for row in rows]
+
+
+def test_integers_of_every_length_are_written() -> None:
+    row = [sign * (10**digits + more) for digits in range(10) for more in (-1, 0, 1) for sign in (1, -1)]
+    row += [9999, 10000, 12340005, 100000000, 2**31 - 1, -(2**31)]
+    assert list(row_texts(Rows.of([row]))) == [json.dumps([row], separators=(",", ":"))[1:-1]]
+
+
 def test_negative_entries_are_written() -> None:
     assert list(row_texts(Rows.of([[1, -1], [-20]]))) == ["[1,-1],[-20]"]
 
 
-@pytest.mark.parametrize("block", [1, 7, 2**18])
-@SMALL_BLOCKS
+def test_integers_of_more_than_32_bits_are_written() -> None:
+    rows = Rows(np.array([0, 1, 3]), np.array([2**40, 1, -(2**33)]))
+    assert list(row_texts(rows)) == [f"[{2**40}],[1,{-(2**33)}]"]
+    assert list(single_row_texts(rows)) == [f"[{2**40}]", f"[1,{-(2**33)}]"]
+
+
 @given(rows=st.lists(st.lists(st.integers(0, 10**9 - 1), min_size=1, max_size=5), min_size=1), separators=SEPARATORS)
-def test_rows_are_read_with_any_white_space(
-    block: int, monkeypatch: pytest.MonkeyPatch, rows: list[list[int]], separators: tuple[str, str]
-) -> None:
-    monkeypatch.setattr(rows_text, "BLOCK_BYTES", block)
+def test_rows_are_read_with_any_white_space(rows: list[list[int]], separators: tuple[str, str]) -> None:
     text = json.dumps(rows, separators=separators)
     assert scanned(text[1:-1].encode()) == rows
     assert scanned(json.dumps(rows, indent=1)[1:-1].rstrip().encode()) == rows
 
 
-@pytest.mark.parametrize("block", [1, 6, 2**18])
-@settings(max_examples=500, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=500)
 @given(text=st.lists(st.sampled_from(["[", "]", ",", "],[", "0", "1", "29", " ", "\n", "-", "x"]), max_size=9))
-def test_the_result_equals_that_of_json(block: int, monkeypatch: pytest.MonkeyPatch, text: list[str]) -> None:
-    monkeypatch.setattr(rows_text, "BLOCK_BYTES", block)
+def test_the_result_equals_that_of_json(text: list[str]) -> None:
     rows = scanned(("[1" + "".join(text) + "3]").encode())
     try:
         expected = json.loads("[[1" + "".join(text) + "3]]")
@@ -104,17 +114,10 @@ NOT_PLAIN = [
 @pytest.mark.parametrize("text", NOT_PLAIN)
 def test_text_other_than_plain_rows_is_not_read(text: str) -> None:
     assert scanned(text.encode()) is None
-    assert scan(b"," + text.encode()) is None
 
 
 def test_the_longest_integers_fit_into_64_bits() -> None:
     assert scanned(b"[" + b"9" * MAX_DIGITS + b",0]") == [[10**MAX_DIGITS - 1, 0]]
-
-
-def test_single_rows_are_read_together() -> None:
-    rows = scan(joined([b"[1,2]", b"[ 30 ]"]))
-    assert rows is not None
-    assert (rows.entries.tolist(), rows.lengths.tolist()) == ([1, 2, 30], [2, 1])
 
 
 @given(rows=ROWS, entries=st.integers(1, 7))

@@ -14,6 +14,7 @@ from forestcoll.cli.group_options import (
     members_option,
 )
 from forestcoll.cli.group_options import generate_and_report as generate_bundle_and_report
+from forestcoll.cli.numpy_start import import_numpy
 from forestcoll.cli.options import (
     CollectiveOptions,
     LinksCommand,
@@ -95,6 +96,7 @@ def command(  # noqa: PLR0913 (one parameter per option)
     With --groups or --layout, several groups run the collective at the same time. The file is then a bundle of
     schedules, one for each group. With --demand FILE.json, the groups move the pieces of data in the file.
     """
+    import_numpy()
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.presentation.optimum import generated_document, generated_page, run_document, run_rows
     from forestcoll.presentation.printing import print_json, print_page

@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from forestcoll.cli.group_options import GroupOptions, group_options, report_optimum, report_table, table_option
+from forestcoll.cli.numpy_start import import_numpy
 from forestcoll.cli.options import (
     CollectiveOptions,
     LinksCommand,
@@ -32,6 +33,7 @@ def command(topology: str, *, table: bool, as_json: bool, **options: Any) -> Non
     With --groups or --layout, several groups run the collective at the same time, and share the links. Their common
     rate is as great as possible. With --demand FILE.json, the same is computed for the pieces of data in the file.
     """
+    import_numpy()
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.presentation.flows import optimum_document as flow_document
     from forestcoll.presentation.flows import optimum_page as flow_page

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from forestcoll.cli.numpy_start import import_numpy
 from forestcoll.cli.options import file_argument, json_option
 from forestcoll.errors import InputError
 
@@ -23,6 +24,7 @@ def command(context: click.Context, file: Path, *, as_json: bool) -> int:
     If the schedule breaks a rule, the exit status is 1, and the message states the first rule that is broken. With
     --json, the output is one JSON object in all cases; "rule" is null if FILE does not contain a schedule.
     """
+    import_numpy()
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.presentation.printing import print_error, print_json, print_page
     from forestcoll.presentation.reports import refusal_document, verified_document, verified_page

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from forestcoll.forest_optimum.scaling import ScaledTopology
 from forestcoll.topology import Topology
-from forestcoll.topology.model import NodeId
+from forestcoll.topology.model import Link, NodeId
 
 OfLink = TypeVar("OfLink")
 
@@ -40,7 +40,9 @@ class NodeOrder:
         numbers = [0] * len(given)
         for number, node in enumerate(given):
             numbers[node] = number
-        moved = [replace(link, source=numbers[link.source], target=numbers[link.target]) for link in topology.links]
+        moved = [
+            Link(numbers[link.source], numbers[link.target], link.bandwidth, link.latency_us) for link in topology.links
+        ]
         order = sorted(range(len(moved)), key=lambda link: (moved[link].source, moved[link].target))
         links = [0] * len(order)
         for number, link in enumerate(order):
@@ -68,8 +70,9 @@ class NodeOrder:
 
     def restored(self, topology: Topology) -> Topology:
         """Return a network on the nodes of `scaled` with the nodes in the given order."""
+        given = self.given
         links = [
-            replace(link, source=self.given[link.source], target=self.given[link.target]) for link in topology.links
+            Link(given[link.source], given[link.target], link.bandwidth, link.latency_us) for link in topology.links
         ]
         links.sort(key=lambda link: (link.source, link.target))
         return replace(topology, nodes=tuple(topology.nodes[number] for number in self.numbers), links=tuple(links))

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import floor
 from operator import sub
 
 from forestcoll.request import Demand
@@ -58,8 +57,9 @@ class ForestPlan:
 
     def tree_capacities(self) -> tuple[int, ...]:
         """Return how many trees may use each link: bandwidth / `tree_bandwidth`, rounded down, minus `unused`."""
-        bandwidth = self.tree_bandwidth
-        whole = tuple(floor(link.bandwidth / bandwidth) for link in self.topology.links)
+        above, below = self.tree_bandwidth.as_integer_ratio()
+        ratios = (link.bandwidth.as_integer_ratio() for link in self.topology.links)
+        whole = tuple(numerator * below // (denominator * above) for numerator, denominator in ratios)
         return tuple(map(sub, whole, self.unused)) if self.unused else whole
 
     def transposed(self) -> "ForestPlan":

@@ -83,6 +83,8 @@ def schedule_for(
     trees = sum(weight > 0 for plan in best.forests for weight in plan.weights)
     edges = trees * (len(best.members) - 1)
     listed = not compact and edges <= MOST_LISTED_EDGES and can_fit(best.network, trees)
+    if listed:
+        _check_size(best.network, trees, progress)
     if chosen is not Method.PROVEN and (not listed or edges >= _WORTH_A_SYMMETRY) and set(best.weights) == {1}:
         base = grow_base_trees(best, forests, progress)
         if base is not None:
@@ -92,7 +94,8 @@ def schedule_for(
             if not compact:
                 progress.remark(f"{best.topology.name}: a list of all trees is too long; base trees stand for them")
             return schedule
-    _check_size(best.network, trees, progress)
+    if not listed:
+        _check_size(best.network, trees, progress)
     return _schedule(best, [forest.found(chosen, progress) for forest in forests], None)
 
 
@@ -110,10 +113,10 @@ def _ends(topology: Topology) -> list[tuple[int, int]]:
 
 
 def _check_size(topology: Topology, trees: int, progress: Progress) -> None:
-    """Raise if a list of all trees cannot fit into the memory; report to `progress` if it may not fit."""
-    warning = check_memory(topology, trees)
-    if warning is not None:
-        progress.remark(warning)
+    """Raise if a list of all trees cannot fit into the memory; report to `progress` if it needs or may need much."""
+    sentence = check_memory(topology, trees)
+    if sentence is not None:
+        progress.remark(sentence)
 
 
 def _method(name: Method | str) -> Method:

@@ -2,7 +2,7 @@
 
 The estimate counts tree edges, N - 1 per tree. Each edge is a number in the arrays of the core and of the schedule. It
 also has a route, which it may share with many other edges or not; this is known only afterwards. So there are a lower
-and an upper estimate. The factors were measured with 1,024 and 4,096 compute nodes and 1.0 to 16.8 million tree edges;
+and an upper estimate. The factors were measured with 1,024 and 4,096 compute nodes and 1.0 to 54.5 million tree edges;
 `tests/generation/test_memory.py` compares them with a run.
 """
 
@@ -14,8 +14,8 @@ from forestcoll.errors import InputError
 from forestcoll.files import system_text
 from forestcoll.topology import Topology
 
-_LEAST_PER_EDGE = 12
-"""Bytes of a tree edge that shares its route with many other edges."""
+_LEAST_PER_EDGE = 4
+"""Bytes of a tree edge that shares its route with many other edges: its number in the schedule."""
 
 _MOST_PER_EDGE = 40
 """Bytes of a tree edge that does not share its route, without the nodes of the route."""
@@ -24,6 +24,9 @@ _MOST_PER_ROUTE_NODE = 12
 _MOST_PER_LINK = 4096
 _MOST_AT_ALL = 64 * 2**20
 """Bytes that every run may need: temporary arrays, and the modules that it loads."""
+
+LONG_EDGES = 2**22
+"""The number of tree edges from which a run takes so long that its memory is stated before the work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +78,14 @@ def can_fit(topology: Topology, trees: int) -> bool:
 
 
 def check_memory(topology: Topology, trees: int) -> str | None:
-    """Return a warning if a schedule that lists `trees` trees may not fit into the memory, else None.
+    """Return a sentence about the memory for a schedule that lists `trees` trees, or None if it needs little.
 
     Raises:
         InputError: it cannot fit.
     """
     need, available = schedule_memory(topology, trees), available_memory()
     if available is None or need.most <= available:
-        return None
+        return _statement(topology, trees, need)
     there = f"{_text(available)} of memory is available"
     if need.least > available:
         raise InputError(
@@ -92,7 +95,16 @@ def check_memory(topology: Topology, trees: int) -> str | None:
     return f"the schedule may need {_text(need.most)}, but {there}"
 
 
+def _statement(topology: Topology, trees: int, need: MemoryNeed) -> str | None:
+    edges = trees * (len(topology.compute) - 1)
+    if edges < LONG_EDGES:
+        return None
+    return f"a schedule of {edges:,} tree edges or more needs {_text(need.least)} to {_text(need.most)} of memory"
+
+
 def _text(size: int) -> str:
+    if size < 10**6:
+        return f"{size} bytes"
     return f"{size / 10**9:.1f} GB" if size >= 10**9 else f"{size / 10**6:.0f} MB"
 
 

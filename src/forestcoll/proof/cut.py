@@ -15,6 +15,7 @@ from fractions import Fraction
 from typing import ClassVar, Self
 
 from forestcoll.collective import Collective
+from forestcoll.exact import exact_sum
 from forestcoll.proof import reading
 from forestcoll.proof.proof import NodeName, Proof, ProofError
 from forestcoll.request import Demand
@@ -58,7 +59,7 @@ class CutProof(Proof):
 
     def exit_bandwidth(self, topology: Topology) -> Fraction:
         """Return the sum of the bandwidths of the links that leave the set."""
-        return sum((link.bandwidth for link in self.leaving(topology)), Fraction(0))
+        return exact_sum(link.bandwidth for link in self.leaving(topology))
 
     def must_leave(self, topology: Topology, demand: Demand) -> Fraction:
         """Return the part of the data that must leave the set; 0 if all members are on one side."""
@@ -75,8 +76,7 @@ class CutProof(Proof):
             counts = Counter(part for each in sent for target, part in each.items() if target not in inside)
             return sum((part * count for part, count in counts.items()), Fraction(0))
         parts = zip(members, demand.parts(topology), strict=True)
-        leaves = (part for node, part in parts if (node in inside) != demand.collective.only_reduces)
-        return sum(leaves, Fraction(0))
+        return exact_sum(part for node, part in parts if (node in inside) != demand.collective.only_reduces)
 
     def document(self, name: NodeName) -> dict[str, object]:
         """See `Proof.document`."""

@@ -3,10 +3,13 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from forestcoll import _schedules
 
 IntArray: TypeAlias = npt.NDArray[np.signedinteger[Any]]
 
@@ -31,6 +34,11 @@ def _blocks(starts: IntArray, entries: int) -> Iterator[range]:
         stop = max(first + 1, int(np.searchsorted(starts, bound, side="right")) - 1)
         yield range(first, stop)
         first = stop
+
+
+def _fit_in_32_bits(entries: IntArray) -> bool:
+    limits = np.iinfo(np.int32)
+    return not len(entries) or bool(limits.min <= entries.min() and entries.max() <= limits.max)
 
 
 @dataclass(frozen=True, eq=False, slots=True, repr=False)
@@ -61,6 +69,21 @@ class Rows:
         starts = row_starts(np.fromiter(map(len, rows), dtype=np.int64, count=len(rows)))
         entries = np.fromiter(chain.from_iterable(rows), dtype=np.int32, count=int(starts[-1]))
         return Rows(starts, entries)
+
+    def compiled(self) -> "_schedules.Rows | None":
+        """Return these rows for compiled code, or None if an entry does not fit in 32 bits.
+
+        Raises:
+            ValueError: the starts do not ascend from 0 to the number of entries.
+        """
+        from forestcoll._schedules import Rows as CompiledRows
+
+        entries, starts = self.entries, self.starts
+        if entries.dtype != np.int32 and not _fit_in_32_bits(entries):
+            return None
+        if starts.dtype not in (np.int32, np.int64):
+            starts = starts.astype(np.int64)
+        return CompiledRows(np.ascontiguousarray(starts), np.ascontiguousarray(entries, dtype=np.int32))
 
     def take(self, rows: IntArray) -> "Rows":
         """Return the rows with these numbers, in this order."""

@@ -1,8 +1,7 @@
-"""Rows of integers as JSON text, `[0,16,1],[0,17,8]`, written and read in blocks.
+"""Rows of integers as JSON text, `[0,16,1],[0,17,8]`, written and read by compiled code (`native/schedule`).
 
 A schedule for thousands of nodes is mostly such text: a few hundred megabytes. The `json` module would make a Python
-object of each integer, both in writing and in reading, which takes most of the time and several times the memory. This
-module converts arrays to text, and text to arrays, in blocks that fit in a cache.
+object of each integer, both in writing and in reading, which takes most of the time and several times the memory.
 
 The reader accepts only rows of small integers as they are usually written. It returns None for any other text, whether
 that is wrong or only unusual (an empty row, ten digits). The caller then uses the `json` module, which reports each
@@ -10,9 +9,7 @@ error with its place.
 """
 
 import json
-import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -22,15 +19,10 @@ from forestcoll.schedule.rows import IntArray, Rows, row_starts
 BLOCK_ENTRIES = 2**16
 """The integers that are converted to text at a time, unless a single row has more."""
 
-BLOCK_BYTES = 2**18
-"""The bytes of text that are converted to rows at a time, unless a single row has more."""
-
 MAX_DIGITS = 9
 """The most digits of an integer that is read here; every such integer fits in 32 bits."""
 
-_COMMA, _OPEN, _CLOSE, _ZERO = b",[]0"
-_WHITE = b" \t\r\n"
-_SPLIT_NUMBER = re.compile(rb"[0-9][ \t\r\n]+[0-9]")
+_ZERO = ord("0")
 
 
 def row_texts(rows: Rows) -> Iterator[str]:
@@ -39,117 +31,36 @@ def row_texts(rows: Rows) -> Iterator[str]:
     Join the pieces with commas.
     """
     for _, block in rows.blocks(BLOCK_ENTRIES):
-        if (block.starts[1:] == block.starts[:-1]).any() or block.entries.min() < 0:
-            yield json.dumps(list(block.lists()), separators=(",", ":"))[1:-1]
-        else:
-            yield _text(block)
+        yield _text(block)
+
+
+def single_row_texts(rows: Rows) -> Iterator[str]:
+    """Yield the text of each row, as `json.dumps` without spaces writes it."""
+    from forestcoll._schedules import rows_text
+
+    compiled = rows.compiled()
+    for row in range(len(rows)):
+        yield _dumped([rows[row]])[1:-1] if compiled is None else rows_text(compiled, row, row + 1)
 
 
 def _text(rows: Rows) -> str:
-    """Return the text of `rows`, each of which has at least one entry.
+    """Return the texts of all rows with commas between them."""
+    from forestcoll._schedules import rows_text
 
-    Each entry gets a line of cells: its digits, right-aligned, then `,` or, after the last entry of a row, `],[`. Blank
-    cells are removed at the end.
-    """
-    width = len(str(rows.entries.max()))
-    cells = np.zeros((len(rows.entries), width + 3), dtype=np.uint8)
-    rest = rows.entries
-    for column in range(width)[::-1]:
-        higher = rest // 10
-        cells[:, column] = (rest - higher * 10 + _ZERO) * ((rest > 0) | (column == width - 1))
-        rest = higher
-    cells[:, width] = _COMMA
-    cells[rows.starts[1:] - 1, width:] = (_CLOSE, _COMMA, _OPEN)
-    text = cells.tobytes().translate(None, b"\0").decode()
-    return "[" + text[:-2]
+    compiled = rows.compiled()
+    return _dumped(list(rows))[1:-1] if compiled is None else rows_text(compiled, 0, len(rows))
 
 
-@dataclass(frozen=True, slots=True)
-class Scanned:
-    """Rows that were read.
-
-    Attributes:
-        entries: the entries of all rows, row by row.
-        lengths: the number of entries of each row, at least one.
-    """
-
-    entries: npt.NDArray[np.int32]
-    lengths: IntArray
+def _dumped(rows: list[tuple[int, ...]]) -> str:
+    return json.dumps(rows, separators=(",", ":"))
 
 
 def scan_rows(text: bytes | bytearray, begin: int, end: int) -> Rows | None:
     """Return the rows in `text[begin:end]`, or None if that is not `[…],[…]` with any white space."""
-    entries = np.empty(text.count(b",", begin, end) + 1, dtype=np.int32)
-    lengths = np.empty(text.count(b"]", begin, end), dtype=np.int32)
-    entry = row = 0
-    for piece in _pieces(text, begin, end):
-        scanned = scan(piece)
-        if scanned is None or entry + len(scanned.entries) > len(entries):
-            return None
-        entries[entry : entry + len(scanned.entries)] = scanned.entries
-        lengths[row : row + len(scanned.lengths)] = scanned.lengths
-        entry, row = entry + len(scanned.entries), row + len(scanned.lengths)
-    return Rows(row_starts(lengths), entries) if (entry, row) == (len(entries), len(lengths)) else None
+    from forestcoll._schedules import scan_rows as scan
 
-
-def _pieces(text: bytes | bytearray, begin: int, end: int) -> Iterator[bytes]:
-    """Yield `text[begin:end]` in pieces of whole rows, with a comma before the first row too."""
-    before = b","
-    while begin < end:
-        stop = text.rfind(b"]", begin, min(begin + BLOCK_BYTES, end))
-        stop = (stop if stop >= 0 else text.find(b"]", begin, end)) + 1 or end
-        yield before + text[begin:stop]
-        begin, before = stop, b""
-
-
-def joined(rows: Iterable[bytes | bytearray]) -> bytes:
-    """Join the texts of single rows to one text that `scan` reads."""
-    return b"," + b",".join(rows)
-
-
-def scan(text: bytes | bytearray) -> Scanned | None:
-    """Return the rows in `text`, or None if that is not `,[…],[…]` with any white space.
-
-    The places where numbers begin and end determine the rows: two numbers are separated by `,` or by `],[`, which
-    differ in length.
-    """
-    codes = np.frombuffer(_without_white(text), dtype=np.uint8)
-    is_digit = codes - np.uint8(_ZERO) < 10
-    edges = np.flatnonzero(is_digit[1:] != is_digit[:-1])
-    firsts, lasts = edges[0::2] + 1, edges[1::2]
-    if not len(firsts) or len(firsts) != len(lasts) or firsts[0] != 2 or lasts[-1] != len(codes) - 2:
-        return None
-    is_row_end = np.append(firsts[1:] - lasts[:-1] == 4, True)
-    if not (_are_separated(codes, firsts, lasts, is_row_end) and _are_plain(codes, firsts, lasts)):
-        return None
-    row_ends = np.flatnonzero(is_row_end)
-    return Scanned(digit_values(codes, firsts, lasts), np.diff(row_ends, prepend=-1))
-
-
-def _without_white(text: bytes | bytearray) -> bytes | bytearray:
-    """Return `text` without white space, or no text if that would join two numbers."""
-    packed = text.translate(None, _WHITE)
-    return b"" if len(packed) < len(text) and _SPLIT_NUMBER.search(text) else packed
-
-
-def _are_separated(
-    codes: npt.NDArray[np.uint8], firsts: IntArray, lasts: IntArray, is_row_end: npt.NDArray[np.bool_]
-) -> bool:
-    """Return whether each number has `,` or `[` before it and `,` or `]` after it, and rows have `],[` between them."""
-    gaps = firsts[1:] - lasts[:-1]
-    behind = lasts[is_row_end][:-1] + 1
-    return bool(
-        (codes[0] == _COMMA and codes[1] == _OPEN)
-        and ((gaps == 2) | (gaps == 4)).all()
-        and (codes[lasts + 1] == np.where(is_row_end, np.uint8(_CLOSE), np.uint8(_COMMA))).all()
-        and (codes[behind + 1] == _COMMA).all()
-        and (codes[behind + 2] == _OPEN).all()
-    )
-
-
-def _are_plain(codes: npt.NDArray[np.uint8], firsts: IntArray, lasts: IntArray) -> bool:
-    """Return whether each number is short enough and has no leading zero, which JSON does not allow."""
-    return bool((lasts - firsts).max() < MAX_DIGITS and not ((codes[firsts] == _ZERO) & (lasts > firsts)).any())
+    found = scan(np.frombuffer(text, dtype=np.uint8, count=end - begin, offset=begin))
+    return None if found is None else Rows(row_starts(found[0]), found[1])
 
 
 def digit_values(codes: npt.NDArray[np.uint8], firsts: IntArray, lasts: IntArray) -> npt.NDArray[np.int32]:

@@ -17,7 +17,6 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from forestcoll.allreduce.search import AllreduceSearch
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError, InternalError, NoSolutionError
 from forestcoll.forest_optimum.forest_search import ForestSearch
@@ -95,6 +94,10 @@ class Problem:
 
     def remark(self, progress: Progress) -> None:
         """Report to `progress` if a linear program was not solved because it was too large."""
+        if self.demand.collective is not Collective.ALLREDUCE:
+            return
+        from forestcoll.allreduce.search import AllreduceSearch
+
         if isinstance(self.search, AllreduceSearch):
             self.search.remark(progress)
 
@@ -185,6 +188,8 @@ def on_whole(topology: Topology, ranks: Collection[int], bound: Bound) -> Bound:
 def _search(topology: Topology, demand: Demand, progress: Progress, orbits: Orbits | None) -> Search:
     """Return the search on a network whose compute nodes all take part."""
     if demand.collective is Collective.ALLREDUCE:
+        from forestcoll.allreduce.search import AllreduceSearch
+
         return AllreduceSearch.of(topology, progress, orbits)
     if topology.has_balanced_switches:
         return ForestSearch.of(topology, demand, progress)

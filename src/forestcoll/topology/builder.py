@@ -199,7 +199,7 @@ class TopologyBuilder:
         if ends[0] == ends[1]:
             raise ValueError(" is a self-loop; remove it")
         amount = self._bandwidth(bandwidth)
-        if amount <= 0:
+        if amount.numerator <= 0:
             raise ValueError(f": bandwidth {shown(bandwidth)} must be greater than 0; leave a dead link out")
         latency = None if latency_us is None else _latency(latency_us)
         if latency is not None and latency < 0:
@@ -207,9 +207,10 @@ class TopologyBuilder:
         return Link(*ends, amount, latency)
 
     def _number(self, node: NodeId) -> int:
-        number = self._numbers.get(_plain(node)) if _is_id(_plain(node)) else None
+        plain = node if type(node) is str else _plain(node)
+        number = self._numbers.get(plain) if _is_id(plain) else None
         if number is None:
-            hint = near_id(_plain(node), self._numbers)
+            hint = near_id(plain, self._numbers)
             raise ValueError(f": there is no node {shown(node)}; {hint}add the node or fix the edge")
         return number
 

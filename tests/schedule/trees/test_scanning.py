@@ -11,11 +11,9 @@ from hypothesis import strategies as st
 
 from forestcoll.errors import InputError
 from forestcoll.files import read_document
-from forestcoll.schedule import rows_text
 from forestcoll.schedule.files import read_schedule, schedule_from_document
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.schedule import Schedule
-from forestcoll.schedule.trees import scanning
 from forestcoll.schedule.trees.scanning import scanned_document
 
 TOPOLOGY: dict[str, Any] = {
@@ -59,12 +57,6 @@ def test_documents_in_any_layout_are_read_into_arrays(form: dict[str, Any]) -> N
 def test_utf8_text_and_a_byte_order_mark_are_read() -> None:
     read = scanned_document(b"\xef\xbb\xbf" + text_of(document(), ensure_ascii=False))
     assert plain(read) == document()
-
-
-@pytest.mark.parametrize("size", [0, 3, 2**18])
-def test_trees_are_read_in_groups_of_any_size(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scanning, "BLOCK_BYTES", size)
-    assert plain(scanned_document(text_of(document()))) == document()
 
 
 def changed(**keys: object) -> bytes:
@@ -141,11 +133,7 @@ def test_the_result_for_changed_text_equals_that_of_the_json_reader(tmp_path: Pa
     assert outcome(path, quick=True) == outcome(path, quick=False)
 
 
-@pytest.mark.parametrize("bytes_at_once", [1, 8, 2**18])
-def test_an_entry_out_of_range_is_named_with_its_place(
-    bytes_at_once: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(rows_text, "BLOCK_BYTES", bytes_at_once)
+def test_an_entry_out_of_range_is_named_with_its_place(tmp_path: Path) -> None:
     path = tmp_path / "s.json"
     path.write_bytes(replaced("[1, 0]", "[1, 0], [0, 1, 2]"))
     assert outcome(path, quick=True) == f"{path}: routes[2][2] is 2; expected an integer from 0 to 1"

@@ -7,8 +7,9 @@ import pytest
 from forestcoll.collective import Collective, PhaseOp
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.shape_of import shape_of
-from forestcoll.schedule.trees.shape import TreeShape
+from forestcoll.schedule.trees.shape import TreeShape, tree_shape
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
+from forestcoll.solver.generate import generate
 from forestcoll.topology import Topology, TopologyBuilder
 
 
@@ -66,14 +67,30 @@ def test_trees_of_different_lengths_are_combined() -> None:
     assert shape_of(_schedule([[0, 1], [1, 2], [2, 4, 3]], trees)) == TreeShape(3, 3, 4 / 3, 4, 5 / 3)
 
 
-def test_blocks_of_any_size_give_the_same_shape(monkeypatch: pytest.MonkeyPatch) -> None:
-    routes = [[0, 1], [0, 2], [0, 3], [1, 2], [2, 4, 3], [3, 0]]
-    trees = [(0, Fraction(3, 4), [0, 1, 2]), (1, Fraction(1, 8), [3, 4, 5]), (0, Fraction(1, 8), [])]
-    shape = shape_of(_schedule(routes, trees))
-    assert (shape.greatest_height, shape.greatest_hops) == (3, 4)
-    for cells in (1, 13, 14):
-        monkeypatch.setattr("forestcoll.schedule.trees.shape.BLOCK_CELLS", cells)
-        assert shape_of(_schedule(routes, trees)) == shape
+def plain_shape(schedule: TreeSchedule) -> tuple[int, int]:
+    """Return the greatest height and the greatest hops of a schedule that broadcasts, computed tree by tree."""
+    heights, hops = [0], [0]
+    for tree in schedule.phases[0]:
+        depth = {tree.root: (0, 0)}
+        for route in (schedule.routes[number] for number in tree.routes):
+            sends, links = depth[route[0]]
+            depth[route[-1]] = sends + 1, links + len(route) - 1
+        heights.append(max(sends for sends, _ in depth.values()))
+        hops.append(max(links for _, links in depth.values()))
+    return max(heights), max(hops)
+
+
+@pytest.mark.parametrize("spec", ["torus:dims=3x4", "dgx-a100:boxes=2", "mi250:boxes=1", "dragonfly:routers=3,nodes=2"])
+def test_the_shape_equals_that_of_a_walk_over_each_tree(spec: str) -> None:
+    schedule = generate(spec)
+    shape = tree_shape(schedule)
+    assert (shape.greatest_height, shape.greatest_hops) == plain_shape(schedule)
+
+
+@pytest.mark.parametrize(("routes", "tree"), [([[0, 1]], [1]), ([[0, 1]], [-1]), ([[0, 6]], [0]), ([[-1, 0]], [0])])
+def test_a_number_out_of_range_raises_an_error(routes: list[list[int]], tree: list[int]) -> None:
+    with pytest.raises(IndexError):
+        shape_of(_schedule(routes, [(0, Fraction(1), tree)]))
 
 
 def test_a_schedule_without_trees_has_height_zero() -> None:

@@ -15,7 +15,7 @@ from forestcoll.schedule.rows import Rows
 from forestcoll.topology import TopologyBuilder
 from forestcoll.verification import LinkLoad, network, rules, verify
 from forestcoll.verification.proof_checks.question import MAX_DENOMINATOR_DIGITS
-from forestcoll.verification.trees import delivery
+from forestcoll.verification.trees import case, delivery
 from forestcoll.verification.trees.case import Case
 from forestcoll.verification.trees.rules import RULE_BOOKS
 from verify_drafts import GOOD, Draft, DraftTree, boxes, complete, multicast, ring, slow_ring, two_gpus, unclaimed
@@ -63,6 +63,7 @@ def test_blocks_of_any_size_give_the_same_report(
     make: Callable[[], Draft], cells: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = verify(make().freeze())
+    monkeypatch.setattr(case, "base_loads", lambda _: None)  # so that the rules are applied
     monkeypatch.setattr(delivery, "BLOCK_CELLS", cells)
     assert verify(make().freeze()) == expected
 

@@ -28,7 +28,7 @@ from forestcoll.schedule.document_parts import (
     topology_in,
 )
 from forestcoll.schedule.rows import IntArray, Rows, row_starts
-from forestcoll.schedule.rows_text import row_texts
+from forestcoll.schedule.rows_text import row_texts, single_row_texts
 from forestcoll.schedule.trees.scanning import scanned_document
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.topology import Topology, topology_to_document
@@ -66,9 +66,8 @@ def text_of(schedule: TreeSchedule, *, topology: bool = True) -> Iterator[str]:
 
 
 def _tree_texts(phase: Phase) -> Iterator[str]:
-    lists = (routes for text in row_texts(phase.routes) for routes in text[1:-1].split("],["))
-    for root, share, routes in zip(phase.roots, phase.shares, lists, strict=True):
-        yield f'{{"root": {root}, "share": "{share}", "routes": [{routes}]}}'
+    for root, share, routes in zip(phase.roots, phase.shares, single_row_texts(phase.routes), strict=True):
+        yield f'{{"root": {root}, "share": "{share}", "routes": {routes}}}'
 
 
 def _joined(texts: Iterable[str], separator: str = ",") -> Iterator[str]:

@@ -8,7 +8,7 @@ never changes which files are accepted.
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from forestcoll.exact import WrittenFloat
 from forestcoll.schedule.rows import Rows
-from forestcoll.schedule.rows_text import BLOCK_BYTES, joined, scan, scan_rows
+from forestcoll.schedule.rows_text import scan_rows
 
 Row: TypeAlias = npt.NDArray[np.int32]
 
@@ -103,41 +103,18 @@ def _rest(text: bytes | bytearray, cuts: Sequence[Cut]) -> str | None:
 def _scanned_lists(text: bytes | bytearray, cuts: Sequence[Cut]) -> list[Rows | Row] | None:
     """Return the lists at `cuts`, or None if one of them does not contain only integers or only rows of integers."""
     lists: list[Rows | Row] = []
-    for group in _groups(text, cuts):
-        table = _TABLE.match(text, group[0].begin)
-        scanned = _scanned_rows(text, group) if table is None else _scanned_table(text, table.end(), group[0].end)
-        if scanned is None:
+    for cut in cuts:
+        table = _TABLE.match(text, cut.begin)
+        scanned = scan_rows(text, cut.begin, cut.end) if table is None else _scanned_table(text, table.end(), cut.end)
+        if scanned is None or (table is None and len(scanned) != 1):
             return None
-        lists += scanned
+        lists.append(scanned.entries if table is None else scanned)
     return lists
 
 
-def _groups(text: bytes | bytearray, cuts: Sequence[Cut]) -> Iterator[list[Cut]]:
-    """Yield `cuts` in groups that are converted together: a table alone, or single rows up to a block of bytes."""
-    group: list[Cut] = []
-    size = 0
-    for cut in cuts:
-        is_table = _TABLE.match(text, cut.begin) is not None
-        if group and (is_table or size > BLOCK_BYTES):
-            yield group
-            group, size = [], 0
-        group.append(cut)
-        size += BLOCK_BYTES + 1 if is_table else cut.end - cut.begin
-    if group:
-        yield group
-
-
-def _scanned_rows(text: bytes | bytearray, cuts: Sequence[Cut]) -> Sequence[Row] | None:
-    scanned = scan(joined(text[cut.begin : cut.end] for cut in cuts))
-    if scanned is None or len(scanned.lengths) != len(cuts):
-        return None
-    return np.split(scanned.entries, np.cumsum(scanned.lengths)[:-1])
-
-
-def _scanned_table(text: bytes | bytearray, begin: int, end: int) -> Sequence[Rows] | None:
+def _scanned_table(text: bytes | bytearray, begin: int, end: int) -> Rows | None:
     last = text.rfind(b"]", begin, end - 1) + 1
-    rows = None if text[last : end - 1].strip() else scan_rows(text, begin, last)
-    return None if rows is None else [rows]
+    return None if text[last : end - 1].strip() else scan_rows(text, begin, last)
 
 
 def _placed(document: object) -> int:

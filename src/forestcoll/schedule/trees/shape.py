@@ -5,19 +5,19 @@ nodes. Its *hops* are the number of links on that path, with those at switches. 
 tree that reduces is as high as its reverse.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from forestcoll.collective import PhaseOp
 from forestcoll.schedule.rows import IntArray, Rows
 from forestcoll.schedule.shape import Shape
-from forestcoll.schedule.trees.value import Phase, TreeSchedule
+from forestcoll.schedule.trees.value import TreeSchedule
 
-BLOCK_CELLS = 2**20
-"""The most depths of nodes that are kept at one time, unless one tree alone has more."""
+if TYPE_CHECKING:
+    from forestcoll import _schedules
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +63,16 @@ def tree_shape(schedule: TreeSchedule) -> TreeShape:
     """Return the shape of `schedule`; its trees must list each route after the routes that feed it.
 
     The images of a base tree have its height and its share.
+
+    Raises:
+        IndexError: a tree lists a route, or a route a node, that does not exist.
     """
-    ends = _Ends.of(schedule)
+    from forestcoll._schedules import heights as tree_heights
+
+    routes = _compiled(schedule.routes)
+    nodes = len(schedule.topology.nodes)
     depths = [
-        _depths(block.backwards(), ends.swapped()) if phase.op is PhaseOp.REDUCE else _depths(block, ends)
-        for phase in schedule.phases
-        for block in _blocks(phase, ends.nodes)
+        tree_heights(routes, _compiled(phase.routes), nodes, phase.op is PhaseOp.REDUCE) for phase in schedule.phases
     ]
     heights, hops = np.concatenate(depths, axis=1) if depths else np.zeros((2, 0), dtype=np.int32)
     shares = [share for phase in schedule.phases for share in phase.shares]
@@ -84,53 +88,11 @@ def tree_shape(schedule: TreeSchedule) -> TreeShape:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Ends:
-    """For each route of a schedule, its first node, its last node, and its number of links."""
-
-    firsts: IntArray
-    lasts: IntArray
-    lengths: IntArray
-    nodes: int
-
-    @staticmethod
-    def of(schedule: TreeSchedule) -> "_Ends":
-        starts, entries = schedule.routes.starts, schedule.routes.entries
-        lengths = starts[1:] - starts[:-1] - 1
-        return _Ends(entries[starts[:-1]], entries[starts[1:] - 1], lengths, len(schedule.topology.nodes))
-
-    def swapped(self) -> "_Ends":
-        return _Ends(self.lasts, self.firsts, self.lengths, self.nodes)
-
-
-def _blocks(phase: Phase, nodes: int) -> Iterator[Rows]:
-    """Yield the lists of routes of the trees of `phase`, in blocks of trees."""
-    count = max(1, BLOCK_CELLS // (nodes + 1))
-    for begin in range(0, len(phase), count):
-        starts = phase.routes.starts[begin : begin + count + 1]
-        yield Rows(starts - starts[0], phase.routes.entries[starts[0] : starts[-1]])
-
-
-def _depths(trees: Rows, ends: _Ends) -> IntArray:
-    """Return the height and the hops of each tree; all trees advance together, one position at a time.
-
-    A tree has a cell for each node, and one more cell, which is source and target of positions beyond its end.
-    """
-    sizes = np.diff(trees.starts)
-    positions = np.arange(len(trees.entries)) - np.repeat(trees.starts[:-1], sizes)
-    bases = np.arange(len(trees)) * (ends.nodes + 1)
-    places = positions, np.repeat(np.arange(len(trees)), sizes)
-    sources = np.tile(bases + ends.nodes, (int(sizes.max()), 1))
-    targets, lengths = sources.copy(), np.zeros(sources.shape, dtype=np.int32)
-    sources[places] = np.repeat(bases, sizes) + ends.firsts[trees.entries]
-    targets[places] = np.repeat(bases, sizes) + ends.lasts[trees.entries]
-    lengths[places] = ends.lengths[trees.entries]
-    heights, hops = np.zeros((2, len(trees) * (ends.nodes + 1)), dtype=np.int32)
-    for source, target, length in zip(sources, targets, lengths, strict=True):
-        heights[target] = heights[source] + 1
-        hops[target] = hops[source] + length
-    deepest: IntArray = np.stack([heights, hops]).reshape(2, len(trees), -1)[:, :, :-1].max(axis=2)
-    return deepest
+def _compiled(rows: Rows) -> "_schedules.Rows":
+    compiled = rows.compiled()
+    if compiled is None:
+        raise IndexError("a number of a node or a route does not fit in 32 bits")
+    return compiled
 
 
 def _mean(values: IntArray, shares: list[Fraction]) -> float:

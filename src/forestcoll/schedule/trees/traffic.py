@@ -61,11 +61,17 @@ def carried_by_routes(routes: Rows, phases: Sequence[Phase], copies: int) -> tup
 
     The integers are wide enough for sums that count the share of each tree `copies` times for each edge.
     """
+    from forestcoll._schedules import add_units
+
     whole = lcm(*{share.denominator for phase in phases for share in phase.shares})
     longest = int(np.diff(routes.starts).max(initial=1))
     most = whole * copies * longest * len(phases)
     carried = np.zeros(len(routes), dtype=np.int64 if most * 2 < 2**62 else object)
     for phase in phases:
+        compiled = phase.routes.compiled() if carried.dtype == np.int64 else None
         units = np.array([int(share * whole) for share in phase.shares], dtype=carried.dtype)
-        np.add.at(carried, phase.routes.entries, np.repeat(units, np.diff(phase.routes.starts)))
+        if compiled is None:
+            np.add.at(carried, phase.routes.entries, np.repeat(units, np.diff(phase.routes.starts)))
+        else:
+            add_units(compiled, units, carried)
     return carried, whole

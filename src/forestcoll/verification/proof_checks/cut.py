@@ -11,6 +11,7 @@ from collections import Counter
 from fractions import Fraction
 
 from forestcoll.collective import Collective
+from forestcoll.exact import exact_sum
 from forestcoll.proof import CutProof
 from forestcoll.verification.proof_checks.question import Question, UnprovenError
 
@@ -48,4 +49,4 @@ def must_leave(proof: CutProof, question: Question) -> Fraction:
         return sum((part * count for part, count in counts.items()), Fraction(0))
     inside, outwards = set(proof.inside), not question.collective.only_reduces
     parts = zip(question.members, question.parts, strict=True)
-    return sum((part for node, part in parts if (node in inside) == outwards), Fraction(0))
+    return exact_sum(part for node, part in parts if (node in inside) == outwards)

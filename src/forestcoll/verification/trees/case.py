@@ -17,6 +17,7 @@ from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.verification.network import ExactArray
 from forestcoll.verification.proof_checks.question import MAX_DENOMINATOR_DIGITS, Question
 from forestcoll.verification.routes.case import RouteCase
+from forestcoll.verification.trees.examination import base_loads
 
 
 @dataclass(frozen=True)
@@ -75,19 +76,27 @@ class Case(RouteCase):
         ]
 
     @cached_property
+    def examined(self) -> IntArray | None:
+        """The loads of links by base trees if the fast path accepts all routes and trees, else None."""
+        return base_loads(self)
+
+    @cached_property
     def loads(self) -> ExactArray:
         """The data on each link over all phases, as a count of 1/`denominator` of M."""
+        return self.group.summed(self._base_loads() if self.examined is None else self.examined)
+
+    def _base_loads(self) -> ExactArray:
         carried = self._carried()
         loads = np.zeros(len(self.network.sources), dtype=carried.dtype)
         for first, block in self.schedule.routes.blocks():
             _, links = self.hops(block)
             lengths = np.diff(block.starts) - 1
             np.add.at(loads, links, np.repeat(carried[first : first + len(block)], lengths))
-        return self.group.summed(loads)
+        return loads
 
     def _carried(self) -> ExactArray:
         """Return the data that the base trees send along each route."""
-        dtype = self._load_type()
+        dtype = self.load_type
         carried = np.zeros(len(self.schedule.routes), dtype=dtype)
         for phase, units in zip(self.schedule.phases, self.units, strict=True):
             of_tree = np.array(units, dtype=dtype)
@@ -96,8 +105,9 @@ class Case(RouteCase):
                 np.add.at(carried, block.entries, each)
         return carried
 
-    def _load_type(self) -> type[np.int64] | type[object]:
-        """Return the narrowest type in which no load overflows, even if all crossings are on one link."""
+    @cached_property
+    def load_type(self) -> type[np.int64] | type[object]:
+        """The narrowest type in which no load overflows, even if all crossings are on one link."""
         greatest = max((unit for units in self.units for unit in units), default=0)
         longest = int(np.diff(self.schedule.routes.starts).max(initial=1))
         crossings = longest * self.group.order * sum(len(phase.routes.entries) for phase in self.schedule.phases)

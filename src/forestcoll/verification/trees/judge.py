@@ -12,10 +12,10 @@ from forestcoll.proof import GroupLengthsProof
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.verification.claims import Claim, is_optimal
 from forestcoll.verification.proof_checks.checks import PROOFS_OF_TREES
-from forestcoll.verification.report import LinkLoad, TreeReport
+from forestcoll.verification.report import Fault, LinkLoad, TreeReport
 from forestcoll.verification.rule import first_fault
 from forestcoll.verification.trees.case import Case
-from forestcoll.verification.trees.rules import RULE_BOOKS
+from forestcoll.verification.trees.rules import RULE_BOOKS, RuleBook
 
 _BUSIEST_SHOWN = 8
 
@@ -23,7 +23,7 @@ _BUSIEST_SHOWN = 8
 def judge_trees(schedule: TreeSchedule) -> TreeReport:
     """Judge `schedule` by the rules for its collective, in order, up to the first that it breaks."""
     book, case = RULE_BOOKS[schedule.collective], Case(schedule)
-    fault = first_fault(case, book.delivery)
+    fault = _undelivered(case, book)
     if fault is not None:
         return TreeReport(fault)
     proofs = PROOFS_OF_TREES if schedule.sources is None else (GroupLengthsProof,)
@@ -37,6 +37,14 @@ def judge_trees(schedule: TreeSchedule) -> TreeReport:
         busiest=_busiest(case),
         busiest_count=0 if case.pace is None else len(case.pace.links),
     )
+
+
+def _undelivered(case: Case, book: RuleBook) -> Fault | None:
+    """Return the first fault for which data does not arrive; rules that the fast path has accepted are not applied."""
+    fault = first_fault(case, book.form)
+    if fault is None and case.examined is None:
+        fault = first_fault(case, book.delivery)
+    return fault or first_fault(case, book.shares)
 
 
 def tree_rules(collective: Collective = Collective.ALLGATHER) -> tuple[tuple[str, str], ...]:

@@ -28,18 +28,23 @@ class RuleBook:
     """The rules of a collective.
 
     Attributes:
-        delivery: the right data arrives everywhere. If these rules hold, the loads of links are meaningful.
+        form: flat rows match; ranks, phases, shards and symmetry are right.
+        delivery: trees send data along links to every node. `Case.examined` decides whether all of these rules hold.
+        shares: the right data arrives everywhere. If all rules up to here hold, the loads of links are meaningful.
         achieved: the schedule achieves the bandwidth that it claims.
         claims: the bound that the schedule claims is proven.
     """
 
+    form: tuple[Rule[Case], ...]
     delivery: tuple[Rule[Case], ...]
+    shares: tuple[Rule[Case], ...]
     achieved: tuple[Rule[Case], ...]
     claims: tuple[Rule[Claim], ...]
 
     def statements(self) -> tuple[tuple[str, str], ...]:
         """Return the identifier and the statement of each rule, in the order in which they are applied."""
-        return (*statements(self.delivery), *statements(self.achieved), *statements(self.claims))
+        of_trees = (self.form, self.delivery, self.shares, self.achieved)
+        return (*(each for rules in of_trees for each in statements(rules)), *statements(self.claims))
 
 
 _FORM = (
@@ -174,19 +179,13 @@ def _book(phases: TreeRule, shards: TreeRule, trees_: tuple[TreeRule, ...], root
         roots: the rule about roots.
         part: the part of the data that must leave a cut, in words; empty for all data.
     """
-    delivery: tuple[TreeRule, ...] = (
-        *_FORM,
-        phases,
-        shards,
-        *SYMMETRY,
-        *ROUTES,
-        trees_[0],
-        *_TREES,
-        *trees_[1:],
-        *_SHARES,
-        roots,
+    return RuleBook(
+        form=(*_FORM, phases, shards, *SYMMETRY),
+        delivery=(*ROUTES, trees_[0], *_TREES, *trees_[1:]),
+        shares=(*_SHARES, roots),
+        achieved=_ACHIEVED,
+        claims=(*FORM, *bound_rules(part)),
     )
-    return RuleBook(delivery, _ACHIEVED, (*FORM, *bound_rules(part)))
 
 
 RULE_BOOKS: Mapping[Collective, RuleBook] = MappingProxyType(

@@ -1,0 +1,144 @@
+// The bindings of what reads, writes and verifies schedules: they convert Python values, look for Ctrl-C, and do
+// nothing else. Nothing here is used to make schedules.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "schedule/rows.h"
+#include "schedule/rows_text.h"
+#include "schedule/tree_walks.h"
+#include "verify/examination.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace forestcoll {
+namespace {
+
+using schedule::Entry;
+
+template <class Number>
+using Array = nb::ndarray<Number, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <class Number>
+std::span<Number> span_of(const Array<Number>& array) {
+  return {array.data(), array.size()};
+}
+
+// Moves the memory of a vector to NumPy.
+template <class Number>
+nb::ndarray<nb::numpy, Number, nb::ndim<1>> to_array(std::vector<Number> values) {
+  auto owned = std::make_unique<std::vector<Number>>(std::move(values));
+  nb::capsule owner(owned.get(), [](void* pointer) noexcept { delete static_cast<std::vector<Number>*>(pointer); });
+  auto* held = owned.release();
+  return nb::ndarray<nb::numpy, Number, nb::ndim<1>>(held->data(), {held->size()}, owner);
+}
+
+// Handles signals (Ctrl-C) once in many calls.
+class Signals {
+ public:
+  void operator()() {
+    if (++calls_ % 64 == 0 && PyErr_CheckSignals() != 0) throw nb::python_error();
+  }
+
+ private:
+  std::uint64_t calls_ = 0;
+};
+
+// Flat rows that belong to Python; the bindings keep their arrays alive.
+struct KeptRows {
+  template <class Start>
+  KeptRows(Array<const Start> starts, Array<const Entry> entries)
+      : rows(schedule::Starts(span_of(starts)), span_of(entries)) {}
+
+  schedule::Rows rows;
+};
+
+nb::str rows_text(const KeptRows& kept, std::size_t first, std::size_t stop) {
+  if (first > stop || stop > kept.rows.size()) throw std::out_of_range("no such rows");
+  const auto text = std::make_unique_for_overwrite<char[]>(schedule::most_text(kept.rows, first, stop));
+  const char* const end = schedule::write_rows(kept.rows, first, stop, text.get());
+  return nb::str(text.get(), static_cast<std::size_t>(end - text.get()));
+}
+
+nb::object scan_rows(Array<const std::uint8_t> text) {
+  const std::string_view view(reinterpret_cast<const char*>(text.data()), text.size());
+  auto found = schedule::RowScanner(view).rows();
+  if (!found) return nb::none();
+  return nb::make_tuple(to_array(std::move(found->lengths)), to_array(std::move(found->entries)));
+}
+
+nb::tuple heights(const KeptRows& routes, const KeptRows& trees, std::size_t nodes, bool reduces) {
+  schedule::Heights found = schedule::HeightSearch(routes.rows, nodes, reduces).run(trees.rows, Signals());
+  return nb::make_tuple(to_array(std::move(found.sends)), to_array(std::move(found.hops)));
+}
+
+void add_units(const KeptRows& trees, Array<const std::int64_t> units, Array<std::int64_t> carried) {
+  schedule::add_units(trees.rows, span_of(units), span_of(carried), Signals());
+}
+
+using Marks = Array<const std::uint8_t>;
+
+struct PhaseParts {
+  const KeptRows* trees;
+  Array<const Entry> roots;
+  Array<const std::int64_t> units;
+  Marks may_be_root, may_end;
+  bool reduces;
+
+  verify::Forest forest() const {
+    return {trees->rows, span_of(roots), span_of(units), span_of(may_be_root), span_of(may_end), reduces};
+  }
+};
+
+nb::object examine(Marks is_compute, Marks takes_part, Marks may_end, Array<const Entry> sources,
+                   Array<const Entry> targets, const KeptRows& routes, const std::vector<const PhaseParts*>& phases) {
+  verify::Examination examination(span_of(is_compute), span_of(takes_part), span_of(may_end), span_of(sources),
+                                  span_of(targets), routes.rows);
+  for (const PhaseParts* phase : phases) {
+    if (!examination.trees_hold(phase->forest(), Signals())) return nb::none();
+  }
+  if (!examination.routes_hold(Signals())) return nb::none();
+  return nb::cast(to_array(examination.loads()));
+}
+
+}  // namespace
+}  // namespace forestcoll
+
+NB_MODULE(_schedules, module) {
+  using namespace forestcoll;
+  module.doc() = "Reading, writing and verifying the large arrays of schedules.";
+  nb::class_<KeptRows>(module, "Rows", "Flat rows of integers.")
+      .def(nb::init<Array<const std::int32_t>, Array<const Entry>>(), nb::arg("starts").noconvert(),
+           nb::arg("entries").noconvert(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
+      .def(nb::init<Array<const std::int64_t>, Array<const Entry>>(), nb::arg("starts").noconvert(),
+           nb::arg("entries").noconvert(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>());
+  module.def("rows_text", &rows_text, "rows"_a, "first"_a, "stop"_a,
+             "Return the rows from `first` to `stop` - 1 as JSON without spaces.");
+  module.def("scan_rows", &scan_rows, nb::arg("text").noconvert(),
+             "Return lengths and entries of the rows in a text, or None if the text is unusual.");
+  module.def("heights", &heights, "routes"_a, "trees"_a, "nodes"_a, "reduces"_a,
+             "Return the height and the hops of each tree.");
+  module.def("add_units", &add_units, "trees"_a, nb::arg("units").noconvert(), nb::arg("carried").noconvert(),
+             "Add, for each tree, its units to `carried` of each of its routes.");
+  nb::class_<PhaseParts>(module, "Phase", "The trees of a phase.")
+      .def(
+          "__init__",
+          [](PhaseParts* place, const KeptRows& trees, Array<const Entry> roots, Array<const std::int64_t> units,
+             Marks may_be_root, Marks may_end,
+             bool reduces) { new (place) PhaseParts{&trees, roots, units, may_be_root, may_end, reduces}; },
+          "trees"_a, nb::arg("roots").noconvert(), nb::arg("units").noconvert(), nb::arg("may_be_root").noconvert(),
+          nb::arg("may_end").noconvert(), "reduces"_a, nb::keep_alive<1, 2>());
+  module.def("examine", &examine, nb::arg("is_compute").noconvert(), nb::arg("takes_part").noconvert(),
+             nb::arg("may_end").noconvert(), nb::arg("sources").noconvert(), nb::arg("targets").noconvert(), "routes"_a,
+             "phases"_a, "Return the load of each link, or None if a rule about routes or trees does not hold.");
+}

@@ -1,0 +1,81 @@
+"""The fast path of the judge: the rules about routes and trees, and the loads of links, in compiled code.
+
+The compiled code (`native/verify`) shares no code with what makes schedules. It decides only whether all of these rules
+hold. If it does not accept a schedule, the rules in Python decide, and describe the first fault. They also decide if
+arrays or numbers are unusual: the compiled code takes rows of 32-bit integers and sums that fit into 64 bits.
+"""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.collective import Collective, PhaseOp
+from forestcoll.schedule.trees.value import Phase
+from forestcoll.verification.network import BoolArray
+
+if TYPE_CHECKING:
+    from forestcoll import _schedules
+    from forestcoll.verification.trees.case import Case
+
+
+def base_loads(case: "Case") -> npt.NDArray[np.int64] | None:
+    """Return the load of each link by base trees, as in `Case.loads`, if all rules about routes and trees hold.
+
+    Return None if one of them may be broken. The rules about form, phases, shards and symmetry must hold.
+    """
+    from forestcoll._schedules import examine
+
+    routes = case.schedule.routes.compiled()
+    phases = [_phase(case, phase, units) for phase, units in zip(case.schedule.phases, case.units, strict=True)]
+    if not case.denominator or routes is None or not all(phases) or case.load_type is not np.int64:
+        return None
+    network = case.network
+    return examine(
+        _marks(network.is_compute),
+        _marks(_members(case)),
+        _marks(network.is_compute | np.any([network.can_join(each.op) for each in case.schedule.phases], axis=0)),
+        network.sources.astype(np.int32),
+        network.targets.astype(np.int32),
+        routes,
+        [phase for phase in phases if phase is not None],
+    )
+
+
+def _phase(case: "Case", phase: Phase, units: list[int]) -> "_schedules.Phase | None":
+    """Return a phase as the compiled code takes it, or None if it is unusual."""
+    from forestcoll._schedules import Phase as CompiledPhase
+
+    trees = phase.routes.compiled()
+    if trees is None or min(units, default=0) < 1 or not _fit(phase.roots, 32) or not _fit(units, 64):
+        return None
+    return CompiledPhase(
+        trees,
+        np.array(phase.roots, dtype=np.int32),
+        np.array(units, dtype=np.int64),
+        _marks(_possible_roots(case, phase.op)),
+        _marks(case.network.is_compute | case.network.can_join(phase.op)),
+        phase.op is PhaseOp.REDUCE,
+    )
+
+
+def _fit(numbers: "tuple[int, ...] | list[int]", bits: int) -> bool:
+    """Return whether signed integers of so many bits hold all `numbers`."""
+    return all(type(number) is int and -(1 << bits - 1) <= number < 1 << bits - 1 for number in numbers)
+
+
+def _members(case: "Case") -> BoolArray:
+    members = np.zeros(case.network.size, dtype=np.bool_)
+    members[list(case.compute)] = True
+    return members
+
+
+def _possible_roots(case: "Case", op: PhaseOp) -> BoolArray:
+    """Return which nodes may be the root of a tree: in an allreduce without a symmetry, also places on the way."""
+    if case.schedule.collective is not Collective.ALLREDUCE or case.schedule.symmetry is not None:
+        return _members(case)
+    return case.network.is_compute | case.network.can_join(op)
+
+
+def _marks(marks: BoolArray) -> npt.NDArray[np.uint8]:
+    return marks.view(np.uint8)

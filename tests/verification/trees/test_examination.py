@@ -1,0 +1,154 @@
+"""The compiled fast path accepts exactly the schedules that the rules in Python accept, and finds the same loads."""
+
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from forestcoll.schedule.rows import IntArray, Rows, row_starts
+from forestcoll.schedule.trees.value import Phase, TreeSchedule
+from forestcoll.solver.generate import generate
+from forestcoll.verification.rule import first_fault
+from forestcoll.verification.trees.case import Case
+from forestcoll.verification.trees.rules import RULE_BOOKS
+from verify_drafts import GOOD, OTHERS, Draft, ring
+
+GENERATED: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("dgx-a100:boxes=2", "allgather", {}),
+    ("dgx-a100:boxes=2", "allgather", {"compact": True}),
+    ("dgx-a100:boxes=2", "reduce-scatter", {"ranks": [0, 1, 2, 8, 9]}),
+    ("dgx-h100:boxes=2,nvls=true", "allreduce", {}),
+    ("torus:dims=3x3", "allreduce", {}),
+    ("torus:dims=3x3", "allreduce", {"ranks": [0, 1, 4, 8]}),
+    ("mi250:boxes=1", "broadcast", {"root": "b0/gpu3"}),
+    ("hypercube:dim=3", "reduce", {"root": 5}),
+)
+
+
+def generated() -> Iterator[TreeSchedule]:
+    for spec, collective, options in GENERATED:
+        schedule = generate(spec, collective, **options)
+        assert isinstance(schedule, TreeSchedule)
+        yield schedule
+
+
+def accepted_by_rules(case: Case) -> bool:
+    return first_fault(case, RULE_BOOKS[case.schedule.collective].delivery) is None
+
+
+def agrees(schedule: TreeSchedule) -> bool:
+    """Check that both paths accept or refuse `schedule`, with the same loads; return whether they accept it."""
+    case, slow = Case(schedule), Case(schedule)
+    slow.__dict__["examined"] = None
+    assert (case.examined is not None) == accepted_by_rules(slow)
+    if case.examined is not None:
+        assert case.loads.tolist() == slow.loads.tolist()
+    return case.examined is not None
+
+
+@pytest.mark.parametrize("make", [*GOOD, *OTHERS])
+def test_correct_drafts_are_accepted(make: Callable[[], Draft]) -> None:
+    assert agrees(make().freeze())
+
+
+def test_generated_schedules_are_accepted() -> None:
+    assert all(agrees(schedule) for schedule in generated())
+
+
+def changed_rows(rows: Rows, bound: int, choose: random.Random) -> Rows:
+    """Return `rows` with one entry changed, exchanged with another one, added or removed."""
+    lists = [list(row) for row in rows]
+    row = lists[choose.randrange(len(lists))]
+    kind, place = choose.randrange(5), choose.randrange(len(row) + 1)
+    if kind < 2:
+        row[place : place + 1] = [choose.randrange(-1, bound + 1)]
+    elif kind == 2:
+        row.insert(place, choose.randrange(bound))
+    elif kind == 3 and row:
+        row.pop(choose.randrange(len(row)))
+    elif row:
+        other = choose.randrange(len(row))
+        row[other], row[place - 1] = row[place - 1], row[other]
+    return Rows.of(lists)
+
+
+def changed_phase(phase: Phase, routes: int, nodes: int, choose: random.Random) -> Phase:
+    if choose.randrange(4):
+        return replace(phase, routes=changed_rows(phase.routes, routes, choose))
+    roots = list(phase.roots)
+    roots[choose.randrange(len(roots))] = choose.randrange(-1, nodes + 1)
+    return replace(phase, roots=tuple(roots))
+
+
+def changed(schedule: TreeSchedule, choose: random.Random) -> TreeSchedule:
+    nodes = len(schedule.topology.nodes)
+    if choose.randrange(2):
+        return replace(schedule, routes=changed_rows(schedule.routes, nodes, choose))
+    place = choose.randrange(len(schedule.phases))
+    phases = list(schedule.phases)
+    phases[place] = changed_phase(phases[place], len(schedule.routes), nodes, choose)
+    return replace(schedule, phases=tuple(phases))
+
+
+@pytest.mark.parametrize("count", [60, pytest.param(2000, marks=pytest.mark.slow)])
+def test_changed_schedules_are_accepted_by_both_paths_or_by_none(count: int) -> None:
+    choose = random.Random(20)  # noqa: S311 (not for secrets)
+    correct = [*generated(), *(make().freeze() for make in (*GOOD, *OTHERS))]
+    accepted = [agrees(changed(schedule, choose)) for schedule in correct for _ in range(count)]
+    assert 0 < sum(accepted) < len(accepted)  # some changes break no rule
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+@pytest.mark.parametrize("starts", [np.int16, np.int32, np.int64])
+def test_arrays_of_other_types_are_converted(dtype: type[np.int32], starts: type[np.int32]) -> None:
+    schedule = ring().freeze()
+    rows = Rows(schedule.routes.starts.astype(starts), schedule.routes.entries.astype(dtype))
+    assert agrees(replace(schedule, routes=rows))
+
+
+def test_a_number_that_only_looks_right_in_32_bits_is_refused() -> None:
+    schedule = ring().freeze()
+    entries: IntArray = schedule.routes.entries.astype(np.int64)
+    entries[0] += 2**32
+    wide = replace(schedule, routes=Rows(schedule.routes.starts, entries))
+    assert Case(wide).examined is None
+    assert not agrees(wide)
+
+
+def test_arrays_with_gaps_are_copied() -> None:
+    schedule = ring().freeze()
+    gaps: IntArray = np.repeat(schedule.routes.entries, 2)
+    assert agrees(replace(schedule, routes=Rows(schedule.routes.starts, gaps[::2])))
+
+
+@pytest.mark.parametrize("scale", [Fraction(1, 3**60), Fraction(1, 10**40)])
+def test_sums_that_do_not_fit_in_64_bits_are_left_to_the_rules(scale: Fraction) -> None:
+    draft = ring()
+    draft.trees[0].share += scale
+    case = Case(draft.freeze())
+    assert case.examined is None
+    assert accepted_by_rules(case)
+    assert sum(case.loads.tolist()) > 2**63
+
+
+def test_a_share_that_is_not_positive_is_left_to_the_rules() -> None:
+    draft = ring()
+    draft.trees[0].share -= 1
+    assert Case(draft.freeze()).examined is None
+
+
+def test_many_trees_and_routes_are_marked_apart() -> None:
+    """Trees and routes use the same marks of nodes, so a route must not find the marks of a tree."""
+    schedule = ring().freeze()
+    phase = schedule.phases[0]
+    twice = replace(
+        phase,
+        roots=phase.roots * 2,
+        shares=phase.shares * 2,
+        routes=Rows(row_starts(np.tile(np.diff(phase.routes.starts), 2)), np.tile(phase.routes.entries, 2)),
+    )
+    assert agrees(replace(schedule, phases=(twice,)))
