@@ -101,8 +101,8 @@ class GroupOptions:
         pieces = options["demand"] if is_file_of_pieces(options["demand"]) else None
         if pieces is not None:
             options["demand"] = None
-        names = ("groups", "group_sizes", "layout", "run")
-        return GroupOptions(*[options.pop(name) for name in names], pieces=pieces)
+        groups, sizes, layout, run = (options.pop(name) for name in ("groups", "group_sizes", "layout", "run"))
+        return GroupOptions(groups, sizes, layout, run, pieces)
 
     @property
     def are_given(self) -> bool:
