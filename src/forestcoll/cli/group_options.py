@@ -73,7 +73,7 @@ members_option = click.option(
     "--members",
     metavar="DIR",
     type=FileName(),
-    help="With --groups or --layout: also write the schedule of each group to a file group-N.json in this directory.",
+    help="For groups and pieces: also write the schedule of each group to a file group-N.json in this directory.",
 )
 
 
