@@ -111,7 +111,7 @@ def command(  # noqa: PLR0913 (one parameter per option)
         generate_bundle_and_report(topology, groups, options, BundleOutput(output, members, as_json, verbose))
         return
     if members is not None:
-        raise click.UsageError("--members is for groups; also give --groups or --layout")
+        raise click.UsageError("--members is for groups; also give --groups, --layout or pieces")
     if method in set(StepMethod):
         changes = (options["without"], options["degrade"])
         stepwise = StepOptions(topology, options["collective"], method, chunks, data_size, steps, *changes)

@@ -73,7 +73,7 @@ members_option = click.option(
     "--members",
     metavar="DIR",
     type=FileName(),
-    help="With --groups or --layout: also write the schedule of each group to a file group-N.json in this directory.",
+    help="For groups and pieces: also write the schedule of each group to a file group-N.json in this directory.",
 )
 
 
@@ -101,8 +101,8 @@ class GroupOptions:
         pieces = options["demand"] if is_file_of_pieces(options["demand"]) else None
         if pieces is not None:
             options["demand"] = None
-        names = ("groups", "group_sizes", "layout", "run")
-        return GroupOptions(*[options.pop(name) for name in names], pieces=pieces)
+        groups, sizes, layout, run = (options.pop(name) for name in ("groups", "group_sizes", "layout", "run"))
+        return GroupOptions(groups, sizes, layout, run, pieces)
 
     @property
     def are_given(self) -> bool:
