@@ -90,7 +90,8 @@ def _pieces(nodes: int, degree: int, last: int, half: int, *, turns: bool) -> _P
         ends += [start, (start + length) % nodes]
         changes += [bit, -bit]
         before[start + length >= nodes] += bit
-    keys = (np.stack(ends, axis=1).astype(np.int32) << _SLOT_BITS) + np.arange(len(ends), dtype=np.int32)
+    keys: _Numbers = np.stack(ends, axis=1).astype(np.int32) << _SLOT_BITS
+    keys += np.arange(len(ends), dtype=np.int32)
     keys.sort(axis=1)
     firsts = np.minimum(keys >> _SLOT_BITS, half)
     limits = np.full_like(firsts, half)
