@@ -61,9 +61,10 @@ def test_the_document_shows_the_rows_of_the_benchmark(name: str) -> None:
     assert row in PAGE.splitlines()
 
 
-@pytest.mark.parametrize(
-    ("spec", "shown"), re.findall(r"^forestcoll bounds ([^\n]*)\n```\n\n```text\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
-)
+SHOWN = re.findall(r"^forestcoll bounds ([^\n]*)\n```\n\n```text\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize(("spec", "shown"), SHOWN)
 def test_the_document_shows_rows_of_the_command(spec: str, shown: str) -> None:
     assert set(shown.splitlines()) <= set(bounds_page(bounds_of(spec)).lines())
 

@@ -68,7 +68,13 @@ def test_a_tree_of_full_duplex_links_has_the_rate_of_its_least_link() -> None:
     links = {(0, 1): 5, (1, 2): 2, (1, 3): 4, (3, 4): 7}
     found = bounds_of(network(links | {(target, source): each for (source, target), each in links.items()}))
     assert found.allreduce_rate.tree_lower == 2
-    assert found.allreduce_rate.cut_edge == CutEdge(1, 2, enters=True)
+    assert found.allreduce_rate.cut_edge == CutEdge(1, 2, (0, 1, 3, 4))
+
+
+def test_the_least_link_of_a_tree_may_be_between_inner_nodes() -> None:
+    links = {(0, 1): 5, (1, 2): 2, (2, 3): 7}
+    rate = bounds_of(network(links | {(target, source): each for (source, target), each in links.items()}))
+    assert rate.allreduce_rate.cut_edge == CutEdge(1, 2, (0, 1))
 
 
 @pytest.mark.parametrize("spec", ["ring:nodes=3", "complete:nodes=4", "ring:nodes=4,one_way=true", "hypercube:dim=2"])
@@ -108,4 +114,4 @@ def test_a_switch_that_only_sends_is_no_end_of_a_cut_edge() -> None:
     for source, target in ("ab", "ba", "as", "sb", "ba"):
         builder.add_link(source, target, 1)
     rate = bounds_of(builder.build()).allreduce_rate
-    assert (rate.tree_lower, rate.cut_edge) == (Fraction(2), CutEdge(1, 0, enters=True))
+    assert (rate.tree_lower, rate.cut_edge) == (Fraction(2), CutEdge(1, 0, (1,)))

@@ -10,7 +10,8 @@ order for odd t. In a de Bruijn graph of N = d^k nodes, all walks end at z mod N
 
 So the set S of arcs with the greatest |shards that only S can bring| / |S| (Theorem 19) can be an interval of arc
 numbers, because otherwise one of its intervals has as great a ratio. There are d^2 intervals instead of 2^d sets. The
-shards of each node and each interval are counted by adding up their changes from node to node.
+shards of each node and each interval are counted by adding up their changes from node to node. The map of node v to
+node N-1-v is an automorphism of both graphs, so the loads are counted on the first half of the nodes only.
 """
 
 from dataclasses import dataclass
@@ -23,13 +24,13 @@ import numpy.typing as npt
 from forestcoll.design.measure import Cost
 
 _Numbers = npt.NDArray[Any]
-_SLOT = 64
-"""More than the number of ends of intervals per node, to join a position and the number of an end to one integer."""
+_SLOT_BITS = 6
+"""More bits than the number of ends of intervals per node needs, to join a position and the number of an end."""
 
 
 @dataclass(frozen=True)
 class _Pieces:
-    """Intervals of nodes that get a shard at the same step over the same arcs.
+    """Intervals of the first half of the nodes that get a shard at the same step over the same arcs.
 
     Attributes:
         shards: the shard of each interval.
@@ -64,8 +65,9 @@ def _cost(nodes: int, degree: int, *, turns: bool) -> Cost:
     last = 1
     while degree**last < nodes:
         last += 1
-    pieces = _pieces(nodes, degree, last, turns=turns)
-    counts = _counts(pieces, _arcs(pieces, nodes, degree, last, turns=turns), nodes, last + 1, degree)
+    half = (nodes + 1) // 2
+    pieces = _pieces(nodes, degree, last, half, turns=turns)
+    counts = _counts(pieces, _arcs(pieces, nodes, degree, last, turns=turns), half, last + 1, degree)
     loads = [Fraction(int(counts[:, step].max())) for step in range(last - 1)]  # only one arc can bring each shard
     final = counts[:, last - 1 :]
     if final.any():
@@ -74,10 +76,11 @@ def _cost(nodes: int, degree: int, *, turns: bool) -> Cost:
     return Cost(len(loads), Fraction(degree, nodes) * sum(loads, Fraction(0)))
 
 
-def _pieces(nodes: int, degree: int, last: int, *, turns: bool) -> _Pieces:
+def _pieces(nodes: int, degree: int, last: int, half: int, *, turns: bool) -> _Pieces:
     """Return all pieces: the ends of all intervals of all shards are sorted, and intervals are counted between them."""
-    numbers = np.arange(nodes, dtype=np.int64)
-    ends, changes, before = [np.zeros(nodes, dtype=np.int64)], [0], np.full(nodes, 1 << last, dtype=np.int32)
+    wide = np.int32 if nodes * nodes * degree < 2**31 else np.int64  # a walk's number is less than N * N * d
+    numbers = np.arange(nodes, dtype=wide)
+    ends, changes, before = [np.zeros(nodes, dtype=wide)], [0], np.full(nodes, 1 << last, dtype=np.int32)
     for step in range(last + 1):
         length = degree**step
         start = numbers * length % nodes
@@ -87,16 +90,19 @@ def _pieces(nodes: int, degree: int, last: int, *, turns: bool) -> _Pieces:
         ends += [start, (start + length) % nodes]
         changes += [bit, -bit]
         before[start + length >= nodes] += bit
-    keys = np.stack(ends, axis=1).astype(np.int32) * _SLOT + np.arange(len(ends), dtype=np.int32)
+    keys: _Numbers = np.stack(ends, axis=1).astype(np.int32) << _SLOT_BITS
+    keys += np.arange(len(ends), dtype=np.int32)
     keys.sort(axis=1)
-    reached = np.cumsum(np.array(changes, dtype=np.int32)[keys % _SLOT], axis=1, dtype=np.int32) + before[:, None]
-    steps = np.bitwise_count((reached & -reached) - 1)
-    firsts = keys // _SLOT
-    limits = np.concatenate([firsts[:, 1:], np.full((nodes, 1), nodes, dtype=np.int32)], axis=1)
-    kept = np.flatnonzero((limits > firsts) & (steps > 0))
-    wide = np.int32 if nodes * nodes * degree < 2**31 else np.int64  # a walk's number is less than N * N * d
+    firsts = np.minimum(keys >> _SLOT_BITS, half)
+    limits = np.full_like(firsts, half)
+    limits[:, :-1] = firsts[:, 1:]
+    changed = np.array(changes, dtype=np.int32)[keys & ((1 << _SLOT_BITS) - 1)]
+    reached = np.cumsum(changed, axis=1, dtype=np.int32) + before[:, None]
+    kept = np.flatnonzero((limits > firsts) & (reached & 1 == 0))  # bit 0: the shard itself
+    lowest = reached.ravel()[kept]
+    steps = np.bitwise_count((lowest & -lowest) - 1)
     shards = (kept // len(ends)).astype(wide)
-    return _Pieces(shards, steps.ravel()[kept], firsts.ravel()[kept], limits.ravel()[kept])
+    return _Pieces(shards, steps, firsts.ravel()[kept], limits.ravel()[kept])
 
 
 def _arcs(pieces: _Pieces, nodes: int, degree: int, last: int, *, turns: bool) -> _Numbers:
@@ -117,14 +123,14 @@ def _arcs(pieces: _Pieces, nodes: int, degree: int, last: int, *, turns: bool) -
     return columns
 
 
-def _counts(pieces: _Pieces, columns: _Numbers, nodes: int, steps: int, degree: int) -> _Numbers:
-    """Return, for each node, step and first arc, the number of pieces that contain the node."""
+def _counts(pieces: _Pieces, columns: _Numbers, half: int, steps: int, degree: int) -> _Numbers:
+    """Return, for each node of the first half, step and first arc, the number of pieces that contain the node."""
     width = steps * degree
-    size = (nodes + 1) * width
+    size = (half + 1) * width
     more = np.bincount(pieces.firsts * width + columns, minlength=size)
     less = np.bincount(pieces.ends * width + columns, minlength=size)
-    changes = (more - less).astype(np.int32).reshape(nodes + 1, width)[:-1]
-    return np.cumsum(changes, axis=0, dtype=np.int32).reshape(nodes, steps, degree)
+    changes = (more - less).astype(np.int32).reshape(half + 1, width)[:-1]
+    return np.cumsum(changes, axis=0, dtype=np.int32).reshape(half, steps, degree)
 
 
 def _shared_load(counts: _Numbers, widths: list[int]) -> Fraction:

@@ -151,7 +151,8 @@ def _reason(found: Bounds) -> str:
     if edge is None:
         return "trees reach the cut-set bound"
     source, target = _id(found.topology, edge.source), _id(found.topology, edge.target)
-    only = f"into {target}" if edge.enters else f"out of {source}"
+    ranks = set(found.members).intersection(edge.inside)
+    only = f"out of a set with {len(ranks)} of {len(found.members)} ranks"
     return f"trees fill {source} -> {target}, the only link {only} (Theorem 3)"
 
 
@@ -223,12 +224,12 @@ def _cut_ids(found: Bounds) -> list[NodeId]:
     return found.topology.ids(proof.inside) if isinstance(proof, CutProof) else []
 
 
-def _cut_edge_document(found: Bounds) -> dict[str, NodeId] | None:
+def _cut_edge_document(found: Bounds) -> dict[str, object] | None:
     edge = found.allreduce_rate.cut_edge
     if edge is None:
         return None
     source, target = found.topology.ids([edge.source, edge.target])
-    return {"source": source, "target": target, "only": "into target" if edge.enters else "out of source"}
+    return {"source": source, "target": target, "cut": found.topology.ids(edge.inside)}
 
 
 def _bound_document(topology: Topology, bound: CollectiveBound, ranks: tuple[int, ...] | None) -> dict[str, object]:
