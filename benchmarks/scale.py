@@ -287,9 +287,17 @@ def measured(given: argparse.Namespace) -> str:
         lines = [first, "", *shown(head, rows(setting))]
     if given.history is not None:
         record(given.history, ((case.family, case.nodes, case.now) for case in cases if isinstance(case.now, Run)))
+    return "\n".join([*lines, *exponent_lines(cases), ""])
+
+
+def exponent_lines(cases: Sequence[Case]) -> list[str]:
+    """Print the table of exponents and return its lines; none if no family was measured at two sizes."""
+    rows = [row for row in exponents(cases) if row[1] != "-"]
+    if not rows:
+        return []
     title = "The exponent of the time of all stages in N, between the two largest finished sizes:"
     print(f"\n{title}\n")
-    return "\n".join([*lines, "", title, "", *shown(["family", "exponent"], exponents(cases)), ""])
+    return ["", title, "", *shown(["family", "exponent"], rows)]
 
 
 def options() -> argparse.ArgumentParser:
