@@ -9,16 +9,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
+from typing import TypeAlias
 
 ROOT = Path(__file__).parents[1]
 
+Python: TypeAlias = tuple[str, ...]
+"""The command of a Python, with its options."""
+
 
 @contextmanager
-def installed(commit: str | None) -> Iterator[str | None]:
+def installed(commit: str | None) -> Iterator[Python | None]:
     """Yield the Python of an environment with the forestcoll of `commit`; None if `commit` is None.
 
-    Packages that forestcoll uses have the same versions as here, so that only forestcoll differs. The build downloads
-    its tools, as `pip install` does.
+    The Python is isolated (`-I`), as the environment variable PYTHONPATH may lead to this forestcoll. Packages that
+    forestcoll uses have the same versions as here, so that only forestcoll differs. The build downloads its tools, as
+    `pip install` does.
     """
     if commit is None:
         yield None
@@ -30,7 +35,7 @@ def installed(commit: str | None) -> Iterator[str | None]:
         python = str(folder / "environment" / "bin" / "python")
         words = [python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", str(folder / "source")]
         subprocess.run([*words, *_pinned()], check=True)
-        yield python
+        yield (python, "-I")
 
 
 def _extract(commit: str, folder: Path) -> None:

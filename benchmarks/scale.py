@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import cast
 
 from mixed_networks import random_network
-from other_commit import installed
+from other_commit import Python, installed
 from scale_records import record, replace_table
 from sizes import (
     Run,
@@ -103,6 +103,9 @@ AGAINST_HEAD = ["before CPU s", "before / now"]
 COMPARISON_HEAD = ["network", "N", "k", "fast ms", "proven ms", "reference ms", "proven / fast", "reference / fast"]
 
 
+THIS: Python = (sys.executable,)
+
+
 @dataclass(frozen=True)
 class Stopped:
     """A case without a result, with the reason `why`."""
@@ -114,14 +117,26 @@ class Stopped:
 class Setting:
     """How cases are run: in which folder, for how many seconds at most, and with which other forestcoll, if any.
 
-    `before` is the Python of an environment with the commit that is compared.
+    `before` is the command of the Python of an environment with the commit that is compared.
     """
 
     folder: Path
     limit: float
-    before: str | None = None
+    before: Python | None = None
 
-    def run(self, spec: str, python: str = sys.executable) -> Run | Stopped:
+    @property
+    def pythons(self) -> list[Python]:
+        """This Python and, if a commit is compared, that of its environment."""
+        return [THIS] if self.before is None else [THIS, self.before]
+
+    def compile(self) -> None:
+        """Run each Python once, so that no measured run compiles modules to bytecode."""
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+        os.environ["PYTHONPYCACHEPREFIX"] = str(self.folder / "bytecode")
+        for python in self.pythons:
+            self.run("ring:nodes=4", python)
+
+    def run(self, spec: str, python: Python = THIS) -> Run | Stopped:
         """Run `forestcoll generate` on a network."""
         words = [spec, "-o", str(self.folder / "schedule.json")]
         try:
@@ -187,15 +202,15 @@ def case_seconds(run: Run) -> float:
 def cases_of(families: Iterable[str], sizes: Sequence[int], setting: Setting) -> Iterator[Case]:
     """Run the cases of all families. Of a family that has no result at one size, larger sizes are not tried."""
     for family in families:
-        last: dict[str, Run | Stopped] = {}
+        last: dict[Python, Run | Stopped] = {}
         for nodes in sizes:
             if nodes > BEYOND and family not in SYMMETRIC:
                 continue
             spec = spec_of(family, nodes, setting.folder)
-            for python in filter(None, (sys.executable, setting.before)):
+            for python in setting.pythons:
                 stopped = isinstance(last.get(python), Stopped)
                 last[python] = Stopped("not tried") if stopped else setting.run(spec, python)
-            yield Case(family, nodes, last[sys.executable], last[setting.before] if setting.before else None)
+            yield Case(family, nodes, last[THIS], last[setting.before] if setting.before else None)
 
 
 def exponents(cases: Sequence[Case]) -> Iterator[list[str]]:
@@ -266,13 +281,23 @@ def measured(given: argparse.Namespace) -> str:
     first = heading(given)
     print(f"{first}\n")
     with tempfile.TemporaryDirectory() as name, installed(given.against) as before:
+        setting = Setting(Path(name), given.limit, before)
+        setting.compile()
         head = HEAD + (AGAINST_HEAD if given.against else [])
-        lines = [first, "", *shown(head, rows(Setting(Path(name), given.limit, before)))]
+        lines = [first, "", *shown(head, rows(setting))]
     if given.history is not None:
         record(given.history, ((case.family, case.nodes, case.now) for case in cases if isinstance(case.now, Run)))
+    return "\n".join([*lines, *exponent_lines(cases), ""])
+
+
+def exponent_lines(cases: Sequence[Case]) -> list[str]:
+    """Print the table of exponents and return its lines; none if no family was measured at two sizes."""
+    rows = [row for row in exponents(cases) if row[1] != "-"]
+    if not rows:
+        return []
     title = "The exponent of the time of all stages in N, between the two largest finished sizes:"
     print(f"\n{title}\n")
-    return "\n".join([*lines, "", title, "", *shown(["family", "exponent"], exponents(cases)), ""])
+    return ["", title, "", *shown(["family", "exponent"], rows)]
 
 
 def options() -> argparse.ArgumentParser:

@@ -38,7 +38,7 @@ def _row(family: str, nodes: int, run: Run) -> list[object]:
     document = run.document
     head = [f"{datetime.now(tz=UTC):%Y-%m-%d}", version(), _commit(), processor(), family, nodes]
     figures = [f"{run.seconds:.2f}", f"{run.cpu_seconds:.2f}", f"{run.peak_bytes / 1e6:.0f}"]
-    return [*head, document["trees_per_root"], *figures, document["greatest_height"], document["mean_height"]]
+    return [*head, document["trees_per_root"], *figures, document["greatest_height"], f"{document['mean_height']:.1f}"]
 
 
 def _commit() -> str:

@@ -77,10 +77,10 @@ class RunFailed(SystemExit):
 
 
 def run_generate(
-    words: Sequence[str], folder: Path, *, python: str = sys.executable, limit: float | None = None
+    words: Sequence[str], folder: Path, *, python: Sequence[str] = (sys.executable,), limit: float | None = None
 ) -> Run:
     """Run `forestcoll generate` with these arguments in a process of `python`, for at most `limit` seconds."""
-    words = [python, "-m", "forestcoll", "generate", *words, "--json"]
+    words = [*python, "-m", "forestcoll", "generate", *words, "--json"]
     answer = folder / "answer.json"
     began = time.perf_counter()
     with answer.open("wb") as out, subprocess.Popen(words, stdout=out) as process:
