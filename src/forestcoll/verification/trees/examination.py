@@ -1,8 +1,9 @@
 """The fast path of the judge: the rules about routes and trees, and the loads of links, in compiled code.
 
 The compiled code (`native/verify`) shares no code with what makes schedules. It decides only whether all of these rules
-hold. If it does not accept a schedule, the rules in Python decide, and describe the first fault. They also decide if
-arrays or numbers are unusual: the compiled code takes rows of 32-bit integers and sums that fit into 64 bits.
+hold. If it does not accept a schedule, the rules in Python decide, and describe the first fault. They also decide if a
+schedule has sources and targets, and if arrays or numbers are unusual: the compiled code takes rows of 32-bit integers
+and sums that fit into 64 bits.
 """
 
 from typing import TYPE_CHECKING
@@ -26,6 +27,8 @@ def base_loads(case: "Case") -> npt.NDArray[np.int64] | None:
     """
     from forestcoll._schedules import examine
 
+    if case.schedule.sources is not None:
+        return None
     routes = case.schedule.routes.compiled()
     phases = [_phase(case, phase, units) for phase, units in zip(case.schedule.phases, case.units, strict=True)]
     if not case.denominator or routes is None or not all(phases) or case.load_type is not np.int64:
