@@ -54,12 +54,14 @@ def test_a_goal_schedule_is_written_for_a_size_and_checked(schedule: Path, tmp_p
     assert "GOAL schedules have no dialects and state their root" in message
 
 
-def test_a_folder_for_astra_sim_is_written_and_its_traces_checked(schedule: Path, tmp_path: Path) -> None:
-    run = run_command("export", schedule, "--to", "astra-sim", "--bytes", "1GB", "-o", tmp_path / "sim")
+def test_a_folder_for_astra_sim_is_written_and_its_traces_checked(tmp_path: Path) -> None:
+    ring = tmp_path / "ring.json"
+    assert run_command("generate", "ring:nodes=3", "-o", ring).status == 0
+    run = run_command("export", ring, "--to", "astra-sim", "--bytes", "1GB", "-o", tmp_path / "sim")
     assert run.status == 0
     assert "expected algbw" in run.out
     assert str(tmp_path / "sim") in run.out
-    assert (tmp_path / "sim" / "system.json").exists()
+    assert (tmp_path / "sim" / "run.sh").exists()
     assert run_command("check-program", tmp_path / "sim" / "collective.0.et").status == 0
 
 

@@ -76,6 +76,9 @@ def test_steps_have_an_expected_time_too() -> None:
 def test_a_network_of_several_switches_is_written_for_ns_3() -> None:
     options = Options(placement=Placement.OUT_OF_PLACE)
     files = export(schedule("dgx-a100:boxes=2,gpus=2"), "astra-sim", options=options).files
+    done = export(schedule("dgx-a100:boxes=2,gpus=2"), "astra-sim")
+    assert done.expected == ()
+    assert done.slow is None
     assert "network.yml" not in files
     assert "run.sh" not in files
     assert files["network.txt"].startswith(b"7 3 8\n")

@@ -12,6 +12,7 @@ from forestcoll.schedule.schedule import Schedule
 from forestcoll.simulation.costs import point_at
 from forestcoll.simulation.program.paths import Paths
 from forestcoll.simulation.traces import seconds_of
+from forestcoll.targets.chakra.astra_sim import NETWORK
 from forestcoll.targets.exporting import (
     DEFAULT_BYTES,
     DEFAULT_DIALECT,
@@ -113,7 +114,8 @@ def export_best(
 def _in_pieces(schedule: Schedule, size: int, given: Mapping[str, Any]) -> Export:
     """Return the folder for ASTRA-sim with the fewest pieces whose expected time is near that of the schedule.
 
-    The expected time is that of ASTRA-sim's analytical model, which moves one message at a time over a link.
+    The expected time is that of ASTRA-sim's analytical model, which moves one message at a time over a link. A network
+    that this model cannot express is for ns-3, and gets the usual number of pieces without an expected time.
     """
     usual = usual_options(schedule, Target.ASTRA_SIM)
     paths = Paths.shortest(schedule)
@@ -122,6 +124,8 @@ def _in_pieces(schedule: Schedule, size: int, given: Mapping[str, Any]) -> Expor
     for pieces in numbers:
         options = replace(usual, **{**given, "pieces": pieces})
         done = export_with(options, schedule, Target.ASTRA_SIM, size=size)
+        if NETWORK not in done.files:
+            return done
         algbw = point_at(schedule, size=size, seconds=seconds_of(done.traces, paths), pieces=1, part=1).algbw
         if best is None or algbw > best.expected[0][1]:
             best = replace(done, expected=((size, algbw),))

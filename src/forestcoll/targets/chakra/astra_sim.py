@@ -28,6 +28,9 @@ COLLECTIVES = MappingProxyType(
 )
 """For each collective, the key of the system file and the number in the schema of Chakra (`CollectiveCommType`)."""
 
+NETWORK = "network.yml"
+"""The file of the network for the analytical model."""
+
 _RUN = """\
 #!/bin/sh
 # Simulates the collective with ASTRA-sim's analytical model. ASTRA_SIM is the program
@@ -81,7 +84,7 @@ def files_of(topology: Topology, task: Task, traces: Sequence[Trace], size: int)
 
 def _network(topology: Topology) -> dict[str, bytes]:
     try:
-        return {"network.yml": analytical_yaml.text_of(topology).encode(), "run.sh": _RUN.encode()}
+        return {NETWORK: analytical_yaml.text_of(topology).encode(), "run.sh": _RUN.encode()}
     except InputError:
         logical = {"logical-dims": [str(len(topology.compute))]}
         return {"network.txt": ns3_text.text_of(topology).encode(), "logical.json": _json(logical)}
