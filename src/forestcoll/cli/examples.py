@@ -50,7 +50,7 @@ EXAMPLES = {
     "find-topology": (
         "forestcoll find-topology --nodes 12 --degree 4",
         "forestcoll find-topology --nodes 12 --degree 4 --size 1MB --topology-output network.json",
-        "forestcoll find-topology --nodes 36 --degree 4 --base torus:dims=3x3",
+        "forestcoll find-topology --nodes 36 --degree 4 --base torus:dims=3x3 --plot frontier.svg --picture network.svg",
     ),
     "fit": (
         "forestcoll fit nccl-tests.log --schedule dgx-a100:boxes=2 --algorithm nccl-ring -o costs.json",
