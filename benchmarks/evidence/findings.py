@@ -1,0 +1,3 @@
+from evidence.exhibit import Paper
+
+PAPER = Paper("findings", "findings", "findings", "", ())
