@@ -112,7 +112,8 @@ def copying(_settings: Settings) -> Result:
     """Return Figure 8, and the claim of 5.6 that multicast does not change the optimum of an allgather."""
     plain, copied = optimum(example()).algbw, optimum(example(multicast=True)).algbw
     summary = (
-        f"The optimum of the example is {plain} b if switches only forward data, and {copied} b if they copy it, as §5.6 "
+        f"The optimum of the example is {plain} b if switches only forward data, and {copied} b if they copy it, "
+        f"as §5.6 "
         "states for every network."
     )
     return Result(verdict_of(same=plain == copied), summary)
@@ -223,9 +224,11 @@ _NOT_RUN = "It needs the authors' cluster"
 PAPER = Paper(
     "forestcoll",
     "ForestColl",
-    "L. Zhao et al., *ForestColl: Throughput-Optimal Collective Communications on Heterogeneous Network Fabrics* (NSDI 2026, "
+    "L. Zhao et al., *ForestColl: Throughput-Optimal Collective Communications on Heterogeneous Network Fabrics* "
+    "(NSDI 2026, "
     "arXiv:2402.06787).",
-    "The later version of the paper prints no numbers for Figures 10 and 11. Tables 2 and 3 of the first version have them. "
+    "The later version of the paper prints no numbers for Figures 10 and 11. Tables 2 and 3 of the first version "
+    "have them. "
     "The cost model is described in [simulation](../simulation.md).",
     (
         Exhibit(

@@ -16,6 +16,7 @@ from forestcoll.design.expanding import expand
 from forestcoll.design.finder import TopologyFinder, find_topologies
 from forestcoll.design.given import base_network
 from forestcoll.design.measure import least_factor, moore_steps
+from forestcoll.design.path_rates import path_rates
 from forestcoll.design.realisation import schedule_of
 from forestcoll.design.workload import Traffic, Workload, all_to_all_time_us, allreduce_time_us, best_for, exchange_rate
 from forestcoll.generation.steps import generate_steps
@@ -39,7 +40,7 @@ def cost_of(network: Construction) -> str:
 
 
 def allgathers(printed: Iterable[tuple[str, str, Sequence[str], int, str]]) -> Result:
-    """Return the costs of allgathers, built and verified: name, spec, expansions, printed steps and bandwidth factor."""
+    """Return the costs of verified allgathers: name, spec, expansions, printed steps and bandwidth factor."""
     rows, same = [], True
     for name, spec, changes, steps, factor in printed:
         network = expand(spec, changes) if changes else base_network(spec)
@@ -132,7 +133,8 @@ def frontiers(_settings: Settings) -> Result:
     """Return Table 7."""
     rows, reached, better = paper_tables.improved()
     summary = (
-        f"{reached} of {rows} rows are reached, and {better} of them exceeded, by networks from all bases. The rate of an "
+        f"{reached} of {rows} rows are reached, and {better} of them exceeded, by networks from all bases. The "
+        f"rate of an "
         "all-to-all is a range: from even splitting over shortest paths to the bound by distances."
     )
     return Result(verdict_of(same=reached == rows, better=better > 0), summary, list(paper_tables.table_seven()))
@@ -235,7 +237,8 @@ def best_networks(settings: Settings) -> Result:
     rows = [(kind, counts.get("1 MB", 0), counts.get("100 MB", 0)) for kind, counts in kinds.items()]
     most = [max(kinds, key=lambda kind: kinds[kind].get(name, 0)) for name in ("1 MB", "100 MB")]
     summary = (
-        f"Of {len(sizes)} sizes up to {settings.largest}, a {most[0]} network is best most often for 1 MB, and a {most[1]} "
+        f"Of {len(sizes)} sizes up to {settings.largest}, a {most[0]} network is best most often for 1 MB, and a "
+        f"{most[1]} "
         "network for 100 MB. The paper has no Cayley graphs, so generalized Kautz graphs and circulants lead there."
     )
     heads = ["kind of network", "best for 1 MB", "best for 100 MB"]
@@ -299,7 +302,6 @@ def chunks(_settings: Settings) -> Result:
     rows, same = [], True
     for spec, degree in (("circulant:nodes=15,offsets=1+4+5", 6), ("hypercube:dim=3", 3), ("torus:dims=3x5", 4)):
         best = shape_of(generate_steps(spec))
-        nodes = best.steps  # replaced below by the size of the network
         for count in (1, 2, 4):
             schedule = generate_steps(spec, chunks=count)
             shape, nodes = shape_of(schedule), len(schedule.topology.compute)
@@ -328,3 +330,45 @@ def breadth_first(_settings: Settings) -> Result:
     same = all(steps == diameter and factor == least for _, steps, diameter, factor, least in rows)
     summary = "On tori, a hypercube and distance-regular graphs T_L is the diameter and T_B the least."
     return Result(verdict_of(same=same), summary, table(["network", "T_L", "diameter", "T_B", "least T_B"], rows))
+
+
+def reductions(_settings: Settings) -> Result:
+    """Return Theorem 6 and Corollary 6.1: the time to add up data is at most T_B, in the same units."""
+    rows, same = [], True
+    for spec, method in (
+        ("torus:dims=3x4", "bfb"),
+        ("circulant:nodes=12,offsets=1+3+4+5", "bfb"),
+        ("generalized-kautz:degree=4,nodes=30", "bfb"),
+        ("hypercube:dim=3", "halving-doubling"),
+        ("torus:dims=2x3x5", "torus-rings"),
+    ):
+        schedule = generate_steps(spec, "reduce-scatter", method=method)
+        shape = shape_of(schedule)
+        least = least_factor(len(schedule.topology.compute))
+        same &= least <= shape.reduction_factor <= shape.bandwidth_factor
+        rows.append((spec, method, shape.reduction_factor, shape.bandwidth_factor, least))
+    summary = (
+        "T_C is at most T_B on all networks, and equals it where T_B is the least. `find-topology --reduction` adds it."
+    )
+    heads = ["network", "method", "T_C (M times gamma)", "T_B (M/B)", "least of both"]
+    return Result(verdict_of(same=same), summary, table(heads, rows, left=2))
+
+
+def rooted(_settings: Settings) -> Result:
+    """Return section C.3: allreduces that reduce to one root and broadcast from it."""
+    rows = []
+    for degree, sizes in ((2, (12, 33, 100)), (4, (17, 64, 250))):
+        for nodes in sizes:
+            graph = kautz(nodes, degree)
+            if graph is None:
+                raise ValueError(nodes)
+            steps = path_rates(graph.wiring).rooted_steps
+            rows.append((graph.name, 2 * graph.cost.steps, steps, 2 * moore_steps(nodes, degree)))
+    same = all(scattered - 2 <= moore <= by_root for _, scattered, by_root, moore in rows)
+    summary = (
+        "On generalized Kautz graphs a reduce-scatter and an allgather need at most 2 steps more than the bound, "
+        "so an allreduce "
+        "by a root saves at most 2 steps."
+    )
+    heads = ["network", "steps of reduce-scatter and allgather", "by the best root", "bound"]
+    return Result(verdict_of(same=same), summary, table(heads, rows))

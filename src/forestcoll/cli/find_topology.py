@@ -60,6 +60,12 @@ _TRAFFIC = ("allgather", "allreduce", "all-to-all", "mix")
     help="B, the total bandwidth of the links that leave a node, in GB/s.  [default: 12.5]",
 )
 @click.option(
+    "--reduction",
+    type=ExactNumber("GB/s"),
+    metavar="GB/S",
+    help="The data that a node adds up in a second, in GB/s, for allreduces.  [default: adding takes no time]",
+)
+@click.option(
     "--collective",
     type=click.Choice(_TRAFFIC),
     default="allreduce",
@@ -104,6 +110,7 @@ class _Options:
     size: int | None
     alpha: Fraction | None
     bandwidth: Fraction | None
+    reduction: Fraction | None
     collective: str
     choose: str | None
     topology_output: Path | None
@@ -145,8 +152,8 @@ class _Options:
         from forestcoll.pictures.raster import check_picture
         from forestcoll.presentation.view.view import check_output
 
-        if self.size is None and (self.alpha is not None or self.bandwidth is not None):
-            raise click.UsageError("--alpha and --bandwidth are for a workload; also give its --size")
+        if self.size is None and any(each is not None for each in (self.alpha, self.bandwidth, self.reduction)):
+            raise click.UsageError("--alpha, --bandwidth and --reduction are for a workload; also give its --size")
         if self.is_sweep and (any(self.outputs.values()) or self.choose):
             raise click.UsageError(
                 "a sweep writes no files; for --choose and output files, give one number of nodes and one degree"
@@ -168,7 +175,7 @@ class _Options:
             return None
         alpha = Fraction(10) if self.alpha is None else self.alpha
         bandwidth = Fraction(25, 2) if self.bandwidth is None else self.bandwidth
-        return Workload(Traffic(self.collective), self.size, alpha, bandwidth)
+        return Workload(Traffic(self.collective), self.size, alpha, bandwidth, self.reduction)
 
 
 def _find(request: _Options, *, as_json: bool) -> None:
