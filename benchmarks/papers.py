@@ -8,7 +8,7 @@ pages are kept. The program needs matplotlib (`pip install 'forestcoll[pictures]
 
 import argparse
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from evidence.exhibit import Cost, Settings
@@ -40,22 +40,26 @@ def _chosen(names: Sequence[str], *, quick: bool) -> list[str]:
 
 
 def write(names: Sequence[str], settings: Settings) -> None:
-    """Make these exhibits and write all pages."""
+    """Make these exhibits. The pages are written after each of them, so a run can be interrupted."""
+    for name in names:
+        begin = time.process_time()
+        paper, exhibit = named()[name]
+        result = exhibit.result(settings)
+        write_picture(name, result)
+        write_pages({name: section(paper, exhibit, result)})
+        print(f"{name}: {result.verdict}, {time.process_time() - begin:.1f} s", flush=True)
+
+
+def write_pages(made: Mapping[str, str]) -> None:
+    """Write all pages with these sections and the others as they are."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
     pages = {paper.name: FOLDER / f"{paper.name}.md" for paper in PAPERS}
     sections = {
         name: text
         for path in pages.values()
         if path.exists()
         for name, text in sections_of(path.read_text(encoding="utf-8")).items()
-    }
-    for name in names:
-        begin = time.process_time()
-        paper, exhibit = named()[name]
-        result = exhibit.result(settings)
-        sections[name] = section(paper, exhibit, result)
-        write_picture(name, result)
-        print(f"{name}: {result.verdict}, {time.process_time() - begin:.1f} s", flush=True)
-    FOLDER.mkdir(parents=True, exist_ok=True)
+    } | made
     for paper in PAPERS:
         pages[paper.name].write_text(page_text(paper, sections), encoding="utf-8")
     (FOLDER / "index.md").write_text(index_text(sections), encoding="utf-8")

@@ -111,7 +111,7 @@ PAPER = Paper(
         Exhibit(
             "Figure 14",
             "the fit of alpha = 13.33 us, 21.60 us and B = 79 Gb/s to the times of Figure 6.",
-            why_not="The measured times are only drawn. `forestcoll fit --model alpha-beta` fits this model to a table.",
+            why_not="The times are only drawn. `forestcoll fit --model alpha-beta` fits the model to a table.",
         ),
         Exhibit(
             "Figure 15", "the best network of each size for 1 MB and 100 MB.", networks.best_networks, cost=Cost.SLOW

@@ -108,7 +108,7 @@ number of nodes. The program needs matplotlib: `pip install 'forestcoll[pictures
 | differs | some values are not those of the paper, for the reason that is given |
 | not had | the exhibit cannot be made here, for the reason that is given |
 
-All numbers of forestcoll on these pages are made by the command. The exceptions are the printed values, which are copied
+All numbers on these pages are made by the command. The exceptions are the printed values, which are copied
 from the papers, and the published measurements in `benchmarks/published`. Times of schedules are simulated, because the
 clusters are not here ([simulation](../simulation.md)). Computing times of models are estimated, not measured. Exhibits
 with measured times of forestcoll say so. `tests/evidence` makes the exhibits again and compares them with the pages."""
