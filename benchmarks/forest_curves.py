@@ -48,9 +48,8 @@ def _made(tables: Sequence[str]) -> Result:
     handles = {label: line for row in rows for axes in row for line, label in zip(*axes.get_legend_handles_labels())}  # noqa: B905 (of equal length)
     figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=6, fontsize=9, frameon=False)
     summary = (
-        "The simulator replaces the machines. With costs that are fitted to the measurements of each "
-        "implementation, the "
-        f"mean error is {', '.join(errors)}. Curves without a schedule here are printed only."
+        "The simulator replaces the machines. With costs that are fitted to the measurements of each implementation, "
+        f"the mean error is {', '.join(errors)}. Curves without a schedule here are printed only."
     )
     return Result(Verdict.DIFFERS, summary, lines, figure)
 

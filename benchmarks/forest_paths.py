@@ -37,8 +37,8 @@ def made(_settings: Settings) -> Result:
     heads = ["schedule", "data into each box, as a part of M", "exact algbw (GB/s)", "here", "printed"]
     same = all(here == printed for *_, here, printed in rows)
     summary = (
-        f"The ring brings {rows[0][1]} M into each box, and the forest {rows[1][1]} M; both rates are those of "
-        f"the paper."
+        f"The ring brings {rows[0][1]} M into each box, and the forest {rows[1][1]} M; both rates are those of the "
+        "paper."
     )
     return Result(verdict_of(same=same), summary, table(heads, rows), figure)
 

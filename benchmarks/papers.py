@@ -59,7 +59,8 @@ def write_pages(made: Mapping[str, str]) -> None:
         for path in pages.values()
         if path.exists()
         for name, text in sections_of(path.read_text(encoding="utf-8")).items()
-    } | made
+    }
+    sections.update(made)
     for paper in PAPERS:
         pages[paper.name].write_text(page_text(paper, sections), encoding="utf-8")
     (FOLDER / "index.md").write_text(index_text(sections), encoding="utf-8")

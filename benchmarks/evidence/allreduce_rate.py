@@ -107,9 +107,8 @@ def programs(_settings: Settings) -> Result:
     networks += random_networks(2, (4,), "pairs of 4")
     equal = sum(rates(each)[0] == by_all_pairs(each) for each in networks)
     summary = (
-        f"On {equal} of {len(networks)} random networks of 3 and 4 nodes, the program over all 27 or 1,024 pairs "
-        f"of trees "
-        "has the optimum of the program of forestcoll, which has a column for each link and phase."
+        f"On {equal} of {len(networks)} random networks of 3 and 4 nodes, the program over all 27 or 1,024 pairs of "
+        "trees has the optimum of the program of forestcoll, which has a column for each link and phase."
     )
     return Result(verdict_of(same=equal == len(networks)), summary)
 
@@ -203,15 +202,14 @@ def three_nodes(_settings: Settings) -> Result:
     """Return Theorem 6: all cycles of three nodes with bandwidths up to 4."""
     found, worst = [], Fraction(1)
     for widths in product(range(1, 5), repeat=3):
-        a, b, c = widths
-        lower, upper = rates(network_of("cycle", 3, {(0, 1): a, (1, 2): b, (2, 0): c}))
-        found.append((lower, upper) == (min(*widths, Fraction(sum(widths), 4)), min(widths)))
+        around = dict(zip(((0, 1), (1, 2), (2, 0)), widths, strict=True))
+        lower, upper = rates(network_of("cycle", 3, around))
+        found.append((lower, upper) == (min(Fraction(min(widths)), Fraction(sum(widths), 4)), Fraction(min(widths))))
         worst = max(worst, upper / lower)
     summary = (
         f"On {sum(found)} of {len(found)} networks the bounds are min(a, b, c, (a+b+c)/4) and min(a, b, c). The "
-        f"greatest "
-        f"quotient is {worst}. The remark prints min(a, b, c) <= 3/4 (a+b+c)/4, and the last line of the proof prints "
-        f"(a+b+c)/3: both are misprints of {worst} (a+b+c)/4 and (a+b+c)/4."
+        f"greatest quotient is {worst}. The remark prints min(a, b, c) <= 3/4 (a+b+c)/4, and the last line of the "
+        f"proof prints (a+b+c)/3: both are misprints of {worst} (a+b+c)/4 and (a+b+c)/4."
     )
     return Result(verdict_of(same=all(found) and worst == Fraction(4, 3)), summary)
 
@@ -255,7 +253,7 @@ def smallest_open(_settings: Settings) -> Result:
     summary = (
         f"The bounds are {lower} and {upper}, as printed. forestcoll has no better ones, so the problem stays open."
     )
-    return Result(verdict_of(same=(lower, upper) == (Fraction(3, 2), 2)), summary)
+    return Result(verdict_of(same=(lower, upper) == (Fraction(3, 2), Fraction(2))), summary)
 
 
 _DRAWN = "Its bandwidths are only drawn. Theorem 3 is checked on other networks."
@@ -265,18 +263,22 @@ PAPER = Paper(
     "On the computation rate of all-reduce",
     "Y. Zhou, H. Sun, *On the Computation Rate of All-Reduce*.",
     "The upper bound is the cut-set bound, and the lower bound the best rate along pairs of trees. `forestcoll "
-    "bounds` prints "
-    "both for any network ([bounds](../bounds.md)).",
+    "bounds` prints both for any network ([bounds](../bounds.md)).",
     (
-        Exhibit("Figure 1", "all 9 rooted MAC trees with 3 nodes.", counts),
-        Exhibit("Figure 2", "all 9 rooted BC trees with 3 nodes.", counts),
-        Exhibit("Figure 3", "all 9 rooted MAC-BC networks with 3 nodes and one root.", counts),
+        Exhibit(
+            "Figures 1 to 3",
+            "all 9 rooted MAC trees, all 9 rooted BC trees and all 9 MAC-BC networks of one root, with 3 nodes.",
+            counts,
+        ),
         Exhibit("Figure 4", "a network with a cut-edge that is the sum of two others.", why_not=_DRAWN),
         Exhibit("Figure 5", "a tree with links in both directions, whose capacity is the least bandwidth.", trees),
         Exhibit("Figure 6", "the complete network, whose lower bound is K/2.", complete),
         Exhibit("Figure 7", "the cycle, whose lower bound is K/(2(K - 1)).", cycles),
-        Exhibit("Figure 8", "pairs of trees on the hypercube of 8 nodes.", hypercube_pairs),
-        Exhibit("Figure 9", "the pairs that contain one link; there are 28.", hypercube_pairs),
+        Exhibit(
+            "Figures 8 and 9",
+            "pairs of trees on the hypercube of 8 nodes; a link is in 28 of them.",
+            hypercube_pairs,
+        ),
         Exhibit("Theorem 1", "the rate is at most the least bandwidth that leaves a set of nodes.", cuts),
         Exhibit("Theorem 2", "the rate is at least the optimum of a linear program over all pairs of trees.", programs),
         Exhibit(

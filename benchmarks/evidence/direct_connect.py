@@ -10,8 +10,7 @@ PAPER = Paper(
     "Efficient direct-connect topologies",
     "L. Zhao et al., *Efficient Direct-Connect Topologies for Collective Communications* (NSDI 2025).",
     "T_L is the number of steps, and T_B the bandwidth time in units of M/B ([finder](../finder.md)). Times use "
-    "alpha = 10 us, "
-    "M = 2^20 bytes and B = 100 Gb/s if nothing else is said.",
+    "alpha = 10 us, M = 2^20 bytes and B = 100 Gb/s if nothing else is said.",
     (
         drawing("Table 1", "the notation"),
         drawing("Table 2", "which networks suit which collectives"),
@@ -70,8 +69,8 @@ PAPER = Paper(
         ),
         Exhibit(
             "Figure 7",
-            "computed times of allreduces and all-to-alls on up to 1,024 nodes. The best networks are 56, 10 and "
-            "4 times faster than shifted rings, double binary trees and tori near N = 1,000.",
+            "computed times of allreduces and all-to-alls on up to 1,024 nodes. The best networks are 56, 10 and 4 "
+            "times faster than shifted rings, double binary trees and tori near N = 1,000.",
             experiments.large_networks,
             cost=Cost.SLOW,
         ),
@@ -128,8 +127,9 @@ PAPER = Paper(
             networks.kautz_bandwidth,
             cost=Cost.SLOW,
         ),
-        Exhibit("Figure 19", "the diamond: 8 nodes, degree 2.", networks.rewired),
-        Exhibit("Figure 20", "a modified de Bruijn graph: 8 nodes, degree 2.", networks.rewired),
+        Exhibit(
+            "Figures 19 and 20", "the diamond and a modified de Bruijn graph: 8 nodes, degree 2.", networks.rewired
+        ),
         Exhibit(
             "Theorems 1 to 5",
             "reversed schedules, isomorphisms, and the lower bounds on T_L and T_B.",
@@ -137,8 +137,8 @@ PAPER = Paper(
         ),
         Exhibit(
             "Theorem 6",
-            "the time to add up data is at most T_B in the same units, and equal where T_B is the least "
-            "(Corollary 6.1).",
+            "the time to add up data is at most T_B in the same units, and equal where T_B is the least (Corollary "
+            "6.1).",
             networks.reductions,
         ),
         Exhibit(
@@ -155,8 +155,8 @@ PAPER = Paper(
         ),
         Exhibit(
             "Theorems 14 to 19",
-            "when breadth-first schedules are optimal: T_L is the diameter, and distance-regular graphs "
-            "have the least T_B.",
+            "when breadth-first schedules are optimal: T_L is the diameter, and distance-regular graphs have the "
+            "least T_B.",
             networks.breadth_first,
         ),
         Exhibit("Theorem 20", "a bound on the loss of whole chunks.", networks.chunks),

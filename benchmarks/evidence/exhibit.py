@@ -67,7 +67,8 @@ class Exhibit:
     """A table, a figure or a theorem of a paper.
 
     Attributes:
-        number: its number in the paper, such as "Table 1". A range covers several: "Theorems 2 to 12".
+        number: its number in the paper, such as "Table 1". "Theorems 2 to 12" and
+            "Figures 8 and 9" cover several.
         claim: what the paper prints, in one or two sentences.
         make: makes it again; None if it cannot be had.
         why_not: why it cannot be had; empty if it can.
@@ -83,7 +84,7 @@ class Exhibit:
     @property
     def anchor(self) -> str:
         """The name of its heading in links."""
-        return self.number.lower().replace(" ", "-")
+        return self.number.lower().replace(" ", "-").replace(".", "")
 
     def result(self, settings: Settings) -> Result:
         """Return what `make` makes, or why it cannot be had."""

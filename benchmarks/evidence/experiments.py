@@ -70,7 +70,8 @@ def testbed(_settings: Settings) -> Result:
     ]
     summary = (
         "The testbed is not here; its fitted costs (A.2) are. With them, the best network of 12 nodes takes "
-        f"{gains[0][1]} less time than shifted rings for 1 KB and {gains[1][1]} less for 1 MB (printed: 75 % and 50 %)."
+        f"{gains[0][1]} less time than shifted rings for 1 KB and {gains[1][1]} less for 1 MB (printed: 75 % and 50 "
+        "%)."
     )
     shown = table(["M, N = 12", "less than shifted rings", "printed", "less than double trees", "printed"], gains)
     return Result(Verdict.DIFFERS, summary, [*shown, "", *table(heads, rows)])
@@ -103,8 +104,8 @@ def large_networks(settings: Settings) -> Result:
     ]
     summary = (
         f"At N = {nodes} an allreduce of 1 MiB takes {best[True]:.0f} us with the bases of the paper and "
-        f"{best[False]:.0f} us "
-        f"with all bases. Shifted rings take {rows[0][2]} and {rows[0][3]} times as long (printed: 56)."
+        f"{best[False]:.0f} us with all bases. Shifted rings take {rows[0][2]} and {rows[0][3]} times as long "
+        "(printed: 56)."
     )
     heads = ["network", "allreduce (us)", "times that of the paper's bases", "of all bases", "printed"]
     figure = drawn(figures.large_networks, settings.largest)
@@ -165,9 +166,8 @@ def data_parallel(_settings: Settings) -> Result:
     heads += ["less allreduce time than rings", "less than trees"]
     summary = (
         "The testbed is not here, and computing times are estimated. With its fitted costs an iteration of "
-        f"{rows[0][0]} takes {rows[0][5]} less time than on shifted rings and {rows[0][6]} less than on double "
-        f"binary trees "
-        "(printed for GPT-2: 7 % and 25 % on average; for small models: 10 % and 25 %)."
+        f"{rows[0][0]} takes {rows[0][5]} less time than on shifted rings and {rows[0][6]} less than on double binary "
+        "trees (printed for GPT-2: 7 % and 25 % on average; for small models: 10 % and 25 %)."
     )
     return Result(Verdict.DIFFERS, summary, table(heads, rows))
 
@@ -243,8 +243,8 @@ def generation_times(_settings: Settings) -> Result:
     heads += ["TACCL with symmetry, printed (s)"]
     summary = (
         f"BFB takes {rows[5][1]} s of CPU time on a hypercube of 1,024 nodes and {rows[-1][1]} s on the 50 x 50 torus "
-        f"(printed: {rows[5][2]} s and {rows[-1][2]} s). The printed times of SCCL and TACCL are for 1, 2, 3 and "
-        f"4 chunks."
+        f"(printed: {rows[5][2]} s and {rows[-1][2]} s). The printed times of SCCL and TACCL are for 1, 2, 3 and 4 "
+        "chunks."
     )
     return Result(Verdict.BETTER, summary, table(heads, rows))
 
@@ -281,8 +281,8 @@ def torus_schedules(_settings: Settings) -> Result:
         rows.append((dims, ours.steps, traditional.steps, f"{gain:.0%}", printed))
     summary = (
         f"For large data BFB is {rows[1][3]} and {rows[2][3]} faster than the traditional schedule on 3x3x2 and "
-        f"3x3x3x2 by the "
-        "cost model, and equal on 3x3x3. The cluster, where PCIe limits a node to 100 Gb/s, measured 29 % and 42 %."
+        "3x3x3x2 by the cost model, and equal on 3x3x3. The cluster, where PCIe limits a node to 100 Gb/s, measured "
+        "29 % and 42 %."
     )
     heads = ["torus", "T_L of BFB", "T_L of the traditional schedule", "gain for large data here", "measured"]
     return Result(Verdict.DIFFERS, summary, table(heads, rows))
@@ -303,8 +303,8 @@ def hypercubes(_settings: Settings) -> Result:
         )
     base, best = times["hypercube:dim=3", "halving-doubling"], times["twisted-hypercube:dim=3", "bfb"]
     summary = (
-        f"With the fitted costs, BFB on the twisted hypercube takes {1 - best[0] / base[0]:.0%} less time for 1 KB and "
-        f"{1 - best[2] / base[2]:.0%} less for 1 GB than halving and doubling (printed: about 20 % and 60 %)."
+        f"With the fitted costs, BFB on the twisted hypercube takes {1 - best[0] / base[0]:.0%} less time for 1 KB "
+        f"and {1 - best[2] / base[2]:.0%} less for 1 GB than halving and doubling (printed: about 20 % and 60 %)."
     )
     heads = ["schedule", "network", "T_L", "T_B (M/B)", *(f"{name} (us)" for name in _SIZES)]
     return Result(Verdict.DIFFERS, summary, table(heads, rows, left=2))

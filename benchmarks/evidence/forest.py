@@ -70,9 +70,9 @@ def bottleneck(_settings: Settings) -> Result:
     here = Fraction(len(best.topology.compute)) / best.algbw
     shape = shape_of(generate(example()))
     summary = (
-        f"The optimum is {here} M/(N b), which is 4/(4 b) of the box {{{', '.join(box)}}}. A cut around one node would "
-        f"allow {time_of_node} M/(N b). A forest of {best.trees_per_root} tree per root reaches the optimum; its trees "
-        f"are at most {shape.greatest_height} sends high."
+        f"The optimum is {here} M/(N b), which is 4/(4 b) of the box {{{', '.join(box)}}}. A cut around one node "
+        f"would allow {time_of_node} M/(N b). A forest of {best.trees_per_root} tree per root reaches the optimum; "
+        f"its trees are at most {shape.greatest_height} sends high."
     )
     return Result(verdict_of(same=here == time_of_cut), summary)
 
@@ -112,9 +112,8 @@ def copying(_settings: Settings) -> Result:
     """Return Figure 8, and the claim of 5.6 that multicast does not change the optimum of an allgather."""
     plain, copied = optimum(example()).algbw, optimum(example(multicast=True)).algbw
     summary = (
-        f"The optimum of the example is {plain} b if switches only forward data, and {copied} b if they copy it, "
-        f"as §5.6 "
-        "states for every network."
+        f"The optimum of the example is {plain} b if switches only forward data, and {copied} b if they copy it, as "
+        "§5.6 states for every network."
     )
     return Result(verdict_of(same=plain == copied), summary)
 
@@ -225,11 +224,9 @@ PAPER = Paper(
     "forestcoll",
     "ForestColl",
     "L. Zhao et al., *ForestColl: Throughput-Optimal Collective Communications on Heterogeneous Network Fabrics* "
-    "(NSDI 2026, "
-    "arXiv:2402.06787).",
+    "(NSDI 2026, arXiv:2402.06787).",
     "The later version of the paper prints no numbers for Figures 10 and 11. Tables 2 and 3 of the first version "
-    "have them. "
-    "The cost model is described in [simulation](../simulation.md).",
+    "have them. The cost model is described in [simulation](../simulation.md).",
     (
         Exhibit(
             "Table 1",
@@ -302,9 +299,9 @@ PAPER = Paper(
         ),
         Exhibit(
             "Figure 14",
-            "the time to generate an allgather for up to 1,024 GPUs, and its algbw. ForestColl takes 4 "
-            "minutes for 512 GPUs and 37 minutes for 1,024. TACCL reaches its limit of 10,000 s at 32 GPUs on A100 and "
-            "of 30,000 s at 64 on MI250; TE-CCL makes no schedule beyond two boxes, and SyCCL beyond 64 GPUs.",
+            "the time to generate an allgather for up to 1,024 GPUs, and its algbw. ForestColl takes 4 minutes for "
+            "512 GPUs and 37 minutes for 1,024. TACCL reaches its limit of 10,000 s at 32 GPUs on A100 and of 30,000 "
+            "s at 64 on MI250; TE-CCL makes no schedule beyond two boxes, and SyCCL beyond 64 GPUs.",
             forest_generation.made,
             cost=Cost.TIMED,
         ),

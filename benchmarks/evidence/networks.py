@@ -133,9 +133,8 @@ def frontiers(_settings: Settings) -> Result:
     """Return Table 7."""
     rows, reached, better = paper_tables.improved()
     summary = (
-        f"{reached} of {rows} rows are reached, and {better} of them exceeded, by networks from all bases. The "
-        f"rate of an "
-        "all-to-all is a range: from even splitting over shortest paths to the bound by distances."
+        f"{reached} of {rows} rows are reached, and {better} of them exceeded, by networks from all bases. The rate "
+        "of an all-to-all is a range: from even splitting over shortest paths to the bound by distances."
     )
     return Result(verdict_of(same=reached == rows, better=better > 0), summary, list(paper_tables.table_seven()))
 
@@ -234,16 +233,17 @@ def best_networks(settings: Settings) -> Result:
             kind = figures.kind_of(best_for(finder.find(nodes, 4).members, workload))
             counts = kinds.setdefault(kind, {})
             counts[name] = counts.get(name, 0) + 1
-    rows = [(kind, counts.get("1 MB", 0), counts.get("100 MB", 0)) for kind, counts in kinds.items()]
+    listed = sorted(kinds, key=lambda kind: -kinds[kind].get("1 MB", 0))
+    rows = [(kind, kinds[kind].get("1 MB", 0), kinds[kind].get("100 MB", 0)) for kind in listed]
     most = [max(kinds, key=lambda kind: kinds[kind].get(name, 0)) for name in ("1 MB", "100 MB")]
     summary = (
         f"Of {len(sizes)} sizes up to {settings.largest}, a {most[0]} network is best most often for 1 MB, and a "
-        f"{most[1]} "
-        "network for 100 MB. The paper has no Cayley graphs, so generalized Kautz graphs and circulants lead there."
+        f"{most[1]} network for 100 MB. The paper has no Cayley graphs, so generalized Kautz graphs and circulants "
+        "lead there."
     )
     heads = ["kind of network", "best for 1 MB", "best for 100 MB"]
     figure = drawn(figures.best_networks, settings.largest)
-    return Result(Verdict.BETTER, summary, table(heads, sorted(rows, key=lambda row: -row[1])), figure)
+    return Result(Verdict.BETTER, summary, table(heads, rows), figure)
 
 
 def kautz_bandwidth(settings: Settings) -> Result:
@@ -366,9 +366,8 @@ def rooted(_settings: Settings) -> Result:
             rows.append((graph.name, 2 * graph.cost.steps, steps, 2 * moore_steps(nodes, degree)))
     same = all(scattered - 2 <= moore <= by_root for _, scattered, by_root, moore in rows)
     summary = (
-        "On generalized Kautz graphs a reduce-scatter and an allgather need at most 2 steps more than the bound, "
-        "so an allreduce "
-        "by a root saves at most 2 steps."
+        "On generalized Kautz graphs a reduce-scatter and an allgather need at most 2 steps more than the bound, so "
+        "an allreduce by a root saves at most 2 steps."
     )
     heads = ["network", "steps of reduce-scatter and allgather", "by the best root", "bound"]
     return Result(verdict_of(same=same), summary, table(heads, rows))

@@ -114,14 +114,15 @@ PAPER = Paper(
     "one-port",
     "Broadcasts with one port",
     "A. Legrand, O. Beaumont, L. Marchal, Y. Robert, *Optimizing the steady-state throughput of Broadcasts on "
-    "heterogeneous "
-    "platforms* (INRIA RR-4871, 2003).",
+    "heterogeneous platforms* (INRIA RR-4871, 2003).",
     "The commands are described in [one-port](../one-port.md).",
     (
-        Exhibit("Figure 1", "a platform of five nodes, whose best throughput is 1.", figure_one),
-        Exhibit("Figure 2", "an optimal schedule with a period of 2 and one message per unit of time.", figure_one),
-        Exhibit("Figure 3", "a tree with throughput 1/2.", trees),
-        Exhibit("Figure 4", "a tree with throughput 2/3, which is the best tree.", trees),
+        Exhibit(
+            "Figures 1 and 2",
+            "a platform of five nodes, and an optimal schedule with a period of 2 and one message per unit of time.",
+            figure_one,
+        ),
+        Exhibit("Figures 3 and 4", "trees with the throughputs 1/2 and 2/3; 2/3 is that of the best tree.", trees),
         Exhibit("Figure 5", "a DAG with 4 broadcasts every 5 steps.", dag),
         Exhibit(
             "Figure 6", "a platform on which the linear program uses more messages than the trees.", why_not=_DRAWN

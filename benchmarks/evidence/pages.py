@@ -97,9 +97,9 @@ def _index_rows(paper: Paper, sections: Mapping[str, str]) -> Iterator[str]:
 _INDEX_HEAD = """# Evidence
 
 With these pages you can check every table, figure and theorem of four papers that can be made without the clusters of
-their authors, and our findings beyond the papers. `make evidence` makes all of them again, in about eight minutes of
-CPU time, and `make evidence ONLY=forestcoll/table-1` makes one. `LARGEST=256` limits the exhibits that grow with the
-number of nodes. The program needs matplotlib: `pip install 'forestcoll[pictures]'`.
+their authors, and our findings beyond the papers. `make evidence` makes all of them again, in some minutes, and
+`make evidence ONLY=forestcoll/table-1` makes one. `LARGEST=256` limits the exhibits that grow with the number of nodes.
+The program needs matplotlib: `pip install 'forestcoll[pictures]'`.
 
 | verdict | meaning |
 | --- | --- |
@@ -108,7 +108,7 @@ number of nodes. The program needs matplotlib: `pip install 'forestcoll[pictures
 | differs | some values are not those of the paper, for the reason that is given |
 | not had | the exhibit cannot be made here, for the reason that is given |
 
-All numbers on these pages are made by the command. The exceptions are the printed values, which are copied
-from the papers, and the published measurements in `benchmarks/published`. Times of schedules are simulated, because the
+All numbers on these pages are made by the command. The exceptions are the printed values, which are copied from
+the papers, and the published measurements in `benchmarks/published`. Times of schedules are simulated, because the
 clusters are not here ([simulation](../simulation.md)). Computing times of models are estimated, not measured. Exhibits
 with measured times of forestcoll say so. `tests/evidence` makes the exhibits again and compares them with the pages."""

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from evidence.exhibit import Cost, Settings, Verdict
 from evidence.pages import FOLDER, index_text, name_of, named, page_text, section, sections_of
 from evidence.papers import PAPERS
 
-NUMBERED = {
+NUMBERED: dict[str, dict[str, Sequence[int]]] = {
     "forestcoll": {"Table": range(1, 4), "Figure": range(1, 18), "Theorem": range(1, 14)},
     "direct-connect": {"Table": range(1, 10), "Figure": range(1, 21), "Theorem": range(1, 23)},
     "allreduce-rate": {"Figure": range(1, 10), "Theorem": range(1, 8)},
@@ -28,7 +29,7 @@ def of_cost(cost: Cost) -> list[str]:
 
 def numbers_of(heading: str) -> list[tuple[str, int]]:
     """Return the numbered items that an exhibit covers: "Theorems 2 to 12" covers eleven."""
-    found = re.fullmatch(r"(Table|Figure|Theorem)s? (\d+)(?: to (\d+))?", heading)
+    found = re.fullmatch(r"(Table|Figure|Theorem)s? (\d+)(?: (?:to|and) (\d+))?", heading)
     if found is None:
         return []
     return [(found[1], number) for number in range(int(found[2]), int(found[3] or found[2]) + 1)]
