@@ -108,9 +108,23 @@ def _series(rows: Mapping[str, Timing]) -> list[tuple[int, float, float]]:
 _COLOURS = ("#1b7837", "#2166ac", "#e08214", "#b2182b", "#762a83", "#35978f", "#8c510a", "#878787", "#dfc27d")
 
 
+_DRAWN = (
+    OWN,
+    "nccl-ring",
+    "rccl-ring",
+    "two-level",
+    "multitree",
+    "multitree-remaining",
+    "multitree-bandwidth",
+    "multitree-source",
+    "tacos",
+)
+"""The algorithms in the picture, each with a colour. The tables have all algorithms."""
+
+
 def _draw_times(axes: Axes, machine: str, results: Mapping[str, Mapping[str, Timing]]) -> None:
-    for rows, colour in zip(results.values(), _COLOURS, strict=False):
-        series = _series(rows)
+    for name, colour in zip(_DRAWN, _COLOURS, strict=True):
+        series = _series(results[name])
         axes.plot([each[0] for each in series], [max(each[1], 1e-3) for each in series], "o-", color=colour, ms=4)
     printed = PRINTED[machine]
     axes.plot(list(printed), list(printed.values()), "k*", markersize=9)
@@ -128,8 +142,8 @@ def _note(axes: Axes, text: str, place: tuple[float, float], offset: tuple[float
 
 
 def _draw_algbw(axes: Axes, machine: str, results: Mapping[str, Mapping[str, Timing]]) -> None:
-    for (name, rows), colour in zip(results.items(), _COLOURS, strict=False):
-        series = _series(rows)
+    for name, colour in zip(_DRAWN, _COLOURS, strict=True):
+        series = _series(results[name])
         if not series:
             continue
         width = 2.6 if name == OWN else 1.2

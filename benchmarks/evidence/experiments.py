@@ -105,7 +105,8 @@ def large_networks(settings: Settings) -> Result:
     summary = (
         f"At N = {nodes} an allreduce of 1 MiB takes {best[True]:.0f} us with the bases of the paper and "
         f"{best[False]:.0f} us with all bases. Shifted rings take {rows[0][2]} and {rows[0][3]} times as long "
-        "(printed: 56)."
+        "(printed: 56). "
+        "The paper counts double trees whose nodes receive from one child at a time."
     )
     heads = ["network", "allreduce (us)", "times that of the paper's bases", "of all bases", "printed"]
     figure = drawn(figures.large_networks, settings.largest)

@@ -115,7 +115,7 @@ def large_frontier(_settings: Settings) -> Result:
     for label, published in (("the paper's bases, here", True), ("all bases, here", False)):
         for member in find_topologies(1024, 4, published_only=published).members:
             gap = float(1 - exchange_rate(member).algbw / exchange_rate(member).bound)
-            time = f"{all_to_all_time_us(member, exchanges):.1f}{f' (at most {gap:.1%} too long)' if gap else ''}"
+            time = f"{all_to_all_time_us(member, exchanges):.1f}{f' (at most {gap:.2%} too long)' if gap else ''}"
             rows.append((label, member.name, f"{float(allreduce_time_us(member, ALLREDUCE)):.1f}", time))
             here.setdefault(label, []).append(rows[-1][2])
     equal = sum(one == row[1] for one, row in zip(here["the paper's bases, here"], _TABLE_4, strict=True))
