@@ -18,7 +18,7 @@ PIP := $(BIN)/python -m pip install --quiet
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # two pip processes must not write to the same environment
-.PHONY: help setup demo test test-all torch browser sanitize bench bench-scale scale-table fabric fabric-all soak soak-long soak-runtime figures pictures docs lint format hooks clean distclean
+.PHONY: help setup demo test test-all torch browser sanitize bench bench-scale scale-table fabric fabric-all soak soak-long soak-runtime pictures docs lint format hooks clean distclean evidence
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -105,9 +105,9 @@ soak-runtime: $(STAMPS)/package ## break ranks of the runtime 300 times, then ru
 	$(BIN)/python benchmarks/faults.py
 	$(BIN)/python benchmarks/runtime_soak.py
 
-figures: $(STAMPS)/package $(STAMPS)/test ## draw the figures of the ForestColl and direct-connect papers into build/figures
-	$(BIN)/python benchmarks/forest_figures.py
-	$(BIN)/python benchmarks/figures.py
+# ONLY=one-port/theorem-7 makes one exhibit, ONLY=one-port those of a page. LARGEST=256 limits the number of nodes.
+evidence: $(STAMPS)/package $(STAMPS)/test ## make the tables and figures of the papers again and write docs/evidence
+	$(BIN)/python benchmarks/papers.py $(ONLY) $(if $(LARGEST),--largest $(LARGEST))
 
 pictures: $(STAMPS)/package ## draw the pictures of the documents into docs/pictures
 	$(BIN)/python benchmarks/document_pictures.py

@@ -12,6 +12,8 @@ from pathlib import Path
 from forestcoll.comparison import compare
 from forestcoll.comparison.by_boxes import by_boxes
 from forestcoll.comparison.curves import schedule_of
+from forestcoll.design.finder import find_topologies
+from forestcoll.design.realisation import topology_of
 from forestcoll.generation.steps import generate_steps
 from forestcoll.pages.figures import box_lines, size_lines
 from forestcoll.pictures.network.picture import load_picture
@@ -19,8 +21,11 @@ from forestcoll.pictures.sends.picture import story_picture
 from forestcoll.pictures.sends.side_by_side import story_of_shard
 from forestcoll.pictures.sends.stories import stories_of
 from forestcoll.pictures.svg import text
+from forestcoll.presentation.frontier_plot import frontier_plot
 from forestcoll.presentation.view import view_of
 from forestcoll.presentation.view.pairs import side_by_side_svg
+from forestcoll.presentation.view.view import View
+from forestcoll.request import Demand
 from forestcoll.solver.generate import generate
 from forestcoll.topology.registry import build_topology
 
@@ -46,6 +51,7 @@ def pictures() -> Iterator[tuple[str, str]]:
     steps = generate_steps(build_topology("torus:dims=4x4"))
     shard = next(story for story in stories_of(steps) if story.shard is not None)
     yield from _report_pictures()
+    yield from _finder_pictures()
     yield "steps.svg", text(story_picture(steps.topology, shard))
 
 
@@ -54,6 +60,13 @@ def _report_pictures() -> Iterator[tuple[str, str]]:
     found = compare("dgx-a100:boxes=2", baselines=["nccl-ring", "two-level", "direct"])
     yield "report-sizes.svg", text(size_lines(found))
     yield "report-boxes.svg", text(box_lines(found, by_boxes(found)))
+
+
+def _finder_pictures() -> Iterator[tuple[str, str]]:
+    """Yield a frontier of networks, and a network on another frontier."""
+    yield "frontier.svg", frontier_plot(find_topologies(1024, 4), find_topologies(1024, 4, published_only=True))
+    found = topology_of(find_topologies(12, 4).members[0])
+    yield "found-network.svg", View(found, None, None, Demand()).svg()
 
 
 def main() -> None:

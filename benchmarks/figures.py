@@ -1,19 +1,14 @@
-"""Draw Figures 3, 7, 15 and 18 of the direct-connect paper: `make figures` writes them to build/figures.
-
-    .venv/bin/python benchmarks/figures.py [FOLDER] [--largest N]
+"""Figures 3, 7, 15 and 18 of the direct-connect paper: sizes of networks, and the best network of each size.
 
 Figure 3: line graphs of Moore-optimal and bandwidth-optimal bases. Figure 7: allreduce and all-to-all at large N,
 compared with shifted rings, double binary trees and tori. Figure 15: the best network of every size for two workloads.
-Figure 18: the bandwidth of generalized Kautz graphs. The program needs matplotlib (`pip install
-'forestcoll[pictures]'`) and takes one or two minutes.
+Figure 18: the bandwidth of generalized Kautz graphs. Each function draws into a figure.
 """
 
-import argparse
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from math import isqrt, log2
-from pathlib import Path
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -30,20 +25,6 @@ from forestcoll.topology.registry import build_topology
 
 ALPHA, BANDWIDTH, DEGREE = Fraction(10), Fraction(25, 2), 4
 _COLOURS = ("#4c78a8", "#f58518", "#54a24b", "#e45756", "#72b7b2", "#b279a2", "#9d755d", "#bab0ac")
-
-
-def main() -> None:
-    """Draw the figures."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("folder", nargs="?", type=Path, default=Path("build/figures"))
-    parser.add_argument("--largest", type=int, default=1024, help="maximum number of nodes")
-    arguments = parser.parse_args()
-    arguments.folder.mkdir(parents=True, exist_ok=True)
-    for name, draw in _FIGURES.items():
-        figure = Figure(figsize=(11, 4.6), layout="constrained")
-        draw(figure, arguments.largest)
-        figure.savefig(arguments.folder / f"{name}.png", dpi=130)
-        print(arguments.folder / f"{name}.png", flush=True)
 
 
 def line_graphs(figure: Figure, largest: int) -> None:
@@ -73,7 +54,7 @@ def large_networks(figure: Figure, largest: int) -> None:
     published, everything = TopologyFinder(published_only=True), TopologyFinder()
     sizes = sorted({*range(16, largest + 1, max(largest // 40, 1)), largest})
     allreduce.plot(sizes, [2 * (size - 1) * 10 + 2 * _whole(size) for size in sizes], label="shifted rings")
-    allreduce.plot(sizes, [_tree_time(size) for size in sizes], label="double binary tree, pipelined")
+    allreduce.plot(sizes, [tree_time(size) for size in sizes], label="double binary tree, pipelined")
     squares = [side * side for side in range(4, isqrt(largest) + 1, 2)]
     allreduce.plot(
         squares, [2 * 2 * (isqrt(size) // 2) * 10 + 2 * _whole(size) for size in squares], label="2D torus (BFB)"
@@ -132,7 +113,7 @@ def _least_rate_time(nodes: int) -> float:
     return 2**20 / nodes * total / 12_500
 
 
-def _tree_time(nodes: int) -> float:
+def tree_time(nodes: int) -> float:
     """Return the time of a double binary tree with the best number of chunks."""
     height = log2(nodes + 1)
     pieces = range(1, 400)
@@ -146,7 +127,7 @@ def best_networks(figure: Figure, largest: int) -> None:
         workload = Workload(Traffic.ALLREDUCE, size, ALPHA, BANDWIDTH)
         sizes = range(8, largest + 1, max(largest // 256, 1))
         best = [best_for(finder.find(nodes, DEGREE).members, workload) for nodes in sizes]
-        kinds = [_kind(each) for each in best]
+        kinds = [kind_of(each) for each in best]
         colours = dict(zip(dict(Counter(kinds).most_common()), _COLOURS, strict=False))
         for kind, colour in colours.items():
             spots = [
@@ -171,7 +152,8 @@ def best_networks(figure: Figure, largest: int) -> None:
         _label(axes, "nodes", "allreduce (us)", f"Best network for {name}", logarithmic=False)
 
 
-def _kind(construction: Construction) -> str:
+def kind_of(construction: Construction) -> str:
+    """Return the kind of network for the legend of Figure 15."""
     head = type(construction).__name__
     if not isinstance(construction, Base):
         return {"LineGraph": "line graph", "CartesianProduct": "product", "CartesianPower": "power"}.get(
@@ -208,14 +190,3 @@ def _label(axes: Axes, across: str, upward: str, title: str, *, logarithmic: boo
         axes.set_xscale("log", base=2)
     axes.grid(alpha=0.3)
     axes.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=4, frameon=False)
-
-
-_FIGURES: dict[str, Callable[[Figure, int], None]] = {
-    "figure-3-line-graphs": line_graphs,
-    "figure-7-large-networks": large_networks,
-    "figure-15-best-networks": best_networks,
-    "figure-18-kautz-bandwidth": kautz_bandwidth,
-}
-
-if __name__ == "__main__":
-    main()

@@ -7,9 +7,10 @@ continues; without this file everything is measured again.
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
+from evidence.exhibit import Result, Settings, Verdict
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -34,15 +35,15 @@ PRINTED_LIMITS = {"dgx-a100": {"TACCL": (32, 1e4)}, "mi250": {"TACCL": (64, 3e4)
 """The networks at which TACCL reaches its time limit, in GPUs and seconds."""
 
 OWN = "forestcoll"
-Result = str | list[float]
+Timing = str | list[float]
 """CPU seconds and algbw in GB/s, or why there is no schedule."""
-Results = dict[str, dict[str, dict[str, Result]]]
+Results = dict[str, dict[str, dict[str, Timing]]]
 """By machine, algorithm and number of GPUs."""
 
 
-def made(folder: Path, largest: int) -> tuple[Figure | None, Sequence[str]]:
+def made(settings: Settings) -> Result:
     """Return the picture and the tables."""
-    store = folder / "forest-figure-14.json"
+    store, largest = settings.folder / "forest-figure-14.json", settings.largest
     results: Results = json.loads(store.read_text(encoding="utf-8")) if store.exists() else {}
     for machine in PER_BOX:
         for name in (OWN, *(each.name for each in BASELINES if Collective.ALLGATHER in each.collectives)):
@@ -54,7 +55,16 @@ def made(folder: Path, largest: int) -> tuple[Figure | None, Sequence[str]]:
         _draw_algbw(grid[1][column], machine, results[machine])
         lines += [*_table(machine, results[machine], largest), ""]
     figure.legend(*grid[1][1].get_legend_handles_labels(), loc="outside lower center", ncols=6, frameon=False)
-    return figure, lines
+    return Result(Verdict.BETTER, _summary(results), lines, figure)
+
+
+def _summary(results: Results) -> str:
+    parts = []
+    for machine, printed in PRINTED.items():
+        gpus, seconds, _ = _series(results[machine][OWN])[-1]
+        known = f" (printed: {printed[gpus]:.0f} s on 128 cores)" if gpus in printed else ""
+        parts.append(f"{seconds:.2g} s of CPU time on one core for {gpus} GPUs on {NAMES[machine]}{known}")
+    return f"The search and the forest take {' and '.join(parts)}. The algbw is the optimum, here and in the paper."
 
 
 def _measure(results: Results, machine: str, name: str, largest: int, store: Path) -> None:
@@ -71,7 +81,7 @@ def _measure(results: Results, machine: str, name: str, largest: int, store: Pat
         last = 0.0 if isinstance(row, str) else row[0]
 
 
-def _made(machine: str, name: str, gpus: int) -> Result:
+def _made(machine: str, name: str, gpus: int) -> Timing:
     """Return the CPU seconds and the algbw of a schedule, or why there is none."""
     topology = build_topology(f"{machine}:boxes={gpus // PER_BOX[machine]}")
     begin = time.process_time()
@@ -90,7 +100,7 @@ def _made(machine: str, name: str, gpus: int) -> Result:
     return [seconds, 1 / float(loads_of(schedule).seconds.max()) / 1e9]
 
 
-def _series(rows: Mapping[str, Result]) -> list[tuple[int, float, float]]:
+def _series(rows: Mapping[str, Timing]) -> list[tuple[int, float, float]]:
     """Return the GPUs, seconds and algbw of the schedules that were made."""
     return [(int(gpus), row[0], row[1]) for gpus, row in rows.items() if not isinstance(row, str)]
 
@@ -98,9 +108,23 @@ def _series(rows: Mapping[str, Result]) -> list[tuple[int, float, float]]:
 _COLOURS = ("#1b7837", "#2166ac", "#e08214", "#b2182b", "#762a83", "#35978f", "#8c510a", "#878787", "#dfc27d")
 
 
-def _draw_times(axes: Axes, machine: str, results: Mapping[str, Mapping[str, Result]]) -> None:
-    for rows, colour in zip(results.values(), _COLOURS, strict=False):
-        series = _series(rows)
+_DRAWN = (
+    OWN,
+    "nccl-ring",
+    "rccl-ring",
+    "two-level",
+    "multitree",
+    "multitree-remaining",
+    "multitree-bandwidth",
+    "multitree-source",
+    "tacos",
+)
+"""The algorithms in the picture, each with a colour. The tables have all algorithms."""
+
+
+def _draw_times(axes: Axes, machine: str, results: Mapping[str, Mapping[str, Timing]]) -> None:
+    for name, colour in zip(_DRAWN, _COLOURS, strict=True):
+        series = _series(results[name])
         axes.plot([each[0] for each in series], [max(each[1], 1e-3) for each in series], "o-", color=colour, ms=4)
     printed = PRINTED[machine]
     axes.plot(list(printed), list(printed.values()), "k*", markersize=9)
@@ -117,9 +141,9 @@ def _note(axes: Axes, text: str, place: tuple[float, float], offset: tuple[float
     axes.annotate(text, place, offset, textcoords="offset points", fontsize=8)
 
 
-def _draw_algbw(axes: Axes, machine: str, results: Mapping[str, Mapping[str, Result]]) -> None:
-    for (name, rows), colour in zip(results.items(), _COLOURS, strict=False):
-        series = _series(rows)
+def _draw_algbw(axes: Axes, machine: str, results: Mapping[str, Mapping[str, Timing]]) -> None:
+    for name, colour in zip(_DRAWN, _COLOURS, strict=True):
+        series = _series(results[name])
         if not series:
             continue
         width = 2.6 if name == OWN else 1.2
@@ -139,7 +163,7 @@ def _frame(axes: Axes, title: str) -> None:
     axes.grid(alpha=0.3)
 
 
-def _table(machine: str, results: Mapping[str, Mapping[str, Result]], largest: int) -> list[str]:
+def _table(machine: str, results: Mapping[str, Mapping[str, Timing]], largest: int) -> list[str]:
     sizes = [size for size in SIZES if size <= largest]
     lines = [f"{NAMES[machine]}: CPU seconds, and algbw in GB/s", ""]
     lines += [f"| algorithm | {' | '.join(map(str, sizes))} |", "| --- |" + " --- |" * len(sizes)]
@@ -157,5 +181,5 @@ def _table(machine: str, results: Mapping[str, Mapping[str, Result]], largest: i
     return [*lines, "", *reasons.values()]
 
 
-def _cell(row: Result | None) -> str:
+def _cell(row: Timing | None) -> str:
     return "" if row is None or isinstance(row, str) else f"{row[0]:.2g} s, {row[1]:.1f}"

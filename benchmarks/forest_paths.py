@@ -1,10 +1,9 @@
 """Figure 2 of *ForestColl*: how often the data of a GPU crosses InfiniBand in a ring and in the forest."""
 
-from collections.abc import Sequence
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
+from evidence.exhibit import Result, Settings, table, verdict_of
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
@@ -16,29 +15,32 @@ from forestcoll.simulation.rates import Wires
 from forestcoll.simulation.simulate import loads_of
 from forestcoll.topology import Topology
 
+PRINTED = {"nccl-ring": ("ring (NCCL)", "213.33"), "forestcoll": ("forest (forestcoll)", "346.67")}
+"""The name and the printed algbw of each schedule, in GB/s."""
+
 _RING, _FOREST, _NIC = "#b2182b", "#1b7837", "#e08214"
 _ROOT = 3
 
 
-def made(_folder: Path, _largest: int) -> tuple[Figure | None, Sequence[str]]:
+def made(_settings: Settings) -> Result:
     """Return the picture and the table."""
     found = compare("dgx-a100:boxes=2", baselines=["nccl-ring"])
     figure = Figure(figsize=(11, 3.6), layout="constrained")
-    lines = ["| schedule | data into each box, as a part of M | algbw (GB/s) |", "| --- | ---: | ---: |"]
-    for axes, name, title in zip(
-        figure.subplots(1, 2), ("nccl-ring", "forestcoll"), ("ring (NCCL)", "forest (forestcoll)"), strict=True
-    ):
+    rows = []
+    for axes, (name, (title, printed)) in zip(figure.subplots(1, 2), PRINTED.items(), strict=True):
         row = found.row(name)
         if not isinstance(row.schedule, TreeSchedule):
             raise TypeError(name)
         entering = _entering(row.schedule)
         _draw(axes, row.schedule, f"{title}: {entering:.4g} M enter each box, {float(row.algbw):.4g} GB/s")
-        lines.append(f"| {title} | {entering:.4g} | {row.algbw} = {float(row.algbw):.2f} |")
-    lines += [
-        "",
-        "Printed: a path of the ring crosses InfiniBand twice, one of the forest once; 213.33 and 346.67 GB/s.",
-    ]
-    return figure, lines
+        rows.append((title, f"{entering:.4g}", row.algbw, f"{float(row.algbw):.2f}", printed))
+    heads = ["schedule", "data into each box, as a part of M", "exact algbw (GB/s)", "here", "printed"]
+    same = all(here == printed for *_, here, printed in rows)
+    summary = (
+        f"The ring brings {rows[0][1]} M into each box, and the forest {rows[1][1]} M; both rates are those of the "
+        "paper."
+    )
+    return Result(verdict_of(same=same), summary, table(heads, rows), figure)
 
 
 def _entering(schedule: TreeSchedule) -> float:

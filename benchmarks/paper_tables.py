@@ -1,14 +1,7 @@
-"""Print Tables 4, 5, 7 and 8 of the direct-connect paper with the paper's and our figures, as in docs/finder.md.
+"""Tables 5, 7 and 8 of the direct-connect paper, with the results of the finder. Table 4 is a part of Table 7."""
 
-    .venv/bin/python benchmarks/paper_tables.py [docs/finder.md]
-
-The paper: L. Zhao et al., *Efficient Direct-Connect Topologies for Collective Communications* (NSDI 2025).
-"""
-
-import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from pathlib import Path
 
 from forestcoll.design.catalogue import bases
 from forestcoll.design.constructions import Construction
@@ -66,35 +59,29 @@ TABLE_5 = {
 TABLE_8 = {6: 2, 9: 2, 10: 3, 14: 3, 15: 3, 16: 4, 21: 3, 26: 3, 32: 4, 35: 3, 45: 4, 70: 7, 80: 4, 189: 6, 728: 6}
 
 
-def main() -> None:
-    """Print the tables, or update them in the given page."""
-    if len(sys.argv) > 1:
-        page = Path(sys.argv[1])
-        page.write_text(renewed(page.read_text(encoding="utf-8")), encoding="utf-8")
-        return
-    print("\n".join(page_tables()))
+def improved() -> tuple[int, int, int]:
+    """Return the rows of Table 7, those that a network here reaches, and those that one exceeds."""
+    everything = TopologyFinder()
+    rows = [(nodes, steps, factor) for nodes, listed in TABLE_7.items() for _, steps, factor, _, _ in listed]
+    members = {nodes: everything.find(nodes, 4).members for nodes in TABLE_7}
+    return (
+        len(rows),
+        sum(_compared(members[nodes], steps, factor)[0] for nodes, steps, factor in rows),
+        sum(_compared(members[nodes], steps, factor)[1] for nodes, steps, factor in rows),
+    )
 
 
-def page_tables() -> Iterator[str]:
-    """Yield the lines of all tables."""
-    yield from _table_seven()
-    yield ""
-    yield from _table_five()
-    yield ""
-    yield from _table_eight()
+def _compared(members: Sequence[Construction], steps: int, factor: str) -> tuple[bool, bool]:
+    """Return whether a network reaches these steps and this T_B, and whether one is better in one of them."""
+    printed = Fraction(factor)
+    costs = [(each.cost.steps, Fraction(f"{float(each.cost.bandwidth_factor):.3f}")) for each in members]
+    reached = [cost for cost in costs if cost[0] <= steps and cost[1] <= printed]
+    return bool(reached), any(cost != (steps, printed) for cost in reached)
 
 
-def renewed(page: str) -> str:
-    """Return the text of docs/finder.md with updated tables."""
-    begin, end = "<!-- paper tables: begin -->\n", "\n<!-- paper tables: end -->"
-    head, _, rest = page.partition(begin)
-    return head + begin + "\n".join(page_tables()) + end + rest.partition(end)[2]
-
-
-def _table_seven() -> Iterator[str]:
+def table_seven() -> Iterator[str]:
+    """Yield the lines of Table 7."""
     published, everything = TopologyFinder(published_only=True), TopologyFinder()
-    yield "### Tables 4 and 7: degree 4"
-    yield ""
     yield "| N | bases | network | T_L | T_B (M/B) | diameter | allreduce (us) | all-to-all rate |"
     yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
     for nodes, rows in TABLE_7.items():
@@ -120,9 +107,8 @@ def _written(rate: float) -> str:
     return f"{digits}e{int(power)}"
 
 
-def _table_five() -> Iterator[str]:
-    yield "### Table 5: bidirectional, degree 4, all bandwidth-optimal"
-    yield ""
+def table_five() -> Iterator[str]:
+    """Yield the lines of Table 5."""
     yield "| N | the paper | here | allreduce T_L, both |"
     yield "| --- | --- | --- | --- |"
     finder = TopologyFinder(bidirectional=True, published_only=True)
@@ -131,9 +117,8 @@ def _table_five() -> Iterator[str]:
         yield f"| {nodes} | {name} | {member.name} | {2 * member.cost.steps} |"
 
 
-def _table_eight() -> Iterator[str]:
-    yield "### Table 8: distance-regular graphs of degree 4, all bandwidth-optimal"
-    yield ""
+def table_eight() -> Iterator[str]:
+    """Yield the lines of Table 8."""
     yield "| graph | N | T_L of the paper | T_L here | least one-way | least bidirectional |"
     yield "| --- | --- | --- | --- | --- | --- |"
     for nodes, steps in TABLE_8.items():
@@ -148,7 +133,3 @@ def _least_bidirectional(nodes: int, degree: int) -> int:
     while within < nodes:
         within, ring, steps = within + ring, ring * (degree - 1), steps + 1
     return steps
-
-
-if __name__ == "__main__":
-    main()

@@ -119,3 +119,26 @@ def test_the_cache_can_be_disabled(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     first = run_command("find-topology", "--nodes", 12, "--degree", 4, "--json")
     assert [path.name for path in tmp_path.rglob("*.json")] == ["12-4.json"]
     assert run_command("find-topology", "--nodes", 12, "--degree", 4, "--json").out == first.out
+
+
+def test_the_frontier_and_the_chosen_network_are_drawn(tmp_path: Path) -> None:
+    plot, picture = tmp_path / "plot.svg", tmp_path / "network.svg"
+    run = run_command(*COMMAND, "--nodes", 64, "--degree", 4, "--plot", plot, "--picture", picture, "--json")
+    document = run.document()
+    assert (document["plot"], document["picture"]) == (str(plot), str(picture))
+    drawn = plot.read_text()
+    assert "1: 3 steps, 1.062: L(Cayley(4,16))</text>" in drawn
+    assert "3: 6 steps, 0.984: C(64,{6,7})</text>" in drawn
+    assert drawn.count('class="point"') == 2 + 3
+    assert "Cayley(4,64)" in picture.read_text()
+
+
+def test_only_one_frontier_is_drawn_if_the_search_uses_the_bases_of_the_paper(tmp_path: Path) -> None:
+    plot = tmp_path / "plot.svg"
+    assert run_command(*COMMAND, "--nodes", 12, "--degree", 2, "--published-only", "--plot", plot).status == 0
+    assert "networks found" not in plot.read_text()
+
+
+def test_a_picture_has_a_known_ending(tmp_path: Path) -> None:
+    run = run_command(*COMMAND, "--nodes", 12, "--degree", 2, "--plot", tmp_path / "plot.html")
+    assert run.error_line().endswith("plot.html: the file name must end in one of .svg, .png, not '.html'")

@@ -1,11 +1,14 @@
 """The finder's results compared with Tables 4, 5 and 7 of the paper, row by row, and tests of the search."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
+from forestcoll.design.catalogue import bases
 from forestcoll.design.constructions import Construction
 from forestcoll.design.finder import Frontier, TopologyFinder, find_topologies, pareto
+from forestcoll.design.given import base_network
 from forestcoll.design.measure import least_factor, moore_steps
 from forestcoll.design.path_rates import path_rates
 from forestcoll.design.realisation import schedule_of, topology_of
@@ -225,3 +228,18 @@ def test_the_all_to_all_time_of_a_product_of_rings_equals_the_paper() -> None:
 def test_a_workload_out_of_range_raises_an_error(values: tuple[int, Fraction, Fraction], message: str) -> None:
     with pytest.raises(InputError, match=message):
         Workload(Traffic.MIX, *values)
+
+
+def test_the_time_to_add_up_data_is_part_of_an_allreduce() -> None:
+    (network,) = find_topologies(12, 4).members
+    plain = Workload(Traffic.ALLREDUCE, 10**6, Fraction(10), Fraction(25, 2))
+    adding = replace(plain, reduction=Fraction(50))
+    assert allreduce_time_us(network, adding) - allreduce_time_us(network, plain) == Fraction(11, 12) * 20
+    with pytest.raises(InputError, match="reduction is '0'; expected more than 0 GB/s"):
+        replace(plain, reduction=Fraction(0))
+
+
+def test_a_reduce_and_a_broadcast_take_twice_the_radius() -> None:
+    (network,) = [each for each in bases(12, 4) if each.name == "C(12,{2,3})"]
+    assert path_rates(network.wiring).rooted_steps == 2 * network.diameter
+    assert path_rates(base_network("torus:dims=3x4").wiring).rooted_steps == 2 * 3

@@ -7,10 +7,14 @@ import pkgutil
 import pytest
 
 import forestcoll.presentation
+import forestcoll.training
 
 MODULES = [f"forestcoll.presentation.{each.name}" for each in pkgutil.iter_modules(forestcoll.presentation.__path__)]
 
 
-@pytest.mark.parametrize("name", [*MODULES, "forestcoll.cli.examples", "forestcoll.training.switch_transformer"])
+TRAINING = [f"forestcoll.training.{each.name}" for each in pkgutil.iter_modules(forestcoll.training.__path__)]
+
+
+@pytest.mark.parametrize("name", [*MODULES, "forestcoll.cli.examples", *TRAINING])
 def test_examples_in_docstrings_run(name: str) -> None:
     assert doctest.testmod(importlib.import_module(name)).failed == 0

@@ -22,6 +22,7 @@ from forestcoll.training import (
     write_profile,
 )
 from forestcoll.training.iteration import Kind
+from forestcoll.training.samples import SAMPLES, sample_named
 from forestcoll.training.switch_transformer import SWITCH_TRANSFORMERS, switch_profile
 
 NETWORK = Network("n", 4, allreduce_latency_us=10.0, allreduce_rate=100.0, pair_rate=25.0)
@@ -176,3 +177,23 @@ def test_predicted_costs_and_a_schedule_give_the_same_network() -> None:
 def test_missing_or_empty_buckets_raise_an_error(buckets: tuple[int, ...]) -> None:
     with pytest.raises(InputError, match=r"bucket"):
         best_iteration(Profile("p", "", (layer("a", 1),)), NETWORK, buckets)
+
+
+@pytest.mark.parametrize(
+    ("name", "millions"),
+    [("gpt2-small", 124), ("gpt2-medium", 355), ("gpt2-large", 774), ("vgg-16", 138), ("resnet-50", 25.5)],
+)
+def test_data_parallel_samples_have_the_published_numbers_of_parameters(name: str, millions: float) -> None:
+    sample = sample_named(name)
+    assert sample is not None
+    model = sample.on(12)
+    assert not model.has_exchanges
+    assert sum(layer.gradient_bytes for layer in model.layers) / 4e6 == pytest.approx(millions, rel=0.005)
+
+
+def test_every_sample_has_a_profile_on_sixteen_nodes() -> None:
+    for name in SAMPLES:
+        sample = sample_named(name)
+        assert sample is not None
+        assert sample.on(16).computing_us > 0
+    assert sample_named("gpt5") is None

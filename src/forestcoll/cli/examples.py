@@ -51,7 +51,7 @@ EXAMPLES = {
     "find-topology": (
         "forestcoll find-topology --nodes 12 --degree 4",
         "forestcoll find-topology --nodes 12 --degree 4 --size 1MB --topology-output network.json",
-        "forestcoll find-topology --nodes 36 --degree 4 --base torus:dims=3x3",
+        "forestcoll find-topology --nodes 36 --degree 4 --base torus:dims=3x3 --plot frontier.svg --picture net.svg",
     ),
     "fit": (
         "forestcoll fit nccl-tests.log --schedule dgx-a100:boxes=2 --algorithm nccl-ring -o costs.json",
@@ -99,6 +99,7 @@ EXAMPLES = {
     "train-time": (
         "forestcoll train-time switch-base-256 torus:dims=4x4",
         "forestcoll train-time switch-base-256 ring:nodes=8 --buckets 25MB,100MB --json",
+        "forestcoll train-time gpt2-small circulant:nodes=12,offsets=2+3",
     ),
     "tune": (
         "forestcoll tune hypercube:dim=2 --collective allreduce --sizes 1K..1M -o tuned",

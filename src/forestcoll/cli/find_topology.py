@@ -1,6 +1,6 @@
 """`forestcoll find-topology`: the Pareto frontier of networks for collectives, by size and degree."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ from forestcoll.cli.types import DataSize, ExactNumber, NumberSpan, TopologySpec
 if TYPE_CHECKING:
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.design.constructions import Construction
+    from forestcoll.design.finder import Frontier
     from forestcoll.design.workload import Workload
 
 _TRAFFIC = ("allgather", "allreduce", "all-to-all", "mix")
@@ -59,6 +60,12 @@ _TRAFFIC = ("allgather", "allreduce", "all-to-all", "mix")
     help="B, the total bandwidth of the links that leave a node, in GB/s.  [default: 12.5]",
 )
 @click.option(
+    "--reduction",
+    type=ExactNumber("GB/s"),
+    metavar="GB/S",
+    help="The data that a node adds up in a second, in GB/s, for allreduces.  [default: adding takes no time]",
+)
+@click.option(
     "--collective",
     type=click.Choice(_TRAFFIC),
     default="allreduce",
@@ -70,6 +77,11 @@ _TRAFFIC = ("allgather", "allreduce", "all-to-all", "mix")
 )
 @path_option("--topology-output", "Write the chosen network to this file.")
 @path_option("--schedule-output", "Write a verified step schedule of the chosen network to this file.")
+@path_option(
+    "--plot",
+    "Draw the frontier, steps over T_B, next to the networks of the paper's bases: .svg or .png (one picture).",
+)
+@path_option("--picture", "Draw the chosen network: .html (a page), .svg or .png (one picture).")
 @click.option("--no-cache", is_flag=True, help="Do not read or write the cache of search results.")
 @jobs_option("The number of processes for a sweep.")
 @json_option
@@ -98,10 +110,13 @@ class _Options:
     size: int | None
     alpha: Fraction | None
     bandwidth: Fraction | None
+    reduction: Fraction | None
     collective: str
     choose: str | None
     topology_output: Path | None
     schedule_output: Path | None
+    plot: Path | None
+    picture: Path | None
     no_cache: bool
     jobs: int
 
@@ -118,7 +133,8 @@ class _Options:
     @property
     def outputs(self) -> dict[str, Path | None]:
         """The file of each kind of output, by its key in JSON; None if it is not written."""
-        return {"topology_output": self.topology_output, "schedule_output": self.schedule_output}
+        names = ("topology_output", "schedule_output", "plot", "picture")
+        return {name: getattr(self, name) for name in names}
 
     def bases(self) -> "list[Construction]":
         """Return the base networks of the user."""
@@ -131,9 +147,13 @@ class _Options:
 
         Raises:
             click.UsageError: they cannot.
+            InputError: a picture cannot be written to the file that is named.
         """
-        if self.size is None and (self.alpha is not None or self.bandwidth is not None):
-            raise click.UsageError("--alpha and --bandwidth are for a workload; also give its --size")
+        from forestcoll.pictures.raster import check_picture
+        from forestcoll.presentation.view.view import check_output
+
+        if self.size is None and any(each is not None for each in (self.alpha, self.bandwidth, self.reduction)):
+            raise click.UsageError("--alpha, --bandwidth and --reduction are for a workload; also give its --size")
         if self.is_sweep and (any(self.outputs.values()) or self.choose):
             raise click.UsageError(
                 "a sweep writes no files; for --choose and output files, give one number of nodes and one degree"
@@ -142,6 +162,10 @@ class _Options:
             raise click.UsageError("--base is for a search in one process; leave out --jobs")
         if self.schedule_output is not None and self.collective in {"all-to-all", "mix"}:
             raise click.UsageError("--schedule-output writes an allgather or an allreduce; choose one as --collective")
+        if self.plot is not None:
+            check_picture(self.plot)
+        if self.picture is not None:
+            check_output(self.picture)
 
     def workload(self) -> "Workload | None":
         """Return the workload, or None if no size was given."""
@@ -151,13 +175,11 @@ class _Options:
             return None
         alpha = Fraction(10) if self.alpha is None else self.alpha
         bandwidth = Fraction(25, 2) if self.bandwidth is None else self.bandwidth
-        return Workload(Traffic(self.collective), self.size, alpha, bandwidth)
+        return Workload(Traffic(self.collective), self.size, alpha, bandwidth, self.reduction)
 
 
 def _find(request: _Options, *, as_json: bool) -> None:
     from forestcoll.cli.terminal_progress import TerminalProgress
-    from forestcoll.design.cache import find_with_cache
-    from forestcoll.design.finder import find_topologies
     from forestcoll.design.workload import chosen_of
     from forestcoll.presentation import finder
     from forestcoll.presentation.printing import print_json, print_page
@@ -165,19 +187,53 @@ def _find(request: _Options, *, as_json: bool) -> None:
     workload = request.workload()
     with TerminalProgress() as progress:
         progress.begin("searching")
-        nodes, degree = request.nodes[0], request.degree[0]
-        if request.no_cache or request.base_networks:
-            frontier = find_topologies(nodes, degree, bases=request.bases(), **request.search)
-        else:
-            frontier = find_with_cache(nodes, degree, progress=progress, **request.search)
+        frontier = _frontier(request, progress)
         progress.begin("measuring")
         chosen = chosen_of(frontier, workload, request.choose)
         _write(chosen, request, progress)
+        _draw(frontier, chosen, request, progress)
     if as_json:
         print_json(finder.frontier_document(frontier, workload, chosen, request.outputs))
         return
     why = finder.reason_for_choice(workload, by_user=request.choose is not None)
     print_page(finder.frontier_page(frontier, workload, chosen, why, request.outputs))
+
+
+def _frontier(request: _Options, progress: "TerminalProgress") -> "Frontier":
+    from forestcoll.design.cache import find_with_cache
+    from forestcoll.design.finder import find_topologies
+
+    nodes, degree = request.nodes[0], request.degree[0]
+    if request.no_cache or request.base_networks:
+        return find_topologies(nodes, degree, bases=request.bases(), **request.search)
+    return find_with_cache(nodes, degree, progress=progress, **request.search)
+
+
+def _draw(frontier: "Frontier", chosen: "Construction", request: _Options, progress: "TerminalProgress") -> None:
+    from forestcoll.design.realisation import topology_of
+    from forestcoll.pictures.raster import write_picture
+    from forestcoll.presentation.frontier_plot import frontier_plot
+    from forestcoll.presentation.view.view import View, write_view
+    from forestcoll.request import Demand
+
+    if request.plot is not None:
+        progress.begin("drawing the frontier")
+        write_picture(frontier_plot(frontier, _published(request, progress)), request.plot)
+    if request.picture is not None:
+        progress.begin("drawing the network")
+        write_view(View(topology_of(chosen), None, None, Demand()), request.picture)
+
+
+def _published(request: _Options, progress: "TerminalProgress") -> "Frontier | None":
+    """Return the networks of the paper's bases, or None if they are what was searched for, or if there are none."""
+    from forestcoll.errors import NoSolutionError
+
+    if request.published_only and not request.base_networks:
+        return None
+    try:
+        return _frontier(replace(request, published_only=True, base_networks=()), progress)
+    except NoSolutionError:
+        return None
 
 
 def _write(chosen: "Construction", request: _Options, progress: "TerminalProgress") -> None:

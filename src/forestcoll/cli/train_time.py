@@ -38,7 +38,8 @@ def command(  # noqa: PLR0913 (one parameter per option)
     The report divides an iteration into computing, all-to-alls, and the part of the allreduces that does not overlap
     with computing.
 
-    PROFILE is a file (format forestcoll.profile/1), or a sample: switch-base-256, switch-large-128 or switch-c-2048.
+    PROFILE is a file (format forestcoll.profile/1), or a sample: switch-base-256, switch-large-128,
+    switch-c-2048, gpt2-small, gpt2-medium, gpt2-large, vgg-16 or resnet-50.
     NETWORK is a topology, whose allreduce uses breadth-first broadcast, or the file of an allreduce schedule.
     """
     from forestcoll.cli.terminal_progress import TerminalProgress
@@ -46,7 +47,7 @@ def command(  # noqa: PLR0913 (one parameter per option)
     from forestcoll.presentation.printing import print_json, print_page
     from forestcoll.presentation.training import training_document, training_page, training_title
     from forestcoll.training import best_iteration, iterate, network_of_file, read_profile
-    from forestcoll.training.switch_transformer import sample_named
+    from forestcoll.training.samples import sample_named
 
     with TerminalProgress() as progress:
         progress.begin("measuring the network")

@@ -22,17 +22,21 @@ class PathRates:
     Attributes:
         bound: an upper bound for any routing.
         reached: the rate of even splitting over shortest paths.
+        rooted_steps: the steps of an allreduce that reduces to the best root and then broadcasts from it (C.3): twice
+            the radius if the network is bidirectional.
     """
 
     bound: Fraction
     reached: float
+    rooted_steps: int
 
 
 def path_rates(wiring: Wiring) -> PathRates:
-    """Return the rates of an all-to-all on a strongly connected network."""
+    """Return the rates of an all-to-all, and the steps of an allreduce by a root, on a strongly connected network."""
     distances = distances_from(wiring)
     bound = Fraction(wiring.nodes * wiring.degree, int(distances.sum(dtype=np.int64)))
-    return PathRates(bound, 1 / _greatest_load(wiring, distances))
+    rooted = distances.max(axis=0) + distances.max(axis=1)
+    return PathRates(bound, 1 / _greatest_load(wiring, distances), int(rooted.min()))
 
 
 def distances_from(wiring: Wiring) -> npt.NDArray[np.int16]:

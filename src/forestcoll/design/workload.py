@@ -45,12 +45,14 @@ class Workload:
         size: M, in bytes.
         alpha_us: latency of a step, in microseconds.
         bandwidth: B, the bandwidth of all outgoing links of a node together, in GB/s.
+        reduction: the data that a node adds up in a second, in GB/s; None if adding takes no time.
     """
 
     traffic: Traffic
     size: int
     alpha_us: Fraction
     bandwidth: Fraction
+    reduction: Fraction | None = None
 
     def __post_init__(self) -> None:
         if self.size < 1:
@@ -59,6 +61,8 @@ class Workload:
             raise InputError(f"alpha is {shown(str(self.alpha_us))}; expected 0 microseconds or more")
         if self.bandwidth <= 0:
             raise InputError(f"bandwidth is {shown(str(self.bandwidth))}; expected more than 0 GB/s")
+        if self.reduction is not None and self.reduction <= 0:
+            raise InputError(f"reduction is {shown(str(self.reduction))}; expected more than 0 GB/s")
 
     @property
     def whole_time_us(self) -> Fraction:
@@ -67,8 +71,19 @@ class Workload:
 
 
 def allreduce_time_us(construction: Construction, workload: Workload) -> Fraction:
-    """Return the exact time of an allreduce, a reduce-scatter followed by an allgather, in microseconds."""
-    return _time(construction.reduce_scatter_cost, workload) + _time(construction.cost, workload)
+    """Return the time of an allreduce, a reduce-scatter followed by an allgather, in microseconds.
+
+    The time is exact without `workload.reduction`. The time to add up data is that of Theorem 6, an upper bound that is
+    exact if the reduce-scatter is bandwidth-optimal (Corollary 6.1).
+    """
+    scatter = construction.reduce_scatter_cost
+    return _time(scatter, workload) + _time(construction.cost, workload) + _adding_time(scatter, workload)
+
+
+def _adding_time(scatter: Cost, workload: Workload) -> Fraction:
+    if workload.reduction is None:
+        return Fraction(0)
+    return scatter.bandwidth_factor * workload.size / workload.reduction / 1000
 
 
 def _time(cost: Cost, workload: Workload) -> Fraction:

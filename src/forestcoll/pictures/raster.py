@@ -1,10 +1,46 @@
-"""PNG files of SVG pictures, drawn by the library resvg, which is part of the extra `pictures`."""
+"""Files of SVG pictures: as SVG, or as PNG, drawn by the library resvg, which is part of the extra `pictures`."""
 
+import re
+from collections.abc import Sequence
 from importlib import util
+from pathlib import Path
 
-from forestcoll.errors import InputError
+from forestcoll.errors import InputError, shown
+from forestcoll.files import write_bytes, write_text
 
+FORMATS = (".svg", ".png")
 _ZOOM = 2
+_VARIABLE = re.compile(r"var\(--[\w-]+, ([^()]+)\)")
+"""A variable of CSS with its fallback, which is drawn, because the library does not read variables."""
+
+
+def check_picture(path: Path, formats: Sequence[str] = FORMATS) -> None:
+    """Check before the work that a picture can be written to this file.
+
+    Raises:
+        InputError: the name does not end in one of `formats`, or a PNG is requested and its library is not installed.
+    """
+    if path.suffix.lower() not in formats:
+        raise InputError(f"{path}: the file name must end in one of {', '.join(formats)}, not {shown(path.suffix)}")
+    if path.suffix.lower() == ".png":
+        check_png()
+
+
+def write_picture(svg: str, path: Path) -> None:
+    """Write a picture to a file, by the end of its name as SVG or PNG.
+
+    Args:
+        svg: the text of an `svg` element.
+        path: the file.
+
+    Raises:
+        InputError: as for `check_picture`, or the file cannot be written.
+    """
+    check_picture(path)
+    if path.suffix.lower() == ".png":
+        write_bytes(path, [png_of(svg)])
+    else:
+        write_text(path, [svg + "\n"])
 
 
 def check_png() -> None:
@@ -34,7 +70,7 @@ def png_of(svg: str) -> bytes:
     fonts = _font_folders()
     return bytes(
         resvg_py.svg_to_bytes(
-            svg_string=svg,
+            svg_string=_VARIABLE.sub(r"\1", svg),
             zoom=_ZOOM,
             font_dirs=fonts,
             skip_system_fonts=bool(fonts),

@@ -35,6 +35,7 @@ def member_document(member: Construction, workload: Workload | None) -> dict[str
     if member.nodes <= _MOST_NODES_FOR_PATHS:
         rates = path_rates(member.wiring)
         document["all_to_all"] = {"rate_bound": str(rates.bound), "rate_reached": rates.reached}
+        document["rooted_allreduce_steps"] = rates.rooted_steps
     if workload is not None:
         document["time_us"] = time_us(member, workload)
     if workload is not None and workload.traffic.exchanges:

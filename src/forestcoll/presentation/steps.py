@@ -6,6 +6,7 @@ from pathlib import Path
 from forestcoll.presentation.names import counted
 from forestcoll.presentation.tables import Page, labelled
 from forestcoll.presentation.text import bandwidth, path_text, printable, stage_document, stage_times, written_to
+from forestcoll.schedule.steps.shape import step_shape
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.verification import StepReport
 
@@ -24,6 +25,7 @@ def step_document(schedule: StepSchedule, report: StepReport) -> dict[str, objec
         "algbw": None if algbw is None else str(algbw),
         "algbw_float": None if algbw is None else float(algbw),
         "unit": schedule.topology.bandwidth_unit,
+        "reduction_factor": str(step_shape(schedule).reduction_factor),
         "transfers": len(schedule),
     } | ({} if schedule.ranks is None else {"ranks": schedule.topology.ids(schedule.ranks)})
 
@@ -84,6 +86,9 @@ def step_rows(schedule: StepSchedule, report: StepReport) -> list[tuple[str, str
     ]
     if report.algbw is not None:
         rows.append(("algbw", f"{bandwidth(report.algbw, schedule.topology.bandwidth_unit)} for large data"))
+    adding = step_shape(schedule).reduction_factor
+    if adding:
+        rows.append(("reduction", f"{adding} ({float(adding):.4g}) M/R (T_C), where a node adds up R GB/s"))
     rows.append(("transfers", str(len(schedule))))
     if len(schedule.routes):
         rows.append(("routes", f"{len(schedule.routes)} (of up to {max(map(len, schedule.routes)) - 1} links)"))

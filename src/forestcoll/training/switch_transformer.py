@@ -4,23 +4,19 @@ The sizes are those of W. Fedus, B. Zoph, N. Shazeer, *Switch Transformers*, JML
 feed-forward width, attention heads of size 64, number of layers in the encoder and in the decoder, number of experts,
 and the distance between layers with experts. A batch has 2^20 tokens.
 
-The direct-connect paper measured its computing times on an A100 but does not publish them. Here they are estimated: two
-operations per multiplication of a layer, at 40 % of the 312 * 10^12 operations per second of an A100, and twice that
-work in the backward pass. Gradients have 4 bytes per parameter. Exchanged tokens have 2 bytes per number.
+The direct-connect paper measured its computing times on an A100 but does not publish them. Here they are estimated
+(`estimate`). Exchanged tokens have 2 bytes per number.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 
 from forestcoll.errors import InputError, shown
+from forestcoll.training import estimate
+from forestcoll.training.estimate import estimated_layer
 from forestcoll.training.profile import Layer, Profile
 
-SOURCE = (
-    "sizes: Fedus et al., Switch Transformers, JMLR 23 (2022), Table 9; computing times: two operations per "
-    "multiplication at 40% of 312 TFLOP/s, not measured"
-)
-_OPERATIONS_A_MICROSECOND = 312 * 10**12 * 40 // 100 // 10**6
+SOURCE = f"sizes: Fedus et al., Switch Transformers, JMLR 23 (2022), Table 9; {estimate.SOURCE}"
 _HEAD = 64
 _VOCABULARY = 32_128
 _BATCH_TOKENS = 2**20
@@ -69,16 +65,6 @@ SWITCH_TRANSFORMERS = (
 """Switch-Base with 256 experts (14.7 billion parameters), Switch-Large, and Switch-C (1.6 trillion)."""
 
 
-def sample_named(name: str) -> SwitchTransformer | None:
-    """Return the model called `name`, or None if there is none.
-
-    Example:
-        >>> sample_named("switch-c-2048").experts
-        2048
-    """
-    return next((model for model in SWITCH_TRANSFORMERS if model.name == name), None)
-
-
 def switch_profile(model: SwitchTransformer, nodes: int) -> Profile:
     """Return the profile of a model on one of `nodes` nodes. Each node has an equal part of the batch and the experts.
 
@@ -88,13 +74,13 @@ def switch_profile(model: SwitchTransformer, nodes: int) -> Profile:
     if type(nodes) is not int or nodes < 2 or _BATCH_TOKENS % nodes:
         raise InputError(f"{model.name} on {shown(nodes)} nodes; expected 2 or more, a divisor of {_BATCH_TOKENS}")
     tokens = _BATCH_TOKENS // nodes
-    layers = [_layer("embedding", 0, model.width * _VOCABULARY, 0)]
+    layers = [estimated_layer("embedding", 0, model.width * _VOCABULARY)]
     for stack, attentions in (("encoder", 1), ("decoder", 2)):
         for number in range(model.layers):
             layers.extend(
                 _block(model, f"{stack} {number}", attentions, tokens, with_experts=(number + 1) % model.every == 0)
             )
-    layers.append(_layer("output", model.width * _VOCABULARY * tokens, 0, 0))
+    layers.append(estimated_layer("output", model.width * _VOCABULARY * tokens, 0))
     return Profile(f"{model.name} on {nodes} nodes", SOURCE, tuple(layers))
 
 
@@ -104,16 +90,11 @@ def _block(model: SwitchTransformer, name: str, attentions: int, tokens: int, *,
         weights = 4 * model.width * inner
         scores = 2 * inner * _SEQUENCE  # products of a token with its sequence, then of the scores with the values
         which = "attention" if place == 0 else "cross-attention"
-        yield _layer(f"{name} {which}", (weights + scores) * tokens, weights, 0)
+        yield estimated_layer(f"{name} {which}", (weights + scores) * tokens, weights, 0)
     weights = (3 if model.gated else 2) * model.width * model.feed_forward
     if with_experts:
         router = model.width * model.experts
-        yield _layer(f"{name} router", router * tokens, router, 0)
-        yield _layer(f"{name} experts", weights * tokens, 0, 2 * model.width * tokens)
+        yield estimated_layer(f"{name} router", router * tokens, router, 0)
+        yield estimated_layer(f"{name} experts", weights * tokens, 0, 2 * model.width * tokens)
     else:
-        yield _layer(f"{name} feed-forward", weights * tokens, weights, 0)
-
-
-def _layer(name: str, multiplications: int, parameters: int, exchange_bytes: int) -> Layer:
-    forward = Fraction(round(Fraction(200 * multiplications, _OPERATIONS_A_MICROSECOND)), 100)
-    return Layer(name, forward, 2 * forward, 4 * parameters, exchange_bytes)
+        yield estimated_layer(f"{name} feed-forward", weights * tokens, weights, 0)

@@ -90,3 +90,27 @@ def test_transfers_in_any_order_are_sorted_into_steps() -> None:
     ]
     assert sent == Transfers.of([list(step) for step in sent])
     assert sent != Transfers.of([])
+
+
+@pytest.mark.parametrize(
+    ("spec", "method", "collective", "factor"),
+    [
+        ("ring:nodes=4", "ring", "reduce-scatter", "3/4"),
+        ("ring:nodes=4", "ring", "allreduce", "3/4"),
+        ("ring:nodes=4", "ring", "allgather", "0"),
+        ("hypercube:dim=3", "halving-doubling", "reduce-scatter", "7/8"),
+    ],
+)
+def test_a_node_adds_up_what_it_receives_in_steps_that_reduce(
+    spec: str, method: str, collective: str, factor: str
+) -> None:
+    assert step_shape(generate_steps(spec, collective, method=method)).reduction_factor == Fraction(factor)
+
+
+@examples(40)
+@given(networks(most=6, switches=False))
+def test_adding_up_takes_at_most_the_bandwidth_factor_by_theorem_six(topology: Topology) -> None:
+    shape = step_shape(bfb(topology, "reduce-scatter"))
+    least = Fraction(len(topology.compute) - 1, len(topology.compute))
+    if topology.is_full_duplex:
+        assert least <= shape.reduction_factor <= shape.bandwidth_factor

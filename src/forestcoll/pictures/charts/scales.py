@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, floor, log2, log10
+from math import ceil, floor, log2, log10, sqrt
 
 _STEPS = (1, 2, 5, 10)
 
@@ -53,7 +53,25 @@ class Logarithmic:
         return self.begin + (self.end - self.begin) * log2(value / self.low) / log2(self.high / self.low)
 
 
-Scale = Linear | Logarithmic
+@dataclass(frozen=True)
+class SquareRoot:
+    """A scale from 0 to `high` on which lengths are square roots, so that there is more room for small values.
+
+    Example:
+        >>> SquareRoot(100, 0, 50)(25)
+        25.0
+    """
+
+    high: float
+    begin: float
+    end: float
+
+    def __call__(self, value: float) -> float:
+        """Return the position of a value, which is not negative."""
+        return self.begin + (self.end - self.begin) * sqrt(value / self.high)
+
+
+Scale = Linear | Logarithmic | SquareRoot
 
 
 def round_ticks(high: float, most: int = 6) -> list[float]:

@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from forestcoll.errors import InputError, NoSolutionError, shown
-from forestcoll.files import PathLike, as_path, write_bytes, write_text
+from forestcoll.errors import InputError, NoSolutionError
+from forestcoll.files import PathLike, as_path, write_text
 from forestcoll.pictures.layout import layout_of
 from forestcoll.pictures.network.picture import load_picture, network_picture
-from forestcoll.pictures.raster import check_png, png_of
+from forestcoll.pictures.raster import FORMATS as PICTURES
+from forestcoll.pictures.raster import check_picture, write_picture
 from forestcoll.pictures.sends.player import Player
 from forestcoll.pictures.sends.stories import selected_stories
 from forestcoll.pictures.svg import Element, text
@@ -24,7 +25,7 @@ from forestcoll.request import Demand
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import Topology
 
-FORMATS = (".html", ".svg", ".png")
+FORMATS = (".html", *PICTURES)
 _MOST_STORIES = 120
 _PAIR = "The upper row shows the loads of the links, the lower row the way of a part of the data of one node."
 
@@ -182,11 +183,7 @@ def check_output(path: Path) -> None:
     Raises:
         InputError: the name does not end in one of `FORMATS`, or a PNG is requested and its library is not installed.
     """
-    if path.suffix.lower() not in FORMATS:
-        endings = ", ".join(FORMATS)
-        raise InputError(f"{path}: the file name must end in one of {endings}, not {shown(path.suffix)}")
-    if path.suffix.lower() == ".png":
-        check_png()
+    check_picture(path, FORMATS)
 
 
 def write_view(view: View, path: PathLike) -> None:
@@ -211,11 +208,10 @@ def write_view(view: View, path: PathLike) -> None:
     """
     path = as_path(path)
     check_output(path)
-    kind = path.suffix.lower()
-    if kind == ".png":
-        write_bytes(path, [png_of(view.svg())])
+    if path.suffix.lower() == ".html":
+        write_text(path, [view.html()])
     else:
-        write_text(path, [view.html() if kind == ".html" else view.svg() + "\n"])
+        write_picture(view.svg(), path)
 
 
 def view_page(view: View, path: Path) -> Page:

@@ -9,8 +9,9 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.collective import PhaseOp
 from forestcoll.schedule.shape import Shape
-from forestcoll.schedule.steps.traffic import step_loads
+from forestcoll.schedule.steps.traffic import greatest_receipts, step_loads
 from forestcoll.schedule.steps.value import NO_ROUTE, StepSchedule, Transfers
 
 
@@ -25,6 +26,9 @@ class StepShape(Shape):
         egress: B, the greatest total bandwidth of the links that leave a compute node that takes part. In a regular
             network it is the same for all nodes.
         links_crossed: for each step, the greatest number of links that a transfer crosses, and at least 1.
+        reduction_factor: T_C in units of M times gamma, the time to add up a byte (C.4): the sum, over the steps that
+            reduce, of the most data that one node receives. It is 0 without a reduction. On a regular network it is at
+            most the bandwidth factor of the reduction (Theorem 6).
 
     Example:
         >>> from forestcoll import build_topology, generate_steps, shape_of
@@ -37,6 +41,7 @@ class StepShape(Shape):
     step_times: tuple[Fraction, ...]
     egress: Fraction
     links_crossed: tuple[int, ...]
+    reduction_factor: Fraction = Fraction(0)
 
     @property
     def hops(self) -> int:
@@ -71,7 +76,9 @@ def step_shape(schedule: StepSchedule) -> StepShape:
         times.extend(_step_times(phase.transfers, schedule))
         crossed.extend(_links_crossed(phase.transfers, schedule))
     egress = max(schedule.topology.egress[node] for node in schedule.members)
-    return StepShape(schedule.steps, tuple(times), egress, tuple(crossed))
+    reducing = [phase.transfers for phase in schedule.phases if phase.op is PhaseOp.REDUCE]
+    received = (part for sent in reducing for part in greatest_receipts(schedule, sent))
+    return StepShape(schedule.steps, tuple(times), egress, tuple(crossed), sum(received, Fraction(0)))
 
 
 def _links_crossed(sent: Transfers, schedule: StepSchedule) -> list[int]:

@@ -34,6 +34,25 @@ def step_loads(schedule: StepSchedule, sent: Transfers) -> StepLoads:
     Raises:
         ValueError: a transfer or a route crosses no link.
     """
+    sizes, whole = _sizes(schedule, sent)
+    crossing = carried_by_links(schedule, sent, sizes)
+    carried = np.zeros((sent.steps, len(schedule.topology.links)), dtype=sizes.dtype)
+    np.add.at(carried, (crossing.steps, crossing.links), crossing.amounts)
+    return StepLoads(carried, whole)
+
+
+def greatest_receipts(schedule: StepSchedule, sent: Transfers) -> list[Fraction]:
+    """Return, for each step of `sent`, the greatest part of M that one node receives."""
+    if not len(sent):
+        return [Fraction(0)] * sent.steps
+    sizes, whole = _sizes(schedule, sent)
+    received = np.zeros((sent.steps, len(schedule.topology.nodes)), dtype=sizes.dtype)
+    np.add.at(received, (sent.step_of, sent.targets), sizes)
+    return [Fraction(int(most), whole) for most in received.max(axis=1).tolist()]
+
+
+def _sizes(schedule: StepSchedule, sent: Transfers) -> tuple[npt.NDArray[Any], int]:
+    """Return the size of each transfer as a number of parts of M, and the number of parts of M."""
     shards = schedule.shard_sizes
     denominator = lcm(*(point.denominator for point in sent.points))
     unit = lcm(*(shard.denominator for shard in shards))
@@ -41,11 +60,7 @@ def step_loads(schedule: StepSchedule, sent: Transfers) -> StepLoads:
     dtype = np.int64 if whole * max(len(sent), 1) <= np.iinfo(np.int64).max else object
     points = np.array([int(point * denominator) for point in sent.points], dtype=dtype)
     weights = np.array([int(shard * unit) for shard in shards], dtype=dtype)
-    sizes = (points[sent.highs] - points[sent.lows]) * weights[sent.shards]
-    crossing = carried_by_links(schedule, sent, sizes)
-    carried = np.zeros((sent.steps, len(schedule.topology.links)), dtype=dtype)
-    np.add.at(carried, (crossing.steps, crossing.links), crossing.amounts)
-    return StepLoads(carried, whole)
+    return (points[sent.highs] - points[sent.lows]) * weights[sent.shards], whole
 
 
 def total_loads(schedule: StepSchedule) -> list[Fraction]:
