@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
 
 from forestcoll.collective import Collective
@@ -49,7 +50,7 @@ class Layout:
         parts = tuple(part * options.scale for part in grid.parts)
         return Layout(_TASKS[schedule.collective], grid.chunks * options.scale, parts, root, options)
 
-    @property
+    @cached_property
     def begins(self) -> tuple[int, ...]:
         """Return, for each rank, the number of the first chunk that it is the root of."""
         return tuple(accumulate(self.parts, initial=0))[:-1]
