@@ -27,11 +27,13 @@ class BlockTable:
         counts: for each rank, its number of blocks.
         entries: for each entry of the paths of the chains, the block of the rank that handles it.
         local: for each rank that copies its own data, the block that copies.
+        sharing: the most blocks of a rank that send, or that receive, on one channel number.
     """
 
     counts: tuple[int, ...]
     entries: IntArray
     local: Mapping[int, int]
+    sharing: int
 
     def steps(self, chains: Chains) -> IntArray:
         """Return the number of steps of each block, without steps that only copy or wait; ranks follow each other."""
@@ -56,7 +58,8 @@ def block_table(chains: Chains, ranks: int, copiers: Sequence[int], *, together:
     entries = np.zeros(len(chains.ranks), dtype=np.int64)
     entries[chains.hops] = numbers[sends]
     entries[chains.hops + 1] = numbers[receives]
-    return BlockTable(tuple(counts), entries, local)
+    sharing = np.unique(ends, axis=0, return_counts=True)[1].max(initial=0)
+    return BlockTable(tuple(counts), entries, local, int(sharing))
 
 
 def _ends(chains: Chains, ranks: int) -> tuple[IntArray, IntArray, IntArray]:

@@ -123,6 +123,12 @@ class Edges:
         """Return the number of edges from a root to the rank that is furthest from it."""
         return int(self.depth.max(initial=-1)) + 1
 
+    @cached_property
+    def peers(self) -> int:
+        """Return the most ranks that one rank has as the other end of its edges in one direction."""
+        pairs = np.unique(np.stack((self.upper, self.lower), axis=1), axis=0)
+        return max(int(np.bincount(ends).max(initial=0)) for ends in pairs.T)
+
 
 def chains_of(flows: Sequence[Flow], channels: Sequence[int]) -> Chains:
     """Return all chains of `flows` in order; `channels` are the numbers of the channels of the flows."""

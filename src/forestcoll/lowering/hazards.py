@@ -63,6 +63,10 @@ class Hazards:
             known.append(last)
             return ()
         learnt = {other: self._known[other][step + 1] for other, step in new.items()}
+        if len(new) == 1:  # the most frequent case
+            [(other, step)] = new.items()
+            known.append(_joined([last, new, *learnt.values()]) if learnt[other] else {**last, other: step})
+            return (Dependency(other, step),)
         fresh = sorted(
             other
             for other, step in new.items()
@@ -80,8 +84,10 @@ class Hazards:
 
 def _joined(steps: Iterable[Mapping[int, int]]) -> Mapping[int, int]:
     """Return, for each block, the greatest step in any of `steps`."""
-    joined: dict[int, int] = {}
-    for each in steps:
+    first, *others = steps
+    joined = dict(first)
+    for each in others:
         for block, step in each.items():
-            joined[block] = max(step, joined.get(block, -1))
+            if step > joined.get(block, -1):
+                joined[block] = step
     return joined

@@ -12,7 +12,8 @@ There are two methods to distribute flows over blocks:
 
 Apart is preferred, over as many channels as trees are high, or fewer, with a comfortable number of blocks. Next comes
 through. Then both are tried with as many blocks as the target allows, and over more channels, so that blocks have fewer
-steps.
+steps. If a rank has more peers than blocks may use one channel number, apart is also tried with the peers distributed
+over channels, by the distance between the numbers of the two ranks: then no pair of ranks needs two channels for that.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,6 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from forestcoll.collective import PhaseOp
 from forestcoll.lowering.blocks import BlockTable, block_table
 from forestcoll.lowering.chains import Chains, Edges, IntArray, chains_of, hops_of
 from forestcoll.lowering.fitting import Excess
@@ -49,11 +51,13 @@ class _Spread:
         levels: the number of channels over which hops are distributed by their depth; 0 means through.
         turns: the number of channels over which the trees of a root are distributed.
         together: whether blocks that need not be separate are combined.
+        peers: the number of channels over which the peers of a rank are distributed; 1 if `levels` is 0.
     """
 
     levels: int
     turns: int
     together: bool = False
+    peers: int = 1
 
 
 def plans(layout: Layout, flows: Sequence[Flow], limits: Limits) -> Iterator[Plan | Excess]:
@@ -61,12 +65,15 @@ def plans(layout: Layout, flows: Sequence[Flow], limits: Limits) -> Iterator[Pla
     options = layout.options
     copiers = sorted({flow.root for flow in flows}) if copies(layout) else []
     edges = Edges.of(flows)
+    if (excess := _excess_of_peers(edges, len(layout.parts), limits)) is not None:
+        yield excess
+        return
     tried = set()
     for bound in block_bounds(options, limits):
-        for spread in _spreads(flows, edges.height, options, limits, crowded=bound == limits.blocks):
+        for spread in _spreads(flows, edges, options, limits, crowded=bound == limits.blocks):
             if spread in tried:
                 continue
-            chains = _chains(flows, edges, spread, options)
+            chains = _chains(flows, edges, spread, options, len(layout.parts))
             table = block_table(chains, len(layout.parts), copiers, together=spread.together)
             excess = _excess(chains, table, bound, limits)
             if excess is None:
@@ -76,8 +83,8 @@ def plans(layout: Layout, flows: Sequence[Flow], limits: Limits) -> Iterator[Pla
                 yield excess
 
 
-def _chains(flows: Sequence[Flow], edges: Edges, spread: _Spread, options: Options) -> Chains:
-    width = max(1, spread.levels) * spread.turns
+def _chains(flows: Sequence[Flow], edges: Edges, spread: _Spread, options: Options, ranks: int) -> Chains:
+    width = max(1, spread.levels) * spread.turns * spread.peers
     turns = 1 + max(flow.turn for flow in flows)
 
     def channel(flow: Flow) -> int:
@@ -88,6 +95,9 @@ def _chains(flows: Sequence[Flow], edges: Edges, spread: _Spread, options: Optio
     if not spread.levels:
         return chains_of(flows, channels)
     shifts = edges.depth % spread.levels * spread.turns
+    outward = np.array([1 if flow.op is PhaseOp.BROADCAST else -1 for flow in flows])[edges.flow]
+    distance = (edges.lower - edges.upper) * outward % ranks
+    shifts += distance * spread.peers // ranks * max(1, spread.levels) * spread.turns
     return hops_of(flows, edges, np.array(channels, dtype=np.int64)[edges.flow] + shifts)
 
 
@@ -104,13 +114,15 @@ def block_bounds(options: Options, limits: Limits) -> Sequence[int | None]:
 
 
 def _spreads(
-    flows: Sequence[Flow], height: int, options: Options, limits: Limits, *, crowded: bool
+    flows: Sequence[Flow], edges: Edges, options: Options, limits: Limits, *, crowded: bool
 ) -> Iterator[_Spread]:
     """Yield methods to distribute flows, the preferred one first; `crowded`: also those with fewer steps a block."""
     groups = options.instances * (1 + max(flow.phase for flow in flows))
     most = max(1, (MOST_CHANNELS if limits.channels is None else min(MOST_CHANNELS, limits.channels)) // groups)
-    height = min(most, height)
+    height = min(most, edges.height)
     turns = min(most, 1 + max(flow.turn for flow in flows))
+    if crowded and options.channels is None:
+        yield from _crowded_peers(edges, most, limits)
     if options.channels is not None:
         height, turns = min(options.channels, height), options.channels
         yield _Spread(height, max(1, options.channels // height))
@@ -123,10 +135,21 @@ def _spreads(
         yield from (_Spread(0, width, together=True) for width in range(turns + 1, most + 1))
 
 
+def _crowded_peers(edges: Edges, most: int, limits: Limits) -> Iterator[_Spread]:
+    """Yield methods for ranks with more peers than blocks may use one channel number."""
+    if limits.blocks_per_channel is None or edges.peers <= limits.blocks_per_channel:
+        return
+    for levels in range(min(most, edges.height), 0, -1):
+        for peers in range(-(-edges.peers // limits.blocks_per_channel), most // levels + 1):
+            yield from (_Spread(levels, 1, together, peers) for together in (False, True))
+
+
 def _excess(chains: Chains, table: BlockTable, bound: int | None, limits: Limits) -> Excess | None:
     most = max(range(len(table.counts)), key=table.counts.__getitem__)
     if bound is not None and table.counts[most] > bound:
         return Excess("thread blocks", table.counts[most], bound, f"rank {most}")
+    if limits.blocks_per_channel is not None and table.sharing > limits.blocks_per_channel:
+        return Excess("blocks on one channel number", table.sharing, limits.blocks_per_channel)
     if limits.steps is None and limits.steps_of_rank is None:
         return None
     steps = table.steps(chains)
@@ -137,6 +160,14 @@ def _excess(chains: Chains, table: BlockTable, bound: int | None, limits: Limits
         where = f"rank {rank}, block {longest - sum(table.counts[:rank])}"
         return Excess("steps", int(steps[longest]), limits.steps, where)
     return _excess_of_rank(np.bincount(owners, steps + 1).astype(np.int64), limits.steps_of_rank)
+
+
+def _excess_of_peers(edges: Edges, ranks: int, limits: Limits) -> Excess | None:
+    """Return a limit that every plan exceeds: a block has one peer that it sends to, and one that it receives from."""
+    if limits.blocks is not None and edges.peers > limits.blocks:
+        return Excess("thread blocks, one for each rank that a rank exchanges data with,", edges.peers, limits.blocks)
+    moved = max(np.bincount(ends, minlength=ranks).max(initial=0) for ends in (edges.upper, edges.lower))
+    return _excess_of_rank(np.array([moved + edges.peers]), limits.steps_of_rank)
 
 
 def _excess_of_rank(totals: IntArray, most: int | None) -> Excess | None:
