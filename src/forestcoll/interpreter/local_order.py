@@ -186,11 +186,10 @@ class _Execution:
 
     def _note_sent(self, contribution: tuple[int, int], block: int, tick: int) -> None:
         """Note that a rank sends its contribution to a chunk; keep the first time, or None if the order is unknown."""
-        if contribution not in self.sent:
-            self.sent[contribution] = block, tick, self.known[block]
-        elif (first := self.sent[contribution]) is not None:
-            if not _is_before(first[0], first[1], block, self.known[block]):
-                self.sent[contribution] = None
+        known = self.known[block]
+        first = self.sent.setdefault(contribution, (block, tick, known))
+        if first is not None and not _is_before(first[0], first[1], block, known):
+            self.sent[contribution] = None
 
     def _write(self, block: int, tick: int, span: Span, values: list[int], received: list[int]) -> None:
         if span.buffer is Buffer.INPUT and not self.memory.in_place:

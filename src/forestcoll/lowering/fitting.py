@@ -39,6 +39,8 @@ def excess_of(program: Program, limits: Limits) -> Excess | None:
 
 
 def _excesses(program: Program, limits: Limits) -> Iterator[Excess]:
+    if limits == Limits(name=limits.name):
+        return
     yield from _more("chunks of the data", program.chunks, limits.chunks)
     yield from _of_channels(program, limits)
     for number, rank in enumerate(program.ranks):

@@ -76,11 +76,12 @@ class Layout:
             return part, all_
         return (all_, part) if self.task is Task.REDUCE_SCATTER else (all_, all_)
 
-    def program(
-        self, name: str, blocks: Sequence[Iterable[Block]], scratch: Sequence[int], channels: Iterable[Channel]
-    ) -> Program:
-        """Return the program whose rank r has blocks `blocks[r]` and `scratch[r]` chunks of scratch."""
-        ranks = tuple(Rank(tuple(listed), *self.sizes(rank), scratch[rank]) for rank, listed in enumerate(blocks))
+    def rank(self, number: int, blocks: Iterable[Block], scratch: int) -> Rank:
+        """Return a rank with these blocks and `scratch` chunks of scratch."""
+        return Rank(tuple(blocks), *self.sizes(number), scratch)
+
+    def program(self, name: str, ranks: Sequence[Rank], channels: Iterable[Channel]) -> Program:
+        """Return the program of `ranks`."""
         return Program(
             name=name,
             task=self.task,

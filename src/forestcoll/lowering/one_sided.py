@@ -78,7 +78,8 @@ def one_sided(
     blocks = [
         [_block(puts, rank, number, each, channels) for number, each in enumerate(listed)] for rank in range(len(boxes))
     ]
-    program = layout.program(name, blocks, puts.rooms.sizes, channels)
+    ranks = tuple(layout.rank(rank, each, puts.rooms.sizes[rank]) for rank, each in enumerate(blocks))
+    program = layout.program(name, ranks, channels)
     return replace(program, slots=None, groups=tuple(groups))
 
 

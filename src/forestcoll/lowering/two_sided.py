@@ -13,7 +13,7 @@ other work on the chunk in the first phase. The root broadcasts only complete su
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -24,7 +24,22 @@ from forestcoll.lowering.flows import Flow
 from forestcoll.lowering.hazards import Hazards
 from forestcoll.lowering.layout import Layout
 from forestcoll.lowering.plans import Plan, copies
-from forestcoll.program import Block, Buffer, Channel, ChannelKind, Instruction, Message, Place, Program, Span
+from forestcoll.program import (
+    Block,
+    Buffer,
+    Channel,
+    ChannelKind,
+    DeferredRanks,
+    Instruction,
+    Message,
+    Place,
+    Program,
+    Rank,
+    Span,
+)
+
+MOST_AT_ONCE = 500_000
+"""The ranks of a program with more instructions are made when they are read; a million take about half a gigabyte."""
 
 
 def two_sided(
@@ -34,22 +49,44 @@ def two_sided(
 
     Roots copy their own data if buffers are separate: the data of all `flows` or, if it is given, of `own`.
     """
-    kept: dict[int, list[Flow]] = {}
-    if copies(layout):
-        for flow in flows if own is None else own:
-            kept.setdefault(flow.root, []).append(flow)
-    bounds = sorted({bound for flow in flows for bound in (flow.offset, flow.offset + flow.count)})
-    cells = [_range(bounds, flow) for flow in plan.chains.flows]
-    channels, messages = _channels(plan.chains)
-    blocks, scratch = [], []
-    for rank, visits in enumerate(_visits(plan, messages)):
-        emitter = _Emitter(layout, rank, plan.table.counts[rank])
-        emitter.copies(kept.get(rank, ()), plan.table.local)
-        for each in zip(*visits, strict=True):
-            emitter.visit(plan.chains.flows, cells, *each)
-        blocks.append([Block(tuple(listed)) for listed in emitter.blocks])
-        scratch.append(emitter.scratch)
-    return layout.program(name, blocks, scratch, channels)
+    maker = _Maker(layout, flows, plan, own)
+    counts = plan.table.counts
+    if len(plan.chains.ranks) > MOST_AT_ONCE:
+        messages = np.bincount(maker.messages, minlength=len(maker.channels)).tolist()
+        ranks: Sequence[Rank] = DeferredRanks(maker.rank, counts, messages, maker.instructions)
+    else:
+        ranks = tuple(map(maker.rank, range(len(counts))))
+    return layout.program(name, ranks, maker.channels)
+
+
+class _Maker:
+    """Makes the ranks of a program, each independently of the others."""
+
+    def __init__(self, layout: Layout, flows: Sequence[Flow], plan: Plan, own: Sequence[Flow] | None) -> None:
+        self._layout, self._plan, self._flows = layout, plan, plan.chains.flows
+        self._kept: dict[int, list[Flow]] = {}
+        if copies(layout):
+            for flow in flows if own is None else own:
+                self._kept.setdefault(flow.root, []).append(flow)
+        bounds = sorted({bound for flow in flows for bound in (flow.offset, flow.offset + flow.count)})
+        self._cells = [_range(bounds, flow) for flow in self._flows]
+        self.channels, self.messages = _channels(plan.chains)
+        self._columns = _visits(plan, self.messages)
+        self._ends = np.cumsum([0, *np.bincount(plan.chains.ranks, minlength=len(plan.table.counts))]).tolist()
+
+    @property
+    def instructions(self) -> int:
+        """Return the number of instructions of all ranks."""
+        return len(self._plan.chains.ranks) + sum(map(len, self._kept.values()))
+
+    def rank(self, number: int) -> Rank:
+        """Return the rank with a number."""
+        emitter = _Emitter(self._layout, number, self._plan.table.counts[number])
+        emitter.copies(self._kept.get(number, ()), self._plan.table.local)
+        here = slice(self._ends[number], self._ends[number + 1])
+        for each in zip(*(column[here].tolist() for column in self._columns), strict=True):
+            emitter.visit(self._flows[each[0]], self._cells[each[0]], *each[1:])
+        return self._layout.rank(number, [Block(tuple(listed)) for listed in emitter.blocks], emitter.scratch)
 
 
 def _range(bounds: Sequence[int], flow: Flow) -> range:
@@ -69,16 +106,13 @@ def _channels(chains: Chains) -> tuple[list[Channel], IntArray]:
     return [Channel(ChannelKind.FIFO, *row) for row in rows], np.argsort(order)[place]
 
 
-def _visits(plan: Plan, messages: IntArray) -> Iterator[tuple[list[int], ...]]:
-    """Yield, for each rank, what its blocks do in order: the flow, the block, the channels in and out (-1 for none)."""
+def _visits(plan: Plan, messages: IntArray) -> tuple[IntArray, ...]:
+    """Return what the blocks of all ranks do, rank by rank in order: flow, block, channels in and out (-1 for none)."""
     chains = plan.chains
     into, out = (np.full(len(chains.ranks), -1, dtype=np.int64) for _ in range(2))
     out[chains.hops], into[chains.hops + 1] = messages, messages
     order = np.argsort(chains.ranks, kind="stable")
-    columns = [column[order] for column in (chains.flow[chains.of_entry], plan.table.entries, into, out)]
-    ends = np.cumsum(np.bincount(chains.ranks, minlength=len(plan.table.counts))).tolist()
-    for begin, end in zip([0, *ends], ends, strict=False):
-        yield tuple(column[begin:end].tolist() for column in columns)
+    return tuple(column[order] for column in (chains.flow[chains.of_entry], plan.table.entries, into, out))
 
 
 @dataclass
@@ -110,17 +144,14 @@ class _Emitter:
             self.hazards.step(block, len(listed), [], [])
             listed.append(Instruction(sources=(own,), targets=(kept,)))
 
-    def visit(  # noqa: PLR0913 (one parameter per column)
-        self, flows: Sequence[Flow], cells: Sequence[range], number: int, block: int, into: int, out: int
-    ) -> None:
+    def visit(self, flow: Flow, cells: range, block: int, into: int, out: int) -> None:
         """Add what the rank does as one entry of the path of a chain: receive, send, or both."""
-        flow = flows[number]
         received = [Message(into, flow.count)] if into >= 0 else []
         sent = [Message(out, flow.count)] if out >= 0 else []
         if flow.op is PhaseOp.REDUCE:
-            self._reduce(flow, cells[number], block, received, sent)
+            self._reduce(flow, cells, block, received, sent)
         else:
-            self._broadcast(flow, cells[number], block, received, sent)
+            self._broadcast(flow, cells, block, received, sent)
 
     def _broadcast(self, flow: Flow, cells: range, block: int, received: list[Message], sent: list[Message]) -> None:
         result = self.layout.result(self.rank, flow.offset, flow.count)

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forestcoll.errors import InputError, InternalError
-from forestcoll.files import parse_document, write_text
+from forestcoll.files import parse_document, write_bytes, write_text
 from forestcoll.interpreter import check
 from forestcoll.lowering import UNLIMITED, Lowering, Options, Placement, Style, lower, lowerer_for
 from forestcoll.program import Fault, Program
 from forestcoll.program.limits import Limits
+from forestcoll.progress import SILENT, Progress
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.targets import msccl_xml, mscclpp
 from forestcoll.targets.sizes import ELEMENT_BYTES, SKIPPED, THROWN, Sizes, chunks_of_file
@@ -58,7 +59,7 @@ class Export:
         dialect: for MSCCL XML, the runtime that loads the file; else None.
         lowering: the program and its bandwidth.
         text: the content of the file; empty for Chakra.
-        traces: for Chakra, the trace of each rank; else empty.
+        files: for Chakra, the content of the file of each rank; else empty.
         sizes: the sizes of M for which the runtime uses the program; None for Chakra.
         expected: the expected algbw for some sizes of M in bytes, by simulation of the program; empty if it was not
             simulated.
@@ -76,7 +77,7 @@ class Export:
     dialect: str | None
     lowering: Lowering
     text: str = ""
-    traces: tuple["Trace", ...] = ()
+    files: tuple[bytes, ...] = ()
     sizes: Sizes | None = None
     expected: tuple[tuple[int, float], ...] = ()
     slow: str | None = None
@@ -85,6 +86,13 @@ class Export:
     def chunks(self) -> int:
         """The number of chunks of the file."""
         return chunks_of_file(self.lowering.program)
+
+    @property
+    def traces(self) -> tuple["Trace", ...]:
+        """For Chakra, the trace of each rank, read from its file; else empty."""
+        from forestcoll.targets.chakra import parse_trace
+
+        return tuple(parse_trace(data, rank=rank, where=str(_EXPORTED)) for rank, data in enumerate(self.files))
 
     def snippet(self, file: str) -> str:
         """Return Python code that registers the execution plan with MSCCL++.
@@ -109,13 +117,21 @@ class Export:
         if self.target is not Target.CHAKRA:
             write_text(path, [self.text])
             return
-        from forestcoll.targets.chakra import write_traces
+        from forestcoll.targets.chakra import trace_path
 
-        write_traces(self.traces, path)
+        for rank, data in enumerate(self.files):
+            write_bytes(trace_path(path, rank), [data])
 
 
-def export_with(
-    options: Options, schedule: Schedule, target: Target, *, dialect: str = DEFAULT_DIALECT, size: int = DEFAULT_BYTES
+def export_with(  # noqa: PLR0913 (one parameter per option)
+    options: Options,
+    schedule: Schedule,
+    target: Target,
+    *,
+    dialect: str = DEFAULT_DIALECT,
+    size: int = DEFAULT_BYTES,
+    lowering: Lowering | None = None,
+    progress: Progress = SILENT,
 ) -> Export:
     """Convert a schedule into a program in the format of a runtime, with these options of the lowering.
 
@@ -129,6 +145,8 @@ def export_with(
         target: the format.
         dialect: for MSCCL XML, the runtime that loads the file.
         size: for Chakra, the total data M in bytes.
+        lowering: the program of `schedule` with these options, if it is known.
+        progress: receives the stages.
 
     Raises:
         InputError: schedules of this kind have no programs; there is no such dialect; the format cannot express the
@@ -136,10 +154,10 @@ def export_with(
         NoSolutionError: no program of the schedule fits the runtime.
     """
     if target is Target.MSCCLPP_JSON:
-        return _plan(schedule, options)
+        return _plan(schedule, options, lowering, progress)
     if target is Target.CHAKRA:
-        return _traces(schedule, size, options)
-    return _xml(schedule, msccl_xml.dialect_named(dialect), options)
+        return _traces(schedule, size, options, progress)
+    return _xml(schedule, msccl_xml.dialect_named(dialect), options, lowering, progress)
 
 
 def usual_options(schedule: Schedule, target: Target, dialect: str = DEFAULT_DIALECT) -> Options:
@@ -180,38 +198,56 @@ def target_named(name: Target | str) -> Target:
         raise InputError(f"there is no format {name!r}; there are {', '.join(Target)}") from None
 
 
-def _traces(schedule: Schedule, size: int, options: Options) -> Export:
+def _traces(schedule: Schedule, size: int, options: Options, progress: Progress) -> Export:
+    """Export traces one rank at a time, so that only their bytes and the columns of the check are kept."""
     from forestcoll.targets import chakra
 
+    progress.begin("lowering")
     lowering = lower(schedule, replace(options, style=Style.TWO_SIDED))
-    written = [b"".join(chakra.emit(trace)) for trace in chakra.from_program(lowering.program, size)]
-    traces = tuple(chakra.parse_trace(data, rank=rank, where=str(_EXPORTED)) for rank, data in enumerate(written))
-    _certify(chakra.traces_fault(traces))
-    return Export(Target.CHAKRA, None, lowering, traces=traces)
+    progress.begin("writing traces and reading them back")
+    ranks = len(lowering.program.ranks)
+    fitting, files = chakra.Fitting(ranks), []
+    for trace in chakra.from_program(lowering.program, size):
+        files.append(b"".join(chakra.emit(trace)))
+        fitting.add(chakra.parse_trace(files[-1], rank=trace.rank, where=str(_EXPORTED)))
+        progress.advance(trace.rank + 1, ranks)
+    progress.begin("checking")
+    done = Export(Target.CHAKRA, None, lowering, files=tuple(files))
+    if not fitting.is_proven:
+        _certify(chakra.traces_fault(done.traces))
+    return done
 
 
-def _xml(schedule: Schedule, dialect: msccl_xml.Dialect, options: Options) -> Export:
+def _xml(
+    schedule: Schedule, dialect: msccl_xml.Dialect, options: Options, lowering: Lowering | None, progress: Progress
+) -> Export:
     if dialect.one_place and options.placement is Placement.BOTH:
         raise InputError(f"the {dialect.name.value} dialect is for in place or for out of place; export two files")
-    lowering = lower(schedule, options, msccl_xml.limits(dialect, len(schedule.topology.compute)))
+    progress.begin("lowering")
+    lowering = lowering or lower(schedule, options, msccl_xml.limits(dialect, len(schedule.topology.compute)))
+    progress.begin("writing the file and reading it back")
     text = _joined(msccl_xml.emit(msccl_xml.from_program(lowering.program, dialect)))
     algorithm = msccl_xml.parse_algorithm(text.encode(), where=str(_EXPORTED))
     _certify(msccl_xml.form_fault(algorithm) or msccl_xml.dialect_fault(algorithm, dialect))
+    progress.begin("executing on symbolic data")
     _certify_program(msccl_xml.to_program(algorithm, root=lowering.program.root))
     most = int(algorithm.attributes["maxBytes"]) - 1 if dialect.one_place else None
     sizes = Sizes(lowering.program.chunks * ELEMENT_BYTES, most, SKIPPED)
     return Export(Target.MSCCL_XML, dialect.name.value, lowering, text, sizes=sizes)
 
 
-def _plan(schedule: Schedule, options: Options) -> Export:
+def _plan(schedule: Schedule, options: Options, lowering: Lowering | None, progress: Progress) -> Export:
     check_style(schedule, Target.MSCCLPP_JSON)
     options = replace(options, style=Style.ONE_SIDED)
     if options.placement is Placement.BOTH:
         raise InputError("a plan of MSCCL++ is for in place or for out of place; export two files")
-    lowering = lower(schedule, options, mscclpp.limits())
+    progress.begin("lowering")
+    lowering = lowering or lower(schedule, options, mscclpp.limits())
+    progress.begin("writing the file and reading it back")
     text = _joined(mscclpp.emit(mscclpp.from_program(lowering.program, unit_bytes=options.round_bytes)))
     plan = mscclpp.plan_from_document(parse_document(text.encode(), _EXPORTED), where=str(_EXPORTED))
     _certify(mscclpp.plan_fault(plan))
+    progress.begin("executing on symbolic data")
     _certify_program(mscclpp.to_program(plan, root=lowering.program.root))
     sizes = Sizes(chunks_of_file(lowering.program) * plan.alignment, plan.most_bytes, THROWN)
     return Export(Target.MSCCLPP_JSON, None, lowering, text, sizes=sizes)

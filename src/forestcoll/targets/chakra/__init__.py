@@ -1,18 +1,21 @@
 """Execution traces of Chakra, one file for each rank, as ASTRA-sim runs them. They need the extra `chakra`."""
 
 from forestcoll.targets.chakra.document import Kind, Node, Trace
+from forestcoll.targets.chakra.fitting import Fitting
 from forestcoll.targets.chakra.from_program import from_program
-from forestcoll.targets.chakra.reading import parse_trace, read_traces
+from forestcoll.targets.chakra.reading import parse_trace, read_trace, read_traces
 from forestcoll.targets.chakra.rules import traces_fault
 from forestcoll.targets.chakra.writing import emit, trace_path, write_traces
 
 __all__ = [
+    "Fitting",
     "Kind",
     "Node",
     "Trace",
     "emit",
     "from_program",
     "parse_trace",
+    "read_trace",
     "read_traces",
     "trace_path",
     "traces_fault",

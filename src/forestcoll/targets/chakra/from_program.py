@@ -5,17 +5,18 @@ block are done in order, and so are its sends. A send does not delay the next re
 channels buffer messages. Every message has its own tag. Sums take no time.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from types import MappingProxyType
 
 from forestcoll.errors import InputError
-from forestcoll.program import Dependency, Instruction, Message, Program, instruction_name
+from forestcoll.program import Dependency, Instruction, Message, Program, instruction_name, message_counts
 from forestcoll.targets.chakra.document import Kind, Node, Trace
 
 
-def from_program(program: Program, size: int) -> tuple[Trace, ...]:
-    """Return the trace of each rank of `program` for data of `size` bytes.
+def from_program(program: Program, size: int) -> Iterator[Trace]:
+    """Yield the trace of each rank of `program` for data of `size` bytes.
 
     Raises:
         InputError: the program does more than send, receive, add and copy, or chunks are smaller than a byte.
@@ -23,26 +24,19 @@ def from_program(program: Program, size: int) -> tuple[Trace, ...]:
     if size < program.chunks:
         raise InputError(f"{size} bytes are fewer than the {program.chunks} chunks of {program.name}; give more bytes")
     tags = _Tags(program)
-    traces = []
     for rank, each in enumerate(program.ranks):
         writer = _Writer(program, rank, size, tags)
         for block, listed in enumerate(each.blocks):
             writer.block(block, listed.instructions)
         attributes = MappingProxyType({"collective": program.task.value})
-        traces.append(Trace(rank, tuple(writer.resolved()), attributes))
-    return tuple(traces)
+        yield Trace(rank, tuple(writer.resolved()), attributes)
 
 
 class _Tags:
     """The tag of each message: its number among all messages, channel by channel."""
 
     def __init__(self, program: Program) -> None:
-        counts = [0] * len(program.channels)
-        for *_, instruction in program.instructions():
-            for place in instruction.targets:
-                if isinstance(place, Message):
-                    counts[place.channel] += 1
-        self._next_sent = [sum(counts[:number]) for number in range(len(counts))]
+        self._next_sent = list(accumulate(message_counts(program), initial=0))
         self._next_received = list(self._next_sent)
 
     def of(self, message: Message, *, received: bool) -> int:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from forestcoll.files import write_bytes
+from forestcoll.targets.chakra.bulk import encoded
 from forestcoll.targets.chakra.document import Kind, Node, Trace
 from forestcoll.targets.chakra.schema import SCHEMA, message
 
@@ -23,6 +24,10 @@ def write_traces(traces: Iterable[Trace], prefix: Path) -> None:
 def emit(trace: Trace) -> Iterator[bytes]:
     """Yield the bytes of the file for `trace`, in pieces."""
     yield _delimited(_header(trace))
+    whole = encoded(trace.nodes)
+    if whole is not None:
+        yield whole
+        return
     for node in trace.nodes:
         yield _delimited(_node(node))
 
