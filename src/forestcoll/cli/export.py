@@ -114,12 +114,16 @@ def command(  # noqa: PLR0913 (one parameter per option)
     _check_usage(target, output, dialect=dialect, snippet=snippet, size=size)
     with TerminalProgress() as progress:
         schedule, _ = read_verified(file, progress=progress)
-        progress.begin("choosing, lowering and checking")
         given = {name: value for name, value in lowering_options.items() if value is not None}
         if "chunks" in given:
             given["chunks"] = given["chunks"] or None
         done = export_best(
-            schedule, target, dialect=dialect or DEFAULT_DIALECT, size=size or DEFAULT_BYTES, given=given
+            schedule,
+            target,
+            dialect=dialect or DEFAULT_DIALECT,
+            size=size or DEFAULT_BYTES,
+            given=given,
+            progress=progress,
         )
         if output is not None:
             progress.begin("writing")

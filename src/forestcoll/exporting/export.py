@@ -5,9 +5,11 @@ from dataclasses import replace
 from typing import Any
 
 from forestcoll.errors import InputError
+from forestcoll.exporting.estimate import announce
 from forestcoll.exporting.search import Chosen, best_program, schedule_algbw
 from forestcoll.lowering import Options, Placement, lowerer_for
 from forestcoll.program import Protocol
+from forestcoll.progress import SILENT, Progress
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.targets.exporting import (
     DEFAULT_BYTES,
@@ -74,6 +76,7 @@ def export_best(
     dialect: str = DEFAULT_DIALECT,
     size: int = DEFAULT_BYTES,
     given: Mapping[str, Any] | None = None,
+    progress: Progress = SILENT,
 ) -> Export:
     """Convert a schedule into the best program for a runtime, as `export`; options in `given` are not searched.
 
@@ -83,15 +86,23 @@ def export_best(
         dialect: for MSCCL XML, the runtime.
         size: for Chakra, M in bytes.
         given: options of the lowering by their names; see `best_program`.
+        progress: receives the stages and, for large programs, an estimate of the time, the memory and the files.
+
+    Raises:
+        InputError: as `export`; also if the program would have more instructions than can be checked.
+        NoSolutionError: as `export`.
     """
     target, given = target_named(target), dict(given or {})
     if target is Target.MSCCL_XML:
         _check_placement(dialect, given)
     if target is Target.CHAKRA or not lowerer_for(schedule).is_searched:
         options = replace(usual_options(schedule, target, dialect), **given)
-        return export_with(options, schedule, target, dialect=dialect, size=size)
+        announce(schedule, target, options.scale, progress)
+        return export_with(options, schedule, target, dialect=dialect, size=size, progress=progress)
+    announce(schedule, target, given.get("pieces", 1) * given.get("instances", 1), progress)
+    progress.begin("choosing the program")
     chosen = best_program(schedule, target, dialect, given=given)
-    done = export_with(chosen.options, schedule, target, dialect=dialect)
+    done = export_with(chosen.options, schedule, target, dialect=dialect, lowering=chosen.lowering, progress=progress)
     expected = tuple((point.size, point.algbw) for point in chosen.points)
     return replace(done, expected=expected, slow=_why_slow(chosen))
 

@@ -48,15 +48,18 @@ class Hazards:
             for reader in self._read.pop(cell, {}).items():
                 self._need(needed, reader)
             self._written[cell] = block, instruction
-        return self._fresh(block, needed)
+        known = self._known.setdefault(block, [_NOTHING])
+        if not needed:
+            known.append(known[-1])
+            return ()
+        return self._fresh(block, needed, known)
 
     def _need(self, needed: dict[int, int], step: tuple[int, int] | None) -> None:
         if step is not None:
             needed[step[0]] = max(step[1], needed.get(step[0], -1))
 
-    def _fresh(self, block: int, needed: dict[int, int]) -> tuple[Dependency, ...]:
+    def _fresh(self, block: int, needed: dict[int, int], known: list[Mapping[int, int]]) -> tuple[Dependency, ...]:
         """Return the steps of `needed` that are not implied by earlier dependencies of the block or by each other."""
-        known = self._known.setdefault(block, [_NOTHING])
         last = known[-1]
         new = {other: step for other, step in needed.items() if other != block and step > last.get(other, -1)}
         if not new:

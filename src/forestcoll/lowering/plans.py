@@ -70,6 +70,9 @@ def plans(layout: Layout, flows: Sequence[Flow], limits: Limits) -> Iterator[Pla
         return
     tried = set()
     for bound in block_bounds(options, limits):
+        if bound is not None and edges.peers > bound:
+            yield Excess("thread blocks, one for each rank that a rank sends to,", edges.peers, bound)
+            continue
         for spread in _spreads(flows, edges, options, limits, crowded=bound == limits.blocks):
             if spread in tried:
                 continue

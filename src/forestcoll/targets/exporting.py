@@ -4,7 +4,9 @@ The schedule is lowered within the limits of the runtime and written as text. Th
 `exporting` chooses the options.
 """
 
-from collections.abc import Iterable
+import gc
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -18,6 +20,7 @@ from forestcoll.program import Fault, Program
 from forestcoll.program.limits import Limits
 from forestcoll.progress import SILENT, Progress
 from forestcoll.schedule.schedule import Schedule
+from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.targets import msccl_xml, mscclpp
 from forestcoll.targets.sizes import ELEMENT_BYTES, SKIPPED, THROWN, Sizes, chunks_of_file
 
@@ -31,6 +34,10 @@ DEFAULT_DIALECT = "microsoft"
 
 DEFAULT_BYTES = 10**9
 """The default of the total data M of traces, in bytes."""
+
+
+MOST_IN_PIECES = 400_000
+"""The most instructions for which traces are divided into pieces."""
 
 
 class Target(StrEnum):
@@ -153,27 +160,59 @@ def export_with(  # noqa: PLR0913 (one parameter per option)
             collective, its shards or the placement; or a library is missing.
         NoSolutionError: no program of the schedule fits the runtime.
     """
-    if target is Target.MSCCLPP_JSON:
-        return _plan(schedule, options, lowering, progress)
-    if target is Target.CHAKRA:
-        return _traces(schedule, size, options, progress)
-    return _xml(schedule, msccl_xml.dialect_named(dialect), options, lowering, progress)
+    with _collector_paused():
+        if target is Target.MSCCLPP_JSON:
+            return _plan(schedule, options, lowering, progress)
+        if target is Target.CHAKRA:
+            return _traces(schedule, size, options, progress)
+        return _xml(schedule, msccl_xml.dialect_named(dialect), options, lowering, progress)
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Pause the search for cyclic garbage: an export makes millions of values without cycles, and each search visits
+    all of them.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def usual_options(schedule: Schedule, target: Target, dialect: str = DEFAULT_DIALECT) -> Options:
     """Return the default options of the lowering for a format.
 
     A program is for both in place and out of place if the format and the kind of schedule allow it. Plans of MSCCL++
-    have loops over pieces of 128 KiB. Traces also have pieces, because their readers do not cut data further. Programs
-    of steps have no pieces.
+    have loops over pieces of 128 KiB. Traces also have pieces, because their readers do not cut data further: 8, or
+    fewer if there would be more than `MOST_IN_PIECES` instructions. Many ranks need fewer pieces, because the shards of
+    all ranks follow each other anyway. Programs of steps have no pieces.
     """
     in_pieces = lowerer_for(schedule).in_pieces
     if target is Target.MSCCLPP_JSON:
         return Options(placement=Placement.OUT_OF_PLACE, pieces=2 if in_pieces else 1)
     if target is Target.CHAKRA:
-        return Options(placement=Placement.OUT_OF_PLACE, pieces=8 if in_pieces else 1)
+        return Options(placement=Placement.OUT_OF_PLACE, pieces=_pieces(schedule) if in_pieces else 1)
     both = lowerer_for(schedule).in_place and not msccl_xml.dialect_named(dialect).one_place
     return Options(placement=Placement.BOTH if both else Placement.OUT_OF_PLACE)
+
+
+def _pieces(schedule: Schedule) -> int:
+    """Return the number of pieces of traces: the greatest power of two up to 8 with few enough instructions."""
+    return next((pieces for pieces in (8, 4, 2) if pieces * least_instructions(schedule) <= MOST_IN_PIECES), 1)
+
+
+def least_instructions(schedule: Schedule) -> int:
+    """Return about how many instructions a program of one piece has: each tree sends to all other ranks.
+
+    It is 0 for kinds of schedules other than trees.
+    """
+    if not isinstance(schedule, TreeSchedule):
+        return 0
+    images = 1 if schedule.symmetry is None else schedule.symmetry.order
+    return 2 * images * (len(schedule.members) - 1) * sum(map(len, schedule.phases))
 
 
 def check_style(schedule: Schedule, target: Target) -> None:
