@@ -16,6 +16,7 @@ from forestcoll.targets.exporting import (
     DEFAULT_DIALECT,
     Export,
     Target,
+    collector_paused,
     export_with,
     target_named,
     usual_options,
@@ -69,7 +70,7 @@ def export(
     return export_best(schedule, target, dialect=dialect, size=size)
 
 
-def export_best(
+def export_best(  # noqa: PLR0913 (one parameter per option)
     schedule: Schedule,
     target: Target | str,
     *,
@@ -101,8 +102,10 @@ def export_best(
         return export_with(options, schedule, target, dialect=dialect, size=size, progress=progress)
     announce(schedule, target, given.get("pieces", 1) * given.get("instances", 1), progress)
     progress.begin("choosing the program")
-    chosen = best_program(schedule, target, dialect, given=given)
-    done = export_with(chosen.options, schedule, target, dialect=dialect, lowering=chosen.lowering, progress=progress)
+    with collector_paused():
+        chosen = best_program(schedule, target, dialect, given=given)
+        known = chosen.lowering
+        done = export_with(chosen.options, schedule, target, dialect=dialect, lowering=known, progress=progress)
     expected = tuple((point.size, point.algbw) for point in chosen.points)
     return replace(done, expected=expected, slow=_why_slow(chosen))
 

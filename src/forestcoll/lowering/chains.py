@@ -123,11 +123,21 @@ class Edges:
         """Return the number of edges from a root to the rank that is furthest from it."""
         return int(self.depth.max(initial=-1)) + 1
 
-    @cached_property
+    @property
     def peers(self) -> int:
         """Return the most ranks that one rank has as the other end of its edges in one direction."""
-        pairs = np.unique(np.stack((self.upper, self.lower), axis=1), axis=0)
-        return max(int(np.bincount(ends).max(initial=0)) for ends in pairs.T)
+        return int(self._peers.max(initial=0))
+
+    @property
+    def busiest(self) -> int:
+        """Return a rank with so many peers."""
+        return int(np.argmax(self._peers))
+
+    @cached_property
+    def _peers(self) -> IntArray:
+        ranks = 1 + max(int(self.upper.max(initial=0)), int(self.lower.max(initial=0)))
+        pairs = np.unique(self.upper * ranks + self.lower)
+        return np.maximum(*(np.bincount(ends, minlength=ranks) for ends in np.divmod(pairs, ranks)))
 
 
 def chains_of(flows: Sequence[Flow], channels: Sequence[int]) -> Chains:

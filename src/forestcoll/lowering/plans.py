@@ -35,6 +35,10 @@ MOST_CHANNELS = 32
 """The most channels over which the trees of a phase are distributed, unless more are requested."""
 
 
+MOST_WORK = 6_000_000
+"""After plans with so many hops together, about 30 seconds, no further plan is tried."""
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """Chains in their order, and the blocks that they use."""
@@ -68,14 +72,17 @@ def plans(layout: Layout, flows: Sequence[Flow], limits: Limits) -> Iterator[Pla
     if (excess := _excess_of_peers(edges, len(layout.parts), limits)) is not None:
         yield excess
         return
-    tried = set()
+    tried, work = set(), 0
     for bound in block_bounds(options, limits):
         if bound is not None and edges.peers > bound:
-            yield Excess("thread blocks, one for each rank that a rank sends to,", edges.peers, bound)
+            yield _too_many_peers(edges, bound)
             continue
         for spread in _spreads(flows, edges, options, limits, crowded=bound == limits.blocks):
             if spread in tried:
                 continue
+            if work > MOST_WORK:
+                return
+            work += len(edges.flow)
             chains = _chains(flows, edges, spread, options, len(layout.parts))
             table = block_table(chains, len(layout.parts), copiers, together=spread.together)
             excess = _excess(chains, table, bound, limits)
@@ -143,8 +150,11 @@ def _crowded_peers(edges: Edges, most: int, limits: Limits) -> Iterator[_Spread]
     if limits.blocks_per_channel is None or edges.peers <= limits.blocks_per_channel:
         return
     for levels in range(min(most, edges.height), 0, -1):
-        for peers in range(-(-edges.peers // limits.blocks_per_channel), most // levels + 1):
-            yield from (_Spread(levels, 1, together, peers) for together in (False, True))
+        least = -(-edges.peers // limits.blocks_per_channel)
+        for peers in range(least, min(2 * least, most // levels) + 1):
+            if limits.blocks is None or 2 * edges.peers <= limits.blocks:
+                yield _Spread(levels, 1, together=False, peers=peers)
+            yield _Spread(levels, 1, together=True, peers=peers)
 
 
 def _excess(chains: Chains, table: BlockTable, bound: int | None, limits: Limits) -> Excess | None:
@@ -168,9 +178,15 @@ def _excess(chains: Chains, table: BlockTable, bound: int | None, limits: Limits
 def _excess_of_peers(edges: Edges, ranks: int, limits: Limits) -> Excess | None:
     """Return a limit that every plan exceeds: a block has one peer that it sends to, and one that it receives from."""
     if limits.blocks is not None and edges.peers > limits.blocks:
-        return Excess("thread blocks, one for each rank that a rank exchanges data with,", edges.peers, limits.blocks)
+        return _too_many_peers(edges, limits.blocks)
     moved = max(np.bincount(ends, minlength=ranks).max(initial=0) for ends in (edges.upper, edges.lower))
     return _excess_of_rank(np.array([moved + edges.peers]), limits.steps_of_rank)
+
+
+def _too_many_peers(edges: Edges, bound: int) -> Excess:
+    what = "thread blocks, one for each rank that it exchanges data with,"
+    rank = f"rank {edges.busiest}"
+    return Excess(what, edges.peers, bound, rank, f"fewer boxes, or trees in which a rank has at most {bound} peers")
 
 
 def _excess_of_rank(totals: IntArray, most: int | None) -> Excess | None:

@@ -160,7 +160,7 @@ def export_with(  # noqa: PLR0913 (one parameter per option)
             collective, its shards or the placement; or a library is missing.
         NoSolutionError: no program of the schedule fits the runtime.
     """
-    with _collector_paused():
+    with collector_paused():
         if target is Target.MSCCLPP_JSON:
             return _plan(schedule, options, lowering, progress)
         if target is Target.CHAKRA:
@@ -169,9 +169,10 @@ def export_with(  # noqa: PLR0913 (one parameter per option)
 
 
 @contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Pause the search for cyclic garbage: an export makes millions of values without cycles, and each search visits
-    all of them.
+def collector_paused() -> Iterator[None]:
+    """Pause the search for cyclic garbage.
+
+    An export makes millions of values without cycles, and each search would visit all of them.
     """
     enabled = gc.isenabled()
     gc.disable()
