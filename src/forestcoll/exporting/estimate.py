@@ -22,7 +22,7 @@ MOST = 20_000_000
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What an instruction takes, measured by `benchmarks/exports.py --large`.
+    """What an instruction takes, measured by `benchmarks/large_exports.py`.
 
     Attributes:
         seconds: CPU time for choosing, lowering, writing and checking.

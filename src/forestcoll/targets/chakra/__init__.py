@@ -5,7 +5,7 @@ from forestcoll.targets.chakra.fitting import Fitting
 from forestcoll.targets.chakra.from_program import from_program
 from forestcoll.targets.chakra.reading import parse_trace, read_trace, read_traces
 from forestcoll.targets.chakra.rules import traces_fault
-from forestcoll.targets.chakra.writing import emit, trace_path, write_traces
+from forestcoll.targets.chakra.writing import emit, trace_path
 
 __all__ = [
     "Fitting",
@@ -19,5 +19,4 @@ __all__ = [
     "read_traces",
     "trace_path",
     "traces_fault",
-    "write_traces",
 ]

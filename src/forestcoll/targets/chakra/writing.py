@@ -1,10 +1,9 @@
 """Writes traces: a header and the nodes, each preceded by its length; the same trace gives the same bytes."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from forestcoll.files import write_bytes
 from forestcoll.targets.chakra.bulk import encoded
 from forestcoll.targets.chakra.document import Kind, Node, Trace
 from forestcoll.targets.chakra.schema import SCHEMA, message
@@ -13,12 +12,6 @@ from forestcoll.targets.chakra.schema import SCHEMA, message
 def trace_path(prefix: Path, rank: int) -> Path:
     """Return the file for the trace of a rank."""
     return prefix.with_name(f"{prefix.name}.{rank}.et")
-
-
-def write_traces(traces: Iterable[Trace], prefix: Path) -> None:
-    """Write each trace to `PREFIX.RANK.et`, completely or not at all. Raises `InputError` if that is impossible."""
-    for trace in traces:
-        write_bytes(trace_path(prefix, trace.rank), emit(trace))
 
 
 def emit(trace: Trace) -> Iterator[bytes]:
