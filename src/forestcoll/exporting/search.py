@@ -255,11 +255,21 @@ class _Search:
         return best
 
     def _evaluate(self, options: Options) -> _Candidate | None:
-        if options not in self.known and self.work > MOST_WORK and any(self.known.values()):
+        skipped = self.work > MOST_WORK or self._is_too_long(options)
+        if options not in self.known and skipped and any(self.known.values()):
             return None
         if options not in self.known:
             self.known[options] = self._candidate(options) if self._divides(options) else None
         return self.known[options]
+
+    def _is_too_long(self, options: Options) -> bool:
+        """Return whether a program cannot be simulated even if each root has only one tree; it could not be chosen."""
+        if not isinstance(self.schedule, TreeSchedule):
+            return False
+        ranks = len(self.schedule.members)
+        trees = len(self.schedule.phases) * (1 if self.schedule.collective.has_root else ranks)
+        copies = options.instances if self.target is Target.MSCCLPP_JSON else options.scale
+        return 2 * (ranks - 1) * trees * copies > TOO_MANY_INSTRUCTIONS
 
     def _divides(self, options: Options) -> bool:
         """Return whether the program can be used for the least size."""
