@@ -43,7 +43,8 @@ def test_a_written_schedule_is_read_back(trace: Trace) -> None:
 
 
 def test_traces_are_read_from_the_files_of_all_ranks(tmp_path: Path) -> None:
-    chakra.write_traces(PING, tmp_path / "ping")
+    for trace in PING:
+        chakra.trace_path(tmp_path / "ping", trace.rank).write_bytes(written(trace))
     assert [path.name for path in sorted(tmp_path.iterdir())] == ["ping.0.et", "ping.1.et"]
     assert [trace.nodes for trace in chakra.read_traces(tmp_path / "ping")] == [trace.nodes for trace in PING]
     with pytest.raises(InputError, match="no such file"):
@@ -108,3 +109,64 @@ def test_an_export_sends_all_of_the_data() -> None:
 def test_data_of_fewer_bytes_than_chunks_is_refused() -> None:
     with pytest.raises(InputError, match="1 bytes are fewer than"):
         export(schedule("ring:nodes=4"), "chakra", size=1)
+
+
+TRACES = (
+    *PING,
+    Trace(0, (Node(300, "", Kind.COMPUTE), Node(2**40, "é" * 90, Kind.COMPUTE, (300, 0, 2**35)))),
+    Trace(
+        0, tuple(Node(place, f"send {place}", Kind.SEND, (place // 2,), place + 1, 1, place) for place in range(300))
+    ),
+    Trace(0, ()),
+)
+
+
+@pytest.mark.parametrize("trace", TRACES)
+def test_arrays_encode_and_decode_the_same_bytes_as_protobuf(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
+    fast = written(trace)
+    assert chakra.parse_trace(fast, rank=trace.rank, where="t.et").nodes == trace.nodes
+    monkeypatch.setattr(chakra.writing, "encoded", lambda _: None)
+    monkeypatch.setattr(chakra.reading, "decoded", lambda *_: None)
+    assert written(trace) == fast
+    assert chakra.parse_trace(fast, rank=trace.rank, where="t.et").nodes == trace.nodes
+
+
+def test_numbers_that_do_not_fit_are_left_to_protobuf() -> None:
+    with pytest.raises(ValueError, match="Value out of range"):
+        written(Trace(0, (Node(0, "send", Kind.SEND, (), 8, 1, 2**31),)))
+
+
+def test_nodes_in_another_layout_are_read_with_protobuf() -> None:
+    node = schema.message("Node")(id=7, name="add", type=4, ctrl_deps=[3], data_deps=[1])
+    data = node.SerializeToString()
+    trace = chakra.parse_trace(bytes([0, len(data)]) + data, rank=0, where="t.et")
+    assert trace.nodes == (Node(7, "add", Kind.COMPUTE, (1, 3)),)
+
+
+def fits(traces: tuple[Trace, ...]) -> bool:
+    fitting = chakra.Fitting(len(traces))
+    for trace in traces:
+        fitting.add(trace)
+    return fitting.is_proven
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"number": 0},
+        {"after": (9,)},
+        {"after": (1,)},
+        {"peer": 0},
+        {"peer": 5},
+        {"size": 0},
+        {"size": 7},
+        {"tag": 8},
+        {"kind": Kind.RECEIVE},
+        {"kind": Kind.COMPUTE},
+    ],
+)
+@pytest.mark.parametrize(("rank", "place"), [(0, 0), (0, 1), (1, 0), (1, 2)])
+def test_the_fast_proof_accepts_only_traces_without_a_fault(rank: int, place: int, fields: dict[str, object]) -> None:
+    assert fits(PING)
+    traces = changed(rank, place, **fields)
+    assert fits(traces) == (chakra.traces_fault(traces) is None)

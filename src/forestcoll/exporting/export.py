@@ -5,9 +5,11 @@ from dataclasses import replace
 from typing import Any
 
 from forestcoll.errors import InputError, InternalError
+from forestcoll.exporting.estimate import announce
 from forestcoll.exporting.search import Chosen, best_program, schedule_algbw
 from forestcoll.lowering import Options, Placement, lowerer_for
 from forestcoll.program import Protocol
+from forestcoll.progress import SILENT, Progress
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.simulation.costs import point_at
 from forestcoll.simulation.program.paths import Paths
@@ -18,6 +20,7 @@ from forestcoll.targets.exporting import (
     DEFAULT_DIALECT,
     Export,
     Target,
+    collector_paused,
     export_with,
     target_named,
     usual_options,
@@ -80,13 +83,14 @@ def export(
     return export_best(schedule, target, dialect=dialect, size=size)
 
 
-def export_best(
+def export_best(  # noqa: PLR0913 (one parameter per option)
     schedule: Schedule,
     target: Target | str,
     *,
     dialect: str = DEFAULT_DIALECT,
     size: int = DEFAULT_BYTES,
     given: Mapping[str, Any] | None = None,
+    progress: Progress = SILENT,
 ) -> Export:
     """Convert a schedule into the best program for a runtime, as `export`; options in `given` are not searched.
 
@@ -96,22 +100,32 @@ def export_best(
         dialect: for MSCCL XML, the runtime.
         size: for simulators, M in bytes.
         given: options of the lowering by their names; see `best_program`.
+        progress: receives the stages and, for large programs, an estimate of the time, the memory and the files.
+
+    Raises:
+        InputError: as `export`; also if the program would have more instructions than can be checked.
+        NoSolutionError: as `export`.
     """
     target, given = target_named(target), dict(given or {})
     if target is Target.MSCCL_XML:
         _check_placement(dialect, given)
     if target is Target.ASTRA_SIM:
-        return _in_pieces(schedule, size, given)
+        return _in_pieces(schedule, size, given, progress)
     if target.has_bytes or not lowerer_for(schedule).is_searched:
         options = replace(usual_options(schedule, target, dialect), **given)
-        return export_with(options, schedule, target, dialect=dialect, size=size)
-    chosen = best_program(schedule, target, dialect, given=given)
-    done = export_with(chosen.options, schedule, target, dialect=dialect)
+        announce(schedule, target, options.scale, progress)
+        return export_with(options, schedule, target, dialect=dialect, size=size, progress=progress)
+    announce(schedule, target, given.get("pieces", 1) * given.get("instances", 1), progress)
+    progress.begin("choosing the program")
+    with collector_paused():
+        chosen = best_program(schedule, target, dialect, given=given)
+        known = chosen.lowering
+        done = export_with(chosen.options, schedule, target, dialect=dialect, lowering=known, progress=progress)
     expected = tuple((point.size, point.algbw) for point in chosen.points)
     return replace(done, expected=expected, slow=_why_slow(chosen))
 
 
-def _in_pieces(schedule: Schedule, size: int, given: Mapping[str, Any]) -> Export:
+def _in_pieces(schedule: Schedule, size: int, given: Mapping[str, Any], progress: Progress) -> Export:
     """Return the folder for ASTRA-sim with the fewest pieces whose expected time is near that of the schedule.
 
     The expected time is that of ASTRA-sim's analytical model, which moves one message at a time over a link. A network
@@ -120,10 +134,11 @@ def _in_pieces(schedule: Schedule, size: int, given: Mapping[str, Any]) -> Expor
     usual = usual_options(schedule, Target.ASTRA_SIM)
     paths = Paths.shortest(schedule)
     numbers = (given["pieces"],) if "pieces" in given else PIECES if lowerer_for(schedule).in_pieces else (1,)
+    announce(schedule, Target.ASTRA_SIM, numbers[0] * given.get("instances", 1), progress)
     best: Export | None = None
     for pieces in numbers:
         options = replace(usual, **{**given, "pieces": pieces})
-        done = export_with(options, schedule, Target.ASTRA_SIM, size=size)
+        done = export_with(options, schedule, Target.ASTRA_SIM, size=size, progress=progress)
         if NETWORK not in done.files:
             return done
         algbw = point_at(schedule, size=size, seconds=seconds_of(done.traces, paths), pieces=1, part=1).algbw

@@ -14,7 +14,7 @@ from typing import Any
 from forestcoll.errors import NoSolutionError
 from forestcoll.exporting.divisible import LEAST_BYTES, Count, counts_for, least_with
 from forestcoll.exporting.machines import machine_of
-from forestcoll.exporting.rounds import RoundModel, round_bytes_of
+from forestcoll.exporting.rounds import TOO_MANY_INSTRUCTIONS, RoundModel, round_bytes_of
 from forestcoll.lowering import Lowering, Options, Style, lower, lowerer_for
 from forestcoll.program import Protocol
 from forestcoll.schedule.schedule import Schedule
@@ -22,7 +22,15 @@ from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.simulation.costs import Costs, Point
 from forestcoll.simulation.loads import bytes_per_second
 from forestcoll.simulation.simulate import paths_of
-from forestcoll.targets.exporting import DEFAULT_DIALECT, Target, check_style, limits_of, target_named, usual_options
+from forestcoll.targets.exporting import (
+    DEFAULT_DIALECT,
+    Target,
+    check_style,
+    least_instructions,
+    limits_of,
+    target_named,
+    usual_options,
+)
 from forestcoll.targets.sizes import ALIGNMENT, chunks_of_file
 
 SIZES = (10**6, 64 * 10**6, 10**9)
@@ -177,7 +185,7 @@ class _Search:
 
     def _first(self) -> _Candidate:
         start = self._start()
-        for options in (start, *(replace(start, chunks=chunks) for chunks in self._retreats())):
+        for options in (start, *self._retreats(start)):
             if (found := self._evaluate(options)) is not None:
                 return found
         raise self.problem or NoSolutionError(f"{self.schedule.topology.name}: no program fits {self.limits.name}")
@@ -195,7 +203,10 @@ class _Search:
         return replace(usual, **chosen)
 
     def _instances(self) -> int:
-        """Return the least power of two of blocks that together move as much as the links of a rank."""
+        """Return the least power of two of blocks that together move as much as the links of a rank.
+
+        For a large network it is less, so that the program can be simulated.
+        """
         if self.costs.block_gbps is None or not lowerer_for(self.schedule).in_pieces:
             return 1
         topology = self.schedule.topology
@@ -203,11 +214,17 @@ class _Search:
         for link, bandwidth in zip(topology.links, bytes_per_second(topology).tolist(), strict=True):
             sent[link.source] = sent.get(link.source, 0.0) + bandwidth
         blocks = max(sent[member] for member in self.schedule.members) / (self.costs.block_gbps * 1e9)
-        return int(min(16, 2 ** ceil(log2(max(1.0, blocks)))))
+        simulated = TOO_MANY_INSTRUCTIONS // max(1, least_instructions(self.schedule))
+        return int(min(16, 2 ** ceil(log2(max(1.0, blocks))), 1 << max(1, simulated).bit_length() - 1))
 
-    def _retreats(self) -> Iterator[int]:
-        """Yield numbers of chunks to try if the first program does not fit."""
-        yield from (count.chunks for count in reversed(self.counts))
+    def _retreats(self, start: Options) -> Iterator[Options]:
+        """Yield options to try if the first program does not fit: other numbers of chunks, with fewer instances."""
+        instances = [start.instances]
+        while instances[-1] > 1 and "instances" not in self.given:
+            instances.append(instances[-1] // 2)
+        for each in instances:
+            numbers = [start.chunks, *(count.chunks for count in reversed(self.counts))]
+            yield from (replace(start, instances=each, chunks=chunks) for chunks in dict.fromkeys(numbers))
 
     def _choices(self) -> Iterator[tuple[str, Sequence[int]]]:
         """Yield the options to vary, with their values."""
@@ -238,18 +255,35 @@ class _Search:
         return best
 
     def _evaluate(self, options: Options) -> _Candidate | None:
-        if options not in self.known and self.work > MOST_WORK and any(self.known.values()):
+        skipped = self.work > MOST_WORK or self._is_too_long(options)
+        if options not in self.known and skipped and any(self.known.values()):
             return None
         if options not in self.known:
             self.known[options] = self._candidate(options) if self._divides(options) else None
         return self.known[options]
+
+    def _is_too_long(self, options: Options) -> bool:
+        """Return whether a program cannot be simulated even if each root has only one tree; it could not be chosen."""
+        if not isinstance(self.schedule, TreeSchedule):
+            return False
+        ranks = len(self.schedule.members)
+        trees = len(self.schedule.phases) * (1 if self.schedule.collective.has_root else ranks)
+        copies = options.instances if self.target is Target.MSCCLPP_JSON else options.scale
+        return 2 * (ranks - 1) * trees * copies > TOO_MANY_INSTRUCTIONS
 
     def _divides(self, options: Options) -> bool:
         """Return whether the program can be used for the least size."""
         if not self.counts or "chunks" in self.given:
             return True
         pieces = 1 if self.target is Target.MSCCLPP_JSON else options.pieces
-        return (options.chunks or 1) * options.instances * pieces * ALIGNMENT <= self.aim.least_bytes
+        chunks = (options.chunks or 1) * options.instances * pieces
+        if chunks * ALIGNMENT <= self.aim.least_bytes:
+            return True
+        self.problem = self.problem or NoSolutionError(
+            f"{self.schedule.topology.name}: {self.aim.least_bytes} bytes cannot be divided into {chunks} chunks of "
+            f"{ALIGNMENT} bytes; give --chunks or fewer --instances"
+        )
+        return False
 
     def _candidate(self, options: Options) -> _Candidate | None:
         try:

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 from forestcoll.interpreter.execution import fault_of_data
+from forestcoll.interpreter.local_order import is_proven
 from forestcoll.interpreter.memory import Memory
-from forestcoll.interpreter.progress import run_to_the_end
+from forestcoll.interpreter.progress import Run, run_to_the_end
 from forestcoll.interpreter.stops import matching_faults, stop_of
 from forestcoll.program import Fault, Message, Program, first_malformed
 
@@ -37,15 +38,25 @@ def check(program: Program) -> Verdict:
     sizes = len(listed), sum(any(isinstance(place, Message) for place in each.targets) for each in listed)
     if (fault := first_malformed(program)) is not None:
         return Verdict(fault, None, *sizes)
+    run: Run | None = None
     for in_place in (True, False):
         if (in_place and program.in_place) or (not in_place and program.out_of_place):
-            fault = _fault(program, in_place=in_place)
-            if fault is not None:
+            run = _run(program, run, in_place=in_place)
+            if (fault := _fault(run)) is not None:
                 return Verdict(fault, "in place" if in_place else "out of place", *sizes)
     return Verdict(None, None, *sizes)
 
 
-def _fault(program: Program, *, in_place: bool) -> Fault | None:
-    run = run_to_the_end(program, Memory.of(program, in_place=in_place))
+def _run(program: Program, known: Run | None, *, in_place: bool) -> Run:
+    """Return a run of `program`. Only packets depend on the memory, so without them a known run has the same order."""
+    memory = Memory.of(program, in_place=in_place)
+    if known is None or known.packets.any():
+        return run_to_the_end(program, memory)
+    known.memory = memory
+    return known
+
+
+def _fault(run: Run) -> Fault | None:
     matching = next(matching_faults(run), None)
-    return matching or stop_of(run) or fault_of_data(run)
+    fault = matching or stop_of(run)
+    return fault if fault or is_proven(run) else fault_of_data(run)

@@ -6,6 +6,8 @@ become a right result has atoms of only one i, and at most one of each rank. So 
 never become right again, because nothing is ever subtracted; such values keep only what a message needs.
 """
 
+from typing import Protocol
+
 import numpy as np
 import numpy.typing as npt
 
@@ -130,7 +132,17 @@ def added(patterns: Patterns, one: Values, two: Values) -> Values:
     return Values(sums, one.indices)
 
 
-def initial(program: Program, rank: int, patterns: Patterns) -> Values:
+class Atoms(Protocol):
+    """Numbers of sets of ranks."""
+
+    def of(self, *ranks: int) -> int:
+        """Return the number of the set of these ranks."""
+
+    def all(self) -> int:
+        """Return the number of the set of all ranks."""
+
+
+def initial(program: Program, rank: int, patterns: Atoms) -> Values:
     """Return the content of the input of `rank` at the start, for the chunks that the task uses."""
     count = data_chunks(program, rank)[0]
     if program.task in {Task.CUSTOM, Task.SEND_RECEIVE}:
@@ -139,7 +151,7 @@ def initial(program: Program, rank: int, patterns: Patterns) -> Values:
     return Values(np.full(count, patterns.of(rank), dtype=np.int64), np.arange(begin, begin + count))
 
 
-def expected(program: Program, rank: int, patterns: Patterns) -> Values:
+def expected(program: Program, rank: int, patterns: Atoms) -> Values:
     """Return the content that the output of `rank` must have at the end, for the chunks that the task uses."""
     count = data_chunks(program, rank)[1]
     task, ranks = program.task, len(program.ranks)

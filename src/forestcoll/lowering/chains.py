@@ -12,12 +12,19 @@ depends on come before it and are done. Each block on its path has done everythi
 instruction belongs to this chain, and the chunks can move along the chain from the first rank to the last.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain as joined
 from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from forestcoll.collective import PhaseOp
 from forestcoll.lowering.flows import Flow
+
+IntArray: TypeAlias = npt.NDArray[np.int64]
 
 Joints: TypeAlias = Mapping[tuple[int, int], Mapping[int, int]]
 """For a rank, a channel number and a neighbour that sends: the neighbour that it is joined with."""
@@ -47,7 +54,93 @@ class Chain:
         return flow.piece, flow.phase, level, flow.turn, flow.root, flow.offset
 
 
-def chains_of(flows: Sequence[Flow], channels: Sequence[int]) -> tuple[Chain, ...]:
+@dataclass(frozen=True)
+class Chains:
+    """Chains in their order, as columns.
+
+    Attributes:
+        flows: the flows that move along them.
+        flow: for each chain, the number of its flow.
+        channel: for each chain, the number of the channel that all its hops use.
+        starts: for each chain, its first entry in `ranks`, and one past the last entry.
+        ranks: the ranks of all paths, in the order in which data moves.
+    """
+
+    flows: Sequence[Flow]
+    flow: IntArray
+    channel: IntArray
+    starts: IntArray
+    ranks: IntArray
+
+    @staticmethod
+    def of(chains: Sequence[Chain]) -> "Chains":
+        """Return the columns of `chains`, which are in their order."""
+        numbers = {id(chain.flow): number for number, chain in enumerate(chains)}
+        lengths = np.array([len(chain.path) for chain in chains], dtype=np.int64)
+        return Chains(
+            flows=tuple(chain.flow for chain in chains),
+            flow=np.array([numbers[id(chain.flow)] for chain in chains], dtype=np.int64),
+            channel=np.array([chain.channel for chain in chains], dtype=np.int64),
+            starts=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+            ranks=np.fromiter(joined.from_iterable(chain.path for chain in chains), np.int64, int(lengths.sum())),
+        )
+
+    @cached_property
+    def of_entry(self) -> IntArray:
+        """Return, for each entry of `ranks`, the number of its chain."""
+        return np.repeat(np.arange(len(self.flow)), np.diff(self.starts))
+
+    @cached_property
+    def hops(self) -> IntArray:
+        """Return the entries of `ranks` that send: all but the last of each path. The next entry receives."""
+        sends = np.ones(len(self.ranks), dtype=np.bool_)
+        sends[self.starts[1:] - 1] = False
+        return np.flatnonzero(sends)
+
+
+@dataclass(frozen=True)
+class Edges:
+    """All edges of flows, as columns: the flow, the end nearer the root, the other end, and the depth of the first."""
+
+    flow: IntArray
+    upper: IntArray
+    lower: IntArray
+    depth: IntArray
+
+    @staticmethod
+    def of(flows: Sequence[Flow]) -> "Edges":
+        """Return the edges of `flows`; the parts of one tree have the same edges, which are listed once."""
+        known: dict[int, IntArray] = {}
+        for flow in flows:
+            if id(flow.children) not in known:
+                known[id(flow.children)] = np.array(list(flow.edges()), dtype=np.int64).reshape(-1, 3)
+        rows = [known[id(flow.children)] for flow in flows]
+        upper, lower, depth = np.concatenate(rows).T
+        return Edges(np.repeat(np.arange(len(flows)), [len(each) for each in rows]), upper, lower, depth)
+
+    @property
+    def height(self) -> int:
+        """Return the number of edges from a root to the rank that is furthest from it."""
+        return int(self.depth.max(initial=-1)) + 1
+
+    @property
+    def peers(self) -> int:
+        """Return the most ranks that one rank has as the other end of its edges in one direction."""
+        return int(self._peers.max(initial=0))
+
+    @property
+    def busiest(self) -> int:
+        """Return a rank with so many peers."""
+        return int(np.argmax(self._peers))
+
+    @cached_property
+    def _peers(self) -> IntArray:
+        ranks = 1 + max(int(self.upper.max(initial=0)), int(self.lower.max(initial=0)))
+        pairs = np.unique(self.upper * ranks + self.lower)
+        return np.maximum(*(np.bincount(ends, minlength=ranks) for ends in np.divmod(pairs, ranks)))
+
+
+def chains_of(flows: Sequence[Flow], channels: Sequence[int]) -> Chains:
     """Return all chains of `flows` in order; `channels` are the numbers of the channels of the flows."""
     joints = _joints(flows, channels)
     chains = [
@@ -55,17 +148,25 @@ def chains_of(flows: Sequence[Flow], channels: Sequence[int]) -> tuple[Chain, ..
         for flow, channel in zip(flows, channels, strict=True)
         for path, depth in _paths(flow, channel, joints)
     ]
-    return tuple(sorted(chains, key=lambda chain: (*chain.key, chain.path)))
+    return Chains.of(sorted(chains, key=lambda chain: (*chain.key, chain.path)))
 
 
-def hops_of(flows: Sequence[Flow], channel: Callable[[Flow, int], int]) -> tuple[Chain, ...]:
-    """Return every edge of `flows` as a chain, in order; `channel` takes the flow and the depth of the edge."""
-    hops = []
-    for flow in flows:
-        for upper, lower, depth in flow.edges():
-            path = (upper, lower) if flow.op is PhaseOp.BROADCAST else (lower, upper)
-            hops.append(Chain(flow, channel(flow, depth), path, depth))
-    return tuple(sorted(hops, key=lambda hop: (*hop.key, hop.path)))
+def hops_of(flows: Sequence[Flow], edges: Edges, channels: IntArray) -> Chains:
+    """Return every edge of `flows` as a chain, in order; `channels` are the numbers of the channels of the edges."""
+    outward = np.array([flow.op is PhaseOp.BROADCAST for flow in flows])[edges.flow]
+    source = np.where(outward, edges.upper, edges.lower)
+    target = np.where(outward, edges.lower, edges.upper)
+    level = np.where(outward, edges.depth, -edges.depth)
+    keys = np.array([(flow.piece, flow.phase, flow.turn, flow.root, flow.offset) for flow in flows], dtype=np.int64)
+    piece, phase, turn, root, offset = keys[edges.flow].T
+    order = np.lexsort((target, source, offset, root, turn, level, phase, piece))  # the order of `Chain.key`
+    return Chains(
+        flows=flows,
+        flow=edges.flow[order],
+        channel=channels[order],
+        starts=np.arange(len(order) + 1) * 2,
+        ranks=np.stack((source[order], target[order]), axis=1).reshape(-1),
+    )
 
 
 def _joints(flows: Sequence[Flow], channels: Sequence[int]) -> Joints:

@@ -28,7 +28,7 @@ from forestcoll.lowering.one_sided import one_sided
 from forestcoll.lowering.options import Options, Style
 from forestcoll.lowering.plans import plans
 from forestcoll.lowering.two_sided import two_sided
-from forestcoll.program import Block, Buffer, Channel, Program, Protocol, Span, Task
+from forestcoll.program import Block, Buffer, Program, Protocol, Rank, Span, Task
 from forestcoll.program.limits import Limits
 from forestcoll.schedule.flows.expansion import flow_images
 from forestcoll.schedule.flows.value import FlowSchedule
@@ -249,15 +249,9 @@ class _Layout(Layout):
             return self.own(rank, offset, count)
         return Span(rank, Buffer.SCRATCH, self.rooms[rank, offset], count)
 
-    def program(
-        self,
-        name: str,
-        blocks: Sequence[Iterable[Block]],
-        scratch: Sequence[int],  # noqa: ARG002 (nothing is added up, so there is only the scratch of the rooms)
-        channels: Iterable[Channel],
-    ) -> Program:
-        """Return the program whose rank r has blocks `blocks[r]`."""
-        return super().program(name, blocks, self.scratch, channels)
+    def rank(self, number: int, blocks: Iterable[Block], scratch: int) -> Rank:  # noqa: ARG002 (nothing is added up)
+        """Return a rank with these blocks; its scratch consists of the rooms only."""
+        return super().rank(number, blocks, self.scratch[number])
 
 
 def _programs(

@@ -16,16 +16,19 @@ class Excess:
         needed: what the program needs.
         allowed: the most that the target allows.
         where: the rank, and the block if it concerns one; may be empty.
+        fits: what would fit, as the end of a sentence; may be empty.
     """
 
     what: str
     needed: int
     allowed: int
     where: str = ""
+    fits: str = ""
 
     def __str__(self) -> str:
         place = f" on {self.where}" if self.where else ""
-        return f"it needs {self.needed} {self.what}{place}, and {self.allowed} is the most"
+        fits = f"; what fits is {self.fits}" if self.fits else ""
+        return f"it needs {self.needed} {self.what}{place}, and {self.allowed} is the most{fits}"
 
 
 def lesser(one: Excess | None, other: Excess) -> Excess:
@@ -39,8 +42,9 @@ def excess_of(program: Program, limits: Limits) -> Excess | None:
 
 
 def _excesses(program: Program, limits: Limits) -> Iterator[Excess]:
+    if limits == Limits(name=limits.name):
+        return
     yield from _more("chunks of the data", program.chunks, limits.chunks)
-    yield from _of_channels(program, limits)
     for number, rank in enumerate(program.ranks):
         where = f"rank {number}"
         yield from _more("thread blocks", len(rank.blocks), limits.blocks, where)
@@ -51,6 +55,11 @@ def _excesses(program: Program, limits: Limits) -> Iterator[Excess]:
         yield from _more("steps and blocks", sum(steps) + len(steps), limits.steps_of_rank, where)
         counts = [each.count for block in rank.blocks for each in block.instructions]
         yield from _more("chunks in one instruction", max(counts, default=0), limits.count, where)
+        if limits.dependency_block is not None:
+            awaited = (each.block for block in rank.blocks for one in block.instructions for each in one.after)
+            needed = 1 + max(awaited, default=0)
+            yield from _more("blocks that others wait for", needed, limits.dependency_block + 1, where)
+    yield from _of_channels(program, limits)
 
 
 def _more(what: str, needed: int, allowed: int | None, where: str = "") -> Iterator[Excess]:

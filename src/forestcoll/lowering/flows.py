@@ -60,11 +60,6 @@ class Flow:
                 yield upper, lower, depth
                 waiting.append((lower, depth + 1))
 
-    @property
-    def height(self) -> int:
-        """Return the number of edges from the root to the rank that is furthest from it."""
-        return max((depth + 1 for *_, depth in self.edges()), default=0)
-
 
 def flows_of(schedule: TreeSchedule, grid: Grid, options: Options, most: int | None) -> tuple[Flow, ...]:
     """Return the flows of `schedule`, which lists all trees, on `grid`; none has more than `most` chunks.

@@ -6,50 +6,38 @@ read it since. Within a block the order is fixed already. A block does not wait 
 another dependency.
 """
 
-from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
 from forestcoll.program import Buffer, Dependency, Span
 
-Cell: TypeAlias = tuple[int, Buffer | None, int]
+Cell: TypeAlias = tuple[Buffer | None, int]
 
 
 _NOTHING: Mapping[int, int] = {}
 
 
 class Hazards:
-    """The last reads and writes of each cell. A cell is a range of chunks that is always used as a whole."""
+    """The last reads and writes of each cell of a rank. A cell is a range of chunks that is always used as a whole."""
 
-    def __init__(self, bounds: Iterable[int], begins: Sequence[int], *, aliased: bool) -> None:
-        """Start with nothing read or written.
-
-        Args:
-            bounds: the numbers of chunks of the data at which a span may begin or end.
-            begins: the first chunk of the part of each rank.
-            aliased: whether input and output may be the same memory.
-        """
-        self._bounds = sorted(set(bounds))
-        self._begins = begins
+    def __init__(self, *, aliased: bool) -> None:
+        """Start with nothing read or written; `aliased`: input and output may be the same memory."""
         self._aliased = aliased
         self._written: dict[Cell, tuple[int, int]] = {}
         self._read: dict[Cell, dict[int, int]] = {}
-        self._known: dict[tuple[int, int], list[Mapping[int, int]]] = {}
+        self._known: dict[int, list[Mapping[int, int]]] = {}
 
-    def cells(self, span: Span, data: int) -> list[Cell]:
-        """Return the cells of `span`, which contains chunks of the data from number `data` on."""
+    def cells(self, span: Span, ranges: range) -> list[Cell]:
+        """Return the cells of `span`, which contains the ranges number `ranges` of the data."""
         if span.buffer is Buffer.SCRATCH:
-            return [(span.rank, Buffer.SCRATCH, span.offset)]
-        first = bisect_left(self._bounds, data)
-        last = bisect_left(self._bounds, data + span.count)
+            return [(Buffer.SCRATCH, span.offset)]
         buffer = None if self._aliased else span.buffer
-        return [(span.rank, buffer, cell) for cell in range(first, last)]
+        return [(buffer, each) for each in ranges]
 
     def step(
-        self, rank: int, block: int, instruction: int, reads: Iterable[Cell], writes: Iterable[Cell]
+        self, block: int, instruction: int, reads: Iterable[Cell], writes: Iterable[Cell]
     ) -> tuple[Dependency, ...]:
         """Record what an instruction reads and writes, and return what it has to wait for, by block."""
-        writes = list(writes)
         needed: dict[int, int] = {}
         for cell in reads:
             self._need(needed, self._written.get(cell))
@@ -60,23 +48,34 @@ class Hazards:
             for reader in self._read.pop(cell, {}).items():
                 self._need(needed, reader)
             self._written[cell] = block, instruction
-        return self._fresh(rank, block, needed)
+        known = self._known.setdefault(block, [_NOTHING])
+        if not needed:
+            known.append(known[-1])
+            return ()
+        return self._fresh(block, needed, known)
 
     def _need(self, needed: dict[int, int], step: tuple[int, int] | None) -> None:
         if step is not None:
             needed[step[0]] = max(step[1], needed.get(step[0], -1))
 
-    def _fresh(self, rank: int, block: int, needed: dict[int, int]) -> tuple[Dependency, ...]:
+    def _fresh(self, block: int, needed: dict[int, int], known: list[Mapping[int, int]]) -> tuple[Dependency, ...]:
         """Return the steps of `needed` that are not implied by earlier dependencies of the block or by each other."""
-        known = self._known.setdefault((rank, block), [_NOTHING])
-        new = {other: step for other, step in needed.items() if other != block and step > known[-1].get(other, -1)}
-        learnt = {other: self._known[rank, other][step + 1] for other, step in new.items()}
+        last = known[-1]
+        new = {other: step for other, step in needed.items() if other != block and step > last.get(other, -1)}
+        if not new:
+            known.append(last)
+            return ()
+        learnt = {other: self._known[other][step + 1] for other, step in new.items()}
+        if len(new) == 1:  # the most frequent case
+            [(other, step)] = new.items()
+            known.append(_joined([last, new, *learnt.values()]) if learnt[other] else {**last, other: step})
+            return (Dependency(other, step),)
         fresh = sorted(
             other
             for other, step in new.items()
             if all(step > each.get(other, -1) for third, each in learnt.items() if third != other)
         )
-        known.append(_joined([known[-1], new, *learnt.values()]) if new else known[-1])
+        known.append(_joined([last, new, *learnt.values()]))
         return tuple(Dependency(other, new[other]) for other in fresh)
 
     def forget(self, cells: Iterable[Cell]) -> None:
@@ -88,8 +87,10 @@ class Hazards:
 
 def _joined(steps: Iterable[Mapping[int, int]]) -> Mapping[int, int]:
     """Return, for each block, the greatest step in any of `steps`."""
-    joined: dict[int, int] = {}
-    for each in steps:
+    first, *others = steps
+    joined = dict(first)
+    for each in others:
         for block, step in each.items():
-            joined[block] = max(step, joined.get(block, -1))
+            if step > joined.get(block, -1):
+                joined[block] = step
     return joined

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
 
 from forestcoll.collective import Collective
@@ -49,7 +50,7 @@ class Layout:
         parts = tuple(part * options.scale for part in grid.parts)
         return Layout(_TASKS[schedule.collective], grid.chunks * options.scale, parts, root, options)
 
-    @property
+    @cached_property
     def begins(self) -> tuple[int, ...]:
         """Return, for each rank, the number of the first chunk that it is the root of."""
         return tuple(accumulate(self.parts, initial=0))[:-1]
@@ -75,11 +76,12 @@ class Layout:
             return part, all_
         return (all_, part) if self.task is Task.REDUCE_SCATTER else (all_, all_)
 
-    def program(
-        self, name: str, blocks: Sequence[Iterable[Block]], scratch: Sequence[int], channels: Iterable[Channel]
-    ) -> Program:
-        """Return the program whose rank r has blocks `blocks[r]` and `scratch[r]` chunks of scratch."""
-        ranks = tuple(Rank(tuple(listed), *self.sizes(rank), scratch[rank]) for rank, listed in enumerate(blocks))
+    def rank(self, number: int, blocks: Iterable[Block], scratch: int) -> Rank:
+        """Return a rank with these blocks and `scratch` chunks of scratch."""
+        return Rank(tuple(blocks), *self.sizes(number), scratch)
+
+    def program(self, name: str, ranks: Sequence[Rank], channels: Iterable[Channel]) -> Program:
+        """Return the program of `ranks`."""
         return Program(
             name=name,
             task=self.task,

@@ -78,7 +78,8 @@ def one_sided(
     blocks = [
         [_block(puts, rank, number, each, channels) for number, each in enumerate(listed)] for rank in range(len(boxes))
     ]
-    program = layout.program(name, blocks, puts.rooms.sizes, channels)
+    ranks = tuple(layout.rank(rank, each, puts.rooms.sizes[rank]) for rank, each in enumerate(blocks))
+    program = layout.program(name, ranks, channels)
     return replace(program, slots=None, groups=tuple(groups))
 
 
@@ -174,7 +175,9 @@ class _Number:
                 for kind, count in Counter(each[0] for each in used).items():
                     if self.limits.channels_of_block is not None and count > self.limits.channels_of_block:
                         name = f"{kind.value} {what} of a block"
-                        return Excess(name, count, self.limits.channels_of_block, f"rank {rank}")
+                        most = self.limits.channels_of_block
+                        fits = f"fewer boxes, or trees in which a rank has at most {most} children outside its box"
+                        return Excess(name, count, most, f"rank {rank}", "" if kind is not ChannelKind.PORT else fits)
             taken = self.operations.get(rank, 0) + more + _operations_at_ends(len(peers))
             if self.limits.steps is not None and taken > self.limits.steps:
                 return Excess("steps of a block", taken, self.limits.steps, f"rank {rank}")

@@ -12,14 +12,18 @@ There are two methods to distribute flows over blocks:
 
 Apart is preferred, over as many channels as trees are high, or fewer, with a comfortable number of blocks. Next comes
 through. Then both are tried with as many blocks as the target allows, and over more channels, so that blocks have fewer
-steps.
+steps. If a rank has more peers than blocks may use one channel number, apart is also tried with the peers distributed
+over channels, by the distance between the numbers of the two ranks: then no pair of ranks needs two channels for that.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from forestcoll.lowering.blocks import BlockTable, End, block_table
-from forestcoll.lowering.chains import Chain, chains_of, hops_of
+import numpy as np
+
+from forestcoll.collective import PhaseOp
+from forestcoll.lowering.blocks import BlockTable, block_table
+from forestcoll.lowering.chains import Chains, Edges, IntArray, chains_of, hops_of
 from forestcoll.lowering.fitting import Excess
 from forestcoll.lowering.flows import Flow
 from forestcoll.lowering.layout import Layout
@@ -31,11 +35,15 @@ MOST_CHANNELS = 32
 """The most channels over which the trees of a phase are distributed, unless more are requested."""
 
 
+MOST_WORK = 6_000_000
+"""After plans with so many hops together, about 30 seconds, no further plan is tried."""
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """Chains in their order, and the blocks that they use."""
 
-    chains: tuple[Chain, ...]
+    chains: Chains
     table: BlockTable
 
 
@@ -47,23 +55,35 @@ class _Spread:
         levels: the number of channels over which hops are distributed by their depth; 0 means through.
         turns: the number of channels over which the trees of a root are distributed.
         together: whether blocks that need not be separate are combined.
+        peers: the number of channels over which the peers of a rank are distributed; 1 if `levels` is 0.
     """
 
     levels: int
     turns: int
     together: bool = False
+    peers: int = 1
 
 
 def plans(layout: Layout, flows: Sequence[Flow], limits: Limits) -> Iterator[Plan | Excess]:
     """Yield the plans that may fit, and for each other candidate the limit that it exceeds."""
     options = layout.options
     copiers = sorted({flow.root for flow in flows}) if copies(layout) else []
-    tried = set()
+    edges = Edges.of(flows)
+    if (excess := _excess_of_peers(edges, len(layout.parts), limits)) is not None:
+        yield excess
+        return
+    tried, work = set(), 0
     for bound in block_bounds(options, limits):
-        for spread in _spreads(flows, options, limits, crowded=bound == limits.blocks):
+        if bound is not None and edges.peers > bound:
+            yield _too_many_peers(edges, bound)
+            continue
+        for spread in _spreads(flows, edges, options, limits, crowded=bound == limits.blocks):
             if spread in tried:
                 continue
-            chains = _chains(flows, spread, options)
+            if work > MOST_WORK:
+                return
+            work += len(edges.flow)
+            chains = _chains(flows, edges, spread, options, len(layout.parts))
             table = block_table(chains, len(layout.parts), copiers, together=spread.together)
             excess = _excess(chains, table, bound, limits)
             if excess is None:
@@ -73,19 +93,22 @@ def plans(layout: Layout, flows: Sequence[Flow], limits: Limits) -> Iterator[Pla
                 yield excess
 
 
-def _chains(flows: Sequence[Flow], spread: _Spread, options: Options) -> tuple[Chain, ...]:
-    width = max(1, spread.levels) * spread.turns
+def _chains(flows: Sequence[Flow], edges: Edges, spread: _Spread, options: Options, ranks: int) -> Chains:
+    width = max(1, spread.levels) * spread.turns * spread.peers
     turns = 1 + max(flow.turn for flow in flows)
 
-    def turn(flow: Flow) -> int:
-        return (flow.turn + (flow.root if spread.turns > turns else 0)) % spread.turns
+    def channel(flow: Flow) -> int:
+        first = (flow.phase * options.instances + flow.instance) * width
+        return first + (flow.turn + (flow.root if spread.turns > turns else 0)) % spread.turns
 
-    def first(flow: Flow) -> int:
-        return (flow.phase * options.instances + flow.instance) * width
-
+    channels = [channel(flow) for flow in flows]
     if not spread.levels:
-        return chains_of(flows, [first(flow) + turn(flow) for flow in flows])
-    return hops_of(flows, lambda flow, depth: first(flow) + depth % spread.levels * spread.turns + turn(flow))
+        return chains_of(flows, channels)
+    shifts = edges.depth % spread.levels * spread.turns
+    outward = np.array([1 if flow.op is PhaseOp.BROADCAST else -1 for flow in flows])[edges.flow]
+    distance = (edges.lower - edges.upper) * outward % ranks
+    shifts += distance * spread.peers // ranks * max(1, spread.levels) * spread.turns
+    return hops_of(flows, edges, np.array(channels, dtype=np.int64)[edges.flow] + shifts)
 
 
 def copies(layout: Layout) -> bool:
@@ -100,12 +123,16 @@ def block_bounds(options: Options, limits: Limits) -> Sequence[int | None]:
     return [min(COMFORTABLE_BLOCKS, limits.blocks or COMFORTABLE_BLOCKS), limits.blocks]
 
 
-def _spreads(flows: Sequence[Flow], options: Options, limits: Limits, *, crowded: bool) -> Iterator[_Spread]:
+def _spreads(
+    flows: Sequence[Flow], edges: Edges, options: Options, limits: Limits, *, crowded: bool
+) -> Iterator[_Spread]:
     """Yield methods to distribute flows, the preferred one first; `crowded`: also those with fewer steps a block."""
     groups = options.instances * (1 + max(flow.phase for flow in flows))
     most = max(1, (MOST_CHANNELS if limits.channels is None else min(MOST_CHANNELS, limits.channels)) // groups)
-    height = min(most, max(flow.height for flow in flows))
+    height = min(most, edges.height)
     turns = min(most, 1 + max(flow.turn for flow in flows))
+    if crowded and options.channels is None:
+        yield from _crowded_peers(edges, most, limits)
     if options.channels is not None:
         height, turns = min(options.channels, height), options.channels
         yield _Spread(height, max(1, options.channels // height))
@@ -118,35 +145,52 @@ def _spreads(flows: Sequence[Flow], options: Options, limits: Limits, *, crowded
         yield from (_Spread(0, width, together=True) for width in range(turns + 1, most + 1))
 
 
-def _excess(chains: Sequence[Chain], table: BlockTable, bound: int | None, limits: Limits) -> Excess | None:
+def _crowded_peers(edges: Edges, most: int, limits: Limits) -> Iterator[_Spread]:
+    """Yield methods for ranks with more peers than blocks may use one channel number."""
+    if limits.blocks_per_channel is None or edges.peers <= limits.blocks_per_channel:
+        return
+    for levels in range(min(most, edges.height), 0, -1):
+        least = -(-edges.peers // limits.blocks_per_channel)
+        for peers in range(least, min(2 * least, most // levels) + 1):
+            if limits.blocks is None or 2 * edges.peers <= limits.blocks:
+                yield _Spread(levels, 1, together=False, peers=peers)
+            yield _Spread(levels, 1, together=True, peers=peers)
+
+
+def _excess(chains: Chains, table: BlockTable, bound: int | None, limits: Limits) -> Excess | None:
     most = max(range(len(table.counts)), key=table.counts.__getitem__)
     if bound is not None and table.counts[most] > bound:
         return Excess("thread blocks", table.counts[most], bound, f"rank {most}")
+    if limits.blocks_per_channel is not None and table.sharing > limits.blocks_per_channel:
+        return Excess("blocks on one channel number", table.sharing, limits.blocks_per_channel)
     if limits.steps is None and limits.steps_of_rank is None:
         return None
-    steps = _steps(chains, table)
-    rank, block = max(steps, key=lambda place: (steps[place], place))
-    if limits.steps is not None and steps[rank, block] > limits.steps:
-        return Excess("steps", steps[rank, block], limits.steps, f"rank {rank}, block {block}")
-    return _excess_of_rank(steps, table, limits.steps_of_rank)
+    steps = table.steps(chains)
+    owners = np.repeat(np.arange(len(table.counts)), table.counts)
+    longest = len(steps) - 1 - int(np.argmax(steps[::-1]))
+    if limits.steps is not None and steps[longest] > limits.steps:
+        rank = int(owners[longest])
+        where = f"rank {rank}, block {longest - sum(table.counts[:rank])}"
+        return Excess("steps", int(steps[longest]), limits.steps, where)
+    return _excess_of_rank(np.bincount(owners, steps + 1).astype(np.int64), limits.steps_of_rank)
 
 
-def _excess_of_rank(steps: Mapping[tuple[int, int], int], table: BlockTable, most: int | None) -> Excess | None:
-    totals = list(table.counts)
-    for (rank, _), count in steps.items():
-        totals[rank] += count
-    rank = max(range(len(totals)), key=totals.__getitem__)
+def _excess_of_peers(edges: Edges, ranks: int, limits: Limits) -> Excess | None:
+    """Return a limit that every plan exceeds: a block has one peer that it sends to, and one that it receives from."""
+    if limits.blocks is not None and edges.peers > limits.blocks:
+        return _too_many_peers(edges, limits.blocks)
+    moved = max(np.bincount(ends, minlength=ranks).max(initial=0) for ends in (edges.upper, edges.lower))
+    return _excess_of_rank(np.array([moved + edges.peers]), limits.steps_of_rank)
+
+
+def _too_many_peers(edges: Edges, bound: int) -> Excess:
+    what = "thread blocks, one for each rank that it exchanges data with,"
+    rank = f"rank {edges.busiest}"
+    return Excess(what, edges.peers, bound, rank, f"fewer boxes, or trees in which a rank has at most {bound} peers")
+
+
+def _excess_of_rank(totals: IntArray, most: int | None) -> Excess | None:
+    rank = int(np.argmax(totals))
     if most is None or totals[rank] <= most:
         return None
-    return Excess("steps and blocks", totals[rank], most, f"rank {rank}")
-
-
-def _steps(chains: Sequence[Chain], table: BlockTable) -> dict[tuple[int, int], int]:
-    """Return the number of steps of each block, without steps that only copy or wait."""
-    steps: dict[tuple[int, int], int] = {}
-    for chain in chains:
-        for place, rank in enumerate(chain.path):
-            peer = chain.path[place - 1] if place else chain.path[1]
-            key = rank, table.numbers[End(rank, chain.channel, peer, receives=place > 0)]
-            steps[key] = steps.get(key, 0) + 1
-    return steps
+    return Excess("steps and blocks", int(totals[rank]), most, f"rank {rank}")

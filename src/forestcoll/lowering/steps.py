@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from forestcoll.collective import Collective, PhaseOp
 from forestcoll.errors import InputError, NoSolutionError
 from forestcoll.lowering.blocks import block_table
-from forestcoll.lowering.chains import Chain
+from forestcoll.lowering.chains import Chain, Chains
 from forestcoll.lowering.fitting import Excess, excess_of, lesser
 from forestcoll.lowering.flows import Flow
 from forestcoll.lowering.grid import MAX_EXACT_CHUNKS, Grid
@@ -57,7 +57,7 @@ def program_of_steps(schedule: StepSchedule, options: Options, limits: Limits) -
         if isinstance(plan, Excess):
             found = plan
         else:
-            flows = [*own, *(chain.flow for chain in plan.chains)]
+            flows = [*own, *plan.chains.flows]
             found = two_sided(schedule.topology.name, layout, flows, plan, own=own)
             found = excess_of(found, limits) or found
         if isinstance(found, Program):
@@ -95,7 +95,7 @@ def _plans(schedule: StepSchedule, grid: Grid, layout: Layout, limits: Limits) -
     copiers = [rank for rank, part in enumerate(grid.parts) if part] if copies(layout) else []
     for bound in block_bounds(layout.options, limits):
         for levels in [width] if layout.options.channels else range(width, 0, -1):
-            hops = tuple(_hops(schedule, grid, layout, levels, limits.count))
+            hops = Chains.of(list(_hops(schedule, grid, layout, levels, limits.count)))
             table = block_table(hops, len(layout.parts), copiers, together=False)
             if bound is None or max(table.counts) <= bound:
                 yield Plan(hops, table)

@@ -12,18 +12,34 @@ wait for the first phase. At other ranks no instruction has to wait: a rank send
 other work on the chunk in the first phase. The root broadcasts only complete sums, so the result arrives later.
 """
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+
+import numpy as np
 
 from forestcoll.collective import PhaseOp
-from forestcoll.lowering.blocks import BlockTable, End
-from forestcoll.lowering.chains import Chain
+from forestcoll.lowering.chains import Chains, IntArray
 from forestcoll.lowering.flows import Flow
 from forestcoll.lowering.hazards import Hazards
 from forestcoll.lowering.layout import Layout
 from forestcoll.lowering.plans import Plan, copies
-from forestcoll.program import Block, Buffer, Channel, ChannelKind, Instruction, Message, Place, Program, Span
+from forestcoll.program import (
+    Block,
+    Buffer,
+    Channel,
+    ChannelKind,
+    DeferredRanks,
+    Instruction,
+    Message,
+    Place,
+    Program,
+    Rank,
+    Span,
+)
+
+MOST_AT_ONCE = 500_000
+"""The ranks of a program with more instructions are made when they are read; a million take about half a gigabyte."""
 
 
 def two_sided(
@@ -33,104 +49,141 @@ def two_sided(
 
     Roots copy their own data if buffers are separate: the data of all `flows` or, if it is given, of `own`.
     """
-    emitter = _Emitter(layout, flows, plan.table)
-    if copies(layout):
-        emitter.copies(flows if own is None else own)
-    for chain in plan.chains:
-        emitter.chain(chain)
-    return emitter.program(name)
+    maker = _Maker(layout, flows, plan, own)
+    counts = plan.table.counts
+    if len(plan.chains.ranks) > MOST_AT_ONCE:
+        messages = np.bincount(maker.messages, minlength=len(maker.channels)).tolist()
+        ranks: Sequence[Rank] = DeferredRanks(maker.rank, counts, messages, maker.instructions)
+    else:
+        ranks = tuple(map(maker.rank, range(len(counts))))
+    return layout.program(name, ranks, maker.channels)
+
+
+class _Maker:
+    """Makes the ranks of a program, each independently of the others."""
+
+    def __init__(self, layout: Layout, flows: Sequence[Flow], plan: Plan, own: Sequence[Flow] | None) -> None:
+        self._layout, self._plan, self._flows = layout, plan, plan.chains.flows
+        self._kept: dict[int, list[Flow]] = {}
+        if copies(layout):
+            for flow in flows if own is None else own:
+                self._kept.setdefault(flow.root, []).append(flow)
+        bounds = sorted({bound for flow in flows for bound in (flow.offset, flow.offset + flow.count)})
+        self._cells = [_range(bounds, flow) for flow in self._flows]
+        self.channels, self.messages = _channels(plan.chains)
+        self._columns = _visits(plan, self.messages)
+        self._ends = np.cumsum([0, *np.bincount(plan.chains.ranks, minlength=len(plan.table.counts))]).tolist()
+
+    @property
+    def instructions(self) -> int:
+        """Return the number of instructions of all ranks."""
+        return len(self._plan.chains.ranks) + sum(map(len, self._kept.values()))
+
+    def rank(self, number: int) -> Rank:
+        """Return the rank with a number."""
+        emitter = _Emitter(self._layout, number, self._plan.table.counts[number])
+        emitter.copies(self._kept.get(number, ()), self._plan.table.local)
+        here = slice(self._ends[number], self._ends[number + 1])
+        for each in zip(*(column[here].tolist() for column in self._columns), strict=True):
+            emitter.visit(self._flows[each[0]], self._cells[each[0]], *each[1:])
+        return self._layout.rank(number, [Block(tuple(listed)) for listed in emitter.blocks], emitter.scratch)
+
+
+def _range(bounds: Sequence[int], flow: Flow) -> range:
+    """Return the numbers of the ranges between `bounds` that a flow consists of."""
+    return range(bisect_left(bounds, flow.offset), bisect_left(bounds, flow.offset + flow.count))
+
+
+def _channels(chains: Chains) -> tuple[list[Channel], IntArray]:
+    """Return all channels in the order of their first hops, and for each hop the number of its channel."""
+    source, target = chains.ranks[chains.hops], chains.ranks[chains.hops + 1]
+    number = chains.channel[chains.of_entry[chains.hops]]
+    height, width = int(chains.ranks.max(initial=0)) + 1, int(number.max(initial=0)) + 1
+    codes = (source * height + target) * width + number
+    _, first, place = np.unique(codes, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rows = np.stack((source, target, number), axis=1)[first[order]].tolist()
+    return [Channel(ChannelKind.FIFO, *row) for row in rows], np.argsort(order)[place]
+
+
+def _visits(plan: Plan, messages: IntArray) -> tuple[IntArray, ...]:
+    """Return what the blocks of all ranks do, rank by rank in order: flow, block, channels in and out (-1 for none)."""
+    chains = plan.chains
+    into, out = (np.full(len(chains.ranks), -1, dtype=np.int64) for _ in range(2))
+    out[chains.hops], into[chains.hops + 1] = messages, messages
+    order = np.argsort(chains.ranks, kind="stable")
+    return tuple(column[order] for column in (chains.flow[chains.of_entry], plan.table.entries, into, out))
 
 
 @dataclass
 class _Emitter:
-    """The instructions so far."""
+    """The instructions of a rank so far. Nothing that they wait for depends on other ranks."""
 
     layout: Layout
-    flows: Sequence[Flow]
-    table: BlockTable
-    blocks: list[list[list[Instruction]]] = field(init=False)
-    scratch: list[int] = field(init=False)
-    channels: dict[Channel, int] = field(default_factory=dict)
-    sums: dict[tuple[int, int, int], Span] = field(default_factory=dict)
-    """For a phase, the first chunk of a flow and a rank: the place of the sum of the data that has arrived so far."""
+    rank: int
+    count: int
+    blocks: list[list[Instruction]] = field(init=False)
+    scratch: int = 0
+    sums: dict[tuple[int, int], Span] = field(default_factory=dict)
+    """For a phase and the first chunk of a flow: the place of the sum of the data that has arrived so far."""
 
     def __post_init__(self) -> None:
-        bounds = {bound for flow in self.flows for bound in (flow.offset, flow.offset + flow.count)}
-        self.hazards = Hazards(bounds, self.layout.begins, aliased=self.layout.options.in_place)
-        self.blocks = [[[] for _ in range(count)] for count in self.table.counts]
-        self.scratch = [0] * len(self.table.counts)
+        self.hazards = Hazards(aliased=self.layout.options.in_place)
+        self.blocks = [[] for _ in range(self.count)]
 
-    def program(self, name: str) -> Program:
-        blocks = [[Block(tuple(listed)) for listed in rank] for rank in self.blocks]
-        return self.layout.program(name, blocks, self.scratch, self.channels)
-
-    def copies(self, flows: Sequence[Flow]) -> None:
-        """Make each root copy the data that it broadcasts to its own output.
+    def copies(self, flows: Sequence[Flow], local: Mapping[int, int]) -> None:
+        """Make the rank copy the data that it broadcasts to its own output.
 
         No other instruction writes what it reads or reads what it writes, so nothing waits for it.
         """
         for flow in flows:
-            own = self.layout.own(flow.root, flow.offset, flow.count)
-            kept = self.layout.result(flow.root, flow.offset, flow.count)
-            block = self.table.local[flow.root]
-            listed = self.blocks[flow.root][block]
-            self.hazards.step(flow.root, block, len(listed), [], [])
+            own = self._own(flow)
+            kept = self.layout.result(self.rank, flow.offset, flow.count)
+            block = local[self.rank]
+            listed = self.blocks[block]
+            self.hazards.step(block, len(listed), [], [])
             listed.append(Instruction(sources=(own,), targets=(kept,)))
 
-    def chain(self, chain: Chain) -> None:
-        """Add the instructions along a chain."""
-        flow, path = chain.flow, chain.path
-        hops = [self._message(chain.channel, source, target, flow.count) for source, target in pairwise(path)]
-        reduces = flow.op is PhaseOp.REDUCE
-        for place, rank in enumerate(path):
-            received, sent = hops[place - 1 : place] if place else [], hops[place : place + 1]
-            block = self._block(chain, place)
-            if reduces:
-                self._reduce(flow, block, rank, received, sent)
-            else:
-                self._broadcast(flow, block, rank, received, sent)
+    def visit(self, flow: Flow, cells: range, block: int, into: int, out: int) -> None:
+        """Add what the rank does as one entry of the path of a chain: receive, send, or both."""
+        received = [Message(into, flow.count)] if into >= 0 else []
+        sent = [Message(out, flow.count)] if out >= 0 else []
+        if flow.op is PhaseOp.REDUCE:
+            self._reduce(flow, cells, block, received, sent)
+        else:
+            self._broadcast(flow, cells, block, received, sent)
 
-    def _broadcast(self, flow: Flow, block: int, rank: int, received: list[Message], sent: list[Message]) -> None:
-        result = self.layout.result(rank, flow.offset, flow.count)
+    def _broadcast(self, flow: Flow, cells: range, block: int, received: list[Message], sent: list[Message]) -> None:
+        result = self.layout.result(self.rank, flow.offset, flow.count)
         if received:
             if flow.phase:
-                self.hazards.forget(self.hazards.cells(result, flow.offset))
-            self._add(flow, block, rank, received, [result, *sent])
+                self.hazards.forget(self.hazards.cells(result, cells))
+            self._add(cells, block, received, [result, *sent])
         else:
-            at_input = rank == flow.root and not flow.phase
-            self._add(flow, block, rank, [self._own(flow, rank) if at_input else result], sent)
+            at_input = self.rank == flow.root and not flow.phase
+            self._add(cells, block, [self._own(flow) if at_input else result], sent)
 
-    def _reduce(self, flow: Flow, block: int, rank: int, received: list[Message], sent: list[Message]) -> None:
-        key = flow.phase, flow.offset, rank
-        held = self.sums.get(key) or self._own(flow, rank)
+    def _reduce(self, flow: Flow, cells: range, block: int, received: list[Message], sent: list[Message]) -> None:
+        key = flow.phase, flow.offset
+        held = self.sums.get(key) or self._own(flow)
         targets: list[Place] = [*sent]
         if not sent:
-            self.sums[key] = held if key in self.sums else self._room(flow, rank)
+            self.sums[key] = held if key in self.sums else self._room(flow)
             targets = [self.sums[key]]
-        self._add(flow, block, rank, [*received, held], targets)
+        self._add(cells, block, [*received, held], targets)
 
-    def _room(self, flow: Flow, rank: int) -> Span:
-        if self.layout.keeps(rank, flow.root):
-            return self.layout.result(rank, flow.offset, flow.count)
-        self.scratch[rank] += flow.count
-        return Span(rank, Buffer.SCRATCH, self.scratch[rank] - flow.count, flow.count)
+    def _room(self, flow: Flow) -> Span:
+        if self.layout.keeps(self.rank, flow.root):
+            return self.layout.result(self.rank, flow.offset, flow.count)
+        self.scratch += flow.count
+        return Span(self.rank, Buffer.SCRATCH, self.scratch - flow.count, flow.count)
 
-    def _own(self, flow: Flow, rank: int) -> Span:
-        return self.layout.own(rank, flow.offset, flow.count)
+    def _own(self, flow: Flow) -> Span:
+        return self.layout.own(self.rank, flow.offset, flow.count)
 
-    def _message(self, number: int, source: int, target: int, count: int) -> Message:
-        channel = Channel(ChannelKind.FIFO, source, target, number)
-        return Message(self.channels.setdefault(channel, len(self.channels)), count)
-
-    def _block(self, chain: Chain, place: int) -> int:
-        rank, path = chain.path[place], chain.path
-        if place:
-            return self.table.numbers[End(rank, chain.channel, path[place - 1], receives=True)]
-        return self.table.numbers[End(rank, chain.channel, path[1], receives=False)]
-
-    def _add(self, flow: Flow, block: int, rank: int, sources: Sequence[Place], targets: Sequence[Place]) -> None:
-        listed = self.blocks[rank][block]
-        reads = [cell for each in sources if isinstance(each, Span) for cell in self.hazards.cells(each, flow.offset)]
-        writes = [cell for each in targets if isinstance(each, Span) for cell in self.hazards.cells(each, flow.offset)]
-        after = self.hazards.step(rank, block, len(listed), reads, writes)
+    def _add(self, cells: range, block: int, sources: Sequence[Place], targets: Sequence[Place]) -> None:
+        listed = self.blocks[block]
+        reads = [cell for each in sources if isinstance(each, Span) for cell in self.hazards.cells(each, cells)]
+        writes = [cell for each in targets if isinstance(each, Span) for cell in self.hazards.cells(each, cells)]
+        after = self.hazards.step(block, len(listed), reads, writes)
         listed.append(Instruction(sources=tuple(sources), targets=tuple(targets), after=after))

@@ -6,7 +6,7 @@ from pathlib import Path
 from forestcoll.files import is_standard_stream
 from forestcoll.presentation.tables import Page, labelled
 from forestcoll.presentation.text import path_text, printable, stage_document, written_to
-from forestcoll.program import Task
+from forestcoll.program import Task, block_counts, instruction_count
 from forestcoll.targets.exporting import Export, Target
 from forestcoll.targets.judging import Judgement
 from forestcoll.units import size_name
@@ -28,8 +28,8 @@ def export_document(done: Export, output: Path | None, seconds: Mapping[str, flo
         "ranks": len(program.ranks),
         "chunks": done.chunks,
         "channels": len(program.channels),
-        "blocks": max(len(rank.blocks) for rank in program.ranks),
-        "instructions": sum(1 for _ in program.instructions()),
+        "blocks": max(block_counts(program)),
+        "instructions": instruction_count(program),
         "algbw": str(lowering.algbw),
         "loss": str(lowering.loss),
         "trees_left_out": lowering.trees_left_out,
@@ -47,13 +47,13 @@ def export_page(done: Export, output: Path | None) -> Page:
     """Return the page of an export; the arguments are those of `export_document`."""
     lowering, program = done.lowering, done.lowering.program
     name = done.target.value if done.dialect is None else f"{done.target.value} for {done.dialect}"
-    blocks = max(len(rank.blocks) for rank in program.ranks)
+    blocks = max(block_counts(program))
     rows = [
         ("chunks", str(done.chunks)),
         *_size_rows(done),
         ("thread blocks", f"at most {blocks} on a rank"),
         *_speed_rows(done),
-        ("checked", "read back" if done.traces else "read back and executed on symbolic data"),
+        ("checked", "read back" if done.target.has_traces else "read back and executed on symbolic data"),
         ("written", _written(done, output)),
     ]
     if lowering.loss:

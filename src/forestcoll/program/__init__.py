@@ -18,6 +18,7 @@ from forestcoll.program.model import (
     Rank,
     Span,
 )
+from forestcoll.program.ranks import DeferredRanks, block_counts, instruction_count, message_counts
 from forestcoll.program.task import Task
 from forestcoll.program.validation import buffer_chunks, check_well_formed, data_chunks, first_malformed
 
@@ -27,6 +28,7 @@ __all__ = [
     "Buffer",
     "Channel",
     "ChannelKind",
+    "DeferredRanks",
     "Dependency",
     "Fault",
     "Instruction",
@@ -39,12 +41,15 @@ __all__ = [
     "Rank",
     "Span",
     "Task",
+    "block_counts",
     "block_name",
     "buffer_chunks",
     "check_well_formed",
     "data_chunks",
     "fault_at",
     "first_malformed",
+    "instruction_count",
     "instruction_name",
+    "message_counts",
     "step_name",
 ]

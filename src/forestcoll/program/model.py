@@ -43,7 +43,7 @@ block is before one of another block only if a chain of dependencies, messages, 
 orders them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
@@ -278,7 +278,7 @@ class Program:
     Attributes:
         name: the name of the program in files.
         task: the task of the program, which defines the content of buffers before and after.
-        ranks: the blocks and buffers of each rank.
+        ranks: the blocks and buffers of each rank; a tuple or, if they would take gigabytes, `DeferredRanks`.
         channels: connections between ranks; instructions name them by their index here.
         chunks: the number of chunks of the total data M (see `Task`).
         shards: for each rank, the chunks of its part of the data, if the task has parts; they add up to `chunks`. Else
@@ -294,7 +294,7 @@ class Program:
 
     name: str
     task: Task
-    ranks: tuple[Rank, ...]
+    ranks: Sequence[Rank]
     channels: tuple[Channel, ...]
     chunks: int
     shards: tuple[int, ...] = ()

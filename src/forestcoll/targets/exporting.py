@@ -4,7 +4,9 @@ The schedule is lowered within the limits of the runtime and written as text. Th
 `exporting` chooses the options.
 """
 
-from collections.abc import Iterable, Mapping
+import gc
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
@@ -12,12 +14,14 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from forestcoll.errors import InputError, InternalError
-from forestcoll.files import parse_document, write_text
+from forestcoll.files import parse_document, write_bytes, write_text
 from forestcoll.interpreter import check
 from forestcoll.lowering import UNLIMITED, Lowering, Options, Placement, Style, lower, lowerer_for
 from forestcoll.program import Fault, Program
 from forestcoll.program.limits import Limits
+from forestcoll.progress import SILENT, Progress
 from forestcoll.schedule.schedule import Schedule
+from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.targets import goal, msccl_xml, mscclpp
 from forestcoll.targets.sizes import ELEMENT_BYTES, SKIPPED, THROWN, Sizes, chunks_of_file
 
@@ -31,6 +35,10 @@ DEFAULT_DIALECT = "microsoft"
 
 DEFAULT_BYTES = 10**9
 """The default of the total data M of traces and GOAL schedules, in bytes."""
+
+
+MOST_IN_PIECES = 400_000
+"""The most instructions for which traces are divided into pieces."""
 
 
 class Target(StrEnum):
@@ -73,7 +81,7 @@ class Export:
         dialect: for MSCCL XML, the runtime that loads the file; else None.
         lowering: the program and its bandwidth.
         text: the content of the file; empty for Chakra.
-        traces: for Chakra and ASTRA-sim, the trace of each rank; else empty.
+        rank_files: for Chakra and ASTRA-sim, the content of the trace of each rank; else empty.
         files: for ASTRA-sim, the content of each file of the folder by its name; else empty.
         sizes: the sizes of M for which the runtime uses the program; None for simulators.
         expected: the expected algbw for some sizes of M in bytes, by simulation of the program; empty if it was not
@@ -92,7 +100,7 @@ class Export:
     dialect: str | None
     lowering: Lowering
     text: str = ""
-    traces: tuple["Trace", ...] = ()
+    rank_files: tuple[bytes, ...] = ()
     files: Mapping[str, bytes] = field(default_factory=lambda: MappingProxyType({}))
     sizes: Sizes | None = None
     expected: tuple[tuple[int, float], ...] = ()
@@ -102,6 +110,13 @@ class Export:
     def chunks(self) -> int:
         """The number of chunks of the file."""
         return chunks_of_file(self.lowering.program)
+
+    @property
+    def traces(self) -> tuple["Trace", ...]:
+        """For Chakra and ASTRA-sim, the trace of each rank, read from its file; else empty."""
+        from forestcoll.targets.chakra import parse_trace
+
+        return tuple(parse_trace(data, rank=rank, where=str(_EXPORTED)) for rank, data in enumerate(self.rank_files))
 
     def snippet(self, file: str) -> str:
         """Return Python code that registers the execution plan with MSCCL++.
@@ -130,12 +145,20 @@ class Export:
 
         if self.target is Target.ASTRA_SIM:
             chakra.write_folder(self.files, path)
-        else:
-            chakra.write_traces(self.traces, path)
+            return
+        for rank, data in enumerate(self.rank_files):
+            write_bytes(chakra.trace_path(path, rank), [data])
 
 
-def export_with(
-    options: Options, schedule: Schedule, target: Target, *, dialect: str = DEFAULT_DIALECT, size: int = DEFAULT_BYTES
+def export_with(  # noqa: PLR0913 (one parameter per option)
+    options: Options,
+    schedule: Schedule,
+    target: Target,
+    *,
+    dialect: str = DEFAULT_DIALECT,
+    size: int = DEFAULT_BYTES,
+    lowering: Lowering | None = None,
+    progress: Progress = SILENT,
 ) -> Export:
     """Convert a schedule into a program in the format of a runtime, with these options of the lowering.
 
@@ -149,19 +172,37 @@ def export_with(
         target: the format.
         dialect: for MSCCL XML, the runtime that loads the file.
         size: for simulators, the total data M in bytes.
+        lowering: the program of `schedule` with these options, if it is known.
+        progress: receives the stages.
 
     Raises:
         InputError: schedules of this kind have no programs; there is no such dialect; the format cannot express the
             collective, its shards or the placement; or a library is missing.
         NoSolutionError: no program of the schedule fits the runtime.
     """
-    if target is Target.MSCCLPP_JSON:
-        return _plan(schedule, options)
-    if target.has_traces:
-        return _traces(schedule, target, size, options)
-    if target is Target.GOAL:
-        return _goal(schedule, size, options)
-    return _xml(schedule, msccl_xml.dialect_named(dialect), options)
+    with collector_paused():
+        if target is Target.MSCCLPP_JSON:
+            return _plan(schedule, options, lowering, progress)
+        if target.has_traces:
+            return _traces(schedule, target, size, options, progress)
+        if target is Target.GOAL:
+            return _goal(schedule, size, options, progress)
+        return _xml(schedule, msccl_xml.dialect_named(dialect), options, lowering, progress)
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Pause the search for cyclic garbage.
+
+    An export makes millions of values without cycles, and each search would visit all of them.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def usual_options(schedule: Schedule, target: Target, dialect: str = DEFAULT_DIALECT) -> Options:
@@ -169,15 +210,32 @@ def usual_options(schedule: Schedule, target: Target, dialect: str = DEFAULT_DIA
 
     A program is for both in place and out of place if the format and the kind of schedule allow it. Plans of MSCCL++
     have loops over pieces of 128 KiB. Traces and GOAL schedules also have pieces, because simulators do not cut data
-    further. Programs of steps have no pieces.
+    further: 8, or fewer if there would be more than `MOST_IN_PIECES` instructions. Many ranks need fewer pieces,
+    because the shards of all ranks follow each other anyway. Programs of steps have no pieces.
     """
     in_pieces = lowerer_for(schedule).in_pieces
     if target is Target.MSCCLPP_JSON:
         return Options(placement=Placement.OUT_OF_PLACE, pieces=2 if in_pieces else 1)
     if target.has_bytes:
-        return Options(placement=Placement.OUT_OF_PLACE, pieces=8 if in_pieces else 1)
+        return Options(placement=Placement.OUT_OF_PLACE, pieces=_pieces(schedule) if in_pieces else 1)
     both = lowerer_for(schedule).in_place and not msccl_xml.dialect_named(dialect).one_place
     return Options(placement=Placement.BOTH if both else Placement.OUT_OF_PLACE)
+
+
+def _pieces(schedule: Schedule) -> int:
+    """Return the number of pieces of traces: the greatest power of two up to 8 with few enough instructions."""
+    return next((pieces for pieces in (8, 4, 2) if pieces * least_instructions(schedule) <= MOST_IN_PIECES), 1)
+
+
+def least_instructions(schedule: Schedule) -> int:
+    """Return about how many instructions a program of one piece has: each tree sends to all other ranks.
+
+    It is 0 for kinds of schedules other than trees.
+    """
+    if not isinstance(schedule, TreeSchedule):
+        return 0
+    images = 1 if schedule.symmetry is None else schedule.symmetry.order
+    return 2 * images * (len(schedule.members) - 1) * sum(map(len, schedule.phases))
 
 
 def check_style(schedule: Schedule, target: Target) -> None:
@@ -202,52 +260,72 @@ def target_named(name: Target | str) -> Target:
         raise InputError(f"there is no format {name!r}; there are {', '.join(Target)}") from None
 
 
-def _traces(schedule: Schedule, target: Target, size: int, options: Options) -> Export:
+def _traces(schedule: Schedule, target: Target, size: int, options: Options, progress: Progress) -> Export:
+    """Export traces one rank at a time, so that only their bytes and the columns of the check are kept."""
     from forestcoll.targets import chakra
 
+    progress.begin("lowering")
     lowering = lower(schedule, replace(options, style=Style.TWO_SIDED))
-    written = [b"".join(chakra.emit(trace)) for trace in chakra.from_program(lowering.program, size)]
-    traces = tuple(chakra.parse_trace(data, rank=rank, where=str(_EXPORTED)) for rank, data in enumerate(written))
-    _certify(chakra.traces_fault(traces))
+    progress.begin("writing traces and reading them back")
+    ranks = len(lowering.program.ranks)
+    fitting, files = chakra.Fitting(ranks), []
+    for trace in chakra.from_program(lowering.program, size):
+        files.append(b"".join(chakra.emit(trace)))
+        fitting.add(chakra.parse_trace(files[-1], rank=trace.rank, where=str(_EXPORTED)))
+        progress.advance(trace.rank + 1, ranks)
+    progress.begin("checking")
+    done = Export(target, None, lowering, rank_files=tuple(files))
+    if not fitting.is_proven:
+        _certify(chakra.traces_fault(done.traces))
     if target is Target.CHAKRA:
-        return Export(target, None, lowering, traces=traces)
-    files = chakra.files_of(schedule.topology, lowering.program.task, traces, size)
-    return Export(target, None, lowering, traces=traces, files=files)
+        return done
+    return replace(done, files=chakra.files_of(schedule.topology, lowering.program.task, done.rank_files, size))
 
 
-def _goal(schedule: Schedule, size: int, options: Options) -> Export:
+def _goal(schedule: Schedule, size: int, options: Options, progress: Progress) -> Export:
     if options.placement is not Placement.OUT_OF_PLACE:
         raise InputError("GOAL schedules are for out of place only; leave the placement out")
+    progress.begin("lowering")
     lowering = lower(schedule, replace(options, style=Style.TWO_SIDED))
+    progress.begin("writing the file and reading it back")
     text = _joined(goal.emit(goal.from_program(lowering.program, size)))
     read = goal.parse_goal(text, where=str(_EXPORTED))
     _certify(goal.goal_fault(read))
+    progress.begin("checking")
     _certify_program(goal.to_program(read))
     return Export(Target.GOAL, None, lowering, text)
 
 
-def _xml(schedule: Schedule, dialect: msccl_xml.Dialect, options: Options) -> Export:
+def _xml(
+    schedule: Schedule, dialect: msccl_xml.Dialect, options: Options, lowering: Lowering | None, progress: Progress
+) -> Export:
     if dialect.one_place and options.placement is Placement.BOTH:
         raise InputError(f"the {dialect.name.value} dialect is for in place or for out of place; export two files")
-    lowering = lower(schedule, options, msccl_xml.limits(dialect, len(schedule.topology.compute)))
+    progress.begin("lowering")
+    lowering = lowering or lower(schedule, options, msccl_xml.limits(dialect, len(schedule.topology.compute)))
+    progress.begin("writing the file and reading it back")
     text = _joined(msccl_xml.emit(msccl_xml.from_program(lowering.program, dialect)))
     algorithm = msccl_xml.parse_algorithm(text.encode(), where=str(_EXPORTED))
     _certify(msccl_xml.form_fault(algorithm) or msccl_xml.dialect_fault(algorithm, dialect))
+    progress.begin("executing on symbolic data")
     _certify_program(msccl_xml.to_program(algorithm, root=lowering.program.root))
     most = int(algorithm.attributes["maxBytes"]) - 1 if dialect.one_place else None
     sizes = Sizes(lowering.program.chunks * ELEMENT_BYTES, most, SKIPPED)
     return Export(Target.MSCCL_XML, dialect.name.value, lowering, text, sizes=sizes)
 
 
-def _plan(schedule: Schedule, options: Options) -> Export:
+def _plan(schedule: Schedule, options: Options, lowering: Lowering | None, progress: Progress) -> Export:
     check_style(schedule, Target.MSCCLPP_JSON)
     options = replace(options, style=Style.ONE_SIDED)
     if options.placement is Placement.BOTH:
         raise InputError("a plan of MSCCL++ is for in place or for out of place; export two files")
-    lowering = lower(schedule, options, mscclpp.limits())
+    progress.begin("lowering")
+    lowering = lowering or lower(schedule, options, mscclpp.limits())
+    progress.begin("writing the file and reading it back")
     text = _joined(mscclpp.emit(mscclpp.from_program(lowering.program, unit_bytes=options.round_bytes)))
     plan = mscclpp.plan_from_document(parse_document(text.encode(), _EXPORTED), where=str(_EXPORTED))
     _certify(mscclpp.plan_fault(plan))
+    progress.begin("executing on symbolic data")
     _certify_program(mscclpp.to_program(plan, root=lowering.program.root))
     sizes = Sizes(chunks_of_file(lowering.program) * plan.alignment, plan.most_bytes, THROWN)
     return Export(Target.MSCCLPP_JSON, None, lowering, text, sizes=sizes)

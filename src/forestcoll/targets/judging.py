@@ -120,10 +120,16 @@ def _judge_traces(prefix: Path) -> Judgement:
     """Return whether the traces of all ranks fit together; traces do not say which data they move."""
     from forestcoll.targets import chakra
 
-    traces = chakra.read_traces(prefix)
-    collective = traces[0].attributes.get("collective", "traces")
-    nodes = sum(len(trace.nodes) for trace in traces)
-    return Judgement("chakra", collective, len(traces), chakra.traces_fault(traces), instructions=nodes)
+    ranks = 1
+    while chakra.trace_path(prefix, ranks).exists():
+        ranks += 1
+    fitting, collective = chakra.Fitting(ranks), "traces"
+    for rank in range(ranks):
+        trace = chakra.read_trace(chakra.trace_path(prefix, rank), rank)
+        collective = collective if rank else trace.attributes.get("collective", collective)
+        fitting.add(trace)
+    fault = None if fitting.is_proven else chakra.traces_fault(chakra.read_traces(prefix))
+    return Judgement("chakra", collective, ranks, fault, instructions=fitting.nodes)
 
 
 def _judge_xml(data: bytearray, path: Path, dialect: str | None, root: int | None) -> Judgement:

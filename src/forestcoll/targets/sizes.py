@@ -7,7 +7,7 @@ RCCL `src/misc/msccl/msccl_lifecycle.cc`. MSCCL++ requires that a chunk is a mul
 
 from dataclasses import dataclass
 
-from forestcoll.program import Program
+from forestcoll.program import DeferredRanks, Program
 
 ELEMENT_BYTES = 4
 """The size in bytes of the elements for which sizes are stated; what 4 bytes match, 2 bytes match too."""
@@ -53,5 +53,7 @@ class Sizes:
 
 def chunks_of_file(program: Program) -> int:
     """Return the number of chunks in the file of a program; the rounds of a loop are not counted there."""
+    if isinstance(program.ranks, DeferredRanks):
+        return program.chunks  # only programs with messages are so large, and those have no loops
     loops = {loop.times for rank in program.ranks for block in rank.blocks for loop in block.loops}
     return program.chunks // max(loops, default=1)

@@ -2,12 +2,14 @@
 
 from forestcoll.targets.chakra.astra_sim import files_of, write_folder
 from forestcoll.targets.chakra.document import Kind, Node, Trace
+from forestcoll.targets.chakra.fitting import Fitting
 from forestcoll.targets.chakra.from_program import from_program
-from forestcoll.targets.chakra.reading import parse_trace, read_traces
+from forestcoll.targets.chakra.reading import parse_trace, read_trace, read_traces
 from forestcoll.targets.chakra.rules import traces_fault
-from forestcoll.targets.chakra.writing import emit, trace_path, write_traces
+from forestcoll.targets.chakra.writing import emit, trace_path
 
 __all__ = [
+    "Fitting",
     "Kind",
     "Node",
     "Trace",
@@ -15,9 +17,9 @@ __all__ = [
     "files_of",
     "from_program",
     "parse_trace",
+    "read_trace",
     "read_traces",
     "trace_path",
     "traces_fault",
     "write_folder",
-    "write_traces",
 ]

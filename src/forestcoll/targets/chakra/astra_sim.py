@@ -13,8 +13,7 @@ from types import MappingProxyType
 from forestcoll.errors import InputError
 from forestcoll.files import write_bytes
 from forestcoll.program import Task
-from forestcoll.targets.chakra.document import Trace
-from forestcoll.targets.chakra.writing import call, emit, trace_path
+from forestcoll.targets.chakra.writing import call, trace_path
 from forestcoll.topology import Topology
 from forestcoll.topology.writers import analytical_yaml, ns3_text
 
@@ -43,7 +42,7 @@ exec "$program" --workload-configuration=workload --system-configuration=system.
 """
 
 
-def files_of(topology: Topology, task: Task, traces: Sequence[Trace], size: int) -> Mapping[str, bytes]:
+def files_of(topology: Topology, task: Task, traces: Sequence[bytes], size: int) -> Mapping[str, bytes]:
     """Return the content of each file of the folder, by its name.
 
     The network is `network.yml` for the analytical model, if that can express it, and else `network.txt` for ns-3.
@@ -51,7 +50,7 @@ def files_of(topology: Topology, task: Task, traces: Sequence[Trace], size: int)
     Args:
         topology: the network; each compute node is a rank, in the order of the nodes.
         task: the collective.
-        traces: the trace of each rank.
+        traces: the content of the trace of each rank.
         size: the total data M, in bytes.
 
     Raises:
@@ -76,9 +75,9 @@ def files_of(topology: Topology, task: Task, traces: Sequence[Trace], size: int)
         f"{key}-implementation-custom": ["collective"],
     }
     files = {"system.json": _json(system), "memory.json": _json({"memory-type": "NO_MEMORY_EXPANSION"})}
-    for trace in traces:
-        files[trace_path(Path("collective"), trace.rank).name] = b"".join(emit(trace))
-        files[trace_path(Path("workload"), trace.rank).name] = b"".join(call(task.value, number, size))
+    for rank, trace in enumerate(traces):
+        files[trace_path(Path("collective"), rank).name] = trace
+        files[trace_path(Path("workload"), rank).name] = b"".join(call(task.value, number, size))
     return MappingProxyType(files | _network(topology))
 
 

@@ -5,17 +5,18 @@ block are done in order, and so are its sends. A send does not delay the next re
 channels buffer messages. Every message has its own tag. Sums take no time.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from types import MappingProxyType
 
 from forestcoll.errors import InputError
-from forestcoll.program import Dependency, Instruction, Message, Program, instruction_name
+from forestcoll.program import Dependency, Instruction, Message, Program, instruction_name, message_counts
 from forestcoll.targets.chakra.document import Kind, Node, Trace
 
 
-def from_program(program: Program, size: int) -> tuple[Trace, ...]:
-    """Return the trace of each rank of `program` for data of `size` bytes.
+def from_program(program: Program, size: int) -> Iterator[Trace]:
+    """Yield the trace of each rank of `program` for data of `size` bytes.
 
     Raises:
         InputError: the program does more than send, receive, add and copy, or chunks are smaller than a byte.
@@ -23,26 +24,19 @@ def from_program(program: Program, size: int) -> tuple[Trace, ...]:
     if size < program.chunks:
         raise InputError(f"{size} bytes are fewer than the {program.chunks} chunks of {program.name}; give more bytes")
     tags = _Tags(program)
-    traces = []
     for rank, each in enumerate(program.ranks):
         writer = _Writer(program, rank, size, tags)
         for block, listed in enumerate(each.blocks):
             writer.block(block, listed.instructions)
-        attributes = MappingProxyType({"collective": program.task.value})
-        traces.append(Trace(rank, tuple(writer.resolved()), attributes))
-    return tuple(traces)
+        writer.resolve()
+        yield Trace(rank, tuple(writer.nodes), MappingProxyType({"collective": program.task.value}))
 
 
 class _Tags:
     """The tag of each message: its number among all messages, channel by channel."""
 
     def __init__(self, program: Program) -> None:
-        counts = [0] * len(program.channels)
-        for *_, instruction in program.instructions():
-            for place in instruction.targets:
-                if isinstance(place, Message):
-                    counts[place.channel] += 1
-        self._next_sent = [sum(counts[:number]) for number in range(len(counts))]
+        self._next_sent = list(accumulate(message_counts(program), initial=0))
         self._next_received = list(self._next_sent)
 
     def of(self, message: Message, *, received: bool) -> int:
@@ -63,28 +57,34 @@ class _Writer:
     nodes: list[Node] = field(default_factory=list)
     waits: dict[int, tuple[Dependency, ...]] = field(default_factory=dict)
     ends: dict[tuple[int, int], tuple[int, ...]] = field(default_factory=dict)
+    bytes_of: dict[int, int] = field(default_factory=dict)
+    """For a number of chunks, the size of a message in bytes."""
 
     def block(self, number: int, instructions: Sequence[Instruction]) -> None:
         """Write the nodes of a block; dependencies on other blocks are resolved later."""
+        nodes = self.nodes
         data: tuple[int, ...] = ()
         sent: tuple[int, ...] = ()
         pending: tuple[Dependency, ...] = ()
         for place, instruction in enumerate(instructions):
             self._check(number, place, instruction)
-            first = len(self.nodes)
-            pending += instruction.after
-            received = [each for each in instruction.sources if isinstance(each, Message)]
-            for message in received:
-                data = (self._message(Kind.RECEIVE, message, data),)
+            first = len(nodes)
+            if instruction.after:
+                pending += instruction.after
+            for source in instruction.sources:
+                if isinstance(source, Message):
+                    data = (self._message(Kind.RECEIVE, source, data),)
             if len(instruction.sources) > 1:
-                data = (self._node(Node(len(self.nodes), f"add {instruction.count} chunks", Kind.COMPUTE, data)),)
+                nodes.append(Node(len(nodes), f"add {instruction.count} chunks", Kind.COMPUTE, data))
+                data = (len(nodes) - 1,)
             for target in instruction.targets:
                 if isinstance(target, Message):
-                    sent = (self._message(Kind.SEND, target, (*data, *sent)),)
-            if len(self.nodes) > first:
+                    both = data + sent if data and data != sent else sent or data
+                    sent = (self._message(Kind.SEND, target, both),)
+            if pending and len(nodes) > first:
                 self.waits[first] = pending
                 pending = ()
-            self.ends[number, place] = (*data, *sent)
+            self.ends[number, place] = data + sent
 
     def _check(self, block: int, place: int, instruction: Instruction) -> None:
         if instruction.waits or instruction.signals or instruction.acquires or instruction.barrier is not None:
@@ -92,22 +92,19 @@ class _Writer:
             raise InputError(f"{where}: a trace has messages only; lower the schedule two-sided")
 
     def _message(self, kind: Kind, message: Message, after: tuple[int, ...]) -> int:
-        channel = self.program.channels[message.channel]
-        peer = channel.target if kind is Kind.SEND else channel.source
-        tag = self.tags.of(message, received=kind is Kind.RECEIVE)
-        size = max(1, round(message.count * self.size / self.program.chunks))
-        after = tuple(dict.fromkeys(after))
-        return self._node(Node(len(self.nodes), f"{kind.name.lower()} {tag}", kind, after, size, peer, tag))
+        channel, count = self.program.channels[message.channel], message.count
+        receives = kind is Kind.RECEIVE
+        tag = self.tags.of(message, received=receives)
+        if count not in self.bytes_of:
+            self.bytes_of[count] = max(1, round(count * self.size / self.program.chunks))
+        name, peer = (f"receive {tag}", channel.source) if receives else (f"send {tag}", channel.target)
+        number = len(self.nodes)
+        self.nodes.append(Node(number, name, kind, after, self.bytes_of[count], peer, tag))
+        return number
 
-    def _node(self, node: Node) -> int:
-        self.nodes.append(node)
-        return node.number
-
-    def resolved(self) -> list[Node]:
-        """Return the nodes, with their dependencies on other blocks resolved."""
-        nodes = list(self.nodes)
+    def resolve(self) -> None:
+        """Resolve the dependencies on other blocks."""
         for number, waits in self.waits.items():
             more = [end for each in waits for end in self.ends[each.block, each.instruction]]
-            node = nodes[number]
-            nodes[number] = node._replace(after=tuple(dict.fromkeys((*node.after, *more))))
-        return nodes
+            node = self.nodes[number]
+            self.nodes[number] = node._replace(after=tuple(dict.fromkeys((*node.after, *more))))

@@ -1,12 +1,12 @@
 """Reads traces from untrusted files: with size limits, and with errors that name the file and the node."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from forestcoll.errors import InputError
 from forestcoll.files import read_bytes
+from forestcoll.targets.chakra.bulk import decoded
 from forestcoll.targets.chakra.document import Kind, Node, Trace
 from forestcoll.targets.chakra.schema import message
 from forestcoll.targets.chakra.writing import trace_path
@@ -28,28 +28,41 @@ def read_traces(prefix: Path) -> tuple[Trace, ...]:
     """
     traces: list[Trace] = []
     while (path := trace_path(prefix, len(traces))).exists() or not traces:
-        data = bytes(read_bytes(path, limit=MAX_BYTES))
-        traces.append(parse_trace(data, rank=len(traces), where=str(path)))
+        traces.append(read_trace(path, len(traces)))
     return tuple(traces)
+
+
+def read_trace(path: Path, rank: int) -> Trace:
+    """Return the trace of `rank` in a file. Raises `InputError` as `read_traces` does."""
+    return parse_trace(bytes(read_bytes(path, limit=MAX_BYTES)), rank=rank, where=str(path))
 
 
 def parse_trace(data: bytes, *, rank: int, where: str) -> Trace:
     """Return the trace of `rank` in `data`, as `read_traces` does; `where` begins every error message."""
-    pieces = _pieces(data, where)
-    header = _parsed("GlobalMetadata", next(pieces, b""), f"{where}: header")
+    begins, ends = _pieces(data, where)
+    first = data[begins[0] : ends[0]] if begins else b""
+    header = _parsed("GlobalMetadata", first, f"{where}: header")
     attributes = {each.name: each.string_val for each in header.attr}
-    nodes = tuple(_node(piece, f"{where}: node {place}") for place, piece in enumerate(pieces))
+    nodes = decoded(data, begins[1:], ends[1:])
+    if nodes is None:
+        pieces = zip(begins[1:], ends[1:], strict=True)
+        nodes = tuple(_node(data[low:high], f"{where}: node {place}") for place, (low, high) in enumerate(pieces))
     return Trace(rank, nodes, MappingProxyType(attributes))
 
 
-def _pieces(data: bytes, where: str) -> Iterator[bytes]:
+def _pieces(data: bytes, where: str) -> tuple[list[int], list[int]]:
+    """Return where the header and all nodes begin and end."""
+    begins: list[int] = []
+    ends: list[int] = []
     place = 0
     while place < len(data):
-        length, begin = _varint(data, place, where)
+        length, begin = (data[place], place + 1) if data[place] < 128 else _varint(data, place, where)
         if length > MAX_MESSAGE_BYTES or begin + length > len(data):
             raise InputError(f"{where}: not a trace of Chakra: at byte {place} a piece of {length} bytes is announced")
         place = begin + length
-        yield data[begin:place]
+        begins.append(begin)
+        ends.append(place)
+    return begins, ends
 
 
 def _varint(data: bytes, place: int, where: str) -> tuple[int, int]:

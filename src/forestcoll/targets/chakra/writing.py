@@ -1,10 +1,10 @@
 """Writes traces: a header and the nodes, each preceded by its length; the same trace gives the same bytes."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from forestcoll.files import write_bytes
+from forestcoll.targets.chakra.bulk import encoded
 from forestcoll.targets.chakra.document import Kind, Node, Trace
 from forestcoll.targets.chakra.schema import SCHEMA, message
 
@@ -17,15 +17,13 @@ def trace_path(prefix: Path, rank: int) -> Path:
     return prefix.with_name(f"{prefix.name}.{rank}.et")
 
 
-def write_traces(traces: Iterable[Trace], prefix: Path) -> None:
-    """Write each trace to `PREFIX.RANK.et`, completely or not at all. Raises `InputError` if that is impossible."""
-    for trace in traces:
-        write_bytes(trace_path(prefix, trace.rank), emit(trace))
-
-
 def emit(trace: Trace) -> Iterator[bytes]:
     """Yield the bytes of the file for `trace`, in pieces."""
     yield _delimited(_header(trace.attributes))
+    whole = encoded(trace.nodes)
+    if whole is not None:
+        yield whole
+        return
     for node in trace.nodes:
         yield _delimited(_node(node))
 

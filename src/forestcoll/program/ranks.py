@@ -1,0 +1,66 @@
+"""Ranks of a large program that are made when they are read, because all of them together would take gigabytes."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import overload
+
+from forestcoll.program.model import Message, Program, Rank
+
+
+class DeferredRanks(Sequence[Rank]):
+    """The ranks of a program, made one at a time; the last one that was read is kept.
+
+    Attributes:
+        blocks: for each rank, the number of its blocks.
+        messages: for each channel of the program, the number of messages.
+        instructions: the number of instructions of all ranks.
+    """
+
+    def __init__(
+        self, make: Callable[[int], Rank], blocks: Sequence[int], messages: Sequence[int], instructions: int
+    ) -> None:
+        """Use `make` to make the rank with a number."""
+        self._make = make
+        self._last: tuple[int, Rank] | None = None
+        self.blocks, self.messages, self.instructions = tuple(blocks), tuple(messages), instructions
+
+    def __len__(self) -> int:
+        return len(self.blocks)
+
+    @overload
+    def __getitem__(self, number: int) -> Rank: ...
+    @overload
+    def __getitem__(self, number: slice) -> tuple[Rank, ...]: ...
+    def __getitem__(self, number: int | slice) -> Rank | tuple[Rank, ...]:
+        if isinstance(number, slice):
+            return tuple(self[each] for each in range(*number.indices(len(self))))
+        number = range(len(self))[number]
+        if self._last is None or self._last[0] != number:
+            self._last = number, self._make(number)
+        return self._last[1]
+
+    def __iter__(self) -> Iterator[Rank]:
+        return (self[number] for number in range(len(self)))
+
+
+def block_counts(program: Program) -> Sequence[int]:
+    """Return the number of blocks of each rank."""
+    ranks = program.ranks
+    return ranks.blocks if isinstance(ranks, DeferredRanks) else [len(rank.blocks) for rank in ranks]
+
+
+def instruction_count(program: Program) -> int:
+    """Return the number of instructions of all ranks."""
+    ranks = program.ranks
+    return ranks.instructions if isinstance(ranks, DeferredRanks) else sum(1 for _ in program.instructions())
+
+
+def message_counts(program: Program) -> Sequence[int]:
+    """Return the number of messages of each channel."""
+    if isinstance(program.ranks, DeferredRanks):
+        return program.ranks.messages
+    counts = [0] * len(program.channels)
+    for *_, instruction in program.instructions():
+        for place in instruction.targets:
+            if isinstance(place, Message):
+                counts[place.channel] += 1
+    return counts

@@ -1,0 +1,84 @@
+"""Programs of large networks: ranks that are made when they are read, many peers, and early refusals."""
+
+from dataclasses import replace
+
+import pytest
+
+from forestcoll import generate
+from forestcoll.errors import InputError, NoSolutionError
+from forestcoll.exporting.estimate import MOST, announce
+from forestcoll.interpreter import check
+from forestcoll.lowering import Options, lower, two_sided
+from forestcoll.program import DeferredRanks, Program, block_counts, instruction_count, message_counts
+from forestcoll.program.limits import Limits
+from forestcoll.progress import Progress
+from forestcoll.targets.exporting import Target, least_instructions, usual_options
+
+
+def both(monkeypatch: pytest.MonkeyPatch, collective: str) -> tuple[Program, Program]:
+    schedule = generate("dgx-a100:boxes=2,gpus=2", collective=collective)
+    eager = lower(schedule).program
+    monkeypatch.setattr(two_sided, "MOST_AT_ONCE", 0)
+    return eager, lower(schedule).program
+
+
+@pytest.mark.parametrize("collective", ["allgather", "allreduce"])
+def test_ranks_that_are_made_when_they_are_read_are_the_same(monkeypatch: pytest.MonkeyPatch, collective: str) -> None:
+    eager, deferred = both(monkeypatch, collective)
+    assert isinstance(eager.ranks, tuple)
+    assert isinstance(deferred.ranks, DeferredRanks)
+    assert replace(deferred, ranks=tuple(deferred.ranks)) == eager
+    assert deferred.ranks[1:3] == eager.ranks[1:3]
+    assert deferred.ranks[-1] == eager.ranks[-1]
+    for count in (block_counts, message_counts, instruction_count):
+        wanted, found = count(eager), count(deferred)
+        assert found == wanted if isinstance(wanted, int) else list(found) == list(wanted)  # type: ignore[arg-type]
+    assert check(deferred) == check(eager)
+
+
+def test_peers_are_distributed_over_channels_if_one_channel_has_too_few_blocks() -> None:
+    limits = Limits(name="a test", blocks=7, blocks_per_channel=4)
+    program = lower(generate("complete:nodes=8"), Options(), limits).program
+    assert check(program).ok
+    assert max(map(len, [rank.blocks for rank in program.ranks])) == 7
+    assert {channel.number for channel in program.channels} == {0, 1}
+
+
+def test_too_many_peers_are_refused_with_the_number_that_fits() -> None:
+    with pytest.raises(NoSolutionError, match=r"7 thread blocks, .* and 6 is the most; .* at most 6 peers"):
+        lower(generate("complete:nodes=8"), Options(), Limits(name="a test", blocks=6))
+
+
+def test_blocks_that_others_wait_for_are_limited() -> None:
+    schedule = generate("dgx-a100:boxes=2,gpus=4")
+    with pytest.raises(NoSolutionError, match="blocks that others wait for"):
+        lower(schedule, Options(), Limits(name="a test", dependency_block=0))
+
+
+class Remarks(Progress):
+    """Keeps the remarks."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def remark(self, text: str) -> None:
+        self.texts.append(text)
+
+
+def test_the_estimate_counts_a_send_and_a_receive_for_each_edge() -> None:
+    schedule = generate("ring:nodes=4")
+    program = lower(schedule, usual_options(schedule, Target.CHAKRA)).program
+    trees = len(schedule.phases[0])
+    assert least_instructions(schedule) == 2 * 3 * trees
+    assert instruction_count(program) >= least_instructions(schedule)
+
+
+def test_a_long_export_is_announced_and_a_too_long_one_is_refused() -> None:
+    schedule = generate("ring:nodes=4")
+    remarks = Remarks()
+    announce(schedule, Target.CHAKRA, 1, remarks)
+    assert not remarks.texts
+    announce(schedule, Target.CHAKRA, 10**4, remarks)
+    assert "480,000 instructions: the export takes about 12 s" in remarks.texts[0]
+    with pytest.raises(InputError, match="use at most about 3 ranks"):
+        announce(schedule, Target.CHAKRA, MOST // 30, remarks)
