@@ -25,7 +25,7 @@ from forestcoll.forest_optimum.value import Optimum
 from forestcoll.generation.growing import Forest
 from forestcoll.generation.in_network import joined_at_switches
 from forestcoll.generation.loads import achieved_algbw
-from forestcoll.generation.memory import can_fit, check_memory
+from forestcoll.generation.memory import can_fit, check_memory, memory_statement
 from forestcoll.generation.packed import packed_phases
 from forestcoll.generation.relays import divided_at
 from forestcoll.generation.symmetric import grow_base_trees
@@ -114,7 +114,7 @@ def _ends(topology: Topology) -> list[tuple[int, int]]:
 
 def _check_size(topology: Topology, trees: int, progress: Progress) -> None:
     """Raise if a list of all trees cannot fit into the memory; report to `progress` if it needs or may need much."""
-    sentence = check_memory(topology, trees)
+    sentence = check_memory(topology, trees) or memory_statement(topology, trees)
     if sentence is not None:
         progress.remark(sentence)
 

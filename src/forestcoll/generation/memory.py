@@ -78,14 +78,14 @@ def can_fit(topology: Topology, trees: int) -> bool:
 
 
 def check_memory(topology: Topology, trees: int) -> str | None:
-    """Return a sentence about the memory for a schedule that lists `trees` trees, or None if it needs little.
+    """Return a warning if a schedule that lists `trees` trees may not fit into the memory, else None.
 
     Raises:
         InputError: it cannot fit.
     """
     need, available = schedule_memory(topology, trees), available_memory()
     if available is None or need.most <= available:
-        return _statement(topology, trees, need)
+        return None
     there = f"{_text(available)} of memory is available"
     if need.least > available:
         raise InputError(
@@ -95,8 +95,9 @@ def check_memory(topology: Topology, trees: int) -> str | None:
     return f"the schedule may need {_text(need.most)}, but {there}"
 
 
-def _statement(topology: Topology, trees: int, need: MemoryNeed) -> str | None:
-    edges = trees * (len(topology.compute) - 1)
+def memory_statement(topology: Topology, trees: int) -> str | None:
+    """Return a sentence with the memory that a schedule of `trees` trees needs, or None if it is made quickly."""
+    edges, need = trees * (len(topology.compute) - 1), schedule_memory(topology, trees)
     if edges < LONG_EDGES:
         return None
     return f"a schedule of {edges:,} tree edges or more needs {_text(need.least)} to {_text(need.most)} of memory"
