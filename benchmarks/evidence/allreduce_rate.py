@@ -6,6 +6,8 @@ from fractions import Fraction
 from itertools import combinations, permutations, product
 from random import Random
 
+from allreduce_factor import SMALL, tally_of
+
 from evidence.exhibit import Exhibit, Paper, Result, Settings, table, verdict_of
 from forestcoll.bounds.table import bounds_of
 from forestcoll.exact_lp.linear_program import LinearProgram, Row
@@ -249,11 +251,32 @@ def _hypercube_tree(root: int, order: Sequence[int]) -> Iterator[Arc]:
 
 def smallest_open(_settings: Settings) -> Result:
     """Return the smallest open problem of section 4."""
-    lower, upper = rates(build_topology("complete:nodes=3"))
+    network = build_topology("complete:nodes=3")
+    lower, upper = rates(network)
+    linear = bounds_of(network).allreduce_rate.linear_upper
     summary = (
-        f"The bounds are {lower} and {upper}, as printed. forestcoll has no better ones, so the problem stays open."
+        f"The bounds are {lower} and {upper}, as printed. Linear codes reach at most {linear} "
+        "([proof](../allreduce-rate.md#where-codes-cannot-be-faster-than-trees)); for other codes the problem stays "
+        "open."
     )
-    return Result(verdict_of(same=(lower, upper) == (Fraction(3, 2), Fraction(2))), summary)
+    same = (lower, upper) == (Fraction(3, 2), Fraction(2))
+    return Result(verdict_of(same=same, better=linear < upper), summary)
+
+
+def factors(_settings: Settings) -> Result:
+    """Return the question of section 4: the quotient of the bounds on all networks of up to four nodes."""
+    kinds = [each for each in SMALL if each.nodes <= 4 and not each.relays]
+    rows = [(each.name, tally_of(each.networks())) for each in kinds]
+    greatest = max(tally.most for _, tally in rows)
+    summary = (
+        f"The answer is yes: the quotient is at most 2 - 2/K "
+        f"([proof](../allreduce-rate.md#the-factor-between-cut-and-trees-is-at-most-2--2k)), and rings reach this. The "
+        f"greatest quotient of the {sum(tally.networks for _, tally in rows)} networks of 3 and 4 nodes is {greatest}."
+    )
+    better = all(not tally.above and not tally.unproven for _, tally in rows)
+    listed = [(name, tally.networks, tally.most, tally.greatest) for name, tally in rows]
+    heads = ["networks", "number", "greatest quotient", "networks with 2 - 2/K"]
+    return Result(verdict_of(same=True, better=better), summary, table(heads, listed))
 
 
 _DRAWN = "Its bandwidths are only drawn. Theorem 3 is checked on other networks."
@@ -298,5 +321,10 @@ PAPER = Paper(
         ),
         Exhibit("Theorem 7", "hypercubes: 2^(U-1) U / (2^U - 1) and U.", hypercubes),
         Exhibit("Section 4", "the smallest open problem: the rate of 3 nodes is between 3/2 and 2.", smallest_open),
+        Exhibit(
+            "Question of section 4",
+            "it is asked whether the upper bound is at most twice the lower bound on every network.",
+            factors,
+        ),
     ),
 )

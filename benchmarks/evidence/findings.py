@@ -16,6 +16,7 @@ from circulant_conjecture import circulants, is_optimal
 from evidence.allreduce_rate import network_of
 from evidence.exhibit import Cost, Exhibit, Paper, Result, Settings, Verdict, table
 from forestcoll.allreduce.linear_program import allreduce_optimum
+from forestcoll.bounds.table import bounds_of
 from forestcoll.cli import main
 from forestcoll.design.constructions import Construction
 from forestcoll.design.finder import find_topologies
@@ -27,7 +28,7 @@ from forestcoll.schedule.shape_of import shape_of
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.solver.generate import generate
 from forestcoll.solver.optimum import optimum
-from forestcoll.topology import Topology
+from forestcoll.topology import Topology, read_topology
 from forestcoll.topology.files import topology_to_document
 
 NETWORK = "network.json"
@@ -206,6 +207,40 @@ def misprints(_settings: Settings) -> Result:
     return Result(Verdict.DIFFERS, summary)
 
 
+EXAMPLES = Path(__file__).parents[2] / "examples" / "allreduce-rate"
+
+
+def cut_edges(_settings: Settings) -> Result:
+    """Return a sum of two networks with the same cut-edge, whose rate is not the sum of their rates."""
+    network = read_topology(EXAMPLES / "two-cut-edges.json")
+    rate = bounds_of(network).allreduce_rate.tree_lower
+    summary = (
+        f"The rate is {rate}: the link is the only one into its target in one network, and the only one out of its "
+        "source in the other, so the sum has other links at both ends."
+    )
+    verdict = Verdict.DIFFERS if rate != 2 else Verdict.SAME
+    return Result(verdict, summary, shown([f"bounds {NETWORK} --collective allreduce"], network))
+
+
+def codes(_settings: Settings) -> Result:
+    """Return the networks on which a code is faster than trees."""
+    rows = []
+    for name, code in (("butterfly", 2), ("fano", 4)):
+        rate = bounds_of(read_topology(EXAMPLES / f"{name}.json")).allreduce_rate
+        rows.append((name, rate.tree_lower, code, rate.cut_set_upper.algbw))
+    summary = (
+        "With relays, a code can be faster than trees, also on full-duplex links and if relays only copy and add up. "
+        "Without relays, no linear code is faster on full-duplex networks "
+        "([proofs](../allreduce-rate.md#where-codes-are-faster))."
+    )
+    better = all(trees < code <= cut for _, trees, code, cut in rows)
+    heads = ["network", "rate along trees", "rate of the code", "cut-set bound"]
+    return Result(Verdict.BETTER if better else Verdict.DIFFERS, summary, [*table(heads, rows), "", *_CODES])
+
+
+_CODES = ["`python examples/coding.py` runs both codes and checks the sums that each rank decodes."]
+
+
 PAPER = Paper(
     "findings",
     "Findings beyond the papers",
@@ -237,6 +272,16 @@ PAPER = Paper(
         ),
         Exhibit(
             "All-to-all rate", "(direct-connect paper, Table 7) the rate 8.12e-4 of L³(C(16,{3,4})).", impossible_rate
+        ),
+        Exhibit(
+            "Condition of Theorem 3",
+            "(computation rate of all-reduce) the sum of two networks of rate 1 with the same cut-edge has rate 2.",
+            cut_edges,
+        ),
+        Exhibit(
+            "Codes",
+            "(computation rate of all-reduce, section 4) it is open whether trees are the best codes.",
+            codes,
         ),
         Exhibit(
             "Misprint in Theorem 6", "(computation rate of all-reduce) min(a, b, c) <= 3/4 (a + b + c)/4.", misprints
