@@ -94,9 +94,10 @@ soak-runtime: $(STAMPS)/package ## break ranks of the runtime 300 times, then ru
 	$(BIN)/python benchmarks/faults.py
 	$(BIN)/python benchmarks/runtime_soak.py
 
-figures: $(STAMPS)/package $(STAMPS)/test ## draw the figures of the ForestColl and direct-connect papers into build/figures
+figures: $(STAMPS)/package $(STAMPS)/test ## draw the figures of the papers into build/figures
 	$(BIN)/python benchmarks/forest_figures.py
 	$(BIN)/python benchmarks/figures.py
+	$(BIN)/python benchmarks/one_port_figure.py
 
 pictures: $(STAMPS)/package ## draw the pictures of the documents into docs/pictures
 	$(BIN)/python benchmarks/document_pictures.py

@@ -45,13 +45,13 @@ def main() -> None:
         picture = [f"![{name}]({name}.png)", ""] if figure is not None else []
         page.write_text("\n".join([*picture, *lines, ""]), encoding="utf-8")
         if arguments.page is not None:
-            arguments.page.write_text(_renewed(arguments.page, name, lines), encoding="utf-8")
+            arguments.page.write_text(renewed(arguments.page, name, lines), encoding="utf-8")
         if figure is not None:
             figure.savefig(arguments.folder / f"{name}.png", dpi=130)
         print(f"{page}  {time.perf_counter() - begin:.0f} s", flush=True)
 
 
-def _renewed(page: Path, name: str, lines: Sequence[str]) -> str:
+def renewed(page: Path, name: str, lines: Sequence[str]) -> str:
     """Return the text of a page with the lines of a figure between its two marks."""
     begin, end = f"<!-- {name}: begin -->\n", f"\n<!-- {name}: end -->"
     head, found, rest = page.read_text(encoding="utf-8").partition(begin)
