@@ -53,6 +53,7 @@ def test_the_version_equals_that_of_the_installed_package() -> None:
 
 TAKES_A_TOPOLOGY = {
     "allreduce_optimum": (),
+    "atomic_broadcast": (0, 1000),
     "bounds_of": (),
     "broadcast_bound": (0,),
     "compare_series": (0,),

@@ -53,9 +53,13 @@ from .measured.comparison import LogComparison as LogComparison
 from .measured.comparison import explain_log as explain_log
 from .method import Method as Method
 from .method import StepMethod as StepMethod
+from .oneport.atomic import AtomicHeuristic as AtomicHeuristic
+from .oneport.atomic import AtomicPlan as AtomicPlan
+from .oneport.atomic import atomic_broadcast as atomic_broadcast
 from .oneport.comparison import Along as Along
 from .oneport.comparison import SeriesComparison as SeriesComparison
 from .oneport.comparison import compare_series as compare_series
+from .oneport.pipeline_bound import PipelineBound as PipelineBound
 from .oneport.pipelined import PipelinePlan as PipelinePlan
 from .oneport.pipelined import pipelined_broadcast as pipelined_broadcast
 from .pages.report import html_report as html_report

@@ -23,7 +23,7 @@ def answer(*arguments: object) -> dict[str, Any]:
 
 def test_a_line_in_json(line: Path) -> None:
     found = answer(line, "--source", "a", "--size", "10MB")
-    assert (found["size"], found["lower_bound_us"], found["height"]) == (10**7, "10000", 3)
+    assert (found["size"], found["lower_bound_us"], found["height"]) == (10**7, "5015001/500", 3)
     assert found["packets"] == pytest.approx((2 * 10**7 / 10**4) ** 0.5, abs=1)
     assert (found["root_rule"]["packets"], found["root_rule"]["packet_size"]) == (3163, 3162)
     assert found["makespan_us_float"] < found["root_rule"]["makespan_us_float"]

@@ -1,17 +1,21 @@
 from fractions import Fraction
-from math import ceil
+from math import ceil, lcm
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from forestcoll.errors import InputError
-from forestcoll.oneport.pipelined import Pipeline, packet_costs, pipelined_broadcast, root_rule
+from forestcoll.oneport import Platform
+from forestcoll.oneport.pipeline_bound import packet_times
+from forestcoll.oneport.pipelined import Pipeline, pipelined_broadcast, root_rule
 from forestcoll.simulation.series.play import play_series
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
+from forestcoll.verification.series.timetable import timetable_fault
 from networks import examples
+from oneport_platforms import least_makespan
 
 
 def line(nodes: int, *, latency_us: int = 0) -> Topology:
@@ -25,9 +29,11 @@ def line(nodes: int, *, latency_us: int = 0) -> Topology:
 
 
 @st.composite
-def platforms_with_start_ups(draw: st.DrawFn) -> Topology:
-    builder = TopologyBuilder("random", port_model=draw(st.sampled_from(["one-port", None])))
-    count = draw(st.integers(2, 5))
+def platforms_with_start_ups(
+    draw: st.DrawFn, most: int = 5, ports: tuple[str | None, ...] = ("one-port", None)
+) -> Topology:
+    builder = TopologyBuilder("random", port_model=draw(st.sampled_from(ports)))
+    count = draw(st.integers(2, most))
     for node in range(count):
         builder.add_compute(node)
     pairs = [(one, other) for other in range(count) for one in range(other)]
@@ -42,7 +48,7 @@ def test_the_number_of_packets_on_a_line_follows_the_square_root_rule_with_const
     plan = pipelined_broadcast(line(5, latency_us=10), 0, 10**7)
     assert plan.packets == pytest.approx((3 * 10**7 / 1000 / 10) ** 0.5, abs=1)
     assert plan.makespan == (plan.packets + 3) * (10 + Fraction(plan.packet_size, 1000))
-    assert plan.bound == 10**4
+    assert plan.bound == 3 * (10 + Fraction(1, 1000)) + 10 + 10**4  # a byte to the last but one, then everything
 
 
 def test_no_other_number_of_packets_of_a_line_is_faster() -> None:
@@ -60,8 +66,8 @@ def test_the_number_of_packets_can_be_given() -> None:
 
 @given(platforms_with_start_ups(), st.integers(1, 10**6))
 @examples(40)
-def test_the_makespan_equals_the_simulated_time_of_the_verified_schedule(topology: Topology, size: int) -> None:
-    plan = pipelined_broadcast(topology, 0, size)
+def test_by_cycles_the_makespan_is_the_simulated_time_of_the_verified_schedule(topology: Topology, size: int) -> None:
+    plan = Pipeline(topology, 0).plan_by_cycles(size)
     schedule = plan.schedule()
     assert verify(schedule).ok
     cuts = schedule.period / plan.cycle
@@ -72,6 +78,53 @@ def test_the_makespan_equals_the_simulated_time_of_the_verified_schedule(topolog
         assert run.makespan <= plan.makespan
         assert run.cycles <= plan.cycles + plan.height - 1
     assert plan.makespan >= plan.bound
+
+
+@given(platforms_with_start_ups(), st.integers(1, 10**6))
+@examples(10)
+def test_the_timetable_is_correct_and_not_slower_than_cycles(topology: Topology, size: int) -> None:
+    pipeline = Pipeline(topology, 0)
+    plan, by_cycles = pipeline.plan(size), pipeline.plan_by_cycles(size)
+    assert plan.timetable is not None
+    assert timetable_fault(plan.timetable) is None
+    assert plan.bound <= plan.makespan == plan.timetable.makespan <= by_cycles.makespan
+    assert plan.timetable.packets == plan.packets
+    assert plan.packets * plan.packet_size >= size > (plan.packets - 1) * plan.packet_size
+    assert plan.timetable.times == tuple(packet_times(topology, plan.packet_size))
+    assert verify(plan.schedule()).ok
+
+
+@given(platforms_with_start_ups(4, ports=("one-port",)), st.integers(3, 6))
+@examples(5)
+def test_no_schedule_of_three_packets_beats_the_plan_by_a_quarter(topology: Topology, digits: int) -> None:
+    pipeline, size, platform = Pipeline(topology, 0), 10**digits, Platform.of(topology, 0)
+    best = []
+    for packets in (1, 2, 3):
+        times = packet_times(topology, -(-size // packets))
+        scale = lcm(*(time.denominator for time in times))
+        units = [int(time * scale) for time in times]
+        best.append(Fraction(least_makespan(platform, units, packets, 9 * sum(units)), scale))
+        plan = pipeline.plan(size, packets=packets)
+        if plan.packets == packets:
+            assert best[-1] <= plan.makespan <= best[-1] * Fraction(5, 4)
+    assert pipeline.plan(size, packets=1).makespan == best[0]
+    plan = pipeline.plan(size)
+    assert plan.bound <= min(best)
+    assert plan.makespan <= min(best) * Fraction(5, 4)
+
+
+def test_a_complete_network_uses_low_trees() -> None:
+    builder = TopologyBuilder("complete", port_model="one-port")
+    for node in range(8):
+        builder.add_compute(node)
+    for one in range(8):
+        for other in range(one):
+            builder.add_duplex(one, other, 1, latency_us=5)
+    pipeline = Pipeline(builder.build(), 0)
+    assert pipeline.plan(1).makespan == 3 * (5 + Fraction(1, 1000))  # the nodes with the packet double three times
+    plan = pipeline.plan(8000, packets=8)
+    assert plan.makespan <= 12 * 6  # ten is the least: all packets leave the source, and the last one doubles twice
+    assert pipeline.plan_by_cycles(8000, packets=8).makespan == 14 * 6
 
 
 @given(platforms_with_start_ups())
@@ -105,7 +158,7 @@ def test_by_the_root_rule_the_number_of_packets_equals_the_bytes_per_packet(size
 
 
 def test_the_time_of_a_packet_is_start_up_plus_size_over_bandwidth() -> None:
-    assert packet_costs(line(2, latency_us=3), 500) == [Fraction(7, 2)]
+    assert packet_times(line(2, latency_us=3), 500) == [Fraction(7, 2)]
 
 
 @pytest.mark.parametrize(

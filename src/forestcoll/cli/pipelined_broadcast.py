@@ -24,7 +24,10 @@ from forestcoll.files import is_standard_stream
     "--size", type=DataSize(), metavar="SIZE", required=True, help="The size of the message, such as 1GB or 256MiB."
 )
 @click.option(
-    "--packets", type=click.IntRange(min=1), metavar="N", help="The number of packets.  [default: the best number]"
+    "--packets",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="The number of packets; with 1 the message is not divided.  [default: the best number]",
 )
 @ports_option
 @path_option("--plot", "Also draw the times for sizes up to a million times as large: .png, .svg or .pdf.")
@@ -43,9 +46,10 @@ def command(  # noqa: PLR0913 (one parameter per option)
 ) -> None:
     """Plan the broadcast of one large message in packets.
 
-    A packet takes latency_us + size / bandwidth over a link. The packets follow each other along the trees of a series
-    of broadcasts, period by period. The command chooses the number of packets and the trees with the least total time,
-    which is exact. The periodic schedule of the packets is verified before it is written.
+    A packet takes latency_us + size / bandwidth over a link. The command chooses the number of packets, their trees and
+    the time of every send for the least total time found, and prints a lower bound for every broadcast of the message.
+    With --json, "sends" lists all sends if there are at most 20,000. With -o, the periodic schedule of a series of such
+    packets is written. Both are verified first.
     """
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.oneport.pipelined import Pipeline, root_rule
@@ -53,6 +57,7 @@ def command(  # noqa: PLR0913 (one parameter per option)
     from forestcoll.presentation.printing import print_json, print_page
     from forestcoll.schedule.files import write_schedule
     from forestcoll.verification import certified, verify
+    from forestcoll.verification.series.timetable import certified_timetable
 
     with TerminalProgress() as progress:
         progress.begin("reading the topology")
@@ -64,6 +69,8 @@ def command(  # noqa: PLR0913 (one parameter per option)
         schedule = plan.schedule()
         progress.begin("verifying")
         certified(verify(schedule))
+        if plan.timetable is not None:
+            certified_timetable(plan.timetable)
         if plot is not None:
             progress.begin("drawing")
             draw_plans(pipeline, plan, plot)

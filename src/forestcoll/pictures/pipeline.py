@@ -22,7 +22,7 @@ class SizePoint(NamedTuple):
 
 
 def draw_pipeline(title: str, points: Sequence[SizePoint], path: Path) -> None:
-    """Draw makespans as multiples of the bound L T* against the message size.
+    """Draw makespans as multiples of the lower bound against the message size.
 
     Raises:
         InputError: matplotlib is not installed, or the file cannot be written.
@@ -33,7 +33,7 @@ def draw_pipeline(title: str, points: Sequence[SizePoint], path: Path) -> None:
     sizes = [point.size for point in points]
     axes.plot(sizes, [point.best for point in points], marker="o", label="best number of packets")
     axes.plot(sizes, [point.root_rule for point in points], marker="s", label="as many packets as bytes in each")
-    axes.axhline(1, color="black", linewidth=0.8, linestyle="--", label="bound, without start-up")
+    axes.axhline(1, color="black", linewidth=0.8, linestyle="--", label="lower bound")
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlabel("size of the message in bytes")

@@ -7,8 +7,14 @@ from forestcoll.oneport.pipelined import Pipeline, PipelinePlan, root_rule
 from forestcoll.pictures.pipeline import SizePoint, draw_pipeline
 from forestcoll.presentation.tables import Page, labelled
 from forestcoll.presentation.text import duration, printable, stage_document, stage_times, written_to
+from forestcoll.schedule.series.timetable import Timetable
 from forestcoll.schedule.series.value import SeriesSchedule
 
+_BOUNDS = {
+    "ports": "the prices of ports",
+    "receive": "the node that receives last",
+    "last packet": "the packet that the source sends last",
+}
 _SIZES_DRAWN = 13
 _STEP = 10**0.5
 
@@ -33,6 +39,11 @@ def pipeline_document(
         "size": plan.size,
         **_plan_document(plan),
         "lower_bound_us": str(plan.bound),
+        "lower_bounds_us": {
+            "ports": str(plan.bounds.ports),
+            "receive": str(plan.bounds.receive),
+            "last_packet": str(plan.bounds.last_packet),
+        },
         "cycle_us": str(plan.cycle),
         "cycles": plan.cycles,
         "packets_per_cycle": plan.packets_per_cycle,
@@ -41,10 +52,25 @@ def pipeline_document(
         "trees": [
             {"packets": int(tree.weight), "edges": [topology.ids(ends) for ends in tree.edges]} for tree in plan.trees
         ],
+        "sends": None if plan.timetable is None else _sends_document(plan.timetable),
         "root_rule": _plan_document(by_rule),
         "verified": True,
         "seconds": stage_document(seconds),
     }
+
+
+def _sends_document(timetable: Timetable) -> list[dict[str, object]]:
+    topology = timetable.topology
+    ends = [topology.ids([link.source, link.target]) for link in topology.links]
+    return [
+        {
+            "start_us": str(send.start),
+            "packet": send.packet,
+            "source": ends[send.link][0],
+            "target": ends[send.link][1],
+        }
+        for send in timetable.sends
+    ]
 
 
 def _plan_document(plan: PipelinePlan) -> dict[str, object]:
@@ -64,15 +90,15 @@ def pipeline_page(plan: PipelinePlan, by_rule: PipelinePlan, seconds: Mapping[st
     ruled = f"{by_rule.packets:,} packets of {by_rule.packet_size:,} bytes: {duration(by_rule.makespan, 6)}"
     rows = [
         ("time", duration(plan.makespan, 6)),
-        ("bound", f"{duration(plan.bound, 6)}, without start-up times; the plan takes {_multiple(plan)} times as long"),
+        (
+            "bound",
+            f"{duration(plan.bound, 6)} by {_BOUNDS[plan.bounds.limit]}; the ratio is {_multiple(plan)}",
+        ),
         ("packets", f"{plan.packets:,} of {plan.packet_size:,} bytes, {plan.packets_per_cycle} per cycle"),
         ("trees", f"{len(plan.trees)}, at most {plan.height} links high"),
-        (
-            "cycles",
-            f"{plan.cycles:,} of {duration(plan.cycle, 6)}, then {plan.height - 1} until all packets have arrived",
-        ),
+        ("cycles", _cycles(plan)),
         ("√L rule", f"{ruled}, {_multiple(by_rule)} times the bound"),
-        ("verified", "ports, trees and whole packets of the periodic schedule"),
+        ("verified", _verified(plan)),
         ("run time", stage_times(seconds)),
         ("written", written_to(output)),
     ]
@@ -80,6 +106,20 @@ def pipeline_page(plan: PipelinePlan, by_rule: PipelinePlan, seconds: Mapping[st
     how = "one port" if topology.port_model else "all links at once"
     title = f"{name}: {plan.size:,} bytes from {source} to {count} compute nodes, {how}"
     return Page(title, (labelled(rows),))
+
+
+def _cycles(plan: PipelinePlan) -> str:
+    if plan.timetable is None:
+        return f"{plan.cycles:,} of {duration(plan.cycle, 6)}, then {plan.height - 1} until all packets have arrived"
+    left = plan.makespan - (plan.cycles - 1) * plan.cycle
+    return f"{plan.cycles:,}, one every {duration(plan.cycle, 6)}; the last one takes {duration(left, 6)}"
+
+
+def _verified(plan: PipelinePlan) -> str:
+    periodic = "ports, trees and whole packets of the periodic schedule"
+    if plan.timetable is None:
+        return periodic
+    return f"arrivals and ports of all {len(plan.timetable.sends):,} sends; {periodic}"
 
 
 def _multiple(plan: PipelinePlan) -> str:

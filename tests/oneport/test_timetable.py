@@ -1,0 +1,51 @@
+"""The check of timetables finds every kind of fault."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from forestcoll.errors import InternalError
+from forestcoll.schedule.series.timetable import PacketSend, Timetable
+from forestcoll.verification.series.timetable import certified_timetable, timetable_fault
+from oneport_platforms import platform_of_costs
+
+LINE = platform_of_costs("abc", [("a", "b", 1), ("b", "c", 1), ("a", "c", 2)])
+TIMES = tuple(1 / link.bandwidth for link in LINE.links)
+A_TO_B, A_TO_C, B_TO_C = range(3)
+GOOD = Timetable(LINE, 0, 2, TIMES, tuple(PacketSend(Fraction(at), packet, link) for at, packet, link in (
+    (0, 0, A_TO_B), (1, 1, A_TO_B), (1, 0, B_TO_C), (2, 1, B_TO_C)
+)))  # fmt: skip
+
+
+def with_send(place: int, **changes: object) -> Timetable:
+    sends = list(GOOD.sends)
+    sends[place] = replace(sends[place], **changes)  # type: ignore[arg-type]
+    return replace(GOOD, sends=tuple(sends))
+
+
+def test_a_correct_timetable_ends_with_the_last_arrival() -> None:
+    assert certified_timetable(GOOD) is GOOD
+    assert GOOD.makespan == 3
+
+
+@pytest.mark.parametrize(
+    ("timetable", "fault"),
+    [
+        (with_send(2, start=Fraction(1, 2)), "packet 0 on 'b' -> 'c' at 1/2 starts before the packet has arrived"),
+        (with_send(0, start=Fraction(-1)), "packet 0 on 'a' -> 'b' at -1 starts before the packet has arrived"),
+        (with_send(1, start=Fraction(1, 2)), "packet 1 on 'a' -> 'b' at 1/2: the link port is busy until 1"),
+        (with_send(1, link=A_TO_C, start=Fraction(1, 2)), "packet 1 on 'b' -> 'c' at 2 starts before the packet has"),
+        (replace(GOOD, sends=GOOD.sends[:3]), "packet 1 does not reach 'c'"),
+        (replace(GOOD, packets=3), "packet 2 does not reach 'b'"),
+    ],
+)
+def test_a_fault_is_named(timetable: Timetable, fault: str) -> None:
+    assert (timetable_fault(timetable) or "").startswith(fault)
+
+
+def test_a_port_receives_one_packet_at_a_time() -> None:
+    both = replace(GOOD, sends=(*GOOD.sends[:3], PacketSend(Fraction(3, 2), 1, A_TO_C)))
+    assert "port is busy until" in (timetable_fault(both) or "")
+    with pytest.raises(InternalError, match="port is busy until"):
+        certified_timetable(both)
