@@ -68,7 +68,8 @@ def tried(files: list[Path], folders: list[str], jobs: int, only: set[Key] | Non
         only: the changes to try; all if None.
     """
     known, results = read(EXPLAINED), list[Result]()
-    tests = [str(Path("tests/verification") / folder) for folder in folders]
+    tests = ["-k", " and ".join(f"not {name}" for name in LONG)]
+    tests += [str(Path("tests/verification") / folder) for folder in folders]
 
     def finish(result: Result) -> None:
         if result.outcome == "imported":
@@ -84,8 +85,7 @@ def tried(files: list[Path], folders: list[str], jobs: int, only: set[Key] | Non
         return only is None or key_of(path, ROOT, change) in only
 
     session = Session(files, finish, is_chosen, jobs)
-    chosen = ["-k", " and ".join(f"not {name}" for name in LONG), *tests]
-    status = pytest.main(["-q", "-p", "no:cacheprovider", "--timeout", "0", *chosen], [session])
+    status = pytest.main(["-q", "-p", "no:cacheprovider", "--timeout", "0", *tests], [session])
     if status not in {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED}:
         sys.exit(f"the tests fail without a change: pytest ends with status {status}")
     return results
