@@ -18,7 +18,7 @@ PIP := $(BIN)/python -m pip install --quiet
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # two pip processes must not write to the same environment
-.PHONY: help setup demo test test-all torch browser sanitize bench bench-scale scale-table fabric fabric-all soak soak-long soak-runtime pictures docs lint format hooks clean distclean evidence
+.PHONY: help setup demo test test-all torch browser sanitize bench bench-scale scale-table fabric fabric-all soak soak-long soak-runtime pictures docs lint format hooks clean distclean evidence mutants figures
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -95,11 +95,15 @@ fabric: $(STAMPS)/package $(STAMPS)/fabric ## compare schedules and libraries on
 fabric-all: $(STAMPS)/package $(STAMPS)/fabric ## the same on all networks, with iterations of training
 	$(BIN)/python benchmarks/fabric.py --all
 
-soak: $(STAMPS)/package ## look for faults for 12 minutes: random networks, command lines and files
+soak: $(STAMPS)/package ## look for faults for 12 minutes: random networks, schedules, command lines and files
 	$(BIN)/python benchmarks/reliability.py
 
-soak-long: $(STAMPS)/package ## look for faults for 4 hours, and write the figures into docs/reliability.md
-	$(BIN)/python benchmarks/reliability.py --minutes 240 --document docs/reliability.md
+soak-long: $(STAMPS)/package ## look for faults for about an hour on 2 cores, and write the figures into docs/reliability.md
+	$(BIN)/python benchmarks/reliability.py --hour --document docs/reliability.md
+
+MUTANTS := trees/ flows/delivery.py flows/judge.py flows/wording.py bundle/ proof_checks/cut.py proof_checks/partition.py proof_checks/receipt.py
+mutants: $(STAMPS)/package $(STAMPS)/test ## change each line of the verifier, and look for changes that no test notices
+	$(BIN)/python benchmarks/mutants.py $(MUTANTS)
 
 soak-runtime: $(STAMPS)/package ## break ranks of the runtime 300 times, then run mixed operations for two minutes
 	$(BIN)/python benchmarks/faults.py

@@ -5,9 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import fuzz_commands
+import fuzz_schedules
 import pytest
 from fuzz.commands import case_of
 from fuzz.readers import fault_of
+
+from forestcoll.schedule.files import schedule_from_document
+from forestcoll.verification import verify
 
 FOLDER = Path(__file__).with_name("regressions")
 COMMANDS = sorted(FOLDER.glob("command-*.json"))
@@ -39,3 +43,15 @@ def test_a_file_that_failed_once_does_not(path: Path, tmp_path: Path) -> None:
 def test_a_table_that_is_no_csv_is_refused(text: str, tmp_path: Path) -> None:
     (tmp_path / "times.csv").write_text(text)
     assert fault_of("times", tmp_path / "times.csv")[0] is None
+
+
+def test_changed_schedules_are_judged_by_the_plain_rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    right = fuzz_schedules.bases()[0]
+    monkeypatch.setattr(fuzz_schedules, "bases", lambda: [right])
+    counts, failed = fuzz_schedules.fuzz(seconds=100, most=40, seed=1, failures=tmp_path)
+    assert failed == 0
+    assert {"refused by the verifier", "right"} <= set(counts)
+    accepting = verify(schedule_from_document(right, where="x"))
+    monkeypatch.setattr(fuzz_schedules, "verify", lambda _: accepting)
+    assert fuzz_schedules.fuzz(seconds=100, most=40, seed=1, failures=tmp_path)[1] == counts["refused by the verifier"]
+    assert list(tmp_path.glob("schedule-1-*.json"))

@@ -12,6 +12,7 @@ from forestcoll.solver.generate import generate
 from forestcoll.verification import verify
 from forestcoll.verification.bundle.claims import BundleClaim, beaten, unproven
 from forestcoll.verification.network import Network
+from forestcoll.verification.proof_checks.question import UnprovenError
 
 
 def test_every_message_of_a_bundle() -> None:
@@ -59,9 +60,29 @@ def test_a_bandwidth_above_the_bound_is_refused() -> None:
     assert right.algbw is not None
     claim = BundleClaim(right, Network(right.topology), right.algbw)
     assert beaten(claim) is None
-    assert beaten(replace(claim, achieved=None)) is None
     assert beaten(replace(claim, achieved=right.algbw + 1)) == (
         f"the bundle achieves {right.algbw + 1}, but the proof proves {claim.proven}"
     )
     without = replace(claim, schedule=replace(right, bound=None))
     assert (beaten(without), unproven(without)) == (None, None)
+    with pytest.raises(UnprovenError, match=r"^there is no proof by lengths for groups$"):
+        _ = without.proven
+
+
+def test_members_may_have_an_equal_network() -> None:
+    right = bundle()
+    equal = replace(right.topology, nodes=tuple(right.topology.nodes))
+    assert equal is not right.topology
+    assert verify(of_member(right, 1, topology=equal)).ok
+
+
+def test_a_bundle_that_claims_no_bound_is_not_optimal() -> None:
+    report = verify(replace(bundle(), bound=None))
+    assert (report.ok, report.optimal) == (True, False)
+
+
+def test_the_busiest_links_are_named_by_their_ends() -> None:
+    schedule = generate("ring:nodes=4", "broadcast", root=0)
+    report = verify(BundleSchedule(schedule.topology, (BundleMember(Fraction(1), schedule),), algbw=schedule.algbw))
+    assert report.busiest == verify(schedule).busiest
+    assert report.busiest_count == verify(schedule).busiest_count

@@ -29,6 +29,7 @@ from verify_drafts import (
     multicast,
     relayed,
     reversed_draft,
+    ring,
     torus,
     two_gpus,
 )
@@ -80,6 +81,11 @@ def others() -> Iterator[tuple[str, TreeSchedule]]:
     yield "lists of routes that do not fit", replace(two, phases=(replace(phase, routes=wrong),))
     yield "too few shares", replace(two, phases=(Phase(phase.op, phase.roots, phase.shares[:1], phase.routes),))
     yield "an allreduce without phases", replace(allreduce().freeze(), phases=())
+    late, twice = reversed_draft(ring()), reversed_draft(ring())
+    late.trees[2].routes.reverse()
+    yield "the third tree of a reduce sends too early", late.freeze()
+    twice.trees[2].routes.insert(0, twice.trees[2].routes[0])
+    yield "a node of the third tree of a reduce sends twice", twice.freeze()
     turned_by_two = broadcast()
     turned_by_two.trees = [replace(tree, share=tree.share / 2) for tree in turned_by_two.trees]
     turned_by_two.shifts = [(2, [2, 3, 0, 1])]

@@ -44,10 +44,9 @@ class Case:
         return [load / link.bandwidth for load, link in zip(self.loads, self.topology.links, strict=True)]
 
     @property
-    def algbw(self) -> Fraction | None:
-        """The algbw for size 1 that the members reach together, or None if no data crosses any link."""
-        longest = max(self.times, default=Fraction(0))
-        return 1 / longest if longest else None
+    def algbw(self) -> Fraction:
+        """The algbw for size 1 that the members reach together; each member sends data, or it would be wrong."""
+        return 1 / max(self.times)
 
 
 def _loads(schedule: MemberSchedule) -> dict[int, Fraction]:

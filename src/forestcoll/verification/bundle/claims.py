@@ -19,12 +19,12 @@ class BundleClaim:
     Attributes:
         schedule: a bundle whose members deliver all data.
         network: its topology.
-        achieved: its algbw, computed from its loads; None if no data crosses any link.
+        achieved: its algbw, computed from its loads.
     """
 
     schedule: BundleSchedule
     network: Network
-    achieved: Fraction | None
+    achieved: Fraction
 
     @cached_property
     def proven(self) -> Fraction:
@@ -65,6 +65,6 @@ def bound_wrong(claim: BundleClaim) -> str | None:
 
 def beaten(claim: BundleClaim) -> str | None:
     """Find a bundle that is faster than the proven bound."""
-    if claim.schedule.bound is None or claim.achieved is None or claim.achieved <= claim.proven:
+    if claim.schedule.bound is None or claim.achieved <= claim.proven:
         return None
     return f"the bundle achieves {number(claim.achieved)}, but the proof proves {number(claim.proven)}"

@@ -68,8 +68,6 @@ def _algbw_wrong(case: Case) -> str | None:
     claimed, achieved = case.schedule.algbw, case.algbw
     if claimed is None or claimed == achieved:
         return None
-    if achieved is None:
-        return f"algbw is {number(claimed)}, but no data crosses any link"
     return f"algbw is {number(claimed)}, but the loads of all members together give {number(achieved)}"
 
 

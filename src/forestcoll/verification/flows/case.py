@@ -33,11 +33,9 @@ class Case(RouteCase):
 
     @cached_property
     def denominator(self) -> int | None:
-        """The common denominator of all shares and demands; None if it is too long."""
-        rows = self.schedule.matrix or ()
-        values = {*self.flows.shares, *(entry for row in rows for entry in row), Fraction(1, len(self.compute))}
+        """The common denominator of all shares; None if it is too long."""
         common = 1
-        for denominator in {value.denominator for value in values}:
+        for denominator in {share.denominator for share in self.flows.shares}:
             common = math.lcm(common, denominator)
             if common >= 10**MAX_DENOMINATOR_DIGITS:
                 return None
@@ -51,11 +49,6 @@ class Case(RouteCase):
         for share in set(self.flows.shares):
             known[share] = share.numerator * (whole // share.denominator)
         return [known[share] for share in self.flows.shares]
-
-    @cached_property
-    def starts(self) -> IntArray:
-        """The place of the first route of each flow in the list of all its routes."""
-        return self.flows.routes.starts[:-1]
 
     @cached_property
     def of_flow(self) -> IntArray:

@@ -1,0 +1,115 @@
+"""The bounds of small proofs on a network without any symmetry: values by hand, and those of the proof itself."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from test_conditions import question_of
+
+from forestcoll.collective import Collective
+from forestcoll.proof import CutProof, LengthsProof, PartitionProof, Proof, ReceiptProof, TreeLengthsProof
+from forestcoll.request import Demand
+from forestcoll.topology import Node, NodeKind, Topology, TopologyBuilder
+from forestcoll.topology.registry import build_topology
+from forestcoll.verification.proof_checks.checks import proven
+from forestcoll.verification.proof_checks.question import UnprovenError
+
+
+def line() -> Topology:
+    """Return three nodes in a line, with another bandwidth of each link."""
+    builder = TopologyBuilder("line")
+    first, second, third = (builder.add_compute(name) for name in "abc")
+    for source, target, bandwidth in ((first, second, 3), (second, first, 5), (second, third, 2), (third, second, 7)):
+        builder.add_link(source, target, bandwidth)
+    return builder.build()
+
+
+LINE = line()
+SHARDS = (Fraction(1, 2), Fraction(1, 3), Fraction(1, 6))
+CUTS: list[tuple[tuple[int, ...], Demand, str]] = [
+    ((0, 1), Demand(), "3"),
+    ((1,), Demand(), "21"),
+    ((0,), Demand(shards=SHARDS), "6"),
+    ((0, 1), Demand(Collective.REDUCE_SCATTER), "6"),
+    ((0, 1), Demand(Collective.ALLREDUCE), "2"),
+    ((1,), Demand(Collective.ALLREDUCE), "7"),
+    ((0,), Demand(Collective.BROADCAST, root=0), "3"),
+    ((0, 1), Demand(Collective.REDUCE, root=2), "2"),
+    ((0,), Demand(Collective.GATHER, root=2), "9"),
+    ((0, 1), Demand(Collective.GATHER, root=2), "3"),
+    ((0,), Demand(Collective.SCATTER, root=0), "9/2"),
+    ((0, 1), Demand(Collective.SCATTER, root=0), "6"),
+]
+
+
+@pytest.mark.parametrize(("inside", "demand", "value"), CUTS)
+def test_a_cut_proves_its_exit_bandwidth_over_the_data_that_must_leave(
+    inside: tuple[int, ...], demand: Demand, value: str
+) -> None:
+    assert str(proven(CutProof(inside), question_of(LINE, demand))) == value
+    assert str(CutProof(inside).algbw(LINE, demand)) == value
+
+
+@pytest.mark.parametrize(
+    ("inside", "demand", "message"),
+    [
+        ((0, 3), Demand(), "the cut contains a number that is not the number of a node"),
+        ((-1,), Demand(), "the cut contains a number that is not the number of a node"),
+        ((0, 0), Demand(), "the cut contains a node twice"),
+        ((), Demand(), "no compute node that takes part is inside the cut, or none is outside"),
+        ((0, 1, 2), Demand(), "no compute node that takes part is inside the cut, or none is outside"),
+        ((2,), Demand(ranks=(0, 1)), "no compute node that takes part is inside the cut, or none is outside"),
+        ((1,), Demand(Collective.BROADCAST, root=0), "no part of the data must leave the cut"),
+    ],
+)
+def test_a_cut_that_proves_nothing(inside: tuple[int, ...], demand: Demand, message: str) -> None:
+    with pytest.raises(UnprovenError) as caught:
+        proven(CutProof(inside), question_of(LINE, demand))
+    assert str(caught.value) == message
+
+
+LENGTHS = (1, 10, 100, 1000)
+EXCHANGE = Demand(Collective.ALL_TO_ALL)
+ALLREDUCE = Demand(Collective.ALLREDUCE)
+
+
+def with_dead_end() -> Topology:
+    """Return the line with a switch that a link leads to and no link leaves."""
+    link = replace(LINE.links[0], target=3, bandwidth=Fraction(11))
+    return replace(LINE, nodes=(*LINE.nodes, Node("d", NodeKind.SWITCH)), links=(*LINE.links, link))
+
+
+@pytest.mark.parametrize(
+    ("proof", "value"), [(PartitionProof(((0,), (1, 2, 3))), "4"), (ReceiptProof(), "17/4"), (CutProof((0,)), "14")]
+)
+def test_a_link_into_a_dead_end_counts_only_for_a_cut(proof: Proof, value: str) -> None:
+    assert str(proven(proof, question_of(with_dead_end(), ALLREDUCE))) == value
+    assert str(proof.algbw(with_dead_end(), ALLREDUCE)) == value
+
+
+def test_a_receipt_counts_no_links_into_switches() -> None:
+    boxes = build_topology("dgx-a100:boxes=2,gpus=2")
+    assert proven(ReceiptProof(), question_of(boxes, ALLREDUCE)) == ReceiptProof().algbw(boxes, ALLREDUCE)
+
+
+ZERO, ONE, TWO = Fraction(0), Fraction(1), Fraction(2)
+UNEVEN = ((ZERO, ONE, ZERO), (ZERO, ZERO, ZERO), (TWO, ZERO, ZERO))
+PROOFS: list[tuple[Proof, Demand, str]] = [
+    (PartitionProof(((0,), (1, 2))), ALLREDUCE, "4"),
+    (PartitionProof(((0,), (1,), (2,))), ALLREDUCE, "17/4"),
+    (PartitionProof(((0, 1), (2,))), replace(ALLREDUCE, ranks=(0, 2)), "9/2"),
+    (ReceiptProof(), ALLREDUCE, "17/4"),
+    (LengthsProof.of(LINE, LENGTHS), EXCHANGE, "21759/2222"),
+    (LengthsProof.of(LINE, LENGTHS), Demand(Collective.GATHER, root=2), "7253/67"),
+    (LengthsProof.of(LINE, LENGTHS), Demand(Collective.SCATTER, root=2), "7253/670"),
+    (LengthsProof.of(LINE, LENGTHS), replace(EXCHANGE, ranks=(0, 2)), "14506/1111"),
+    (LengthsProof.of(LINE, LENGTHS), replace(EXCHANGE, matrix=UNEVEN), "7253/2021"),
+    (TreeLengthsProof.of(LINE, LENGTHS), ALLREDUCE, "7253/1111"),
+    (TreeLengthsProof.of(LINE, LENGTHS), replace(ALLREDUCE, ranks=(0, 1)), "7253/11"),
+]
+
+
+@pytest.mark.parametrize(("proof", "demand", "value"), PROOFS)
+def test_the_judge_and_the_proof_compute_this_value(proof: Proof, demand: Demand, value: str) -> None:
+    question = replace(question_of(LINE, demand), matrix=demand.matrix)
+    assert str(proven(proof, question)) == str(proof.algbw(LINE, demand)) == value
