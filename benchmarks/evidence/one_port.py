@@ -4,7 +4,8 @@ from fractions import Fraction
 
 from one_port import platform
 
-from evidence.exhibit import Exhibit, Paper, Result, Settings, table, verdict_of
+from evidence.exhibit import Cost, Exhibit, Paper, Result, Settings, table, verdict_of
+from evidence.platforms import experiment
 from forestcoll.oneport import compare_series
 from forestcoll.oneport.pipelined import Pipeline
 from forestcoll.simulation.series.play import play_series
@@ -126,6 +127,12 @@ PAPER = Paper(
         Exhibit("Figure 5", "a DAG with 4 broadcasts every 5 steps.", dag),
         Exhibit(
             "Figure 6", "a platform on which the linear program uses more messages than the trees.", why_not=_DRAWN
+        ),
+        Exhibit(
+            "Figure 7",
+            "a platform made by Tiers, whose optimal schedule has 2 messages in a period of 152.",
+            experiment,
+            cost=Cost.SLOW,
         ),
         Exhibit("Figure 8", "two trees of the platform of Figure 7.", why_not=_DRAWN),
         Exhibit(
