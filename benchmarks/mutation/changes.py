@@ -1,10 +1,10 @@
 """Small changes of a Python file, each of which a test should notice.
 
-The operators are most of those of mutmut 3: other operators of arithmetic and comparison, other numbers and texts, arguments
-that are None or missing, None as the value of an assignment, and both branches of a conditional expression. Added are
-negated conditions, operands of `and` and `or` that are left out, deleted statements, and None as a result. Functions
-with decorators are changed too. Not changed are annotations, decorators, docstrings, the text of f-strings, and the
-argument `strict` of `zip`, which only guards against defects of its own function.
+The operators are most of those of mutmut 3: other operators of arithmetic and comparison, other numbers and texts,
+arguments that are None or missing, None as the value of an assignment, and both branches of a conditional expression.
+Added are negated conditions, operands of `and` and `or` that are left out, deleted statements, and None as a result.
+Functions with decorators are changed too. Not changed are annotations, decorators, docstrings, the text of f-strings,
+and the argument `strict` of `zip`, which only guards against defects of its own function.
 """
 
 import ast
