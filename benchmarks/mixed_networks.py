@@ -12,6 +12,7 @@ from types import MappingProxyType
 
 from data_centres import leaf_spine, odd_pods, rails, two_generations
 
+from forestcoll.errors import InputError
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
 
@@ -27,7 +28,7 @@ def random_network(kind: str, seed: str, nodes: int) -> Topology:
 def with_faults(topology: Topology, random: Random, *, broken: float, halved: float, name: str) -> Topology:
     """Return `topology` with a fraction of its full-duplex edges removed and another fraction halved.
 
-    An edge is only removed if both of its ends keep another edge.
+    An edge is only removed if both of its ends keep another edge. If the network falls apart, no edge is removed.
 
     Raises:
         InputError: the result is not connected.
@@ -40,16 +41,23 @@ def with_faults(topology: Topology, random: Random, *, broken: float, halved: fl
     builder = TopologyBuilder(name, bandwidth_unit=topology.bandwidth_unit)
     for node in topology.nodes:
         (builder.add_compute if node.is_compute else builder.add_switch)(node.id)
+    removed = []
     for link in pairs:
         fate = random.random()
         if fate < broken and min(degrees[link.source], degrees[link.target]) > 1:
             degrees[link.source] -= 1
             degrees[link.target] -= 1
+            removed.append(link)
             continue
         part = Fraction(1, 2) if fate > 1 - halved else 1
         source, target = topology.ids([link.source, link.target])
         builder.add_duplex(source, target, link.bandwidth * part)
-    return builder.build()
+    try:
+        return builder.build()
+    except InputError:
+        for link in removed:
+            builder.add_duplex(*topology.ids([link.source, link.target]), link.bandwidth)
+        return builder.build()
 
 
 def faulty_boxes(random: Random, nodes: int) -> Topology:

@@ -91,7 +91,7 @@ def drawn(results: dict[str, list[Measured]]) -> Figure:
         axes.set_xlabel("platforms, in ascending order for each method")
     figure.axes[0].set_ylabel("part of the optimal throughput")
     figure.axes[0].set_ylim(0, 1.05)
-    figure.axes[-1].legend(fontsize="small")
+    figure.axes[0].legend(fontsize="small", loc="lower right")
     return figure
 
 

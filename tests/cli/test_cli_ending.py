@@ -95,7 +95,7 @@ def interrupted(*arguments: object) -> Run:
 def test_ctrl_c_stops_a_long_run_and_leaves_the_old_file_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "schedule.json"
     path.write_text("older")
-    run = interrupted("generate", "dgx-a100:boxes=512", "-o", path, "--json")
+    run = interrupted("generate", "torus:dims=28x28", "--method", "proven", "-o", path, "--json")
     assert run.error_line(status=130) == "interrupted; nothing was written"
     assert path.read_text() == "older"
     assert [each.name for each in tmp_path.iterdir()] == [path.name]

@@ -139,15 +139,15 @@ def test_an_existing_file_is_replaced(tmp_path: Path) -> None:
 def test_a_schedule_too_large_for_the_memory_is_refused_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(memory, "available_memory", lambda: 50)
+    monkeypatch.setattr(memory, "available_memory", lambda: 20)
     network = write_network(tmp_path, [edge("a", "b", 1), edge("b", "c", 2), edge("c", "d", 3)], "abcd")
     run = run_command("generate", network, "-o", tmp_path / "s.json")
-    assert run.error_line().startswith("small: 4 trees over 4 compute nodes need more than 0 MB, but 0 MB of")
+    assert run.error_line().startswith("small: 4 trees over 4 compute nodes need more than 48 bytes, but 20 bytes of")
     assert list(tmp_path.iterdir()) == [network]
 
 
 def test_base_trees_are_written_if_the_trees_do_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "available_memory", lambda: 50)
+    monkeypatch.setattr(memory, "available_memory", lambda: 20)
     run = run_command("generate", "ring:nodes=4", "--json")
     assert run.status == 0
     assert run.err == "forestcoll: note: ring:nodes=4: a list of all trees is too long; base trees stand for them\n"

@@ -44,7 +44,6 @@ EXAMPLES = {
     ),
     "export": (
         "forestcoll generate ring:nodes=4 --collective allreduce -o schedule.json",
-        "forestcoll export schedule.json --to msccl-xml --dialect rccl -o program.xml",
         "forestcoll export schedule.json --to mscclpp-json -o plan.json --snippet register.py",
         "forestcoll export schedule.json --to goal --bytes 64MiB -o schedule.goal",
     ),

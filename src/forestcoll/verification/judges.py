@@ -105,7 +105,7 @@ def rules(of: Collective | str = Collective.ALLGATHER) -> Rules:
     Example:
         >>> rules("series")[0]
         ('source', 'The source is a compute node.')
-        >>> rules("reduce")[2]
+        >>> rules("reduce")[4]
         ('phase-ops', 'A reduce has one phase, a reduce.')
     """
     by_kind: Mapping[str, Judge] = {each.kind: judge for each, judge in JUDGES.items()}
