@@ -143,8 +143,8 @@ def collective_options(command: Command) -> Command:
             "--max-peers",
             type=click.IntRange(min=1),
             metavar="K",
-            help="For trees, on equal boxes behind switches: a rank exchanges data with at most K ranks of other boxes. "
-            "The trees are higher, and some runtimes limit K.",
+            help="For equal boxes behind switches: make trees in which a rank exchanges data with at most K ranks of "
+            "other boxes. The trees are higher, but fit into the programs of more runtimes.",
         ),
         click.option(
             "--max-trees",

@@ -147,7 +147,7 @@ def optimum_without_relays(
         return None
 
 
-def solve(
+def solve(  # noqa: PLR0913 (the request and how to solve it)
     topology: TopologyLike,
     request: Request,
     *,

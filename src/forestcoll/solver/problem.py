@@ -31,8 +31,8 @@ from forestcoll.proof.cut import CutProof
 from forestcoll.request import Demand
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.topology import Link, Topology
-from forestcoll.topology.orbits import Orbits
 from forestcoll.topology.logical_network import LogicalNetwork
+from forestcoll.topology.orbits import Orbits
 from forestcoll.topology.part import usable_part, widened
 
 
@@ -53,7 +53,7 @@ class Solution:
     by_trees: tuple[Optimum, ...] = ()
 
     def on_network(self, problem: "Problem", logical: LogicalNetwork) -> "Solution":
-        """Return this solution on `logical` as a solution on the network of `problem`, from which `logical` was made."""
+        """Return this solution on `logical`, which was made from the network of `problem`, as one on that network."""
         optima = [_on_network(each, problem, logical) for each in (self.optimum, *self.by_trees)]
         made = None if self.schedule is None else on_fabric(self.schedule, optima[0], logical)
         return Solution(optima[0], self.promised, made, tuple(optima[1:]))

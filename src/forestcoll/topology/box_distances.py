@@ -1,12 +1,12 @@
 """Distances between boxes: with which other boxes a box exchanges data, and the trees over boxes.
 
-The boxes are numbered 0 to B − 1, and box b exchanges data with the boxes b + d (mod B) for all d of a set D. D also
-has −d for each d, so a box has |D| neighbours, to which it sends and from which it receives. This is a circulant
+The boxes are numbered 0 to B - 1, and box b exchanges data with the boxes b + d (mod B) for all d of a set D. D also
+has -d for each d, so a box has |D| neighbours, to which it sends and from which it receives. This is a circulant
 network. The lowest tree of box 0 has as its images, by b → b + r (mod B), the trees of all other boxes r.
 
 Each image uses as many links of distance d as the tree itself, and for each link of distance d there is exactly one
 image of each of these links. So if c(d) edges of the tree have distance d, all B trees together use each link of
-distance d exactly c(d) times. The sum of all c(d) is B − 1, the fewest shards that a box can receive.
+distance d exactly c(d) times. The sum of all c(d) is B - 1, the fewest shards that a box can receive.
 """
 
 from collections import Counter, deque

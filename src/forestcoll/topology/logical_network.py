@@ -11,16 +11,16 @@ the distances add up to 1. For the links between switches of the fabric, the sum
 
 What is lost is the difference between the optima of the two networks, which are both computed. Often nothing is lost:
 
-- *All boxes send.* If the links into a box limit an allgather, B − 1 of B boxes must send their data over them. A
-  distance with c(d) edges in the tree over boxes has the part c(d) / (B − 1) of the bandwidth. Then the images of this
+- *All boxes send.* If the links into a box limit an allgather, B - 1 of B boxes must send their data over them. A
+  distance with c(d) edges in the tree over boxes has the part c(d) / (B - 1) of the bandwidth. Then the images of this
   tree load all logical links in proportion to their bandwidth, and each box receives each shard once. So the links into
-  a box allow the same algbw as before. For data that is reduced, all edges are reversed: −d has the part of d.
+  a box allow the same algbw as before. For data that is reduced, all edges are reversed: -d has the part of d.
 - *One root.* In a broadcast, all data must enter each box, so the bandwidth out of every set of boxes must be that of
   one box. With equal parts, this is so: a connected circulant network with |D| distances has at least |D| links out of
   each set. (Let A be a smallest set with the fewest links out of it. In each node as many links begin as end, so the
   complement has as many, and A has at most half of the nodes. By submodularity two images of A are equal or disjoint.
   So the symmetries that preserve A move each of its nodes to each other one, and the same number e of links leaves A
-  from each node; e ≥ 1, and e ≥ |D| − |A| + 1. So |A| · e ≥ |D|, both if |A| ≤ |D| and if |A| > |D|.)
+  from each node; e ≥ 1, and e ≥ |D| - |A| + 1. So |A| · e ≥ |D|, both if |A| ≤ |D| and if |A| > |D|.)
 
 Inside a box, ranks with other numbers can only be reached over the links of the box. If these limit the algbw, the
 optimum of the logical network can be lower.
@@ -93,7 +93,7 @@ def logical_network(topology: Topology, max_peers: int, spread: Spread) -> Logic
     ports = _ports(topology)
     distances = box_distances(len(ports), max_peers)
     if not distances:
-        least = 1 if len(ports) == 2 else 2  # noqa: PLR2004 (two boxes)
+        least = 1 if len(ports) == 2 else 2
         raise InputError(f"max_peers is {max_peers}; trees over {len(ports)} boxes need at least {least} peers")
     parts = _parts(len(ports), distances, spread)
     links, paths = _joined(topology, ports, parts)
@@ -121,7 +121,7 @@ def _parts(boxes: int, distances: Sequence[int], spread: Spread) -> dict[int, Fr
 def _ports(topology: Topology) -> list[list[_Port]]:
     """Return the links to the fabric of each box, in the order of the compute nodes, after all checks."""
     box_of = box_numbers(topology)
-    if len(set(box_of.values())) < 2:  # noqa: PLR2004 (two boxes)
+    if len(set(box_of.values())) < 2:
         raise _refused(topology, "it has no two boxes; the attribute box of a node names its box")
     homeless = next((each for each in topology.compute if each not in box_of), None)
     if homeless is not None:
@@ -147,7 +147,9 @@ def _port(topology: Topology, node: int, up: Sequence[Link], down: Sequence[Link
     if not topology.nodes[node].is_compute:
         raise _refused(topology, f"switch {_name(topology, node)} joins its box to the fabric, not a compute node")
     if len(up) != 1 or len(down) != 1 or up[0].target != down[0].source:
-        raise _refused(topology, f"compute node {_name(topology, node)} has more than one full-duplex link to the fabric")
+        raise _refused(
+            topology, f"compute node {_name(topology, node)} has more than one full-duplex link to the fabric"
+        )
     return _Port(node, up[0].target, up[0].bandwidth, down[0].bandwidth)
 
 
@@ -155,7 +157,9 @@ def _check_equal(topology: Topology, ports: Sequence[Sequence[_Port]]) -> None:
     first = [(each.up, each.down) for each in ports[0]]
     for box, listed in enumerate(ports):
         if not listed or [(each.up, each.down) for each in listed] != first:
-            raise _refused(topology, f"box {box} and box 0, in the order of the nodes, have different links to the fabric")
+            raise _refused(
+                topology, f"box {box} and box 0, in the order of the nodes, have different links to the fabric"
+            )
 
 
 def _joined(
