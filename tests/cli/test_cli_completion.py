@@ -27,7 +27,7 @@ def test_commands_are_completed_from_a_prefix() -> None:
 
 
 def test_options_are_completed() -> None:
-    assert completions("forestcoll generate --max") == {"plain,--max-memory", "plain,--max-trees"}
+    assert completions("forestcoll generate --max") == {"plain,--max-memory", "plain,--max-peers", "plain,--max-trees"}
     assert completions("forestcoll --ver") == {"plain,--version"}
 
 

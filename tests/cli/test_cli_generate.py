@@ -63,6 +63,30 @@ def test_few_trees(tmp_path: Path, option: str, count: int, trees: int, algbw: s
     assert (checked["algbw"], checked["optimal_algbw"], checked["optimal"]) == (algbw, "5312/15", False)
 
 
+def test_few_peers(tmp_path: Path) -> None:
+    path = tmp_path / "s.json"
+    words = ("dgx-a100:boxes=4,gpus=2", "--max-peers", 2, "--json")
+    document = run_command("generate", *words, "-o", path).document()
+    best = run_command("optimum", *words).document()
+    assert {key: document[key] for key in best} == best
+    assert (document["algbw"], document["optimal"]) == ("200/3", True)
+    assert verify(read_schedule(path)).ok
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--collective", "alltoall"), "leave --trees, --max-trees, --max-peers out"),
+        (("--groups", "0,1"), "--max-peers is for one collective"),
+        (("--method", "bfb"), "--max-peers is for methods of trees"),
+    ],
+)
+def test_few_peers_are_for_trees(words: tuple[str, ...], message: str) -> None:
+    run = run_command("generate", "dgx-a100:boxes=4,gpus=2", "--max-peers", 2, *words)
+    assert run.status == 2
+    assert message in run.err
+
+
 def test_a_number_of_trees_with_more_digits_than_the_bandwidths(tmp_path: Path) -> None:
     path, trees = tmp_path / "s.json", 10**75 + 7
     assert run_command("generate", "ring:nodes=4", "--trees", trees, "-o", path).status == 0

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-_EXCLUDED = ("ranks", "root", "shards", "demand", "trees", "max_trees")
+_EXCLUDED = ("ranks", "root", "shards", "demand", "trees", "max_trees", "max_peers")
 """The options of collectives that groups do not have."""
 
 

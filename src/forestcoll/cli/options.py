@@ -140,6 +140,13 @@ def collective_options(command: Command) -> Command:
     """Add the options for the collective and its parameters to a command."""
     for option in (
         click.option(
+            "--max-peers",
+            type=click.IntRange(min=1),
+            metavar="K",
+            help="For equal boxes behind switches: make trees in which a rank exchanges data with at most K ranks of "
+            "other boxes. The trees are higher, but fit into the programs of more runtimes.",
+        ),
+        click.option(
             "--max-trees",
             type=TreeCount(),
             metavar="K",
@@ -222,6 +229,7 @@ class CollectiveOptions:
         demand: the file with the demand matrix; None if not given.
         trees: the exact number of trees per root; None if not given.
         max_trees: the greatest number of trees per root; None if not given.
+        max_peers: the most ranks of other boxes that a rank exchanges data with; None if not given.
         in_network: whether switches may copy and add up data.
         without: the links that have failed, as text.
         degrade: the links with another bandwidth, as text.
@@ -235,6 +243,7 @@ class CollectiveOptions:
     demand: Path | None
     trees: int | None
     max_trees: int | None
+    max_peers: int | None
     in_network: bool
     without: tuple[str, ...] = ()
     degrade: tuple[str, ...] = ()
@@ -257,8 +266,9 @@ class CollectiveOptions:
             raise click.UsageError(f"{named} has no demand matrix; leave --demand out")
         if self.demand is not None and self.shards is not None:
             raise click.UsageError("--demand and --shards cannot be combined; give one of them")
-        if collective.is_personalised and (self.trees is not None or self.max_trees is not None):
-            raise click.UsageError(f"{named} moves along flows, not trees; leave --trees and --max-trees out")
+        of_trees = {"--trees": self.trees, "--max-trees": self.max_trees, "--max-peers": self.max_peers}
+        if collective.is_personalised and any(value is not None for value in of_trees.values()):
+            raise click.UsageError(f"{named} moves along flows, not trees; leave {', '.join(of_trees)} out")
         if not self.relays and self.ranks is None:
             raise click.UsageError("--no-relays needs idle compute nodes; also give --ranks")
         if self.trees is not None and self.max_trees is not None:
@@ -271,8 +281,8 @@ class CollectiveOptions:
         return changed_network(named_network(topology, connected=self.ranks is None), self.without, self.degrade)
 
     def without_relays(self, best: "Optimum", progress: "Progress") -> "RelayGain | None":
-        """Return the gain by idle nodes as relays, or None if no node relays data."""
-        if not self.relays or len(best.members) == len(best.topology.compute):
+        """Return the gain by idle nodes as relays; None if no node relays data or the peers are limited."""
+        if not self.relays or best.logical is not None or len(best.members) == len(best.topology.compute):
             return None
         from forestcoll.presentation.relays import RelayGain
         from forestcoll.solver.optimum import optimum_without_relays
@@ -287,7 +297,8 @@ class CollectiveOptions:
         if not self.in_network:
             network = network.without_abilities()
         network, request = self._request(network)
-        return solve(network, request, trees=self.trees, max_trees=self.max_trees, progress=progress)
+        counts = {"trees": self.trees, "max_trees": self.max_trees, "max_peers": self.max_peers}
+        return solve(network, request, **counts, progress=progress)
 
     def solve_flows(self, network: "Topology", progress: "Progress") -> "FlowOptimum":
         """Return the optimum of an all-to-all, a gather or a scatter for the options."""

@@ -15,6 +15,7 @@ _NOT_FOR_STEPS = {
     "shards": "--shards",
     "trees": "--trees",
     "max_trees": "--max-trees",
+    "max_peers": "--max-peers",
 }
 
 

@@ -12,6 +12,7 @@ from forestcoll.forest_optimum.plan import ForestPlan
 from forestcoll.proof.cut import CutProof
 from forestcoll.proof.rate import Rate
 from forestcoll.topology import Link, Topology
+from forestcoll.topology.logical_network import LogicalNetwork
 from forestcoll.topology.part import usable_part
 
 
@@ -33,6 +34,7 @@ class Optimum(Rate):
             balanced, or because the link leads nowhere.
         packing: the trees of an allreduce that were packed one by one, because relays or switches copy or add up data;
             None if the trees are grown from `forests`.
+        logical: the logical network of the trees, if the number of peers is limited; else None.
 
     Example:
         >>> from forestcoll import optimum
@@ -45,6 +47,7 @@ class Optimum(Rate):
     forests: tuple[ForestPlan, ...]
     spare: tuple[Link, ...] = ()
     packing: TreePacking | None = None
+    logical: LogicalNetwork | None = None
 
     @property
     def shards(self) -> tuple[Fraction, ...] | None:

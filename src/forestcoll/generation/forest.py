@@ -25,6 +25,7 @@ from forestcoll.forest_optimum.value import Optimum
 from forestcoll.generation.growing import Forest
 from forestcoll.generation.in_network import joined_at_switches
 from forestcoll.generation.loads import achieved_algbw
+from forestcoll.generation.logical import with_logical_links
 from forestcoll.generation.memory import can_fit, check_memory, memory_statement
 from forestcoll.generation.packed import packed_phases
 from forestcoll.generation.relays import divided_at
@@ -74,6 +75,12 @@ def schedule_for(
         ('1040/3', 13)
     """
     chosen = _method(method)
+    if best.logical is not None:
+        return with_logical_links(best, best.logical, lambda each: _schedule_of(each, chosen, compact, progress))
+    return _schedule_of(best, chosen, compact, progress)
+
+
+def _schedule_of(best: Optimum, chosen: Method, compact: bool, progress: Progress) -> TreeSchedule:  # noqa: FBT001
     if best.packing is not None:
         return _tree_schedule(best, *packed_phases(best.packing), best.algbw, None)
     if compact and chosen is Method.PROVEN:

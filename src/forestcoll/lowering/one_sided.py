@@ -176,7 +176,7 @@ class _Number:
                     if self.limits.channels_of_block is not None and count > self.limits.channels_of_block:
                         name = f"{kind.value} {what} of a block"
                         most = self.limits.channels_of_block
-                        fits = f"fewer boxes, or trees in which a rank has at most {most} children outside its box"
+                        fits = f"fewer boxes, or the schedule of generate --max-peers {most}"
                         return Excess(name, count, most, f"rank {rank}", "" if kind is not ChannelKind.PORT else fits)
             taken = self.operations.get(rank, 0) + more + _operations_at_ends(len(peers))
             if self.limits.steps is not None and taken > self.limits.steps:

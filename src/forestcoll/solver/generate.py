@@ -21,6 +21,7 @@ def generate(  # noqa: PLR0913 (the request and how to solve it)
     shards: ShardsByNode | None = None,
     trees: int | None = None,
     max_trees: int | None = None,
+    max_peers: int | None = None,
     method: Method | str = Method.AUTO,
     compact: bool = False,
     progress: Progress = SILENT,
@@ -37,6 +38,7 @@ def generate(  # noqa: PLR0913 (the request and how to solve it)
         shards: as for `optimum`.
         trees: as for `optimum`.
         max_trees: as for `optimum`.
+        max_peers: as for `optimum`. All trees are then listed, so `compact` must be left out.
         method: how trees are found: `auto`, `fast` or `proven`.
         compact: whether the schedule lists base trees and a symmetry of the network, if there is a symmetry.
         progress: receives the stages of the work.
@@ -55,7 +57,7 @@ def generate(  # noqa: PLR0913 (the request and how to solve it)
         ('1040/3', True)
     """
     request = Request.of(collective, ranks, root, shards)
-    solution = solve(topology, request, trees=trees, max_trees=max_trees, progress=progress)
+    solution = solve(topology, request, trees=trees, max_trees=max_trees, max_peers=max_peers, progress=progress)
     return schedule_of(solution, method=method, compact=compact, progress=progress)
 
 

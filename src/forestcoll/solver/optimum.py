@@ -13,6 +13,7 @@ from forestcoll.ranks import RanksLike
 from forestcoll.request import Request, RequestLike
 from forestcoll.solver.problem import Problem, Solution
 from forestcoll.topology import NodeId, TopologyLike
+from forestcoll.topology.logical_network import Spread, logical_network
 from forestcoll.topology.part import part_without
 from forestcoll.topology.reach import unreachable_pair
 from forestcoll.topology.registry import load_topology
@@ -27,6 +28,7 @@ def optimum(  # noqa: PLR0913 (the request and how to solve it)
     shards: ShardsByNode | None = None,
     trees: int | None = None,
     max_trees: int | None = None,
+    max_peers: int | None = None,
     progress: Progress = SILENT,
 ) -> Optimum:
     """Return the exact optimum of `collective` on `topology`: the bandwidth that `generate` reaches, and its bound.
@@ -48,6 +50,8 @@ def optimum(  # noqa: PLR0913 (the request and how to solve it)
             switches, bandwidths or weights are rounded, and it is the best that is found; `bound` states the distance.
         max_trees: the most trees per root. The result is the best that `trees` finds for 1 to `max_trees`, with the
             smallest of equally good numbers.
+        max_peers: the most ranks of other boxes that a rank exchanges data with. The result is the optimum of a logical
+            network (`topology.logical_network`); `bound` is still that of all schedules.
         progress: receives the stages of the work.
 
     Returns:
@@ -56,7 +60,7 @@ def optimum(  # noqa: PLR0913 (the request and how to solve it)
     Raises:
         InputError: `trees` or `max_trees` is less than 1 or has more than `MAX_TREES_DIGITS` digits, or both are given;
             or the collective, the ranks, the root or the shards are not valid, or a node that takes part cannot reach
-            another.
+            another; or `max_peers` is too small, or the network has no equal boxes behind switches.
         NoSolutionError: the topology is one-port; or bandwidths rounded to `trees` leave a switch that sends more than
             it receives, and no trimming was found that fixes this; or a linear program for unbalanced switches could
             not be solved exactly.
@@ -68,7 +72,8 @@ def optimum(  # noqa: PLR0913 (the request and how to solve it)
         ('520/3', 'receipt', True)
     """
     request = Request.of(collective, ranks, root, shards)
-    return solve(topology, request, trees=trees, max_trees=max_trees, progress=progress).optimum
+    counts = {"trees": trees, "max_trees": max_trees, "max_peers": max_peers}
+    return solve(topology, request, **counts, progress=progress).optimum
 
 
 def optima_by_trees(  # noqa: PLR0913 (the request and how to solve it)
@@ -142,19 +147,34 @@ def optimum_without_relays(
         return None
 
 
-def solve(
+def solve(  # noqa: PLR0913 (the request and how to solve it)
     topology: TopologyLike,
     request: Request,
     *,
     trees: int | None = None,
     max_trees: int | None = None,
+    max_peers: int | None = None,
     progress: Progress = SILENT,
 ) -> Solution:
     """Return the optimum of `request`, see `optimum`, with the schedule that was made to compute it, if any."""
     trees, max_trees = _counts(trees, max_trees)
     network = load_topology(topology, connected=request.ranks is None)
     require_all_ports(network)
-    return _solved(Problem.of(network, request.demand(network), progress), trees, max_trees, progress)
+    problem = Problem.of(network, request.demand(network), progress)
+    if max_peers is None:
+        return _solved(problem, trees, max_trees, progress)
+    logical = logical_network(network, _count("max_peers", max_peers), _spread(problem.demand.collective))
+    limited = Problem.of(logical.topology, problem.demand, progress)
+    return _solved(limited, trees, max_trees, progress).on_network(problem, logical)
+
+
+def _spread(collective: Collective) -> Spread:
+    """Return how the trees of a collective use the distances between boxes."""
+    if collective is Collective.ALLREDUCE:
+        return Spread.BOTH
+    if collective.has_root:
+        return Spread.EQUAL
+    return Spread.INWARDS if collective.only_reduces else Spread.OUTWARDS
 
 
 def _solved(problem: Problem, trees: int | None, max_trees: int | None, progress: Progress) -> Solution:

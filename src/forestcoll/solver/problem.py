@@ -24,12 +24,14 @@ from forestcoll.forest_optimum.interface import Candidate, Search
 from forestcoll.forest_optimum.unbalanced_switches import UnbalancedSwitchSearch
 from forestcoll.forest_optimum.value import Optimum, unused_links
 from forestcoll.generation.forest import schedule_for
+from forestcoll.generation.logical import on_fabric
 from forestcoll.progress import SILENT, Progress
 from forestcoll.proof.bound import Bound
 from forestcoll.proof.cut import CutProof
 from forestcoll.request import Demand
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.topology import Link, Topology
+from forestcoll.topology.logical_network import LogicalNetwork
 from forestcoll.topology.orbits import Orbits
 from forestcoll.topology.part import usable_part, widened
 
@@ -49,6 +51,12 @@ class Solution:
     promised: Fraction
     schedule: TreeSchedule | None = None
     by_trees: tuple[Optimum, ...] = ()
+
+    def on_network(self, problem: "Problem", logical: LogicalNetwork) -> "Solution":
+        """Return this solution on `logical`, which was made from the network of `problem`, as one on that network."""
+        optima = [_on_network(each, problem, logical) for each in (self.optimum, *self.by_trees)]
+        made = None if self.schedule is None else on_fabric(self.schedule, optima[0], logical)
+        return Solution(optima[0], self.promised, made, tuple(optima[1:]))
 
 
 @dataclass(frozen=True)
@@ -173,6 +181,13 @@ class Problem:
         else:
             used = [plan.topology for plan in found.forests]
         return unused_links(self.topology, used)
+
+
+def _on_network(best: Optimum, problem: Problem, logical: LogicalNetwork) -> Optimum:
+    """Return an optimum on `logical` as one of `problem`, with the bound of all schedules."""
+    spare = tuple(each for each in best.spare if (each.source, each.target) not in logical.paths)
+    whole = replace(best, topology=problem.topology, spare=spare, logical=logical)
+    return replace(whole, bound=problem.bound, cut=problem.cut)
 
 
 def on_whole(topology: Topology, ranks: Collection[int], bound: Bound) -> Bound:

@@ -1,0 +1,259 @@
+"""Networks in which a rank has few peers: logical links between boxes instead of the fabric.
+
+A *peer* of a rank is a rank of another box that it exchanges data with. Here the fabric between the boxes is replaced
+by logical links. The link of a compute node to the fabric has a number within its box. Link j of box b is joined with
+link j of the boxes b + d for each distance d of a set (`box_distances`), by logical links that together have its
+bandwidth. So a rank has at most one peer for each distance.
+
+Every schedule on the logical network is a schedule on the network itself with the same algbw: a logical link stands for
+a path through the fabric. The links at the ends of the paths carry no more than their bandwidth, because the parts of
+the distances add up to 1. For the links between switches of the fabric, the sums are checked.
+
+What is lost is the difference between the optima of the two networks, which are both computed. Often nothing is lost:
+
+- *All boxes send.* If the links into a box limit an allgather, B - 1 of B boxes must send their data over them. A
+  distance with c(d) edges in the tree over boxes has the part c(d) / (B - 1) of the bandwidth. Then the images of this
+  tree load all logical links in proportion to their bandwidth, and each box receives each shard once. So the links into
+  a box allow the same algbw as before. For data that is reduced, all edges are reversed: -d has the part of d.
+- *One root.* In a broadcast, all data must enter each box, so the bandwidth out of every set of boxes must be that of
+  one box. With equal parts, this is so: a connected circulant network with |D| distances has at least |D| links out of
+  each set. (Let A be a smallest set with the fewest links out of it. In each node as many links begin as end, so the
+  complement has as many, and A has at most half of the nodes. By submodularity two images of A are equal or disjoint.
+  So the symmetries that preserve A move each of its nodes to each other one, and the same number e of links leaves A
+  from each node; e ≥ 1, and e ≥ |D| - |A| + 1. So |A| · e ≥ |D|, both if |A| ≤ |D| and if |A| > |D|.)
+
+Inside a box, ranks with other numbers can only be reached over the links of the box. If these limit the algbw, the
+optimum of the logical network can be lower.
+"""
+
+from collections import defaultdict, deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from fractions import Fraction
+from itertools import pairwise
+
+from forestcoll.errors import InputError, shown
+from forestcoll.topology.box_distances import box_distances, distance_counts
+from forestcoll.topology.boxes import box_numbers
+from forestcoll.topology.model import Link, Topology
+
+
+class Spread(Enum):
+    """How the bandwidth of a link to the fabric is divided among the distances."""
+
+    OUTWARDS = "outwards"
+    """For trees of all boxes whose data flows away from the roots."""
+    INWARDS = "inwards"
+    """For trees of all boxes whose data flows towards the roots."""
+    BOTH = "both"
+    """For both at the same time."""
+    EQUAL = "equal"
+    """Equal parts, for one root."""
+
+
+@dataclass(frozen=True)
+class LogicalNetwork:
+    """A network whose fabric is replaced by logical links.
+
+    Attributes:
+        topology: the network; its nodes have the numbers of the network that it was made from.
+        paths: the switches of the fabric, in order, that each logical link passes through, by its ends.
+        distances: the distances between boxes that are joined.
+    """
+
+    topology: Topology
+    paths: Mapping[tuple[int, int], tuple[int, ...]]
+    distances: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class _Port:
+    """The link of a compute node to the fabric, in both directions."""
+
+    node: int
+    switch: int
+    up: Fraction
+    down: Fraction
+
+
+def logical_network(topology: Topology, max_peers: int, spread: Spread) -> LogicalNetwork:
+    """Return the network in which a rank can exchange data with at most `max_peers` ranks of other boxes.
+
+    Raises:
+        InputError: `max_peers` is too small, or the network does not consist of equal boxes behind a fabric that is not
+            oversubscribed, with at most one link for each compute node.
+
+    Example:
+        >>> from forestcoll import build_topology
+        >>> network = logical_network(build_topology("dgx-a100:boxes=4"), 2, Spread.OUTWARDS)
+        >>> network.distances, len(network.paths)
+        ((1, 3), 64)
+    """
+    ports = _ports(topology)
+    distances = box_distances(len(ports), max_peers)
+    if not distances:
+        least = 1 if len(ports) == 2 else 2
+        raise InputError(f"max_peers is {max_peers}; trees over {len(ports)} boxes need at least {least} peers")
+    parts = _parts(len(ports), distances, spread)
+    links, paths = _joined(topology, ports, parts)
+    fabric = {each.switch for box in ports for each in box}.union(*paths.values())
+    kept = tuple(each for each in topology.links if each.source not in fabric and each.target not in fabric)
+    nodes = tuple(
+        replace(each, multicast=False, aggregation=False) if number in fabric else each
+        for number, each in enumerate(topology.nodes)
+    )
+    ordered = tuple(sorted((*kept, *links), key=lambda each: (each.source, each.target)))
+    return LogicalNetwork(replace(topology, nodes=nodes, links=ordered), paths, distances)
+
+
+def _parts(boxes: int, distances: Sequence[int], spread: Spread) -> dict[int, Fraction]:
+    """Return the part of the bandwidth of each distance."""
+    if spread is Spread.EQUAL:
+        return dict.fromkeys(distances, Fraction(1, len(distances)))
+    out = {each: Fraction(count, boxes - 1) for each, count in distance_counts(boxes, distances).items()}
+    into = {each: out[-each % boxes] for each in distances}
+    if spread is Spread.BOTH:
+        return {each: (out[each] + into[each]) / 2 for each in distances}
+    return out if spread is Spread.OUTWARDS else into
+
+
+def _ports(topology: Topology) -> list[list[_Port]]:
+    """Return the links to the fabric of each box, in the order of the compute nodes, after all checks."""
+    box_of = box_numbers(topology)
+    if len(set(box_of.values())) < 2:
+        raise _refused(topology, "it has no two boxes; the attribute box of a node names its box")
+    homeless = next((each for each in topology.compute if each not in box_of), None)
+    if homeless is not None:
+        raise _refused(topology, f"compute node {_name(topology, homeless)} has no attribute box")
+    up: dict[int, list[Link]] = defaultdict(list)
+    down: dict[int, list[Link]] = defaultdict(list)
+    for link in topology.links:
+        source, target = box_of.get(link.source), box_of.get(link.target)
+        if source is not None and target is not None and source != target:
+            raise _refused(topology, f"{_between(topology, link)} joins two boxes without a switch between them")
+        if source is not None and target is None:
+            up[link.source].append(link)
+        if source is None and target is not None:
+            down[link.target].append(link)
+    ports: list[list[_Port]] = [[] for _ in range(max(box_of.values()) + 1)]
+    for node in sorted({*up, *down}):
+        ports[box_of[node]].append(_port(topology, node, up[node], down[node]))
+    _check_equal(topology, ports)
+    return ports
+
+
+def _port(topology: Topology, node: int, up: Sequence[Link], down: Sequence[Link]) -> _Port:
+    if not topology.nodes[node].is_compute:
+        raise _refused(topology, f"switch {_name(topology, node)} joins its box to the fabric, not a compute node")
+    if len(up) != 1 or len(down) != 1 or up[0].target != down[0].source:
+        raise _refused(
+            topology, f"compute node {_name(topology, node)} has more than one full-duplex link to the fabric"
+        )
+    return _Port(node, up[0].target, up[0].bandwidth, down[0].bandwidth)
+
+
+def _check_equal(topology: Topology, ports: Sequence[Sequence[_Port]]) -> None:
+    first = [(each.up, each.down) for each in ports[0]]
+    for box, listed in enumerate(ports):
+        if not listed or [(each.up, each.down) for each in listed] != first:
+            raise _refused(
+                topology, f"box {box} and box 0, in the order of the nodes, have different links to the fabric"
+            )
+
+
+def _joined(
+    topology: Topology, ports: Sequence[Sequence[_Port]], parts: Mapping[int, Fraction]
+) -> tuple[list[Link], dict[tuple[int, int], tuple[int, ...]]]:
+    """Return the logical links and their paths, after a check that the fabric can carry all of them."""
+    routes = _Fabric.of(topology, ports)
+    links: list[Link] = []
+    paths: dict[tuple[int, int], tuple[int, ...]] = {}
+    loads: dict[tuple[int, int], Fraction] = defaultdict(Fraction)
+    for box, distance in ((box, distance) for box in range(len(ports)) for distance in parts):
+        for here, there in zip(ports[box], ports[(box + distance) % len(ports)], strict=True):
+            bandwidth = min(here.up, there.down) * parts[distance]
+            path = routes.path(here.switch, there.switch)
+            links.append(Link(here.node, there.node, bandwidth))
+            paths[here.node, there.node] = path
+            for hop in pairwise(path):
+                loads[hop] += bandwidth
+    routes.check(loads)
+    return links, paths
+
+
+@dataclass(frozen=True)
+class _Fabric:
+    """The links between switches of the fabric, and the shortest paths from each switch that a box has a link to."""
+
+    topology: Topology
+    bandwidths: Mapping[tuple[int, int], Fraction]
+    previous: Mapping[int, Mapping[int, int]]
+
+    @staticmethod
+    def of(topology: Topology, ports: Sequence[Sequence[_Port]]) -> "_Fabric":
+        inside = box_numbers(topology)
+        bandwidths = {
+            (each.source, each.target): each.bandwidth
+            for each in topology.links
+            if each.source not in inside and each.target not in inside
+        }
+        targets: dict[int, list[int]] = defaultdict(list)
+        for source, target in bandwidths:
+            targets[source].append(target)
+        ends = sorted({each.switch for box in ports for each in box})
+        return _Fabric(topology, bandwidths, {each: _previous(each, targets) for each in ends})
+
+    def path(self, source: int, target: int) -> tuple[int, ...]:
+        """Return a shortest path between two switches, with both of them."""
+        previous = self.previous[source]
+        if target not in previous:
+            names = f"{_name(self.topology, source)} to {_name(self.topology, target)}"
+            raise _refused(self.topology, f"the fabric has no path from {names}")
+        found = [target]
+        while found[-1] != source:
+            found.append(previous[found[-1]])
+        return tuple(reversed(found))
+
+    def check(self, loads: Mapping[tuple[int, int], Fraction]) -> None:
+        """Check that each link of the fabric can carry the bandwidths of all paths over it."""
+        for (source, target), load in loads.items():
+            bandwidth = self.bandwidths[source, target]
+            if load > bandwidth:
+                link = f"the link from {_name(self.topology, source)} to {_name(self.topology, target)}"
+                unit = self.topology.bandwidth_unit
+                raise _refused(self.topology, f"{link} has {bandwidth} {unit}, and shortest paths need {load} {unit}")
+
+
+def _previous(source: int, targets: Mapping[int, Sequence[int]]) -> dict[int, int]:
+    """Return the switch before each switch on a shortest path from `source`."""
+    previous = {source: source}
+    queue = deque([source])
+    while queue:
+        switch = queue.popleft()
+        for other in targets.get(switch, ()):
+            if other not in previous:
+                previous[other] = switch
+                queue.append(other)
+    return previous
+
+
+def _refused(topology: Topology, reason: str) -> InputError:
+    needed = "it needs equal boxes behind switches, with one link for each compute node"
+    return InputError(f"{topology.name}: max_peers does not apply: {reason}; {needed}")
+
+
+def _name(topology: Topology, node: int) -> str:
+    return shown(topology.nodes[node].id)
+
+
+def _between(topology: Topology, link: Link) -> str:
+    return f"the link from {_name(topology, link.source)} to {_name(topology, link.target)}"
+
+
+def with_paths(route: Sequence[int], paths: Mapping[tuple[int, int], tuple[int, ...]]) -> Iterator[int]:
+    """Yield the nodes of a route on the logical network, with the switches that its logical links pass through."""
+    yield route[0]
+    for hop in pairwise(route):
+        yield from paths.get(hop, ())
+        yield hop[1]

@@ -1,0 +1,73 @@
+"""Schedules in which a rank exchanges data with few ranks of other boxes."""
+
+from collections import defaultdict
+from itertools import pairwise
+
+import pytest
+
+from forestcoll import generate, optimum, verify
+from forestcoll.errors import InputError
+from forestcoll.interpreter import check
+from forestcoll.lowering import Options, Style, lower
+from forestcoll.schedule.trees.value import TreeSchedule
+
+BOXES = "dgx-a100:boxes=4,gpus=2"
+
+
+def _most_peers(schedule: TreeSchedule) -> int:
+    """Return the most ranks of other boxes that a rank exchanges data with."""
+    box = [node.attributes.get("box") for node in schedule.topology.nodes]
+    peers = defaultdict(set)
+    for number in range(len(schedule.routes)):
+        route = schedule.routes[number]
+        if box[route[0]] != box[route[-1]]:
+            peers[route[0]].add(route[-1])
+            peers[route[-1]].add(route[0])
+    return max(map(len, peers.values()))
+
+
+@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce", "broadcast", "reduce"])
+def test_a_schedule_with_two_peers_reaches_the_optimum_of_four_boxes(collective: str) -> None:
+    root = "b0/gpu0" if collective in {"broadcast", "reduce"} else None
+    schedule = generate(BOXES, collective, root=root, max_peers=2)
+    report = verify(schedule)
+    assert report.ok
+    assert _most_peers(schedule) == 2
+    assert schedule.algbw == optimum(BOXES, collective, root=root).algbw
+    assert report.optimal
+
+
+def test_the_links_into_all_boxes_are_equally_busy() -> None:
+    schedule = generate(BOXES, max_peers=2)
+    fabric = schedule.topology.number("ib")
+    uses: dict[int, int] = defaultdict(int)
+    for route in schedule.phases[0].routes.entries:
+        nodes = schedule.routes[int(route)]
+        for source, target in pairwise(nodes):
+            if source == fabric:
+                uses[target] += 1
+    assert uses == dict.fromkeys(schedule.topology.compute, 3)  # 6 shards over the 2 links of a box
+
+
+def test_the_bound_is_that_of_all_schedules() -> None:
+    limited, whole = optimum("mi250:boxes=2,gpus=8", max_peers=1), optimum("mi250:boxes=2,gpus=8")
+    assert (limited.bound, limited.cut) == (whole.bound, whole.cut)
+    assert limited.algbw <= whole.algbw
+    assert verify(generate("mi250:boxes=2,gpus=8", max_peers=1)).ok
+
+
+@pytest.mark.parametrize("style", Style)
+def test_a_program_with_few_peers_is_proven(style: Style) -> None:
+    lowering = lower(generate(BOXES, max_peers=2), Options(style=style))
+    assert check(lowering.program).ok
+    assert lowering.loss == 0
+
+
+def test_base_trees_are_refused() -> None:
+    with pytest.raises(InputError, match="leave compact out"):
+        generate(BOXES, max_peers=2, compact=True)
+
+
+def test_no_peers_are_refused() -> None:
+    with pytest.raises(InputError, match="max_peers is 0; it must be at least 1"):
+        optimum(BOXES, max_peers=0)
