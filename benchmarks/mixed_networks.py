@@ -56,7 +56,8 @@ def with_faults(topology: Topology, random: Random, *, broken: float, halved: fl
         return builder.build()
     except InputError:
         for link in removed:
-            builder.add_duplex(*topology.ids([link.source, link.target]), link.bandwidth)
+            source, target = topology.ids([link.source, link.target])
+            builder.add_duplex(source, target, link.bandwidth)
         return builder.build()
 
 

@@ -113,7 +113,8 @@ def fault_of(done: Run, folder: Path, outputs: Sequence[str]) -> str | None:
     Args:
         done: the run.
         folder: its folder, which was empty before it.
-        outputs: the words of files that the run may write; a file is expected to begin with one of them.
+        outputs: the words of files that the run may write; a file is expected to begin with one of them, or with
+            another word of the run. With the word `.`, it may write any file.
     """
     if done.status is None:
         return f"no end after {done.seconds:.0f} s"
@@ -124,12 +125,18 @@ def fault_of(done: Run, folder: Path, outputs: Sequence[str]) -> str | None:
             return f"{mark!r} in standard error"
     if done.status in {1, 2} and (problem := _bad_message(done)) is not None:
         return problem
-    if done.status == 0 and "--json" in done.words and not ({"--help", "-h", "--version"} & set(done.words)):
+    if done.status == 0 and _prints_json(done, folder):
         try:
             json.loads(done.out)
         except ValueError as error:
             return f"standard output is not JSON: {error}"
-    return _leftover(folder, outputs)
+    return _leftover(folder, (*outputs, *done.words))
+
+
+def _prints_json(done: Run, folder: Path) -> bool:
+    """Return whether a run prints JSON; `--json` may also be the value of an option, such as the name of a file."""
+    words = set(done.words)
+    return "--json" in words and not {"--help", "-h", "--version"} & words and not (folder / "--json").exists()
 
 
 def _bad_message(done: Run) -> str | None:
@@ -148,6 +155,6 @@ def _leftover(folder: Path, outputs: Sequence[str]) -> str | None:
         if path.name.endswith(".part"):
             return f"the temporary file {path.name} remains"
         name = path.relative_to(folder).parts[0]
-        if not any(name.startswith(output.removeprefix("./")) for output in outputs):
+        if "." not in outputs and not any(name.startswith(each.removeprefix("./")) for each in outputs if each):
             return f"the file {name} was not requested"
     return None
