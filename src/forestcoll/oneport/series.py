@@ -112,7 +112,7 @@ class _Work:
             for port in platform.ports[link]:
                 if port.kind is not PortKind.LINK:
                     ends[platform.side(port)] = port.number
-            yield Job(*ends, time=pieces[-1].end)
+            yield Job(ends[0], ends[1], pieces[-1].end)
 
     def rounds(self) -> list[_IntegerRound]:
         """Return the rounds: each matching is divided where one of its lanes changes to another tree."""
