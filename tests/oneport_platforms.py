@@ -43,12 +43,19 @@ _SKEWED = st.sampled_from([Fraction(1), Fraction(10**6), Fraction(1, 977)])
 
 @st.composite
 def random_platforms(
-    draw: st.DrawFn, most: int = 6, *, switches: int = 0, duplex: bool = False, skewed: bool = False
+    draw: st.DrawFn,
+    most: int = 6,
+    *,
+    switches: int = 0,
+    duplex: bool = False,
+    skewed: bool = False,
+    port_models: Sequence[str] = ("one-port",),
 ) -> Topology:
     """Draw platforms whose node 0 reaches every compute node. With `duplex`, every node reaches every other."""
     bandwidths = draw(st.sampled_from([_UNIT, _SMALL, _RATIONAL] + [_SKEWED] * skewed))
     compute = draw(st.integers(2, most))
-    builder = TopologyBuilder("random", port_model=None if duplex else "one-port")
+    port_model = None if duplex else draw(st.sampled_from(port_models))
+    builder = TopologyBuilder("random", port_model=port_model)
     for node in range(compute):
         builder.add_compute(node)
     count = compute + draw(st.integers(0, switches))
@@ -57,7 +64,12 @@ def random_platforms(
     order = [0, *draw(st.permutations(range(1, count)))]
     ends = {(order[draw(st.integers(0, place - 1))], order[place]) for place in range(1, count)}
     every = [(one, other) for one in range(count) for other in range(count) if one != other]
+    sides = {0: 0}
+    for one, other in sorted(ends, key=lambda each: order.index(each[1])):
+        sides[other] = 1 - sides[one]
     ends |= set(draw(st.lists(st.sampled_from(every), max_size=3 * count)))
+    if port_model == "half-duplex":
+        ends = {each for each in ends if sides[each[0]] != sides[each[1]]}
     for one, other in sorted(ends):
         if duplex:
             builder.add_duplex(one, other, draw(bandwidths))
@@ -147,46 +159,3 @@ def _leads_to(parents: dict[int, int], node: int, source: int) -> bool:
     for _ in parents:
         node = parents.get(node, source)
     return node == source
-
-
-def least_makespan(platform: Platform, times: Sequence[int], packets: int, most: int) -> int:
-    """Return the least time to broadcast equal packets on a one-port network without switches, over all schedules.
-
-    Sends are listed in the order of their start. Each starts as early as the sends before it allow, which no optimal
-    schedule needs to avoid. The first sends of the packets are in the order of their numbers.
-
-    Args:
-        platform: the network with its source.
-        times: the time of a packet over each link.
-        packets: the number of packets.
-        most: the time of a known schedule.
-    """
-    links, source = platform.topology.links, platform.source
-    best = most
-    quickest = min(times)
-
-    def search(have: dict[tuple[int, int], int], sending: dict[int, int], receiving: dict[int, int], now: int) -> None:
-        nonlocal best
-        missing = packets * len(platform.topology.compute) - len(have)
-        if not missing:
-            best = min(best, max(have.values()))
-            return
-        begun = len({packet for packet, node in have if node != source})
-        for number, link in enumerate(links):
-            for packet in range(min(begun + 1, packets)):
-                if (packet, link.target) in have or (packet, link.source) not in have:
-                    continue
-                start = max(have[packet, link.source], sending[link.source], receiving[link.target])
-                end = start + times[number]
-                behind = sum((each, link.target) not in have for each in range(packets)) - 1
-                if start >= now and end + behind * quickest < best:
-                    search(
-                        have | {(packet, link.target): end},
-                        sending | {link.source: end},
-                        receiving | {link.target: end},
-                        start,
-                    )
-
-    idle = dict.fromkeys(platform.topology.compute, 0)
-    search({(packet, source): 0 for packet in range(packets)}, idle, idle, 0)
-    return best

@@ -120,6 +120,10 @@ def test_with_all_links_at_once_it_is_the_broadcast_optimum() -> None:
 def test_the_port_model_can_be_changed_by_an_option(figure_1: Path) -> None:
     assert answer("ring:nodes=6", "--source", 0)["throughput"] == "2"
     assert answer("ring:nodes=6", "--source", 0, "--ports", "one")["throughput"] == "1"
+    assert answer("ring:nodes=6", "--source", 0, "--ports", "send")["port_model"] == "one-port-send"
+    assert answer("ring:nodes=6", "--source", 0, "--ports", "receive")["port_model"] == "one-port-receive"
+    half = answer("ring:nodes=6", "--source", 0, "--ports", "half")
+    assert (half["port_model"], half["throughput"], half["optimal"]) == ("half-duplex", "3/5", True)
     assert answer(figure_1, "--source", "s", "--ports", "all")["throughput"] == "2"
 
 

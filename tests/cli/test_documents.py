@@ -261,6 +261,10 @@ def test_the_benchmark_of_one_port_runs() -> None:
     assert benchmark("one_port.py", "--quick").count(" tree(s) | ") == 2
 
 
+def test_the_benchmark_of_packets_with_one_port_runs() -> None:
+    assert "| best plan | 1." in benchmark("one_port_packets.py", "--platforms", 1)
+
+
 def test_the_benchmark_of_the_allreduce_hypothesis_runs() -> None:
     printed = benchmark("allreduce_hypothesis.py", "--networks", 4, "--largest", 5)
     assert printed.count("| 4 |") == 8

@@ -7,6 +7,7 @@ from math import lcm
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from one_port_packets import least_makespan
 
 from forestcoll.errors import InputError
 from forestcoll.oneport import Platform
@@ -16,7 +17,7 @@ from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification.series.timetable import timetable_fault
 from networks import examples
-from oneport_platforms import least_makespan, platform_of_costs, random_platforms
+from oneport_platforms import platform_of_costs, random_platforms
 
 
 @given(random_platforms(5), st.integers(1, 5000))

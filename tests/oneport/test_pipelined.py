@@ -4,6 +4,7 @@ from math import ceil, lcm
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from one_port_packets import least_makespan
 
 from forestcoll.errors import InputError
 from forestcoll.oneport import Platform
@@ -15,7 +16,6 @@ from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
 from forestcoll.verification.series.timetable import timetable_fault
 from networks import examples
-from oneport_platforms import least_makespan
 
 
 def line(nodes: int, *, latency_us: int = 0) -> Topology:

@@ -70,9 +70,9 @@ def command(  # noqa: PLR0913 (one parameter per option)
 
     The source sends one message after another to all compute nodes, in a schedule that repeats after a period. A
     message of size 1 takes 1/bandwidth over a link. If TOPOLOGY contains "port_model": "one-port", a compute node sends
-    to one neighbour and receives from one neighbour at a time; otherwise it uses all its links at once. No schedule has
-    a greater throughput, and the report contains the proof. With --loss, the throughput may be less than the optimum by
-    this part. The schedule is verified before it is written.
+    to one neighbour and receives from one neighbour at a time. Without port_model, it uses all its links at once.
+    --ports lists the other models. No schedule has a greater throughput, and the report contains the proof. With
+    --loss, the throughput may be less than the optimum by this part. The schedule is verified before it is written.
     """
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.oneport.comparison import compare_series

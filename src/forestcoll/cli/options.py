@@ -33,10 +33,21 @@ _LINK_OPTIONS = ("--without", "--degrade")
 topology_argument = click.argument("topology", metavar="TOPOLOGY", type=TopologySpec())
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
 file_argument = click.argument("file", metavar="FILE", type=FileName())
+_PORT_MODELS = {
+    "one": "one-port",
+    "send": "one-port-send",
+    "receive": "one-port-receive",
+    "half": "half-duplex",
+    "all": None,
+}
+"""The port model of each value of `ports_option`."""
+
 ports_option = click.option(
     "--ports",
-    type=click.Choice(["one", "all"]),
-    help="one: a compute node sends to one neighbour and receives from one neighbour at a time; all: it uses all its "
+    type=click.Choice(list(_PORT_MODELS)),
+    help="one: a compute node sends to one neighbour and receives from one neighbour at a time; send: it sends to one "
+    "neighbour at a time, but receives over all links at once; receive: it receives from one neighbour at a time, but "
+    "sends over all links at once; half: it sends to or receives from one neighbour at a time; all: it uses all its "
     "links at once.  [default: as in TOPOLOGY]",
 )
 output_option = click.option(
@@ -213,7 +224,7 @@ def named_network(topology: str, *, connected: bool = True) -> "Topology":
 
 def with_ports(network: "Topology", ports: str | None) -> "Topology":
     """Return the network with the port model that `ports_option` selects."""
-    return network if ports is None else replace(network, port_model="one-port" if ports == "one" else None)
+    return network if ports is None else replace(network, port_model=_PORT_MODELS[ports])
 
 
 @dataclass(frozen=True)

@@ -162,9 +162,9 @@ class _Atomic:
         for route in logical_arcs(platform, self._times).routes:
             self._routes.setdefault(route[0], []).append(route)
         self._builder = WaveBuilder(platform, self._times)
-        doubling = doubling_time(platform, self._times, 1) if platform.is_one_port else 0
+        doubling = doubling_time(platform, self._times, 1) if platform.sends_one_at_a_time else 0
         self.bound = max(doubling, int(farthest(platform, [platform.source], self._times)))
-        plain = platform.is_one_port and not platform.topology.switches
+        plain = platform.sends_one_at_a_time and not platform.topology.switches
         self.may_be_exact = plain and len(platform.topology.compute) <= MAX_EXACT_NODES
 
     def grown(self, heuristic: AtomicHeuristic) -> Wave:

@@ -71,7 +71,7 @@ def best_tree(best: SteadyOptimum, progress: Progress = SILENT, *, search: bool 
     """
     platform = best.platform
     progress.begin("searching for the best tree")
-    if not platform.is_one_port and not platform.topology.switches:
+    if not platform.has_node_ports and not platform.topology.switches:
         widest = _widest_tree(platform)
         throughput = _throughput(platform, widest)
         return BestTree(SeriesTree(throughput, widest), throughput, optimal=True)

@@ -96,7 +96,7 @@ class SeriesComparison:
             if throughput >= wanted
         ]
         smallest = min(reaching, key=len)
-        if not loss or len(smallest) == 1 or not self.best.platform.is_one_port:
+        if not loss or len(smallest) == 1 or not self.best.platform.has_node_ports:
             return smallest
         return equal_trees(self.best.platform, wanted, self.best.certificate, len(smallest) - 1).trees or smallest
 
@@ -107,7 +107,7 @@ def compare_series(
     """Return the throughput of a series of broadcasts from `source` over all links, over a DAG and along a tree.
 
     Args:
-        topology: the network. Its `port_model` says whether a node uses one link at a time or all links.
+        topology: the network. Its `port_model` says which links of a node can be busy at the same time.
         source: the compute node that sends all messages: its id or, if no node has that id, its position among the
             compute nodes.
         order: the ids of all compute nodes, the source first. The DAG then consists of the links that lead forward in

@@ -38,7 +38,7 @@ from forestcoll.oneport.fewer_trees import MAX_CHOSEN, equal_trees
 from forestcoll.oneport.logical import LogicalArcs, logical_arcs, outwards
 from forestcoll.oneport.platform import Platform
 from forestcoll.progress import SILENT, Progress
-from forestcoll.proof.prices import Port, PortKind, PricesProof
+from forestcoll.proof.prices import Port, PricesProof, end_ports
 from forestcoll.schedule.series.value import SeriesTree
 
 _TOLERANCE = 1e-9
@@ -76,7 +76,7 @@ def steady_optimum(platform: Platform, progress: Progress = SILENT) -> SteadyOpt
     Raises:
         InternalError: a defect of this package.
     """
-    if not platform.is_one_port and (found := trees_by_links(platform, progress)) is not None:
+    if not platform.has_node_ports and (found := trees_by_links(platform, progress)) is not None:
         trees, certificate = found
         return SteadyOptimum(platform, certificate.throughput, trees, certificate, 0)
     progress.begin("finding the optimum of the series")
@@ -92,16 +92,21 @@ def steady_optimum(platform: Platform, progress: Progress = SILENT) -> SteadyOpt
 
 
 def busiest_port(platform: Platform) -> PricesProof:
-    """Return the best bound by a single port: the sending port of the source, or the receiving port of another node.
+    """Return the best bound by a single port: the port by which the source sends, or by which another node receives.
 
-    The source sends every message at least once, and every other node receives it. Nodes have one port.
+    The source sends every message at least once, and every other node receives it. Nodes have at least one of these
+    ports.
     """
     ends = platform.topology.links
-    leaving = [cost for link, cost in zip(ends, platform.costs, strict=True) if link.source == platform.source]
-    found = [(min(leaving), Port(PortKind.SEND, platform.source), platform.destinations)]
-    for node in platform.destinations:
-        entering = [cost for link, cost in zip(ends, platform.costs, strict=True) if link.target == node]
-        found.append((min(entering), Port(PortKind.RECEIVE, node), (node,)))
+    sending, receiving = end_ports(platform.topology)
+    found = []
+    if sending is not None:
+        leaving = [cost for link, cost in zip(ends, platform.costs, strict=True) if link.source == platform.source]
+        found.append((min(leaving), Port(sending, platform.source), platform.destinations))
+    if receiving is not None:
+        for node in platform.destinations:
+            entering = [cost for link, cost in zip(ends, platform.costs, strict=True) if link.target == node]
+            found.append((min(entering), Port(receiving, node), (node,)))
     cost, port, cut = min(found, key=lambda each: (-each[0], each[1]))
     return PricesProof(((port, 1 / cost),), ((Fraction(1), cut),))
 

@@ -82,7 +82,7 @@ def pipeline_bound(platform: Platform, start_ups: Sequence[Fraction], size: int)
     return PipelineBound(
         ports=1 / series.throughput,
         receive=max(_receive(platform, start_ups, whole, distances, size)),
-        last_packet=_last_packet(platform, whole, byte) if platform.is_one_port else Fraction(0),
+        last_packet=_last_packet(platform, whole, byte) if platform.sends_one_at_a_time else Fraction(0),
     )
 
 
@@ -100,7 +100,7 @@ def _receive(
             if link.target == node and (begin := distances[link.source]) is not None
         ]
         begin = min(begin for _, begin in entering)
-        if platform.is_one_port:
+        if platform.receives_one_at_a_time:
             yield begin + min(whole[number] for number, _ in entering)
         else:
             rate = sum((1 / platform.costs[number] for number, _ in entering), Fraction(0))
@@ -118,7 +118,8 @@ def _last_packet(platform: Platform, whole: Sequence[Fraction], byte: Sequence[F
 def doubling_time(platform: Platform, times: Sequence[Number], begun: int) -> Number:
     """Return the least time in which all compute nodes can have a packet that `begun` nodes have.
 
-    In the time of the fastest link, the number of nodes with the packet at most doubles, because nodes have one port.
+    In the time of the fastest link, the number of nodes with the packet at most doubles, because each node sends to one
+    neighbour at a time.
     """
     links, left = platform.topology.links, -(-len(platform.topology.compute) // begun)
     nodes = platform.topology.nodes
@@ -155,7 +156,7 @@ def packets_bound(platform: Platform, start_ups: Sequence[Fraction], size: int, 
     packet_size = -(-size // packets)
     packet = [start_up + packet_size * cost for start_up, cost in zip(start_ups, platform.costs, strict=True)]
     distances = _distances(platform, [platform.source], packet)
-    if not platform.is_one_port:
+    if not platform.receives_one_at_a_time:
         return max(each for node in platform.destinations if (each := distances[node]) is not None)
     count = -(-size // packet_size)
     return max(_receive(platform, start_ups, [count * each for each in packet], distances, size))

@@ -1,8 +1,12 @@
 """The platform of a series of broadcasts: the costs of links, and which links exclude each other (§2).
 
-A busy link occupies ports. In the one-port model a compute node has one port to send and one port to receive. If the
-network has no `port_model`, a node uses all its links at the same time. Then each link is its own port, and all
-computations with ports stay valid. A switch has no ports in either model.
+A busy link occupies ports. The `port_model` of the network says which ports a compute node has: one to send and one to
+receive, only one of these two, or one for both (half-duplex). A link that occupies no port of a node is its own port.
+Without a `port_model`, a node uses all its links at the same time, so every link is its own port. A switch has no ports
+in any model.
+
+Half-duplex nodes are supported if they can be divided into two sides with no link within a side. Then the two ports of
+a link are on two sides, as sending and receiving ports are, and rounds exist in which every port does its work in time.
 """
 
 import itertools
@@ -12,11 +16,9 @@ from fractions import Fraction
 from functools import cached_property
 
 from forestcoll.errors import InputError, NoSolutionError, shown
-from forestcoll.proof.prices import Port, PortKind
+from forestcoll.proof.prices import Port, PortKind, end_ports, ports_of
 from forestcoll.ranks import root_number
 from forestcoll.topology import NodeId, Topology
-
-ONE_PORT = "one-port"
 
 
 @dataclass(frozen=True)
@@ -43,13 +45,14 @@ class Platform:
         """Return the platform of `topology` with the given source.
 
         Args:
-            topology: the network, one-port or not.
+            topology: the network, with any port model.
             source: the id of a compute node or, if no node has that id, its position among the compute nodes.
             costs: the time of a message over each link. The default is 1/bandwidth.
 
         Raises:
             InputError: the source is unknown or a switch, or a cost is 0 or less.
-            NoSolutionError: the source cannot reach every compute node.
+            NoSolutionError: the source cannot reach every compute node, or compute nodes with half-duplex ports form a
+                cycle of odd length.
         """
         number = root_number(topology, source, role="source")
         if missed := _unreached(topology, number):
@@ -61,12 +64,34 @@ class Platform:
             )
         each = tuple(1 / link.bandwidth for link in topology.links) if costs is None else tuple(costs)
         _check_costs(topology, each)
+        _check_odd_cycles(topology)
         return Platform(topology, number, each, tuple(map(tuple, _ports(topology))))
 
     @property
-    def is_one_port(self) -> bool:
-        """Whether a compute node sends over one link at a time and receives over one link at a time."""
-        return self.topology.port_model == ONE_PORT
+    def has_node_ports(self) -> bool:
+        """Whether compute nodes have ports, so that some of their links cannot be busy at the same time."""
+        return self.sends_one_at_a_time or self.receives_one_at_a_time
+
+    @property
+    def sends_one_at_a_time(self) -> bool:
+        """Whether a compute node sends over one link at a time."""
+        return end_ports(self.topology).sending is not None
+
+    @property
+    def receives_one_at_a_time(self) -> bool:
+        """Whether a compute node receives over one link at a time."""
+        return end_ports(self.topology).receiving is not None
+
+    def side(self, port: Port) -> int:
+        """Return 0 or 1, such that no link occupies two ports of the same side.
+
+        Sending ports are on side 0 and receiving ports on side 1. Ports for both are on the side of their node.
+        """
+        return self._sides[port.number] if port.kind is PortKind.BOTH else int(port.kind is PortKind.RECEIVE)
+
+    @cached_property
+    def _sides(self) -> list[int]:
+        return _sides(self.topology)
 
     @cached_property
     def all_ports(self) -> tuple[Port, ...]:
@@ -108,14 +133,44 @@ def _check_costs(topology: Topology, costs: Sequence[Fraction]) -> None:
 
 
 def _ports(topology: Topology) -> Iterable[list[Port]]:
-    one_port = topology.port_model == ONE_PORT
-    for number, link in enumerate(topology.links):
-        found = []
-        if one_port and topology.nodes[link.source].is_compute:
-            found.append(Port(PortKind.SEND, link.source))
-        if one_port and topology.nodes[link.target].is_compute:
-            found.append(Port(PortKind.RECEIVE, link.target))
-        yield found or [Port(PortKind.LINK, number)]
+    for number in range(len(topology.links)):
+        itself, *of_nodes = ports_of(topology, number)
+        yield of_nodes or [itself]
+
+
+def _check_odd_cycles(topology: Topology) -> None:
+    """Check that half-duplex nodes can be divided into two sides, so that no link is within a side."""
+    if end_ports(topology).sending is not PortKind.BOTH:
+        return
+    sides = _sides(topology)
+    for link in topology.links:
+        ends = link.source, link.target
+        if all(topology.nodes[node].is_compute for node in ends) and sides[link.source] == sides[link.target]:
+            one, other = topology.ids(ends)
+            raise NoSolutionError(
+                f"{topology.name}: link {shown(one)} -> {shown(other)} is on a cycle of an odd number of compute "
+                "nodes, for which half-duplex ports are not supported; remove the link or choose another port model"
+            )
+
+
+def _sides(topology: Topology) -> list[int]:
+    """Return a side, 0 or 1, of each node. If possible, no link between compute nodes has both ends on one side."""
+    neighbours: list[list[int]] = [[] for _ in topology.nodes]
+    for link in topology.links:
+        if topology.nodes[link.source].is_compute and topology.nodes[link.target].is_compute:
+            neighbours[link.source].append(link.target)
+            neighbours[link.target].append(link.source)
+    sides: dict[int, int] = {}
+    for start in range(len(neighbours)):
+        sides.setdefault(start, 0)
+        frontier = [start]
+        while frontier:
+            node = frontier.pop()
+            for neighbour in neighbours[node]:
+                if neighbour not in sides:
+                    sides[neighbour] = 1 - sides[node]
+                    frontier.append(neighbour)
+    return [sides[node] for node in range(len(neighbours))]
 
 
 def _unreached(topology: Topology, source: int) -> list[int]:

@@ -108,10 +108,11 @@ class _Work:
         """Yield a job for each lane. If no other link uses the port at an end of a link, the end gets its own port."""
         alone = len(platform.topology.nodes)
         for link, pieces in zip(self._link_of, self._lanes, strict=True):
-            ports = {port.kind: port.number for port in platform.ports[link]}
-            sender = ports.get(PortKind.SEND, alone + link)
-            receiver = ports.get(PortKind.RECEIVE, alone + link)
-            yield Job(sender, receiver, pieces[-1].end)
+            ends = [alone + link, alone + link]
+            for port in platform.ports[link]:
+                if port.kind is not PortKind.LINK:
+                    ends[platform.side(port)] = port.number
+            yield Job(ends[0], ends[1], pieces[-1].end)
 
     def rounds(self) -> list[_IntegerRound]:
         """Return the rounds: each matching is divided where one of its lanes changes to another tree."""

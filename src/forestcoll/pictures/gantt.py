@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from forestcoll.errors import InputError
 from forestcoll.pictures.canvas import check_name, new_figure, save
+from forestcoll.proof.prices import PortKind, end_ports
 from forestcoll.schedule.series.value import SeriesSchedule, Transfer
 
 if TYPE_CHECKING:
@@ -34,8 +35,8 @@ class Bar(NamedTuple):
 def draw_period(schedule: SeriesSchedule, path: Path) -> None:
     """Draw one period of `schedule` in steady state into the file at `path`: .png, .svg or .pdf.
 
-    In a one-port network, each node has one row for sending and one row for receiving, and each bar names the other
-    end. Without ports, each link has a row. All bars of a tree have the same colour.
+    Each port of a node has a row, and each bar names the other end. Each link without ports of nodes has a row. All
+    bars of a tree have the same colour.
 
     Raises:
         InputError: matplotlib is not installed, the file cannot be written, or there are more than `MAX_ROWS` rows.
@@ -59,35 +60,42 @@ def chart(schedule: SeriesSchedule) -> tuple[list[str], list[Bar]]:
     topology = schedule.topology
     rows: dict[tuple[str, int, int], int] = {}
     used = {ends for tree in schedule.trees for ends in tree.edges}
-    if topology.port_model is not None:
-        for node in topology.compute:
-            if any(one == node for one, _ in used):
-                rows["sends", node, -1] = len(rows)
-            if any(other == node for _, other in used):
-                rows["receives", node, -1] = len(rows)
+    kinds = set(end_ports(topology))
+    for node in topology.compute:
+        if PortKind.SEND in kinds and any(one == node for one, _ in used):
+            rows["sends", node, -1] = len(rows)
+        if PortKind.RECEIVE in kinds and any(other == node for _, other in used):
+            rows["receives", node, -1] = len(rows)
+        if PortKind.BOTH in kinds:
+            rows["is busy", node, -1] = len(rows)
     names = [f"{topology.nodes[node].id} {verb}" for verb, node, _ in rows]
-    apart = {ends for ends in used if topology.port_model is None or not _has_ports(schedule, ends)}
+    apart = [ends for ends in used if not _port_rows(*ends).keys() & rows.keys()]
     for one, other in sorted(apart):
         rows["link", one, other] = len(rows)
         names.append(f"{topology.nodes[one].id} → {topology.nodes[other].id}")
     return names, list(_bars(schedule, rows))
 
 
-def _has_ports(schedule: SeriesSchedule, ends: tuple[int, int]) -> bool:
-    return any(schedule.topology.nodes[node].is_compute for node in ends)
+def _port_rows(one: int, other: int) -> dict[tuple[str, int, int], bool]:
+    """Return the rows that a link may have at the ports of its ends, each with whether it is the end that sends."""
+    return {
+        ("sends", one, -1): True,
+        ("receives", other, -1): False,
+        ("is busy", one, -1): True,
+        ("is busy", other, -1): False,
+    }
 
 
 def _bars(schedule: SeriesSchedule, rows: dict[tuple[str, int, int], int]) -> Iterator[Bar]:
     ids = [str(node.id) for node in schedule.topology.nodes]
     for transfer, begin, length in _intervals(schedule):
         one, other = schedule.trees[transfer.tree].edges[transfer.edge]
-        for key, label in (
-            (("sends", one, -1), f"→ {ids[other]}"),
-            (("receives", other, -1), f"{ids[one]} →"),
-            (("link", one, other), f"tree {transfer.tree}"),
-        ):
+        labels = {True: f"→ {ids[other]}", False: f"{ids[one]} →"}
+        for key, sends in _port_rows(one, other).items():
             if key in rows:
-                yield Bar(rows[key], begin, length, transfer.tree, label)
+                yield Bar(rows[key], begin, length, transfer.tree, labels[sends])
+        if ("link", one, other) in rows:
+            yield Bar(rows["link", one, other], begin, length, transfer.tree, f"tree {transfer.tree}")
 
 
 def _intervals(schedule: SeriesSchedule) -> Iterator[tuple[Transfer, float, float]]:

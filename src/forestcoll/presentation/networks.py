@@ -3,6 +3,7 @@
 from collections import Counter
 from fractions import Fraction
 from pathlib import Path
+from typing import NamedTuple
 
 from forestcoll.presentation.tables import Column, Page, Table, labelled
 from forestcoll.presentation.text import plural, printable
@@ -10,6 +11,26 @@ from forestcoll.topology import Topology
 
 _MOST_BANDWIDTHS = 20
 """The most bandwidths in the table of links. In a random network, every link may have a different bandwidth."""
+
+
+class _Ports(NamedTuple):
+    short: str
+    sentence: str
+
+
+_PORTS = {
+    None: _Ports("all links at once", "a compute node uses all its links at once"),
+    "one-port": _Ports("one port", "a compute node sends to one neighbour and receives from one neighbour at a time"),
+    "one-port-send": _Ports("one port to send", "a compute node sends to one neighbour at a time"),
+    "one-port-receive": _Ports("one port to receive", "a compute node receives from one neighbour at a time"),
+    "half-duplex": _Ports("half-duplex", "a compute node sends to or receives from one neighbour at a time"),
+}
+"""Each port model in words."""
+
+
+def ports_text(network: Topology) -> str:
+    """Return the port model of a network in some words."""
+    return _PORTS[network.port_model].short
 
 
 def network_document(network: Topology, output: Path) -> dict[str, object]:
@@ -40,9 +61,7 @@ def network_page(network: Topology) -> Page:
     """
     rows = [("compute nodes", _compute(network)), ("switches", _switches(network))]
     if network.port_model is not None:
-        rows.append(
-            ("ports", "one-port: a compute node sends to one neighbour and receives from one neighbour at a time")
-        )
+        rows.append(("ports", f"{network.port_model}: {_PORTS[network.port_model].sentence}"))
     return Page(printable(network.name), (labelled(rows), _links(network)))
 
 

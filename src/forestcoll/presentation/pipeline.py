@@ -5,6 +5,7 @@ from pathlib import Path
 
 from forestcoll.oneport.pipelined import Pipeline, PipelinePlan, root_rule
 from forestcoll.pictures.pipeline import SizePoint, draw_pipeline
+from forestcoll.presentation.networks import ports_text
 from forestcoll.presentation.tables import Page, labelled
 from forestcoll.presentation.text import duration, printable, stage_document, stage_times, written_to
 from forestcoll.schedule.series.timetable import Timetable
@@ -103,8 +104,7 @@ def pipeline_page(plan: PipelinePlan, by_rule: PipelinePlan, seconds: Mapping[st
         ("written", written_to(output)),
     ]
     name, count = printable(topology.name), len(topology.compute)
-    how = "one port" if topology.port_model else "all links at once"
-    title = f"{name}: {plan.size:,} bytes from {source} to {count} compute nodes, {how}"
+    title = f"{name}: {plan.size:,} bytes from {source} to {count} compute nodes, {ports_text(topology)}"
     return Page(title, (labelled(rows),))
 
 

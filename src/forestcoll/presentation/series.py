@@ -5,6 +5,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from forestcoll.oneport.comparison import SeriesComparison
+from forestcoll.presentation.networks import ports_text
 from forestcoll.presentation.tables import Page, labelled
 from forestcoll.presentation.text import printable, stage_document, stage_times, written_to
 from forestcoll.schedule.series.document import series_document
@@ -88,8 +89,7 @@ def generated_page(
         ("time", stage_times(seconds)),
         ("written", written_to(output)),
     ]
-    how = "one port" if topology.port_model else "all links at once"
-    nodes = f"{len(topology.compute)} compute nodes, {how}"
+    nodes = f"{len(topology.compute)} compute nodes, {ports_text(topology)}"
     title = f"{printable(topology.name)}: series of broadcasts from {source} over {nodes}"
     return Page(title, (labelled(rows), *_proof_lines(compared)))
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
-from typing import ClassVar, Self
+from typing import ClassVar, NamedTuple, Self
 
 from forestcoll.collective import Collective
 from forestcoll.proof import reading
@@ -27,8 +27,27 @@ class PortKind(StrEnum):
     """The sending port of a compute node: it sends to one neighbour at a time."""
     RECEIVE = "receive"
     """The receiving port of a compute node: it receives from one neighbour at a time."""
+    BOTH = "both"
+    """The only port of a compute node that sends to or receives from one neighbour at a time (half-duplex)."""
     LINK = "link"
-    """The link itself: the only port of a link between switches, and of every link if the network is not one-port."""
+    """The link itself: the only port of a link whose ends have no ports in the port model."""
+
+
+class EndPorts(NamedTuple):
+    """The kinds of ports that a busy link occupies at its ends, if they are compute nodes; None for no port."""
+
+    sending: PortKind | None
+    receiving: PortKind | None
+
+
+_END_PORTS: Mapping[str | None, EndPorts] = {
+    None: EndPorts(None, None),
+    "one-port": EndPorts(PortKind.SEND, PortKind.RECEIVE),
+    "one-port-send": EndPorts(PortKind.SEND, None),
+    "one-port-receive": EndPorts(None, PortKind.RECEIVE),
+    "half-duplex": EndPorts(PortKind.BOTH, PortKind.BOTH),
+}
+"""The ports of each port model."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -131,14 +150,17 @@ class PricesProof(Proof):
 
 
 def ports_of(topology: Topology, link: int) -> Iterator[Port]:
-    """Yield the ports that a busy link uses: the link itself and, in a one-port network, ports of its compute nodes."""
+    """Yield the ports that a busy link uses: the link itself, and the ports of its compute nodes in the port model."""
     yield Port(PortKind.LINK, link)
-    if topology.port_model is not None:
-        ends = topology.links[link]
-        if topology.nodes[ends.source].is_compute:
-            yield Port(PortKind.SEND, ends.source)
-        if topology.nodes[ends.target].is_compute:
-            yield Port(PortKind.RECEIVE, ends.target)
+    ends = topology.links[link]
+    for node, kind in zip((ends.source, ends.target), end_ports(topology), strict=True):
+        if kind is not None and topology.nodes[node].is_compute:
+            yield Port(kind, node)
+
+
+def end_ports(topology: Topology) -> EndPorts:
+    """Return the kinds of ports at the ends of a link in the port model of `topology`."""
+    return _END_PORTS[topology.port_model]
 
 
 def _paths(topology: Topology, costs: list[Fraction], start: int) -> Iterator[tuple[int, Fraction]]:

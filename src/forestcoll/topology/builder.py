@@ -16,7 +16,10 @@ from forestcoll.topology.model import Link, Node, NodeId, NodeKind, Topology, ne
 from forestcoll.topology.reach import unreachable_pair
 from forestcoll.units import BANDWIDTH_UNIT, bandwidth_in
 
-PORT_MODELS = ("one-port",)
+PORT_MODELS = ("one-port", "one-port-send", "one-port-receive", "half-duplex")
+"""The models in which some links of a compute node cannot be busy at the same time; see `Topology`."""
+
+_KNOWN_MODELS = " or ".join(map(repr, PORT_MODELS))
 
 MAX_DENOMINATOR_DIGITS = 1800
 """The most digits of the common denominator of all bandwidths. Sums of bandwidths and the optimum may be that long.
@@ -33,7 +36,7 @@ class TopologyBuilder:
     Args:
         name: the name of the network in output.
         bandwidth_unit: the unit of all bandwidths.
-        port_model: None, or `"one-port"` if a compute node sends to one neighbour and receives from one at a time.
+        port_model: None, or one of `PORT_MODELS`; see `Topology`.
         attributes: further attributes of the graph, which are kept unchanged.
         where: the text that begins error messages, such as the name of a file; `name` if None.
 
@@ -58,7 +61,7 @@ class TopologyBuilder:
     ) -> None:
         self._where = name if where is None else where
         if port_model is not None and port_model not in PORT_MODELS:
-            raise self._error(f"port_model is {shown(port_model)}; leave it out or use 'one-port'")
+            raise self._error(f"port_model is {shown(port_model)}; leave it out or use {_KNOWN_MODELS}")
         self._name = name
         self._bandwidth_unit = bandwidth_unit
         self._port_model = port_model

@@ -122,7 +122,10 @@ class Topology(Displayed):
         nodes: the compute nodes and switches; the number of a node is its index.
         links: the links, at most one for each ordered pair of nodes, sorted by (source, target).
         bandwidth_unit: the unit of all bandwidths; by default `GB/s`, which is 10^9 bytes per second.
-        port_model: `"one-port"` if a compute node sends to one neighbour and receives from one at a time, else None.
+        port_model: None if a compute node uses all its links at once. With `"one-port"` it sends to one neighbour and
+            receives from one neighbour at a time. `"one-port-send"` limits only what it sends, and
+            `"one-port-receive"` only what it receives. With `"half-duplex"` it sends to or receives from one neighbour
+            at a time.
         attributes: the other attributes of the graph in its file, which are kept unchanged.
 
     Example:

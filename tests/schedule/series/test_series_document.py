@@ -86,7 +86,11 @@ def test_the_index_of_an_edge_can_be_omitted_if_it_is_unique() -> None:
         (["rounds", 0, "transfers", 0, "source"], "b", "x: rounds[0].transfers[0]: tree 0 has no edge 'b' -> "),
         (["rounds", 0, "transfers", 0, "edge"], 99, "x: rounds[0].transfers[0].edge is 99, which is not an edge "),
         (["certificate"], 3, "x: certificate is 3; expected an object"),
-        (["certificate", "prices", 0, "port"], "x", "x: certificate.prices[0].port is 'x'; expected 'send' or "),
+        (
+            ["certificate", "prices", 0, "port"],
+            "x",
+            "x: certificate.prices[0].port is 'x'; expected 'send', 'receive' or 'both'",
+        ),
         (["certificate", "cuts", 0, "nodes"], 1, 'x: certificate.cuts[0] needs "nodes": [...], a list of ids'),
         (["throughput"], "1/977", "x: throughput is 1/977, but "),
         (["trees", 0, "edges"], [["a", "w"], ["a", 1]], "x: trees[0].edges[1] must start on the switch that the "),

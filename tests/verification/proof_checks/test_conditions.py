@@ -200,8 +200,8 @@ def test_prices_are_read_back_unchanged(network: Callable[[], Topology]) -> None
         ({"kind": "prices"}, 'proof has no "prices"'),
         ({"kind": "prices", "prices": []}, 'proof has no "cuts"'),
         (
-            {"kind": "prices", "prices": [{"port": "both"}], "cuts": []},
-            "proof.prices[0].port is 'both'; this version supports 'send', 'receive', 'link'",
+            {"kind": "prices", "prices": [{"port": "neither"}], "cuts": []},
+            "proof.prices[0].port is 'neither'; this version supports 'send', 'receive', 'both', 'link'",
         ),
         (
             {"kind": "prices", "prices": [{"port": "link", "link": 99, "price": 1}], "cuts": []},

@@ -209,8 +209,8 @@ class _Reader:
         value = self._rational(price, "price", f"{place}.")
         if "node" in price:
             kind = price.get("port")
-            if kind not in {PortKind.SEND.value, PortKind.RECEIVE.value}:
-                raise self._error(f"{place}.port is {shown(kind)}; expected 'send' or 'receive'")
+            if kind not in {PortKind.SEND.value, PortKind.RECEIVE.value, PortKind.BOTH.value}:
+                raise self._error(f"{place}.port is {shown(kind)}; expected 'send', 'receive' or 'both'")
             return Port(PortKind(str(kind)), self._node(price["node"], place)), value
         ends = self._node(price.get("source"), place), self._node(price.get("target"), place)
         if ends not in self._links:

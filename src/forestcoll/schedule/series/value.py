@@ -79,7 +79,7 @@ class SeriesSchedule(Schedule):
     M is one message, so that `algbw` is the throughput: messages in a unit of time.
 
     Attributes:
-        topology: the network; its `port_model` says whether a node uses one link at a time or all.
+        topology: the network; its `port_model` says which links of a node can be busy at the same time.
         source: the number of the compute node that sends all messages.
         period: the length of a period, in units of time; a message takes 1/bandwidth over a link.
         messages: the number of new messages in a period.

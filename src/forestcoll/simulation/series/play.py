@@ -18,7 +18,7 @@ from math import lcm
 
 from forestcoll.errors import InputError, InternalError
 from forestcoll.progress import SILENT, Progress
-from forestcoll.proof.prices import Port, PortKind
+from forestcoll.proof.prices import Port, PortKind, end_ports
 from forestcoll.schedule.series.value import SeriesSchedule, Transfer
 
 MOST_EVENTS = 50_000_000
@@ -146,9 +146,9 @@ class _Simulator:
         topology = self._schedule.topology
         source, target = ends
         ports = [Port(PortKind.LINK, source * len(topology.nodes) + target)]
-        if topology.port_model == "one-port":
-            ports += [Port(PortKind.SEND, source)] * topology.nodes[source].is_compute
-            ports += [Port(PortKind.RECEIVE, target)] * topology.nodes[target].is_compute
+        for node, kind in zip(ends, end_ports(topology), strict=True):
+            if kind is not None and topology.nodes[node].is_compute:
+                ports.append(Port(kind, node))
         return ports
 
     def run(self, progress: Progress) -> SeriesRun:

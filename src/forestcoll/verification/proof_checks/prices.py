@@ -17,7 +17,10 @@ from forestcoll.topology import Topology
 from forestcoll.verification.proof_checks.question import Question, UnprovenError, require_coarse
 from forestcoll.verification.wording import node, number
 
-_ONE_PORT = "one-port"
+_SENDS_ONE = frozenset({"one-port", "one-port-send"})
+_RECEIVES_ONE = frozenset({"one-port", "one-port-receive"})
+"""The port models in which a compute node sends to, or receives from, one neighbour at a time."""
+_HALF_DUPLEX = "half-duplex"
 
 
 def prices_bound(proof: PricesProof, question: Question) -> Fraction:
@@ -63,14 +66,15 @@ def _costs(proof: PricesProof, topology: Topology) -> dict[int, list[tuple[int, 
 
 
 def occupied(topology: Topology, link: int) -> Iterator[Port]:
-    """Yield the ports that a busy link occupies: the link itself and, in the one-port model, ports of its ends."""
+    """Yield the ports that a busy link occupies: the link itself, and the ports of its ends in the port model."""
     yield Port(PortKind.LINK, link)
-    if topology.port_model == _ONE_PORT:
-        ends = topology.links[link]
-        if topology.nodes[ends.source].is_compute:
-            yield Port(PortKind.SEND, ends.source)
-        if topology.nodes[ends.target].is_compute:
-            yield Port(PortKind.RECEIVE, ends.target)
+    ends = topology.links[link]
+    if topology.port_model in _SENDS_ONE and topology.nodes[ends.source].is_compute:
+        yield Port(PortKind.SEND, ends.source)
+    if topology.port_model in _RECEIVES_ONE and topology.nodes[ends.target].is_compute:
+        yield Port(PortKind.RECEIVE, ends.target)
+    if topology.port_model == _HALF_DUPLEX:
+        yield from (Port(PortKind.BOTH, end) for end in (ends.source, ends.target) if topology.nodes[end].is_compute)
 
 
 def _path_costs(

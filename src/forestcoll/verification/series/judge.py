@@ -152,7 +152,7 @@ def _ports(case: _Case) -> str | None:
 def _excluded(case: _Case, port: Port) -> str:
     if port.kind is PortKind.LINK:
         return "a link is used twice at the same time"
-    verb = "sends" if port.kind is PortKind.SEND else "receives"
+    verb = {PortKind.SEND: "sends", PortKind.RECEIVE: "receives"}.get(port.kind, "sends or receives")
     return f"{case.name(port.number)} {verb} two messages at the same time"
 
 
@@ -222,7 +222,8 @@ RULES: tuple[Rule[_Case], ...] = (
     Rule("rounds", "Durations are greater than 0 and fit into the period.", _rounds),
     Rule(
         "ports",
-        "In no round does a one-port node send to two nodes or receive from two nodes. No link is used twice in a "
+        "In no round does a node with one sending port send to two nodes, or a node with one receiving port receive "
+        "from two nodes. A half-duplex node uses at most one of its links in a round. No link is used twice in a "
         "round.",
         _ports,
     ),
