@@ -218,7 +218,9 @@ def test_the_rules_are_listed_in_their_order() -> None:
 
 
 def test_a_message_needs_its_whole_time_on_a_slow_link() -> None:
-    slow = compare_series(platform_of_costs("s1234", [(*ends, 4 * cost) for *ends, cost in FIGURE_1]), "s").schedule()
+    slow = compare_series(
+        platform_of_costs("s1234", [(one, other, 4 * cost) for one, other, cost in FIGURE_1]), "s"
+    ).schedule()
     assert verify(slow).ok
     first, second, third, fourth = slow.rounds
     fault = verify(replace(slow, rounds=(first, third, second, fourth))).fault

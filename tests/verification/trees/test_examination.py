@@ -212,3 +212,10 @@ def test_an_unused_route_that_ends_on_a_switch_without_abilities_is_refused() ->
     schedule = star(multicast=True, aggregation=True)
     assert agrees(schedule)
     assert not agrees(replace(schedule, routes=Rows.of([*schedule.routes, (0, 3)])))
+
+
+def test_a_switch_that_only_adds_up_may_be_the_root_of_a_tree_that_reduces() -> None:
+    schedule = star(multicast=False, aggregation=True)
+    other = Phase(PhaseOp.BROADCAST, (0,), (Fraction(1),), Rows.of([[2]]))
+    routes = Rows.of([[0, 2], [1, 2], [0, 3, 1]])
+    assert agrees(replace(schedule, routes=routes, phases=(schedule.phases[0], other)))
