@@ -18,7 +18,7 @@ PIP := $(BIN)/python -m pip install --quiet
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # two pip processes must not write to the same environment
-.PHONY: help setup demo test test-all torch browser sanitize bench bench-scale scale-table fabric fabric-all soak soak-long soak-runtime pictures docs lint format hooks clean distclean evidence mutants
+.PHONY: help setup demo test test-all torch browser sanitize bench bench-scale scale-table fabric fabric-all soak soak-long soak-runtime pictures docs lint format hooks clean distclean evidence mutants fuzz-native
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -101,13 +101,33 @@ soak: $(STAMPS)/package ## look for faults for 12 minutes: random networks, sche
 soak-long: $(STAMPS)/package ## look for faults for about an hour on 2 cores, and write the figures into docs/reliability.md
 	$(BIN)/python benchmarks/reliability.py --hour --document docs/reliability.md
 
-MUTANTS := trees/ flows/delivery.py flows/judge.py flows/wording.py bundle/ proof_checks/cut.py proof_checks/partition.py proof_checks/receipt.py
+MUTANTS := trees/ flows/case.py flows/delivery.py flows/judge.py flows/wording.py bundle/ series/ proof_checks/cut.py proof_checks/partition.py proof_checks/receipt.py
 mutants: $(STAMPS)/package $(STAMPS)/test ## change each line of the verifier, and look for changes that no test notices
 	$(BIN)/python benchmarks/mutants.py $(MUTANTS)
 
 soak-runtime: $(STAMPS)/package ## break ranks of the runtime 300 times, then run mixed operations for two minutes
 	$(BIN)/python benchmarks/faults.py
 	$(BIN)/python benchmarks/runtime_soak.py
+
+# Inputs that reach new lines are kept in build/fuzz-native, so that the next run continues with them.
+FUZZERS := rows trees flows
+FUZZ_SECONDS ?= 60
+FUZZ_FLAGS := -std=c++20 -O1 -g -Wall -Wextra -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -Inative
+fuzz-native: ## fuzz the native code that reads schedules, verifies trees and finds cuts, with clang's libFuzzer, FUZZ_SECONDS each
+	@echo 'int LLVMFuzzerTestOneInput(const char*, unsigned long);' \
+	  'int LLVMFuzzerTestOneInput(const char*, unsigned long) { return 0; }' | \
+	  clang -x c - -fsanitize=fuzzer,address -o /dev/null 2>/dev/null || { \
+	  echo "make fuzz-native needs clang with libFuzzer; on Debian 12: apt install clang libclang-rt-14-dev" >&2; exit 1; }
+	@mkdir -p $(addprefix build/fuzz-native/inputs/,$(FUZZERS))
+	@printf '[0, 16, 1], [0,17]' >build/fuzz-native/inputs/rows/first
+	@for each in $(FUZZERS); do \
+	  echo "== Fuzzing native/fuzz/$$each.cpp for $(FUZZ_SECONDS) seconds"; \
+	  clang++ $(FUZZ_FLAGS) native/fuzz/$$each.cpp -o build/fuzz-native/$$each || exit 1; \
+	  build/fuzz-native/$$each -max_total_time=$(FUZZ_SECONDS) -timeout=10 -max_len=1024 -print_final_stats=1 \
+	    -artifact_prefix=build/fuzz-native/$$each- build/fuzz-native/inputs/$$each \
+	    >build/fuzz-native/$$each.log 2>&1 || { tail -n 40 build/fuzz-native/$$each.log; exit 1; }; \
+	  tail -n 6 build/fuzz-native/$$each.log; \
+	done
 
 # ONLY=one-port/theorem-7 makes one exhibit, ONLY=one-port those of a page. LARGEST=256 limits the number of nodes.
 evidence: $(STAMPS)/package $(STAMPS)/test ## make the tables and figures of the papers again and write docs/evidence

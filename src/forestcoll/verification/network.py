@@ -73,6 +73,20 @@ class Network:
         class_of = np.fromiter(numbers, dtype=np.int64, count=len(self.topology.links))
         return tuple(Fraction(*pair) for pair in classes), class_of
 
+    def busiest(self, loads: ExactArray) -> tuple[Fraction, IntArray]:
+        """Return the greatest time that a link needs for its load, and the links that need this time.
+
+        Args:
+            loads: the load of each link.
+        """
+        distinct, class_of = self.bandwidths
+        peaks = np.zeros(len(distinct), dtype=loads.dtype)
+        np.maximum.at(peaks, class_of, loads)
+        times = [int(peak) / bandwidth for peak, bandwidth in zip(peaks.tolist(), distinct, strict=True)]
+        longest = max(times, default=Fraction(0))
+        is_peak = np.array([time == longest for time in times], dtype=np.bool_)
+        return longest, np.flatnonzero(is_peak[class_of] & (loads == peaks[class_of]))
+
     def exit_bandwidth(self, inside: BoolArray) -> Fraction:
         """Return the total bandwidth of the links that leave the nodes marked in `inside`."""
         distinct, class_of = self.bandwidths

@@ -92,6 +92,7 @@ def others() -> Iterator[tuple[str, FlowSchedule]]:
     yield "a route from a switch", replace(BOXES, routes=Rows.of([[0, 4, 1], [4, 0]]))
     yield "a negative share", changed(RING, shares=(*RING.flows.shares[:3], Fraction(-1), *RING.flows.shares[4:]))
     yield "a shorter denominator", changed(RING, shares=(Fraction(1, 10**3999), *RING.flows.shares[1:]))
+    yield "the least denominator of 4001 digits", changed(RING, shares=(Fraction(1, 10**4000), *RING.flows.shares[1:]))
     three = generate_flows("ring:nodes=3")
     odd = changed(three, shares=(Fraction(1, 10**4000 - 1), *three.flows.shares[1:]))
     yield "an odd denominator of 4000 digits", odd

@@ -11,13 +11,14 @@ from forestcoll.oneport import compare_series
 from forestcoll.proof import Bound, CutProof, PricesProof, Proof
 from forestcoll.proof.prices import Port, PortKind
 from forestcoll.schedule.series.value import Round, SeriesSchedule, SeriesTree, Transfer
+from forestcoll.topology import TopologyBuilder
 from forestcoll.verification import verify
 from forestcoll.verification.claims import Claim
 from forestcoll.verification.network import Network
 from forestcoll.verification.proof_checks.question import UnprovenError
 from forestcoll.verification.rule import first_fault
-from forestcoll.verification.series.judge import CLAIMS
-from oneport_platforms import figure_1, platform_of_costs
+from forestcoll.verification.series.judge import CLAIMS, RULES, series_rules
+from oneport_platforms import FIGURE_1, figure_1, platform_of_costs
 
 GOOD = compare_series(figure_1(), "s").schedule()
 ROUND = GOOD.rounds[0]
@@ -69,6 +70,11 @@ BROKEN: list[tuple[str, Callable[[], Schedule], str]] = [
         lambda: with_tree(GOOD, 0, replace(GOOD.trees[0], weight=Fraction(3, 4))),
         "tree 0: its weight makes 3/2 messages a period; expected 1 or more, whole",
     ),
+    (
+        "weights",
+        lambda: with_tree(GOOD, 0, replace(GOOD.trees[0], weight=Fraction(0))),
+        "tree 0: its weight makes 0 messages a period; expected 1 or more, whole",
+    ),
     ("weights", lambda: replace(GOOD, messages=3), "the trees carry 2 messages a period; expected 3"),
     (
         "rounds",
@@ -96,6 +102,11 @@ BROKEN: list[tuple[str, Callable[[], Schedule], str]] = [
         "work",
         lambda: with_rounds(*GOOD.rounds[1:]),
         "'s' -> '1' of tree 0 carries 1/2 messages a period; expected 1",
+    ),
+    (
+        "work",
+        lambda: with_rounds(*(replace(each, transfers=()) for each in GOOD.rounds)),
+        "'s' -> '1' of tree 0 carries 0 messages a period; expected 1",
     ),
     ("whole-messages", half_rounds, "'s' -> '1' of tree 0 is interrupted within a message when round 1 begins"),
     (
@@ -176,6 +187,7 @@ def test_a_throughput_above_the_proven_bound_is_a_fault() -> None:
     assert fault is not None
     assert (fault.rule, fault.message) == ("optimum", "the throughput is above the 1 that the certificate proves")
     assert first_fault(replace(claim, achieved=Fraction(1)), CLAIMS) is None
+    assert first_fault(replace(claim, achieved=None), CLAIMS) is None
 
 
 def test_a_claim_without_a_bound_proves_nothing() -> None:
@@ -193,3 +205,57 @@ def test_receiving_two_messages_at_the_same_time_is_a_fault() -> None:
         fault.message
         == "round 0: '1' receives two messages at the same time ('s' -> '1' of tree 0, '2' -> '1' of tree 1)"
     )
+
+
+def test_the_report_of_a_wrong_schedule_claims_nothing() -> None:
+    right, wrong = verify(GOOD), verify(half_rounds())
+    assert (right.bound, right.optimal) == (GOOD.bound, True)
+    assert (wrong.bound, wrong.optimal) == (None, False)
+
+
+def test_the_rules_are_listed_in_their_order() -> None:
+    assert [name for name, _ in series_rules()] == [rule.id for rule in RULES] + [rule.id for rule in CLAIMS]
+
+
+def test_a_message_needs_its_whole_time_on_a_slow_link() -> None:
+    slow = compare_series(
+        platform_of_costs("s1234", [(one, other, 4 * cost) for one, other, cost in FIGURE_1]), "s"
+    ).schedule()
+    assert verify(slow).ok
+    first, second, third, fourth = slow.rounds
+    fault = verify(replace(slow, rounds=(first, third, second, fourth))).fault
+    assert fault is not None
+    assert fault.rule == "whole-messages"
+
+
+def through_a_switch(*routes: tuple[int, ...], node: str = "b") -> Schedule:
+    """Return a series from node 0 over switch 2 to `node`, with these routes in each tree."""
+    builder = TopologyBuilder("line", port_model="one-port")
+    for name in ("a", node):
+        builder.add_compute(name)
+    builder.add_switch("w")
+    builder.add_link("a", "w", 1)
+    builder.add_link("w", node, 1)
+    good = compare_series(builder.build(), "a").schedule()
+    return replace(good, trees=tuple(replace(tree, routes=routes or tree.routes) for tree in good.trees))
+
+
+def test_a_route_may_go_through_a_switch() -> None:
+    assert verify(through_a_switch()).ok
+    assert through_a_switch().trees[0].routes == ((0, 2, 1),)
+
+
+@pytest.mark.parametrize(
+    ("routes", "node"), [([(0, 2, 1), (0, 2, 1)], "'b'"), ([(0, 2)], "'w'"), ([(0, 2), (2, 1)], "'w'")]
+)
+def test_a_route_ends_on_a_new_compute_node(routes: list[tuple[int, ...]], node: str) -> None:
+    fault = verify(through_a_switch(*routes)).fault
+    assert fault is not None
+    assert fault.message == f"tree 0: {node} is entered twice, or is a switch"
+
+
+@pytest.mark.parametrize(("length", "shown"), [(98, repr("n" * 98)), (99, "'" + "n" * 99 + "...")])
+def test_a_long_id_is_cut(length: int, shown: str) -> None:
+    fault = verify(through_a_switch((0, 2, 1), (0, 2, 1), node="n" * length)).fault
+    assert fault is not None
+    assert fault.message == f"tree 0: {shown} is entered twice, or is a switch"

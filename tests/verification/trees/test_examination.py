@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from forestcoll.collective import Collective, PhaseOp
 from forestcoll.schedule.rows import IntArray, Rows, row_starts
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.solver.generate import generate
+from forestcoll.topology import TopologyBuilder
 from forestcoll.verification.rule import first_fault
 from forestcoll.verification.trees.case import Case
 from forestcoll.verification.trees.rules import RULE_BOOKS
@@ -152,3 +154,68 @@ def test_many_trees_and_routes_are_marked_apart() -> None:
         routes=Rows(row_starts(np.tile(np.diff(phase.routes.starts), 2)), np.tile(phase.routes.entries, 2)),
     )
     assert agrees(replace(schedule, phases=(twice,)))
+
+
+@pytest.mark.parametrize("root", [2**31, -(2**31) - 1, 2**40, 0.0])
+def test_a_root_that_is_no_32_bit_integer_is_left_to_the_rules(root: Any) -> None:
+    schedule = ring().freeze()
+    phase = schedule.phases[0]
+    assert Case(replace(schedule, phases=(replace(phase, roots=(root, *phase.roots[1:])),))).examined is None
+
+
+def test_a_number_of_a_route_that_needs_more_bits_is_left_to_the_rules() -> None:
+    schedule = ring().freeze()
+    phase = schedule.phases[0]
+    entries: IntArray = phase.routes.entries.astype(np.int64)
+    entries[0] += 2**32
+    wide = replace(phase, routes=Rows(phase.routes.starts, entries))
+    assert Case(replace(schedule, phases=(wide,))).examined is None
+
+
+def test_a_denominator_that_is_too_long_is_left_to_the_rules() -> None:
+    draft = ring()
+    draft.trees[0].share += Fraction(1, 10**4001)
+    assert Case(draft.freeze()).examined is None
+
+
+def star(*, multicast: bool, aggregation: bool) -> TreeSchedule:
+    """Return an allreduce of two nodes through switch 2, with a switch 3 that can do nothing."""
+    builder = TopologyBuilder("star")
+    for node in "ab":
+        builder.add_compute(node)
+    builder.add_switch("hub", multicast=multicast, aggregation=aggregation)
+    builder.add_switch("plain")
+    for node in "ab":
+        builder.add_duplex(node, "hub", 4)
+        builder.add_duplex(node, "plain", 4)
+    whole = (Fraction(1),)
+    return TreeSchedule(
+        topology=builder.build(),
+        collective=Collective.ALLREDUCE,
+        routes=Rows.of([[0, 2], [1, 2], [2, 0], [2, 1]]),
+        phases=(
+            Phase(PhaseOp.REDUCE, (2,), whole, Rows.of([[0, 1]])),
+            Phase(PhaseOp.BROADCAST, (2,), whole, Rows.of([[2, 3]])),
+        ),
+        algbw=Fraction(4),
+    )
+
+
+@pytest.mark.parametrize("multicast", [False, True])
+@pytest.mark.parametrize("aggregation", [False, True])
+def test_a_root_on_a_switch_needs_the_ability_of_its_phase(*, multicast: bool, aggregation: bool) -> None:
+    schedule = star(multicast=multicast, aggregation=aggregation)
+    assert agrees(schedule) == (multicast and aggregation)
+
+
+def test_an_unused_route_that_ends_on_a_switch_without_abilities_is_refused() -> None:
+    schedule = star(multicast=True, aggregation=True)
+    assert agrees(schedule)
+    assert not agrees(replace(schedule, routes=Rows.of([*schedule.routes, (0, 3)])))
+
+
+def test_a_switch_that_only_adds_up_may_be_the_root_of_a_tree_that_reduces() -> None:
+    schedule = star(multicast=False, aggregation=True)
+    other = Phase(PhaseOp.BROADCAST, (0,), (Fraction(1),), Rows.of([[2]]))
+    routes = Rows.of([[0, 2], [1, 2], [0, 3, 1]])
+    assert agrees(replace(schedule, routes=routes, phases=(schedule.phases[0], other)))

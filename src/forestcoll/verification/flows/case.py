@@ -76,7 +76,7 @@ class Case(RouteCase):
         """Return, for each source of a flow that is not the least node of its orbit, the element that maps it there."""
         least = self.group.orbits
         found: dict[int, IntArray] = {}
-        for source in np.unique(self.flows.sources).tolist() if self.group.shifts else ():
+        for source in np.unique(self.flows.sources).tolist():
             if least[source] != source:
                 found[source] = self._element(source, int(least[source]))
         return found
@@ -95,7 +95,7 @@ class Case(RouteCase):
         per_route = [0] * len(self.routes)
         for route, flow in zip(self.flows.routes.entries.tolist(), self.of_flow.tolist(), strict=True):
             per_route[route] += self.amounts[flow]
-        dtype = self._load_type()
+        dtype = self.type_of_loads(max(self.amounts), len(self.flows.routes.entries))
         carried = np.array(per_route, dtype=dtype)
         loads = np.zeros(len(self.network.sources), dtype=dtype)
         for first, block in self.routes.blocks():
@@ -103,22 +103,11 @@ class Case(RouteCase):
             np.add.at(loads, links, np.repeat(carried[first : first + len(block)], np.diff(block.starts) - 1))
         return self.group.summed(loads)
 
-    def _load_type(self) -> type[np.int64] | type[object]:
-        """Return the narrowest type in which no load overflows, even if all crossings are on one link."""
-        longest = int(np.diff(self.routes.starts).max(initial=1))
-        crossings = longest * self.group.order * max(1, len(self.flows.routes.entries))
-        return np.int64 if max(self.amounts, default=0) * crossings <= np.iinfo(np.int64).max else object
-
     @cached_property
     def busiest(self) -> tuple[Fraction, IntArray]:
         """The greatest time of a link for one unit of M, and the links that need this time."""
-        distinct, class_of = self.network.bandwidths
-        peaks = [int(self.loads[class_of == place].max(initial=0)) for place in range(len(distinct))]
-        times = [peak / bandwidth for peak, bandwidth in zip(peaks, distinct, strict=True)]
-        longest = max(times, default=Fraction(0))
-        is_peak = np.array([time == longest for time in times], dtype=np.bool_)
-        tops = np.array(peaks, dtype=self.loads.dtype)
-        return longest / (self.denominator or 1), np.flatnonzero(is_peak[class_of] & (self.loads == tops[class_of]))
+        longest, links = self.network.busiest(self.loads)
+        return longest / (self.denominator or 1), links
 
     @property
     def algbw(self) -> Fraction:

@@ -43,6 +43,17 @@ class RouteCase:
         places = np.flatnonzero(is_hop)
         return places, self.network.find_links(routes.entries[places], routes.entries[places + 1])
 
+    def type_of_loads(self, greatest: int, listed: int) -> type[np.int64] | type[object]:
+        """Return the narrowest type in which no load overflows, even if all crossings are on one link.
+
+        Args:
+            greatest: the greatest amount that crosses a route at a time.
+            listed: how many times routes are listed, each time with an amount.
+        """
+        longest = int(np.diff(self.routes.starts).max(initial=1))
+        crossings = longest * self.group.order * listed
+        return np.int64 if greatest * max(crossings, 1) <= np.iinfo(np.int64).max else object
+
     @cached_property
     def firsts(self) -> IntArray:
         """The node that each route starts on."""

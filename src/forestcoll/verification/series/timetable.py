@@ -52,7 +52,7 @@ def _sent_early(timetable: Timetable) -> Iterator[str]:
     arrived = _arrivals(timetable)
     for send in timetable.sends:
         there = arrived.get((send.packet, timetable.topology.links[send.link].source))
-        if send.start < 0 or there is None or send.start < there:
+        if there is None or send.start < there:  # times are positive, so no packet arrives before 0
             yield f"{_names(timetable, send)} starts before the packet has arrived"
 
 

@@ -109,23 +109,13 @@ class Case(RouteCase):
     def load_type(self) -> type[np.int64] | type[object]:
         """The narrowest type in which no load overflows, even if all crossings are on one link."""
         greatest = max((unit for units in self.units for unit in units), default=0)
-        longest = int(np.diff(self.schedule.routes.starts).max(initial=1))
-        crossings = longest * self.group.order * sum(len(phase.routes.entries) for phase in self.schedule.phases)
-        return np.int64 if greatest * max(crossings, 1) <= np.iinfo(np.int64).max else object
+        return self.type_of_loads(greatest, sum(len(phase.routes.entries) for phase in self.schedule.phases))
 
     @cached_property
     def pace(self) -> Pace | None:
         """The busiest links, or None if no data crosses any link."""
-        distinct, class_of = self.network.bandwidths
-        peaks = np.zeros(len(distinct), dtype=self.loads.dtype)
-        np.maximum.at(peaks, class_of, self.loads)
-        times = [int(peak) / bandwidth for peak, bandwidth in zip(peaks.tolist(), distinct, strict=True)]
-        longest = max(times, default=Fraction(0))
-        if not longest:
-            return None
-        is_peak = np.array([time == longest for time in times], dtype=np.bool_)
-        busiest = np.flatnonzero(is_peak[class_of] & (self.loads == peaks[class_of]))
-        return Pace(longest / (self.denominator or 1), busiest)
+        longest, links = self.network.busiest(self.loads)
+        return Pace(longest / (self.denominator or 1), links) if longest else None
 
     @property
     def algbw(self) -> Fraction | None:

@@ -27,11 +27,11 @@ def base_loads(case: "Case") -> npt.NDArray[np.int64] | None:
     """
     from forestcoll._schedules import examine
 
-    if case.schedule.sources is not None:
+    if case.schedule.sources is not None or case.load_type is not np.int64:
         return None
     routes = case.schedule.routes.compiled()
     phases = [_phase(case, phase, units) for phase, units in zip(case.schedule.phases, case.units, strict=True)]
-    if not case.denominator or routes is None or not all(phases) or case.load_type is not np.int64:
+    if routes is None or not all(phases):
         return None
     network = case.network
     return examine(
@@ -50,7 +50,7 @@ def _phase(case: "Case", phase: Phase, units: list[int]) -> "_schedules.Phase | 
     from forestcoll._schedules import Phase as CompiledPhase
 
     trees = phase.routes.compiled()
-    if trees is None or min(units, default=0) < 1 or not _fit(phase.roots, 32) or not _fit(units, 64):
+    if trees is None or any(unit < 1 for unit in units) or not all(map(_is_short, phase.roots)):
         return None
     return CompiledPhase(
         trees,
@@ -62,9 +62,9 @@ def _phase(case: "Case", phase: Phase, units: list[int]) -> "_schedules.Phase | 
     )
 
 
-def _fit(numbers: "tuple[int, ...] | list[int]", bits: int) -> bool:
-    """Return whether signed integers of so many bits hold all `numbers`."""
-    return all(type(number) is int and -(1 << bits - 1) <= number < 1 << bits - 1 for number in numbers)
+def _is_short(number: int) -> bool:
+    """Return whether `number` is an integer that fits in 32 bits; callers may give other types."""
+    return type(number) is int and number.bit_length() < 32
 
 
 def _members(case: "Case") -> BoolArray:

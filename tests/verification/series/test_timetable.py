@@ -29,6 +29,10 @@ def test_a_correct_timetable_ends_with_the_last_arrival() -> None:
     assert GOOD.makespan == 3
 
 
+def test_a_packet_may_arrive_again_after_it_was_sent_on() -> None:
+    assert timetable_fault(replace(GOOD, sends=(*GOOD.sends, PacketSend(Fraction(2), 0, A_TO_B)))) is None
+
+
 @pytest.mark.parametrize(
     ("timetable", "fault"),
     [
