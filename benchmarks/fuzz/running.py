@@ -113,8 +113,8 @@ def fault_of(done: Run, folder: Path, outputs: Sequence[str]) -> str | None:
     Args:
         done: the run.
         folder: its folder, which was empty before it.
-        outputs: the words of files that the run may write; a file is expected to begin with one of them, or with
-            another word of the run. With the word `.`, it may write any file.
+        outputs: the words of files that the run may write; a file is expected to begin with one of them. It
+            may also be another word of the run, which names a file by chance, and with the word `.` any file.
     """
     if done.status is None:
         return f"no end after {done.seconds:.0f} s"
@@ -130,7 +130,7 @@ def fault_of(done: Run, folder: Path, outputs: Sequence[str]) -> str | None:
             json.loads(done.out)
         except ValueError as error:
             return f"standard output is not JSON: {error}"
-    return _leftover(folder, (*outputs, *done.words))
+    return _leftover(folder, outputs, done.words)
 
 
 def _prints_json(done: Run, folder: Path) -> bool:
@@ -149,12 +149,13 @@ def _bad_message(done: Run) -> str | None:
     return "more than one message" if len(lines) > 1 else None
 
 
-def _leftover(folder: Path, outputs: Sequence[str]) -> str | None:
+def _leftover(folder: Path, outputs: Sequence[str], words: Sequence[str]) -> str | None:
     """Return what is wrong with the files that a run left."""
     for path in folder.rglob("*"):
         if path.name.endswith(".part"):
             return f"the temporary file {path.name} remains"
         name = path.relative_to(folder).parts[0]
-        if "." not in outputs and not any(name.startswith(each.removeprefix("./")) for each in outputs if each):
+        expected = any(name.startswith(each.removeprefix("./")) for each in outputs)
+        if not expected and name not in words and "." not in words:
             return f"the file {name} was not requested"
     return None
