@@ -54,9 +54,12 @@ def to_program(algorithm: Algorithm, *, root: int | None = None) -> Program:
 
 
 def _slot_chunks(algorithm: Algorithm) -> int:
-    """Return the number of chunks that fit in a message at the greatest size of the file; 0 means any number."""
+    """Return the number of chunks that fit in a message at the greatest size of the file.
+
+    A greatest size of 0 means any size. A negative one, which the rules of the dialect report, counts as 0.
+    """
     most = int(algorithm.attributes.get("maxBytes", DEFAULT_MAX_BYTES))
-    if not most:
+    if most <= 0:
         return 1
     chunk = -(-most // algorithm.chunks_per_loop)
     return min(max(1, CONNECTIONS[algorithm.attributes["proto"]].slot_bytes // chunk), MAX_COUNT)
