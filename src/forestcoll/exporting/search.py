@@ -1,8 +1,10 @@
 """The best program of a schedule for a runtime, by search with the simulator of programs.
 
-The search starts from the least number of chunks that loses little, and changes one option at a time: the bytes of a
-round, pieces, blocks, parallel instances, the number of chunks. It keeps a change if the program becomes faster by more
-than `GAIN` in the simulator, and ends when the program is within `ENOUGH` of the schedule, or no change helps.
+The search starts from the least number of chunks that loses little, and changes one option at a time: the number of
+chunks, the bytes of a round, blocks, parallel instances, pieces. Chunks come first: fewer chunks lose more by rounding,
+but data moves in more rounds, and the ranks of a tall tree work on different rounds at the same time. It keeps a change
+if the program becomes faster by more than `GAIN` in the simulator, and ends when the program is within `ENOUGH` of the
+schedule, or no change helps.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -45,7 +47,7 @@ GAIN = 1.01
 MOST_WORK = 250_000
 """The search ends when it has simulated about this many instructions."""
 
-_LOSSES = (Fraction(1, 300), Fraction(1, 60), Fraction(1, 25))
+_LOSSES = (Fraction(1, 300), Fraction(1, 60), Fraction(1, 25), Fraction(1, 12))
 """The losses by rounding for which the least number of chunks is tried."""
 
 
@@ -230,13 +232,13 @@ class _Search:
         """Yield the options to vary, with their values."""
         one_sided = self.target is Target.MSCCLPP_JSON
         choices: dict[str, Sequence[int]] = {}
+        choices["chunks"] = sorted({least_with(self.counts, loss).chunks for loss in _LOSSES}) if self.counts else ()
         if one_sided and lowerer_for(self.schedule).in_pieces:
             choices["round_bytes"] = (2**21, 2**22, 2**17)
         choices["blocks"] = [each for each in (32, 64, self._most_blocks()) if each <= self._most_blocks()]
         choices["instances"] = (1, 2, 4, 8, 16)
         if not one_sided and lowerer_for(self.schedule).in_pieces:
             choices["pieces"] = (4, 16, 64)
-        choices["chunks"] = sorted({least_with(self.counts, loss).chunks for loss in _LOSSES}) if self.counts else ()
         yield from ((name, values) for name, values in choices.items() if name not in self.given and values)
 
     def _most_blocks(self) -> int:
