@@ -75,8 +75,8 @@ def _steps(program: Program, rank: int, block: int, limits: Limits) -> int:
 
 
 def _of_channels(program: Program, limits: Limits) -> Iterator[Excess]:
-    numbers = {channel.number for channel in program.channels}
-    yield from _more("channel numbers", len(numbers), limits.channels)
+    numbers = 1 + max((channel.number for channel in program.channels), default=-1)
+    yield from _more("channel numbers", numbers, limits.channels)
     senders: dict[tuple[int, int, bool], set[int]] = {}
     for rank, block, _, instruction in program.instructions():
         for sends, places in ((False, instruction.sources), (True, instruction.targets)):

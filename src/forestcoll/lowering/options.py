@@ -25,6 +25,10 @@ class Placement(StrEnum):
     BOTH = "both"
 
 
+MOST = 2**31 - 1
+"""The greatest value of an option; more than any program can have."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """The options of the lowering.
@@ -60,8 +64,8 @@ class Options:
         object.__setattr__(self, "protocol", _member(Protocol, self.protocol, "protocol"))
         for name in ("chunks", "pieces", "channels", "instances", "blocks", "round_bytes"):
             value = getattr(self, name)
-            if value is not None and (type(value) is not int or value < 1):
-                raise InputError(f"{name} is {shown(value)}; it must be an integer of 1 or more")
+            if value is not None and (type(value) is not int or not 1 <= value <= MOST):
+                raise InputError(f"{name} is {shown(value)}; it must be an integer from 1 to {MOST:,}")
 
     @property
     def scale(self) -> int:

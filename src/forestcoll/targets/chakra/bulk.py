@@ -176,9 +176,9 @@ class _Reader:
 
     def skip(self, lengths: IntArray) -> IntArray:
         """Skip some bytes, and return where they begin."""
-        begins = self._place.copy()
-        self._fits &= bool((begins + lengths <= self._ends).all())
-        self._place = np.minimum(begins + lengths, self._ends)
+        begins, left = self._place.copy(), np.maximum(self._ends - self._place, 0)
+        self._fits &= bool(((lengths >= 0) & (lengths <= left)).all())  # a length of ten bytes may wrap around
+        self._place = begins + np.clip(lengths, 0, left)
         return begins
 
     def attribute(self, present: _Bits, names: Sequence[tuple[_Bits, bytes]], kind: bytes) -> IntArray:
