@@ -270,7 +270,7 @@ def factors(_settings: Settings) -> Result:
     greatest = max(tally.most for _, tally in rows)
     summary = (
         f"The answer is yes: the quotient is at most 2 - 2/K "
-        f"([proof](../allreduce-rate.md#the-factor-between-cut-and-trees-is-at-most-2--2k)), and rings reach this. The "
+        f"([proof](../allreduce-rate.md#how-far-cuts-are-above-trees)), and rings reach this. The "
         f"greatest quotient of the {sum(tally.networks for _, tally in rows)} networks of 3 and 4 nodes is {greatest}."
     )
     better = all(not tally.above and not tally.unproven for _, tally in rows)

@@ -186,7 +186,7 @@ def _excess_of_peers(edges: Edges, ranks: int, limits: Limits) -> Excess | None:
 def _too_many_peers(edges: Edges, bound: int) -> Excess:
     what = "thread blocks, one for each rank that it exchanges data with,"
     rank = f"rank {edges.busiest}"
-    fits = f"fewer boxes, or trees in which a rank has at most {bound} of them; generate --max-peers limits other boxes"
+    fits = f"fewer boxes, or trees in which a rank has at most {bound} peers (generate --max-peers)"
     return Excess(what, edges.peers, bound, rank, fits)
 
 
