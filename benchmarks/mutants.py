@@ -1,6 +1,6 @@
 """Change each line of `verification` in all small ways, and look for changes that no test notices: `make mutants`.
 
-Goal: a test fails for every change, or the list of explained changes says why none can fail. A change that is alive and
+Goal: a test fails for every change, or the list of explained changes says why none can fail. A change that no test notices and
 not in the list, and an entry of the list that is not alive, are failures.
 """
 
@@ -59,7 +59,7 @@ def groups(parts: list[str]) -> dict[str, list[Path]]:
 
 
 def tried(files: list[Path], folders: list[str], jobs: int, only: set[Key] | None) -> list[Result]:
-    """Return the results of the changes of `files`, and print each change that is alive without an explanation.
+    """Return the results of the changes of `files`, and print each change that no test notices without an explanation.
 
     Args:
         files: the files to change.

@@ -113,7 +113,7 @@ def copying(_settings: Settings) -> Result:
     plain, copied = optimum(example()).algbw, optimum(example(multicast=True)).algbw
     summary = (
         f"The optimum of the example is {plain} b if switches only forward data, and {copied} b if they copy it, as "
-        "§5.6 states for every network."
+        "§5.6 states for all networks."
     )
     return Result(verdict_of(same=plain == copied), summary)
 

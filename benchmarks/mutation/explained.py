@@ -38,5 +38,5 @@ def read(path: Path) -> dict[Key, str]:
 
 
 def stale(known: Iterable[Key], alive: set[Key], files: set[str]) -> list[Key]:
-    """Return the entries for `files` that explain no change that is alive."""
+    """Return the entries for `files` that explain no change that the tests miss."""
     return [key for key in known if key.file in files and key not in alive]

@@ -47,7 +47,7 @@ def command(  # noqa: PLR0913 (one parameter per option)
     """Plan the broadcast of one large message in packets.
 
     A packet takes latency_us + size / bandwidth over a link. The command chooses the number of packets, their trees and
-    the time of every send for the least total time found, and prints a lower bound for every broadcast of the message.
+    the times of all sends for the least total time found, and prints a lower bound of the time of any broadcast.
     With --json, "sends" lists all sends if there are at most 20,000. With -o, the periodic schedule of a series of such
     packets is written. Both are verified first.
     """

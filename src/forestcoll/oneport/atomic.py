@@ -65,7 +65,7 @@ class AtomicPlan:
     Attributes:
         size: the size of the message in bytes.
         routes: the tree: links, or paths through switches.
-        timetable: the time of every send.
+        timetable: the times of all sends.
         bound: a lower bound on the time, in microseconds; the time itself if it is known to be the least.
         heuristics: the time by each heuristic, in microseconds.
 

@@ -1,4 +1,4 @@
-"""One large message in packets (§6): the number of packets, their trees, and the time of every send.
+"""One large message in packets (§6): the number of packets, their trees, and the times of all sends.
 
 A packet of n bytes takes beta + n c over a link. There are two kinds of plans:
 
@@ -8,7 +8,7 @@ A packet of n bytes takes beta + n c over a link. There are two kinds of plans:
   the trees of the optimum in rounded proportions, or along a single tree. Then new trees are chosen for the time of a
   packet of that size, start-up included. This is repeated while the plan becomes faster.
 
-The fastest plan is returned, with a lower bound that is valid for every broadcast (`pipeline_bound`).
+The fastest plan is returned, with a lower bound of the time of any broadcast (`pipeline_bound`).
 """
 
 from dataclasses import dataclass, replace
@@ -49,7 +49,7 @@ class PipelinePlan:
         makespan: the time from the first send to the last arrival or, without a timetable, to the end of the last
             cycle, in microseconds.
         bounds: lower bounds for all broadcasts of the message, in packets of any sizes.
-        timetable: the time of every send. None if there are too many sends; then a node forwards in each cycle the
+        timetable: the times of all sends. None if there are too many sends; then a node forwards in each cycle the
             packets that it received in the cycle before.
 
     Example:
