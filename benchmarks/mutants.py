@@ -1,7 +1,7 @@
 """Change each line of `verification` in all small ways, and look for changes that no test notices: `make mutants`.
 
-Goal: a test fails for every change, or the list of explained changes says why none can fail. A change that no test notices and
-not in the list, and an entry of the list that is not alive, are failures.
+A test should fail for every change, or the list of explained changes should say why none can fail. A change that
+neither a test nor the list covers is a failure, and so is an entry of the list for a change that a test notices.
 """
 
 import argparse
