@@ -1,8 +1,8 @@
 """Run all machines that look for faults, and write the figures: `make soak` (12 minutes), `make soak-long` (an hour).
 
-Goal: no failure. The time is divided among random networks (`soak.py`), changed schedules (`fuzz_schedules.py`), random
-command lines (`fuzz_commands.py`) and mutated files (`fuzz_readers.py`). `--hour` takes a fixed number of each instead.
-`--document` replaces the table of figures in docs/reliability.md.
+Goal: no failure. The time is divided among random networks (`soak.py`), and changed schedules, random command lines and
+mutated files (`fuzz/`). `--hour` takes a fixed number of each instead. `--document` replaces the table of figures in
+docs/reliability.md.
 """
 
 import argparse
@@ -17,9 +17,9 @@ from dataclasses import dataclass, replace
 from itertools import repeat
 from pathlib import Path
 
-import fuzz_commands
-import fuzz_readers
-import fuzz_schedules
+import fuzz.command_lines
+import fuzz.files
+import fuzz.schedules
 import soak
 
 from forestcoll.version import __version__
@@ -56,20 +56,20 @@ def schedules(seconds: float, most: int, seed: int, folder: Path) -> Figures:
     """Verify changed schedules."""
     return Figures(
         "changed schedules, compared with the plain rules",
-        *fuzz_schedules.fuzz(seconds=seconds, most=most, seed=seed, failures=folder),
+        *fuzz.schedules.fuzz(seconds=seconds, most=most, seed=seed, failures=folder),
     )
 
 
 def command_lines(seconds: float, most: int, seed: int, folder: Path) -> Figures:
     """Run random command lines."""
-    counts, failed = fuzz_commands.fuzz(seconds=seconds, most=most, seed=seed, limit=300.0, failures=folder)
+    counts, failed = fuzz.command_lines.fuzz(seconds=seconds, most=most, seed=seed, limit=300.0, failures=folder)
     by_status = Counter({f"exit status {status}": count for status, count in counts.items()})
     return Figures("random command lines", by_status, failed)
 
 
 def files(seconds: float, most: int, seed: int, folder: Path) -> Figures:
     """Read mutated files."""
-    counts, failed = fuzz_readers.fuzz(seconds=seconds, most=most, seed=seed, failures=folder)
+    counts, failed = fuzz.files.fuzz(seconds=seconds, most=most, seed=seed, failures=folder)
     return Figures("mutated files, all readers", counts, failed)
 
 

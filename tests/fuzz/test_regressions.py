@@ -4,14 +4,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-import fuzz_commands
-import fuzz_schedules
 import pytest
 from fuzz.commands import case_of
 from fuzz.readers import fault_of
 
 from forestcoll.schedule.files import schedule_from_document
 from forestcoll.verification import verify
+from fuzz import command_lines, schedules
 
 FOLDER = Path(__file__).with_name("regressions")
 COMMANDS = sorted(FOLDER.glob("command-*.json"))
@@ -25,7 +24,7 @@ def document(path: Path) -> dict[str, Any]:
 
 @pytest.mark.parametrize("path", COMMANDS, ids=lambda path: path.stem)
 def test_a_command_line_that_failed_once_does_not(path: Path, tmp_path: Path) -> None:
-    fault, _ = fuzz_commands.attempt(case_of(document(path)), tmp_path, seconds=100)
+    fault, _ = command_lines.attempt(case_of(document(path)), tmp_path, seconds=100)
     assert fault is None
 
 
@@ -46,12 +45,12 @@ def test_a_table_that_is_no_csv_is_refused(text: str, tmp_path: Path) -> None:
 
 
 def test_changed_schedules_are_judged_by_the_plain_rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    right = fuzz_schedules.bases()[0]
-    monkeypatch.setattr(fuzz_schedules, "bases", lambda: [right])
-    counts, failed = fuzz_schedules.fuzz(seconds=100, most=40, seed=1, failures=tmp_path)
+    right = schedules.bases()[0]
+    monkeypatch.setattr(schedules, "bases", lambda: [right])
+    counts, failed = schedules.fuzz(seconds=100, most=40, seed=1, failures=tmp_path)
     assert failed == 0
     assert {"refused by the verifier", "right"} <= set(counts)
     accepting = verify(schedule_from_document(right, where="x"))
-    monkeypatch.setattr(fuzz_schedules, "verify", lambda _: accepting)
-    assert fuzz_schedules.fuzz(seconds=100, most=40, seed=1, failures=tmp_path)[1] == counts["refused by the verifier"]
+    monkeypatch.setattr(schedules, "verify", lambda _: accepting)
+    assert schedules.fuzz(seconds=100, most=40, seed=1, failures=tmp_path)[1] == counts["refused by the verifier"]
     assert list(tmp_path.glob("schedule-1-*.json"))

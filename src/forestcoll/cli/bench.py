@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from forestcoll.cli.options import Command, collective_option, named_network, ranks_option
+from forestcoll.cli.options import (
+    Command,
+    collective_option,
+    interface_option,
+    json_option,
+    named_network,
+    ranks_option,
+    timeout_option,
+)
 from forestcoll.cli.types import DataSize, ElementTypes, FileName, Reductions, TopologySpec
 from forestcoll.collective import Collective
 
@@ -94,16 +102,9 @@ def _count_option(*names: str, least: int, default: int, text: str) -> Callable[
     help="Whether the bandwidths of the network are the real ones, so that connections keep to the schedule's rates.  "
     "[default: as FORESTCOLL_PACING says; forestcoll emulate sets it]",
 )
-@click.option("--interface", metavar="ADDRESS", help="The address of this process.  [default: the one towards rank 0]")
-@click.option(
-    "--timeout",
-    type=click.FloatRange(0.1),
-    default=120.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="How long to wait for another process at most.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+@interface_option
+@timeout_option
+@json_option
 @click.pass_context
 def command(  # noqa: PLR0913 (one parameter an option)
     context: click.Context,

@@ -73,6 +73,17 @@ ranks_option = click.option(
     help="The compute nodes that take part, by position from 0 (0-7,16-23) or id (gpu0,gpu3). The others are idle and "
     "may relay data.  [default: all]",
 )
+interface_option = click.option(
+    "--interface", metavar="ADDRESS", help="The address of this process.  [default: the one towards rank 0]"
+)
+timeout_option = click.option(
+    "--timeout",
+    type=click.FloatRange(0.1),
+    default=120.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long to wait for another process at most.",
+)
 
 
 class LinksCommand(click.Command):

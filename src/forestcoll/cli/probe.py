@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from forestcoll.cli.options import json_option
+from forestcoll.cli.options import interface_option, json_option, timeout_option
 from forestcoll.cli.terminal_progress import TerminalProgress
 from forestcoll.cli.types import FileName, MessageSizes
 
@@ -53,15 +53,8 @@ class _Stages(TerminalProgress):
     show_default=True,
     help="What carries the data: auto is MPI under mpirun, else nccl where there are GPUs, else gloo.",
 )
-@click.option("--interface", metavar="ADDRESS", help="The address of this process.  [default: the one towards rank 0]")
-@click.option(
-    "--timeout",
-    type=click.FloatRange(0.1),
-    default=120.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="How long to wait for another process at most.",
-)
+@interface_option
+@timeout_option
 @json_option
 def command(  # noqa: PLR0913 (one parameter an option)
     *,

@@ -1,11 +1,10 @@
-"""Verify changed schedules for a given time: `make soak`, or this file with --minutes.
+"""Verify changed schedules, for a given time or number.
 
 Goal: the verifier accepts a changed schedule exactly if it is right by the plain rules of the tests. Schedules of trees
 and of flows on small networks are changed as documents: other numbers, other fractions, entries that are removed,
 repeated or swapped. A schedule with a fault is written to build/fuzz.
 """
 
-import argparse
 import copy
 import json
 import sys
@@ -26,7 +25,7 @@ from forestcoll.solver.flows import generate_flows
 from forestcoll.solver.generate import generate
 from forestcoll.verification import verify
 
-sys.path.append(str(Path(__file__).parents[1] / "tests"))
+sys.path.append(str(Path(__file__).parents[2] / "tests"))
 
 import flow_oracles
 import verify_oracle
@@ -142,21 +141,3 @@ def fuzz(*, seconds: float, most: int, seed: int, failures: Path) -> tuple[Count
             print(f"FAILED: {fault}; {path}", file=sys.stderr, flush=True)
         number += 1
     return counts, counts["failed"]
-
-
-def main() -> None:
-    """Print the summary."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--minutes", type=float, default=2.0, help="duration in minutes (2)")
-    parser.add_argument("--most", type=int, default=10**9, help="the most schedules")
-    parser.add_argument("--seed", type=int, default=1, help="seed of the changes (1)")
-    parser.add_argument("--folder", type=Path, default=Path("build/fuzz"), help="folder for failures")
-    given = parser.parse_args()
-    counts, failed = fuzz(seconds=given.minutes * 60, most=given.most, seed=given.seed, failures=given.folder)
-    found = ", ".join(f"{name} {count}" for name, count in sorted(counts.items()))
-    print(f"changed schedules {counts.total()} ({found}), seed {given.seed}, failures {failed}")
-    sys.exit(1 if failed else 0)
-
-
-if __name__ == "__main__":
-    main()

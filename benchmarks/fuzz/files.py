@@ -1,10 +1,9 @@
-"""Read mutated files with every reader for a given time: `make soak`, or this file with --minutes.
+"""Read mutated files with every reader, for a given time or number.
 
 Goal: each file is read, or refused by an error of one line; no other exception, no reader beyond its time limit. A file
 with a fault is written to build/fuzz; moved to tests/fuzz/regressions, it is a test.
 """
 
-import argparse
 import json
 import sys
 import tempfile
@@ -52,21 +51,3 @@ def _keep(report: Path, reader: str, file: Path, fault: str) -> None:
     document = {"fault": fault, "reader": reader, "files": {file.name: file.read_bytes().hex()}}
     report.write_text(json.dumps(document, indent=1) + "\n")
     print(f"FAILED: {reader} on {file.name}: {fault[:200]}; {report}", file=sys.stderr, flush=True)
-
-
-def main() -> None:
-    """Print the summary."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--minutes", type=float, default=2.0, help="duration in minutes (2)")
-    parser.add_argument("--most", type=int, default=10**9, help="the most files")
-    parser.add_argument("--seed", type=int, default=1, help="seed of the mutations (1)")
-    parser.add_argument("--folder", type=Path, default=Path("build/fuzz"), help="folder for failures")
-    given = parser.parse_args()
-    counts, failed = fuzz(seconds=given.minutes * 60, most=given.most, seed=given.seed, failures=given.folder)
-    found = f"accepted {counts['accepted']}, refused {counts['refused']}"
-    print(f"files {counts.total()} ({found}), seed {given.seed}, failures {failed}")
-    sys.exit(1 if failed else 0)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,10 +1,9 @@
-"""Run random command lines for a given time: `make soak`, or this file with --minutes.
+"""Run random command lines, for a given time or number.
 
 Goal: no traceback, no defect, no exit status other than 0, 1, 2 and 130, no run beyond its time limit, no file that
 was not requested. A command line with a fault is written to build/fuzz; moved to tests/fuzz/regressions, it is a test.
 """
 
-import argparse
 import json
 import shutil
 import sys
@@ -52,24 +51,3 @@ def fuzz(*, seconds: float, most: int, seed: int, limit: float, failures: Path) 
                 print(f"FAILED: {fault}: forestcoll {' '.join(case.words)}; {path}", file=sys.stderr, flush=True)
             number += 1
     return counts, failed
-
-
-def main() -> None:
-    """Print the summary."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--minutes", type=float, default=2.0, help="duration in minutes (2)")
-    parser.add_argument("--most", type=int, default=10**9, help="the most command lines")
-    parser.add_argument("--seed", type=int, default=1, help="seed of the command lines (1)")
-    parser.add_argument("--limit", type=float, default=60.0, help="time limit of a run in seconds (60)")
-    parser.add_argument("--folder", type=Path, default=Path("build/fuzz"), help="folder for failures")
-    given = parser.parse_args()
-    counts, failed = fuzz(
-        seconds=given.minutes * 60, most=given.most, seed=given.seed, limit=given.limit, failures=given.folder
-    )
-    by_status = ", ".join(f"{status}: {count}" for status, count in sorted(counts.items(), key=str))
-    print(f"command lines {counts.total()} (by exit status {by_status}), seed {given.seed}, failures {failed}")
-    sys.exit(1 if failed else 0)
-
-
-if __name__ == "__main__":
-    main()
