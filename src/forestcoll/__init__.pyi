@@ -101,6 +101,7 @@ from .schedule.schedule import Schedule as Schedule
 from .schedule.series.value import SeriesSchedule as SeriesSchedule
 from .schedule.shape import Shape as Shape
 from .schedule.shape_of import shape_of as shape_of
+from .schedule.steps.expansion import expanded_steps as expanded_steps
 from .schedule.steps.shape import StepShape as StepShape
 from .schedule.steps.value import StepPhase as StepPhase
 from .schedule.steps.value import StepSchedule as StepSchedule

@@ -62,6 +62,18 @@ def test_a_file_written_to_standard_output_leaves_the_report_on_standard_error()
     assert "T_L, in hops" in run.err
 
 
+def test_a_compact_schedule_lists_base_transfers(tmp_path: Path) -> None:
+    file = tmp_path / "compact.json"
+    run = run_command("generate", "torus:dims=3x4", "--method", "bfb", "--compact", "-o", file)
+    assert "transfers  16 listed, 12 images each" in run.out
+    assert "12 images each" in run_command("verify", file).out
+    document = json.loads(file.read_text())
+    assert sum(map(len, document["steps"])) == 16
+    document["steps"][0].pop()
+    file.write_text(json.dumps(document))
+    assert run_command("verify", file).status == 1
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -70,7 +82,10 @@ def test_a_file_written_to_standard_output_leaves_the_report_on_standard_error()
         (("--root", 0), "--root is for methods of trees"),
         (("--ranks", "0-2"), "--ranks is for methods of trees"),
         (("--shards", "x.json"), "--shards is for methods of trees"),
-        (("--compact",), "--compact is for methods of trees"),
+        (
+            ("--method", "ring", "--compact"),
+            "--compact is for methods of trees and bfb; leave it out with --method ring",
+        ),
         (
             ("--collective", "broadcast"),
             "methods of steps support allgather, reduce-scatter, allreduce and all-to-all, not broadcast",

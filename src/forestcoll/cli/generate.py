@@ -67,8 +67,8 @@ from forestcoll.method import Method, StepMethod
 @click.option(
     "--compact",
     is_flag=True,
-    help="Write base trees, or base flows, and a symmetry of the network; all others are their images. Without this "
-    "option, flows are written in this form only if there are more than 50,000.",
+    help="Write base trees, base flows or, for bfb, base transfers, and a symmetry of the network; all others are "
+    "their images. Without this option, flows are written in this form only if there are more than 50,000.",
 )
 @output_option
 @json_option
@@ -114,8 +114,8 @@ def command(  # noqa: PLR0913 (one parameter per option)
         raise click.UsageError("--members is for groups; also give --groups, --layout or pieces")
     if method in set(StepMethod):
         changes = (options["without"], options["degrade"])
-        stepwise = StepOptions(topology, options["collective"], method, chunks, data_size, steps, *changes)
-        stepwise.check(compact=compact, **options)
+        stepwise = StepOptions(topology, options["collective"], method, chunks, data_size, steps, compact, *changes)
+        stepwise.check(**options)
         generate_and_report(stepwise, output, as_json=as_json)
         return
     if chunks is not None or data_size is not None or steps is not None:

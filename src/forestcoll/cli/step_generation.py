@@ -29,10 +29,11 @@ class StepOptions:
     chunks: int | None
     data_size: int | None
     steps: int | None
+    compact: bool = False
     without: tuple[str, ...] = ()
     degrade: tuple[str, ...] = ()
 
-    def check(self, *, compact: bool, **others: object) -> None:
+    def check(self, **others: object) -> None:
         """Check that no option for methods of trees is given.
 
         Raises:
@@ -41,8 +42,10 @@ class StepOptions:
         for name, option in _NOT_FOR_STEPS.items():
             if others[name] is not None:
                 raise click.UsageError(f"{option} is for methods of trees; leave it out with --method {self.method}")
-        if compact:
-            raise click.UsageError(f"--compact is for methods of trees; leave it out with --method {self.method}")
+        if self.compact and self.method != "bfb":
+            raise click.UsageError(
+                f"--compact is for methods of trees and bfb; leave it out with --method {self.method}"
+            )
         if others["demand"] is not None:
             raise click.UsageError(f"--demand is for schedules of flows; leave it out with --method {self.method}")
         if Collective(self.collective).has_root:
@@ -71,6 +74,7 @@ def generate_and_report(request: StepOptions, output: Path | None, *, as_json: b
             chunks=request.chunks,
             data_size=request.data_size,
             steps=request.steps,
+            compact=request.compact,
             progress=progress,
         )
         progress.begin("verifying")

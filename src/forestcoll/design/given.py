@@ -20,6 +20,7 @@ from forestcoll.errors import InputError
 from forestcoll.schedule.files import holds_schedule
 from forestcoll.schedule.rows import IntArray
 from forestcoll.schedule.schedule import Schedule
+from forestcoll.schedule.steps.expansion import expanded_steps
 from forestcoll.schedule.steps.shape import step_shape
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.topology import Topology, TopologyLike
@@ -118,6 +119,7 @@ def _with_schedule(schedule: Schedule, report: Report) -> Given:
         )
     if schedule.phases[0].transfers.routes is not None:
         raise InputError(f"{name}: the schedule has routes over several links; give a schedule without routes")
+    schedule = expanded_steps(schedule)
     wiring = Wiring.of_topology(schedule.topology)
     shape = step_shape(schedule)
     cost = Cost(shape.steps, shape.bandwidth_factor)

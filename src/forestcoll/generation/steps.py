@@ -39,6 +39,7 @@ def generate_steps(  # noqa: PLR0913 (the collective and the method)
     chunks: int | None = None,
     data_size: int | None = None,
     steps: int | None = None,
+    compact: bool = False,
     progress: Progress = SILENT,
 ) -> StepSchedule:
     """Return a step schedule for `collective` on `topology`. The schedule is not verified yet.
@@ -53,6 +54,7 @@ def generate_steps(  # noqa: PLR0913 (the collective and the method)
             each half in the pipeline, 1 by default.
         data_size: for BFB, the data size as in `bfb`, in bytes.
         steps: for an all-to-all, the number of steps; None for the fewest.
+        compact: for BFB, whether to list base transfers and a symmetry (`StepSchedule.symmetry`).
         progress: receives the progress.
 
     Returns:
@@ -79,7 +81,9 @@ def generate_steps(  # noqa: PLR0913 (the collective and the method)
     if steps is not None and chosen is not StepMethod.STEPS:
         raise InputError(f"a number of steps is only for the method 'steps'; leave it out for {chosen.value!r}")
     if chosen is StepMethod.BFB:
-        return bfb(topology, kind, chunks=chunks, data_size=data_size, progress=progress)
+        return bfb(topology, kind, chunks=chunks, data_size=data_size, compact=compact, progress=progress)
+    if compact:
+        raise InputError(f"a compact schedule of steps is only for the method 'bfb'; leave it out for {chosen.value!r}")
     if data_size is not None:
         raise InputError(f"a data size is only for the method 'bfb'; leave it out for {chosen.value!r}")
     if chosen is StepMethod.STEPS and chunks is None:

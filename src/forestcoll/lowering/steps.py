@@ -26,6 +26,7 @@ from forestcoll.lowering.plans import MOST_CHANNELS, Plan, block_bounds, copies
 from forestcoll.lowering.two_sided import two_sided
 from forestcoll.program import Program
 from forestcoll.program.limits import Limits
+from forestcoll.schedule.steps.expansion import expanded_steps
 from forestcoll.schedule.steps.routes import require_no_relays
 from forestcoll.schedule.steps.value import StepSchedule
 
@@ -47,6 +48,7 @@ def program_of_steps(schedule: StepSchedule, options: Options, limits: Limits) -
         raise InputError("step schedules are lowered two-sided, in one piece and one instance; leave these options")
     _check_collective(schedule)
     require_no_relays(schedule)
+    schedule = expanded_steps(schedule)
     grid = _grid(schedule, options, limits)
     layout = Layout(task_of(schedule.collective), grid.chunks, grid.parts, None, options)
     own = [Flow(PhaseOp.BROADCAST, 0, rank, layout.begins[rank], part, {}) for rank, part in enumerate(grid.parts)]

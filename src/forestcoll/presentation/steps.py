@@ -6,7 +6,7 @@ from pathlib import Path
 from forestcoll.presentation.names import counted
 from forestcoll.presentation.tables import Page, labelled
 from forestcoll.presentation.text import bandwidth, path_text, printable, stage_document, stage_times, written_to
-from forestcoll.schedule.steps.shape import step_shape
+from forestcoll.schedule.steps.shape import reduction_factor
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.verification import StepReport
 
@@ -25,7 +25,7 @@ def step_document(schedule: StepSchedule, report: StepReport) -> dict[str, objec
         "algbw": None if algbw is None else str(algbw),
         "algbw_float": None if algbw is None else float(algbw),
         "unit": schedule.topology.bandwidth_unit,
-        "reduction_factor": str(step_shape(schedule).reduction_factor),
+        "reduction_factor": str(reduction_factor(schedule)),
         "transfers": len(schedule),
     } | ({} if schedule.ranks is None else {"ranks": schedule.topology.ids(schedule.ranks)})
 
@@ -86,10 +86,14 @@ def step_rows(schedule: StepSchedule, report: StepReport) -> list[tuple[str, str
     ]
     if report.algbw is not None:
         rows.append(("algbw", f"{bandwidth(report.algbw, schedule.topology.bandwidth_unit)} for large data"))
-    adding = step_shape(schedule).reduction_factor
+    adding = reduction_factor(schedule)
     if adding:
         rows.append(("reduction", f"{adding} ({float(adding):.4g}) M/R (T_C), where a node adds up R GB/s"))
-    rows.append(("transfers", str(len(schedule))))
+    rows.append(("transfers", f"{len(schedule)}{_images(schedule)}"))
     if len(schedule.routes):
         rows.append(("routes", f"{len(schedule.routes)} (of up to {max(map(len, schedule.routes)) - 1} links)"))
     return rows
+
+
+def _images(schedule: StepSchedule) -> str:
+    return "" if schedule.symmetry is None else f" listed, {schedule.symmetry.order} images each"

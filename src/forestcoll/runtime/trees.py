@@ -19,6 +19,7 @@ from forestcoll.errors import InputError
 from forestcoll.schedule.flows.expansion import FlowImage, flow_images
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.schedule import Schedule, runnable_entry_for
+from forestcoll.schedule.steps.expansion import expanded_steps
 from forestcoll.schedule.steps.routes import require_no_relays
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.schedule.trees.expansion import expanded
@@ -167,7 +168,7 @@ def _of_steps(schedule: StepSchedule) -> Forests:
             "generate_flows makes"
         )
     require_no_relays(schedule)
-    ranks = _ranks(schedule)
+    schedule, ranks = expanded_steps(schedule), _ranks(schedule)
     return tuple(tuple(_of_step_phase(schedule, number, ranks)) for number in range(len(schedule.phases)))
 
 

@@ -8,9 +8,10 @@ from forestcoll.errors import InputError, shown
 from forestcoll.exact import MAX_RESULT_DIGITS
 from forestcoll.json_parts import name_of, numbers_below, object_of, rational_of, require
 from forestcoll.proof import Bound, CutProof, proof_document, proof_from_document
+from forestcoll.proof.reading import symmetry_of
 from forestcoll.ranks import require_reach
 from forestcoll.schedule.schedule import Schedule
-from forestcoll.topology import Topology, topology_from_document
+from forestcoll.topology import Symmetry, Topology, topology_from_document
 
 
 def check_format(document: Mapping[str, object], format_: str, where: str) -> None:
@@ -103,6 +104,19 @@ def shards_document(schedule: Schedule) -> dict[str, str] | None:
         return None
     ids = schedule.topology.ids(schedule.members)
     return {str(id_): str(shard) for id_, shard in zip(ids, schedule.shards, strict=True)}
+
+
+def symmetry_in(document: Mapping[str, object], topology: Topology, where: str) -> Symmetry | None:
+    """Return the symmetry of a schedule, or None if all its parts are listed."""
+    symmetry = document.get("symmetry")
+    return None if symmetry is None else symmetry_of(symmetry, topology, f"{where}: symmetry")
+
+
+def symmetry_document(symmetry: Symmetry | None) -> dict[str, object]:
+    """Return the key `symmetry`, or no key if there is no symmetry."""
+    if symmetry is None:
+        return {}
+    return {"symmetry": [{"order": each.order, "image": each.image.tolist()} for each in symmetry.shifts]}
 
 
 def bound_in(document: Mapping[str, object], collective: Collective, topology: Topology, where: str) -> Bound | None:

@@ -4,7 +4,8 @@ A reduce-scatter is the reverse of an allgather on the transposed network (Corol
 reduce-scatter followed by an allgather. The number of steps is the diameter, the least of all schedules (Theorem 3).
 
 Each node balances its own links, so a symmetry of the network maps what one node receives to what another receives. On
-large networks, the core computes one node of each orbit, and the others receive the images.
+large networks, the core computes one node of each orbit, and the others receive the images. A compact schedule lists
+only what the core computed.
 """
 
 from dataclasses import dataclass
@@ -20,18 +21,20 @@ from forestcoll.errors import InputError, shown
 from forestcoll.forest_optimum.scaling import ScaledTopology, require_all_ports
 from forestcoll.generation.step_duality import from_allgathers
 from forestcoll.progress import SILENT, Progress
+from forestcoll.schedule.steps.expansion import expanded_steps
 from forestcoll.schedule.steps.value import StepPhase, StepSchedule, Transfers
 from forestcoll.topology import Symmetry, Topology
 from forestcoll.topology.automorphisms import find_symmetry
 from forestcoll.units import bytes_per_microsecond
 
 
-def bfb(
+def bfb(  # noqa: PLR0913 (the collective and its options)
     topology: Topology,
     collective: Collective | str = Collective.ALLGATHER,
     *,
     chunks: int | None = None,
     data_size: int | None = None,
+    compact: bool = False,
     progress: Progress = SILENT,
 ) -> StepSchedule:
     """Return the breadth-first schedule with the least time at every step (Theorem 16). It is not verified yet.
@@ -43,6 +46,8 @@ def bfb(
             anywhere.
         data_size: M in bytes. With it the latencies of links count in addition to their bandwidths (E.3). Without it
             only bandwidths count.
+        compact: whether to list what one node of each orbit of a symmetry receives, with the symmetry, instead of all
+            transfers. The network may have no symmetry; then all transfers are listed.
         progress: receives the progress.
 
     Raises:
@@ -55,9 +60,23 @@ def bfb(
     checked_chunks(chunks)
     if data_size is not None and (type(data_size) is not int or data_size < 1):
         raise InputError(f"data_size is {shown(data_size)}; expected an integer of 1 or more")
-    return from_allgathers(
-        topology, kind, lambda network: _Request(network, chunks or 0, data_size).allgather(progress)
-    )
+    symmetry = _symmetry(topology, data_size, compact=compact)
+
+    def allgather(network: Topology) -> StepSchedule:
+        found = _Request(network, chunks or 0, data_size, symmetry).allgather(progress)
+        return found if compact else expanded_steps(found)
+
+    return from_allgathers(topology, kind, allgather)
+
+
+def _symmetry(topology: Topology, data_size: int | None, *, compact: bool) -> Symmetry | None:
+    """Return a symmetry of the network and its transposed network; None if there is none, or it would save little."""
+    if len(topology.nodes) < _SYMMETRY_FROM and not compact:
+        return None
+    if data_size is not None and len({link.latency_us for link in topology.links}) > 1:
+        return None
+    symmetry = find_symmetry(topology)
+    return symmetry if symmetry.shifts else None
 
 
 def checked_chunks(chunks: int | None) -> int | None:
@@ -93,11 +112,12 @@ _SYMMETRY_FROM = 256
 
 @dataclass(frozen=True)
 class _Request:
-    """A request for an allgather: the network, the number of chunks or 0, and the data size or None."""
+    """A request for an allgather: the network, the number of chunks or 0, the data size or None, and a symmetry."""
 
     topology: Topology
     chunks: int
     data_size: int | None
+    symmetry: Symmetry | None
 
     def allgather(self, progress: Progress) -> StepSchedule:
         scaled = ScaledTopology.of(self.topology)
@@ -106,22 +126,19 @@ class _Request:
         progress.begin("balancing the breadth-first broadcasts")
         scaled.remark_on_width(bound, progress)
         core, problem = scaled.problem(scaled.capacities, bound)
-        symmetry, targets = self._symmetry(latencies)
-        columns = core.broadcast_breadth_first(problem, demand, latencies, self.chunks, targets, progress.advance)
-        transfers = _images(_transfers(StepTransfers(*columns)), symmetry, len(self.topology.nodes))
-        phase = StepPhase(PhaseOp.BROADCAST, transfers)
-        return StepSchedule(self.topology, Collective.ALLGATHER, (phase,))
+        columns = core.broadcast_breadth_first(
+            problem, demand, latencies, self.chunks, self._targets(), progress.advance
+        )
+        phase = StepPhase(PhaseOp.BROADCAST, _transfers(StepTransfers(*columns)))
+        return StepSchedule(self.topology, Collective.ALLGATHER, (phase,), symmetry=self.symmetry)
 
-    def _symmetry(self, latencies: list[int]) -> tuple[Symmetry, tuple[int, ...]]:
-        """Return a symmetry, and one node of each of its orbits; no symmetry and no node if it would save little time.
-
-        What other nodes of an orbit receive is the image of what the first receives.
-        """
-        if len(self.topology.nodes) < _SYMMETRY_FROM or len(set(latencies)) > 1:
-            return Symmetry(()), ()
-        symmetry, nodes = find_symmetry(self.topology), len(self.topology.nodes)
-        least = reduce(np.minimum, symmetry.elements(nodes))
-        return symmetry, tuple(np.flatnonzero(least == np.arange(nodes)).tolist())
+    def _targets(self) -> tuple[int, ...]:
+        """Return the first node of each orbit, whose images are the other nodes; () for all nodes."""
+        if self.symmetry is None:
+            return ()
+        nodes = len(self.topology.nodes)
+        least = reduce(np.minimum, self.symmetry.elements(nodes))
+        return tuple(np.flatnonzero(least == np.arange(nodes)).tolist())
 
     def _times(self, scaled: ScaledTopology) -> tuple[int, list[int]]:
         """Return the time of a shard over a link of capacity 1 and the latency of each link, in the same unit."""
@@ -159,16 +176,6 @@ def _transfers(sent: StepTransfers) -> Transfers:
         highs=sent.highs,
         points=list(map(Fraction, sent.numerators, sent.denominators)),
     )
-
-
-def _images(base: Transfers, symmetry: Symmetry, nodes: int) -> Transfers:
-    """Return the images of transfers under all elements of a symmetry; the steps stay the same."""
-    if not symmetry.shifts:
-        return base
-    elements = np.stack(list(symmetry.elements(nodes)))
-    shards, sources, targets = (elements[:, column].T.ravel() for column in (base.shards, base.sources, base.targets))
-    lows, highs = (np.repeat(column, len(elements)) for column in (base.lows, base.highs))
-    return Transfers(base.starts * len(elements), shards, sources, targets, lows, highs, base.points)
 
 
 def _bound(scaled: ScaledTopology, demand: int, latency: int, chunks: int) -> int:

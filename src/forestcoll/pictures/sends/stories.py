@@ -13,6 +13,7 @@ from forestcoll.pictures.sends.value import Send, Story
 from forestcoll.schedule.bundle.value import BundleSchedule
 from forestcoll.schedule.schedule import Schedule, entry_for
 from forestcoll.schedule.series.value import SeriesSchedule
+from forestcoll.schedule.steps.expansion import expanded_steps
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.schedule.trees.expansion import TreeImage, tree_images
 from forestcoll.schedule.trees.value import TreeSchedule
@@ -117,6 +118,7 @@ def _from_leaves(paths: list[tuple[int, ...]]) -> list[int]:
 
 
 def _steps(schedule: StepSchedule) -> Iterator[Story]:
+    schedule = expanded_steps(schedule)
     members = schedule.members
     listed = [
         (number, phase, step) for number, phase in enumerate(schedule.phases) for step in range(phase.transfers.steps)

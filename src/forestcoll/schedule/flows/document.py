@@ -14,9 +14,16 @@ from forestcoll.collective import PERSONALISED, Collective
 from forestcoll.demand_matrix import Matrix, matrix_of
 from forestcoll.exact import MAX_RESULT_DIGITS, json_text
 from forestcoll.json_parts import list_of, name_of, number_below, numbers_below, object_of, rational_of, require
-from forestcoll.proof.reading import symmetry_of
 from forestcoll.request import Demand
-from forestcoll.schedule.document_parts import bound_document, bound_in, check_format, ranks_in, topology_in
+from forestcoll.schedule.document_parts import (
+    bound_document,
+    bound_in,
+    check_format,
+    ranks_in,
+    symmetry_document,
+    symmetry_in,
+    topology_in,
+)
 from forestcoll.schedule.flows.value import Flows, FlowSchedule
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.rows_text import row_texts
@@ -42,8 +49,7 @@ def text_of(schedule: FlowSchedule, *, topology: bool = True) -> Iterator[str]:
     head["demand"] = None if schedule.matrix is None else [[str(each) for each in row] for row in schedule.matrix]
     if schedule.ranks is not None:
         head["ranks"] = list(schedule.ranks)
-    if schedule.symmetry is not None:
-        head["symmetry"] = [{"order": each.order, "image": each.image.tolist()} for each in schedule.symmetry.shifts]
+    head |= symmetry_document(schedule.symmetry)
     yield json_text(head)[:-1]
     yield ',\n"routes": ['
     before = ""
@@ -83,7 +89,6 @@ def from_document(document: Mapping[str, object], where: str, topology: Topology
     ranks = ranks_in(document, topology, where, connected=is_whole)
     routes = _rows(document.get("routes"), len(topology.nodes), f"{where}: routes")
     flows = _flows(list_of(document.get("flows"), f"{where}: flows"), len(topology.nodes), len(routes), where)
-    symmetry = document.get("symmetry")
     return FlowSchedule(
         topology=topology,
         collective=collective,
@@ -91,7 +96,7 @@ def from_document(document: Mapping[str, object], where: str, topology: Topology
         flows=flows,
         algbw=rational_of(document.get("algbw"), f"{where}: algbw"),
         bound=bound_in(document, collective, topology, where),
-        symmetry=None if symmetry is None else symmetry_of(symmetry, topology, f"{where}: symmetry"),
+        symmetry=symmetry_in(document, topology, where),
         ranks=ranks,
         matrix=_matrix(document.get("demand"), collective, topology, ranks, where),
     )

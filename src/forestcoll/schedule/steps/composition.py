@@ -13,6 +13,7 @@ import numpy as np
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError
 from forestcoll.schedule.rows import Rows
+from forestcoll.schedule.steps.expansion import expanded_steps
 from forestcoll.schedule.steps.value import StepPhase, StepSchedule
 from forestcoll.topology import Topology
 
@@ -27,6 +28,7 @@ def reversed_steps(schedule: StepSchedule) -> StepSchedule:
         shards=schedule.shards,
         ranks=schedule.ranks,
         routes=schedule.routes.backwards(),
+        symmetry=schedule.symmetry,
     )
 
 
@@ -37,6 +39,7 @@ def mapped_to(schedule: StepSchedule, topology: Topology, image: Sequence[int]) 
         InputError: `image` does not map the nodes and links of the schedule's network to those of `topology`.
     """
     _check_isomorphism(schedule.topology, topology, image)
+    schedule = expanded_steps(schedule)
     numbers = np.array(image, dtype=np.int32)
     phases = tuple(replace(phase, transfers=phase.transfers.renamed(numbers)) for phase in schedule.phases)
     members = [image[node] for node in schedule.members]
@@ -78,9 +81,19 @@ def combined(reduce_scatter: StepSchedule, allgather: StepSchedule) -> StepSched
         raise InputError(f"{allgather.topology.name}: the two schedules have different shards; make them the same")
     if reduce_scatter.ranks != allgather.ranks:
         raise InputError(f"{allgather.topology.name}: the two schedules have different ranks; make them the same")
+    if reduce_scatter.symmetry != allgather.symmetry:
+        reduce_scatter, allgather = expanded_steps(reduce_scatter), expanded_steps(allgather)
     first, second = reduce_scatter.routes, allgather.routes
     later = (replace(each, transfers=each.transfers.with_routes_after(len(first))) for each in allgather.phases)
     phases = (*reduce_scatter.phases, *later)
     routes = first.followed_by(second)
     shards, ranks = allgather.shards, allgather.ranks
-    return StepSchedule(allgather.topology, Collective.ALLREDUCE, phases, shards=shards, ranks=ranks, routes=routes)
+    return StepSchedule(
+        allgather.topology,
+        Collective.ALLREDUCE,
+        phases,
+        shards=shards,
+        ranks=ranks,
+        routes=routes,
+        symmetry=allgather.symmetry,
+    )

@@ -27,6 +27,8 @@ from forestcoll.schedule.document_parts import (
     ranks_in,
     shards_document,
     shards_in,
+    symmetry_document,
+    symmetry_in,
     topology_in,
 )
 from forestcoll.schedule.rows import IntArray, Rows, row_starts
@@ -57,6 +59,7 @@ def text_of(schedule: StepSchedule) -> Iterator[str]:
         head["shards"] = shards_document(schedule)
     if schedule.ranks is not None:
         head["ranks"] = list(schedule.ranks)
+    head |= symmetry_document(schedule.symmetry)
     if len(schedule.phases) > 1:
         head["phases"] = [{"op": each.op.value, "steps": each.transfers.steps} for each in schedule.phases]
     yield json_text(head)[:-1]
@@ -189,6 +192,7 @@ def _schedule(
         shards=shards_in(document, topology, ranks, where),
         ranks=ranks,
         routes=routes,
+        symmetry=symmetry_in(document, topology, where),
     )
 
 

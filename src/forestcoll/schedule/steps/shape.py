@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from forestcoll.collective import PhaseOp
 from forestcoll.schedule.shape import Shape
+from forestcoll.schedule.steps.expansion import expanded_steps
 from forestcoll.schedule.steps.traffic import greatest_receipts, step_loads
 from forestcoll.schedule.steps.value import NO_ROUTE, StepSchedule, Transfers
 
@@ -70,15 +71,20 @@ def step_shape(schedule: StepSchedule) -> StepShape:
     Raises:
         ValueError: a transfer or a route crosses no link.
     """
+    schedule = expanded_steps(schedule)
     times: list[Fraction] = []
     crossed: list[int] = []
     for phase in schedule.phases:
         times.extend(_step_times(phase.transfers, schedule))
         crossed.extend(_links_crossed(phase.transfers, schedule))
     egress = max(schedule.topology.egress[node] for node in schedule.members)
+    return StepShape(schedule.steps, tuple(times), egress, tuple(crossed), reduction_factor(schedule))
+
+
+def reduction_factor(schedule: StepSchedule) -> Fraction:
+    """Return `StepShape.reduction_factor`, without an expansion of a schedule with a symmetry."""
     reducing = [phase.transfers for phase in schedule.phases if phase.op is PhaseOp.REDUCE]
-    received = (part for sent in reducing for part in greatest_receipts(schedule, sent))
-    return StepShape(schedule.steps, tuple(times), egress, tuple(crossed), sum(received, Fraction(0)))
+    return sum((part for sent in reducing for part in greatest_receipts(schedule, sent)), Fraction(0))
 
 
 def _links_crossed(sent: Transfers, schedule: StepSchedule) -> list[int]:

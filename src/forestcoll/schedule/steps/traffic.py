@@ -5,12 +5,15 @@ Loads are integers over a common denominator, in 64 bits if they fit, otherwise 
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from math import lcm
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.schedule.rows import IntArray
+from forestcoll.schedule.steps.expansion import expanded_steps
 from forestcoll.schedule.steps.routes import carried_by_links
 from forestcoll.schedule.steps.value import StepSchedule, Transfers
 
@@ -47,8 +50,14 @@ def greatest_receipts(schedule: StepSchedule, sent: Transfers) -> list[Fraction]
         return [Fraction(0)] * sent.steps
     sizes, whole = _sizes(schedule, sent)
     received = np.zeros((sent.steps, len(schedule.topology.nodes)), dtype=sizes.dtype)
-    np.add.at(received, (sent.step_of, sent.targets), sizes)
+    np.add.at(received, (sent.step_of, _first_of_orbit(schedule)[sent.targets]), sizes)
     return [Fraction(int(most), whole) for most in received.max(axis=1).tolist()]
+
+
+def _first_of_orbit(schedule: StepSchedule) -> IntArray:
+    """Return the least node of the orbit of each node: all compute nodes of an orbit receive the same amounts."""
+    every: IntArray = np.arange(len(schedule.topology.nodes), dtype=np.int32)
+    return every if schedule.symmetry is None else reduce(np.minimum, schedule.symmetry.elements(len(every)))
 
 
 def _sizes(schedule: StepSchedule, sent: Transfers) -> tuple[npt.NDArray[Any], int]:
@@ -57,7 +66,8 @@ def _sizes(schedule: StepSchedule, sent: Transfers) -> tuple[npt.NDArray[Any], i
     denominator = lcm(*(point.denominator for point in sent.points))
     unit = lcm(*(shard.denominator for shard in shards))
     whole = denominator * unit
-    dtype = np.int64 if whole * max(len(sent), 1) <= np.iinfo(np.int64).max else object
+    order = 1 if schedule.symmetry is None else schedule.symmetry.order
+    dtype = np.int64 if whole * max(len(sent) * order, 1) <= np.iinfo(np.int64).max else object
     points = np.array([int(point * denominator) for point in sent.points], dtype=dtype)
     weights = np.array([int(shard * unit) for shard in shards], dtype=dtype)
     return (points[sent.highs] - points[sent.lows]) * weights[sent.shards], whole
@@ -65,6 +75,7 @@ def _sizes(schedule: StepSchedule, sent: Transfers) -> tuple[npt.NDArray[Any], i
 
 def total_loads(schedule: StepSchedule) -> list[Fraction]:
     """Return the part of M that crosses each link at all steps together, in the order of the links."""
+    schedule = expanded_steps(schedule)
     totals = [Fraction(0)] * len(schedule.topology.links)
     for phase in schedule.phases:
         loads = step_loads(schedule, phase.transfers)

@@ -18,6 +18,7 @@ import numpy as np
 from forestcoll.collective import Collective, PhaseOp
 from forestcoll.schedule.rows import IntArray, Rows, row_starts
 from forestcoll.schedule.schedule import Schedule
+from forestcoll.topology import Symmetry
 
 
 class Transfer(NamedTuple):
@@ -271,6 +272,9 @@ class StepSchedule(Schedule):
         shards: see `Schedule.shards`; an allreduce may have shards too.
         ranks: see `Schedule.ranks`. Idle compute nodes have no shard and are neither sources nor targets of transfers,
             but routes may pass through them.
+        symmetry: None, or the symmetry of the schedule. With a symmetry, the transfers are *base transfers*: the
+            schedule has the image of each base transfer (its shard, its ends and the nodes of its route) under each
+            element of the group, at the same step and with the same part. An all-to-all has no symmetry.
 
     Example:
         >>> from forestcoll import build_topology, generate_steps
@@ -282,6 +286,7 @@ class StepSchedule(Schedule):
 
     phases: tuple[StepPhase, ...]
     routes: Rows = field(default_factory=lambda: Rows.of([]), kw_only=True)
+    symmetry: Symmetry | None = field(default=None, kw_only=True)
 
     @property
     def shard_sizes(self) -> tuple[Fraction, ...]:
@@ -302,8 +307,9 @@ class StepSchedule(Schedule):
     @property
     def size(self) -> str:
         """See `Schedule.size`."""
-        return f"{self.steps} steps, {len(self)} transfers"
+        images = "" if self.symmetry is None else f", {self.symmetry.order} images each"
+        return f"{self.steps} steps, {len(self)} transfers{images}"
 
     def __len__(self) -> int:
-        """Return the number of transfers."""
+        """Return the number of transfers that are listed."""
         return sum(len(phase.transfers) for phase in self.phases)

@@ -15,7 +15,6 @@ from forestcoll.collective import PhaseOp
 from forestcoll.errors import InputError, shown
 from forestcoll.exact import json_text
 from forestcoll.json_parts import list_of, name_of, number_below, numbers_below, object_of, rational_of, require
-from forestcoll.proof.reading import symmetry_of
 from forestcoll.schedule.document_parts import (
     bound_document,
     bound_in,
@@ -25,6 +24,8 @@ from forestcoll.schedule.document_parts import (
     ranks_in,
     shards_document,
     shards_in,
+    symmetry_document,
+    symmetry_in,
     topology_in,
 )
 from forestcoll.schedule.rows import IntArray, Rows, row_starts
@@ -52,8 +53,7 @@ def text_of(schedule: TreeSchedule, *, topology: bool = True) -> Iterator[str]:
     if schedule.ranks is not None:
         head["ranks"] = list(schedule.ranks)
     head |= {key: list(nodes) for key in _ENDS if (nodes := getattr(schedule, key)) is not None}
-    if schedule.symmetry is not None:
-        head["symmetry"] = [{"order": each.order, "image": each.image.tolist()} for each in schedule.symmetry.shifts]
+    head |= symmetry_document(schedule.symmetry)
     yield json_text(head)[:-1]
     yield ',\n"routes": ['
     yield from _joined(row_texts(schedule.routes))
@@ -106,7 +106,6 @@ def from_document(document: Mapping[str, object], where: str, topology: Topology
         _phase(phase, len(topology.nodes), len(routes), f"{where}: phases[{place}]")
         for place, phase in enumerate(list_of(document.get("phases"), f"{where}: phases"))
     )
-    symmetry = document.get("symmetry")
     return TreeSchedule(
         topology=topology,
         collective=collective,
@@ -115,7 +114,7 @@ def from_document(document: Mapping[str, object], where: str, topology: Topology
         algbw=rational_of(document.get("algbw"), f"{where}: algbw"),
         bound=bound_in(document, collective, topology, where),
         trees_per_root=_tree_count(document.get("trees_per_root"), where),
-        symmetry=None if symmetry is None else symmetry_of(symmetry, topology, f"{where}: symmetry"),
+        symmetry=symmetry_in(document, topology, where),
         shards=shards_in(document, topology, ranks, where),
         ranks=ranks,
         sources=compute_nodes_in(document, "sources", topology, where),

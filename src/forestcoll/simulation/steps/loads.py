@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from forestcoll.collective import PhaseOp
+from forestcoll.schedule.steps.expansion import expanded_steps
 from forestcoll.schedule.steps.routes import carried_by_links
 from forestcoll.schedule.steps.value import StepPhase, StepSchedule
 from forestcoll.simulation.loads import FloatArray
@@ -34,6 +35,7 @@ def parts_of(schedule: StepSchedule) -> FloatArray:
 
 def loads_by_step(schedule: StepSchedule) -> Iterator[StepLoads]:
     """Yield the loads of each step, in order."""
+    schedule = expanded_steps(schedule)
     targets = np.array([link.target for link in schedule.topology.links])
     for phase in schedule.phases:
         for parts in _parts_by_step(schedule, phase):

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from itertools import accumulate
 
+from forestcoll.schedule.steps.expansion import expanded_steps
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.simulation.costs import Costs
 from forestcoll.simulation.sends import Send, Sends
@@ -20,6 +21,7 @@ def sends_of_shard(schedule: StepSchedule, size: int, costs: Costs) -> Sends:
     Raises:
         InputError: the size in bytes of the network's bandwidth unit is not known.
     """
+    schedule = expanded_steps(schedule)
     root = schedule.members[0]
     return Sends(root, schedule.shard_sizes[root], tuple(_sends(schedule, root, _ends(schedule, size, costs))))
 

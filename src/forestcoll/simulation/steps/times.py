@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from forestcoll.collective import PhaseOp
+from forestcoll.schedule.steps.expansion import expanded_steps
 from forestcoll.schedule.steps.routes import link_numbers, links_of_routes, passes_compute
 from forestcoll.schedule.steps.value import NO_ROUTE, StepSchedule, Transfers
 from forestcoll.simulation.costs import Costs, Point, point_at
@@ -38,6 +39,7 @@ class StepWork:
     @staticmethod
     def of(schedule: StepSchedule) -> "StepWork":
         """Return the work of `schedule`. Raises `InputError` if the size of the bandwidth unit is not known."""
+        schedule = expanded_steps(schedule)
         greatest = max(_greatest_part(schedule, phase.transfers) for phase in schedule.phases)
         return StepWork(schedule, Wires.of(schedule.topology), tuple(loads_by_step(schedule)), greatest)
 

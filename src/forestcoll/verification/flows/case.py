@@ -13,7 +13,6 @@ import numpy as np
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.rows import IntArray
 from forestcoll.verification.network import ExactArray
-from forestcoll.verification.permutations import power
 from forestcoll.verification.proof_checks.question import MAX_DENOMINATOR_DIGITS, Question
 from forestcoll.verification.routes.case import RouteCase
 
@@ -63,31 +62,11 @@ class Case(RouteCase):
         The first pair of an orbit starts on the least node of an orbit of nodes.
         """
         total: dict[tuple[int, int], int] = {}
-        moves = self._moves()
-        ends = zip(self.flows.sources.tolist(), self.flows.targets.tolist(), strict=True)
-        for (source, target), amount in zip(ends, self.amounts, strict=True):
-            first = (
-                (source, target) if source not in moves else (int(moves[source][source]), int(moves[source][target]))
-            )
+        sources = self.group.orbits[self.flows.sources]
+        targets = self.group.to_least(self.flows.sources, self.flows.targets)
+        for first, amount in zip(zip(sources.tolist(), targets.tolist(), strict=True), self.amounts, strict=True):
             total[first] = total.get(first, 0) + amount
         return total
-
-    def _moves(self) -> dict[int, IntArray]:
-        """Return, for each source of a flow that is not the least node of its orbit, the element that maps it there."""
-        least = self.group.orbits
-        found: dict[int, IntArray] = {}
-        for source in np.unique(self.flows.sources).tolist():
-            if least[source] != source:
-                found[source] = self._element(source, int(least[source]))
-        return found
-
-    def _element(self, source: int, target: int) -> IntArray:
-        """Return the element of the group that maps `source` to `target`."""
-        place = int((self.group.images(source) == target).argmax())
-        element: IntArray = np.arange(self.network.size)
-        for shift, exponent in zip(self.group.shifts, self.group.powers(place), strict=True):
-            element = power(shift, exponent)[element]
-        return element
 
     @cached_property
     def loads(self) -> ExactArray:

@@ -64,11 +64,39 @@ class Group:
                 least[images], is_done[images] = node, True
         return least
 
+    def to_least(self, keys: IntArray, nodes: IntArray) -> IntArray:
+        """Return the image of each of `nodes` under the element that maps its key to the least node of the orbit.
+
+        Args:
+            keys: compute nodes that take part, one for each of `nodes`. No two elements map a key to the same node.
+            nodes: the nodes that are mapped.
+        """
+        exponents = np.unravel_index(self._places[keys], self.orders) if self.shifts else ()
+        for shift, order, exponent in zip(self.shifts, self.orders, exponents, strict=True):
+            nodes = _powers(shift, (order - exponent) % order, nodes)
+        return nodes
+
+    @cached_property
+    def _places(self) -> IntArray:
+        """For each compute node, the place in `images` of the product that maps the least node of its orbit to it."""
+        places = np.zeros(self._network.size, dtype=np.int64)
+        for node in np.flatnonzero(self._network.is_compute & (self.orbits == np.arange(len(places)))).tolist():
+            places[self.images(node)] = np.arange(self.order)
+        return places
+
     def summed(self, loads: ExactArray) -> ExactArray:
         """Return the sum of the images of the link loads `loads` under all products."""
         for image, order in zip(self.link_images, self.orders, strict=True):
             loads = _sum_of_powers(loads, image, order)
         return loads
+
+
+def _powers(shift: IntArray, exponents: IntArray, nodes: IntArray) -> IntArray:
+    """Return the image of each of `nodes` under the power of `shift` with its exponent, one binary digit at a time."""
+    while exponents.any():
+        nodes = np.where(exponents % 2 == 1, shift[nodes], nodes)
+        shift, exponents = shift[shift], exponents // 2
+    return nodes
 
 
 def _sum_of_powers(loads: ExactArray, image: IntArray, count: int) -> ExactArray:

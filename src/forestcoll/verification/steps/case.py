@@ -2,27 +2,29 @@
 
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from math import lcm
 
 import numpy as np
 
 from forestcoll.schedule.rows import IntArray
 from forestcoll.schedule.steps.value import StepSchedule, Transfers
-from forestcoll.verification.network import ExactArray, Network
+from forestcoll.verification.network import ExactArray
+from forestcoll.verification.routes.case import RouteCase
 from forestcoll.verification.steps.spread import Spread
 
 
-class StepCase:
+class StepCase(RouteCase):
     """A step schedule under test. A property relies on all rules that are applied before the rules that use it."""
 
     def __init__(self, schedule: StepSchedule) -> None:
+        super().__init__(schedule.topology, schedule.ranks, schedule.routes, schedule.symmetry)
         self.schedule = schedule
-        self.network = Network(schedule.topology)
 
     @cached_property
     def spreads(self) -> tuple[Spread, ...]:
-        """For each phase, how shards spread; a reduce is read backwards (Theorem 1)."""
-        return tuple(Spread.of(phase, len(self.schedule.topology.nodes)) for phase in self.schedule.phases)
+        """For each phase, how the first shard of each orbit spreads; a reduce is read backwards (Theorem 1)."""
+        return tuple(Spread.of(phase, self.group) for phase in self.schedule.phases)
 
     @cached_property
     def step_times(self) -> tuple[Fraction, ...]:
@@ -37,13 +39,9 @@ class StepCase:
         return 1 / time if time else None
 
     @cached_property
-    def hops(self) -> tuple[IntArray, IntArray]:
+    def route_hops(self) -> tuple[IntArray, IntArray]:
         """For each hop of each route, its place in the entries of the routes, and its link, or -1 for no link."""
-        routes = self.schedule.routes
-        is_last = np.zeros(len(routes.entries), dtype=np.bool_)
-        is_last[routes.starts[1:] - 1] = True
-        places = np.flatnonzero(~is_last)
-        return places, self.network.find_links(routes.entries[places], routes.entries[places + 1])
+        return self.hops(self.routes)
 
     def _crossed(self, transfers: Transfers, sizes: ExactArray) -> tuple[IntArray, IntArray, ExactArray]:
         """Return steps, links and amounts: what crosses the links at the steps, in any order, some links twice."""
@@ -65,7 +63,7 @@ class StepCase:
     def _links_of(self, numbers: IntArray) -> tuple[IntArray, IntArray]:
         """Return the links of the routes with these numbers, one route after the other, and how many each has."""
         of_hop = np.full(len(self.schedule.routes.entries), -1, dtype=np.int64)
-        places, links = self.hops
+        places, links = self.route_hops
         of_hop[places] = links
         starts = self.schedule.routes.starts.astype(np.int64)
         lengths = starts[numbers + 1] - starts[numbers] - 1
@@ -74,6 +72,7 @@ class StepCase:
 
     def _times(self, transfers: Transfers) -> list[Fraction]:
         loads, links, steps, whole = self._loads(transfers)
+        loads, links, steps = self._with_images(loads, links, steps, transfers.steps)
         distinct, class_of = self.network.bandwidths
         greatest = np.zeros((transfers.steps, len(distinct)), dtype=loads.dtype)
         np.maximum.at(greatest, (steps, class_of[links]), loads)
@@ -82,6 +81,20 @@ class StepCase:
             for row in greatest.tolist()
         ]
 
+    def _with_images(
+        self, loads: ExactArray, links: IntArray, steps: IntArray, count: int
+    ) -> tuple[ExactArray, IntArray, IntArray]:
+        """Return the loads of all images of transfers, from those of base transfers, in the order of the steps."""
+        if not self.group.shifts:
+            return loads, links, steps
+        summed = []
+        for begin, end in pairwise(np.searchsorted(steps, np.arange(count + 1)).tolist()):
+            of_step = np.zeros(len(self.network.sources), dtype=loads.dtype)
+            of_step[links[begin:end]] = loads[begin:end]
+            summed.append(self.group.summed(of_step))
+        every = np.arange(len(self.network.sources))
+        return np.concatenate(summed), np.tile(every, count), np.repeat(np.arange(count), len(every))
+
     def _loads(self, transfers: Transfers) -> tuple[ExactArray, IntArray, IntArray, int]:
         """Return, for each link used at a step, its load, link and step; and the number of load units of M."""
         shards = self.schedule.shard_sizes
@@ -89,7 +102,7 @@ class StepCase:
             lcm(*(point.denominator for point in transfers.points)),
             lcm(*(each.denominator for each in shards)),
         )
-        fits = parts * unit * max(len(transfers), 1) <= np.iinfo(np.int64).max
+        fits = parts * unit * max(len(transfers) * self.group.order, 1) <= np.iinfo(np.int64).max
         points, weights = (
             np.array([int(value * whole) for value in values], dtype=np.int64 if fits else object)
             for values, whole in ((transfers.points, parts), (shards, unit))

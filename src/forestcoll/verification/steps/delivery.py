@@ -62,7 +62,7 @@ def _part(case: StepCase, sent: Transfers, transfer: int) -> str:
 def _is_not_held(spread: Spread) -> BoolArray:
     """Return the transfers that send data which their source has not received before their step."""
     pieces = spread.pieces
-    owners = spread.shards.astype(np.int64) * spread.nodes + spread.sources
+    owners = spread.owners(spread.shards, spread.sources)
     complete_at = _complete_at(spread, pieces)
     doubtful = np.flatnonzero((spread.sources != spread.shards) & (complete_at[owners] >= spread.steps))
     wrong = np.zeros(len(spread.shards), dtype=np.bool_)
@@ -73,7 +73,7 @@ def _is_not_held(spread: Spread) -> BoolArray:
 def _complete_at(spread: Spread, pieces: Pieces) -> IntArray:
     """Return, for each owner, the step at which it has the whole shard, or a step that never comes."""
     never = np.iinfo(np.int64).max
-    complete = np.full(spread.nodes**2, never, dtype=np.int64)
+    complete = np.full(spread.size, never, dtype=np.int64)
     whole = np.flatnonzero(_is_whole(spread, pieces))
     latest = np.maximum.reduceat(pieces.steps, pieces.starts[:-1][whole]) if len(whole) else whole
     # reduceat covers all pieces up to the next given start. The result is exact if the pieces of these owners are
@@ -85,11 +85,11 @@ def _complete_at(spread: Spread, pieces: Pieces) -> IntArray:
 def _is_whole(spread: Spread, pieces: Pieces) -> BoolArray:
     """Return, for each owner, whether its pieces make up the whole shard."""
     if not len(pieces.owners) or spread.points[0] != 0 or spread.points[-1] != 1:
-        return np.zeros(spread.nodes**2, dtype=np.bool_)
+        return np.zeros(spread.size, dtype=np.bool_)
     counts = np.diff(pieces.starts)
     first = np.minimum(pieces.starts[:-1], len(pieces.owners) - 1)
     last = np.maximum(pieces.starts[1:] - 1, 0)
-    joins = np.bincount(pieces.owners[pieces.joins_next], minlength=spread.nodes**2)
+    joins = np.bincount(pieces.owners[pieces.joins_next], minlength=spread.size)
     whole: BoolArray = (
         (counts > 0)
         & (joins == counts - 1)
@@ -132,14 +132,16 @@ def missing(case: StepCase) -> str | None:
         return _missing_part(case, case.spreads[0])
     members = np.array(case.schedule.members, dtype=np.int64)
     sizes = case.schedule.shard_sizes
-    shards = np.array([node for node in members.tolist() if sizes[node] > 0], dtype=np.int64)
+    sent = np.array([node for node in members.tolist() if sizes[node] > 0], dtype=np.int64)
     for phase, spread in zip(case.schedule.phases, case.spreads, strict=True):
-        owners = (shards[:, None] * spread.nodes + members[None, :]).ravel()
+        shards = np.intersect1d(sent, spread.origins)
+        owners = spread.owners(shards[:, None], members[None, :]).ravel()
         is_own = (shards[:, None] == members[None, :]).ravel()
         place = first_true(~_is_whole(spread, spread.pieces)[owners] & ~is_own)
         if place is None:
             continue
-        shard, node = (wording.node(case, int(each)) for each in divmod(int(owners[place]), spread.nodes))
+        origin, member = divmod(int(owners[place]), spread.nodes)
+        shard, node = (wording.node(case, each) for each in (int(spread.origins[origin]), member))
         does = "sends" if phase.op is PhaseOp.REDUCE else "receives"
         return f"node {node} never {does} all of the shard of {shard}; expected all of it by the last step"
     return None

@@ -109,6 +109,26 @@ def ranks_wrong(case: StepCase) -> str | None:
     return None
 
 
+def symmetry_forbidden(case: StepCase) -> str | None:
+    """Find a symmetry of an all-to-all, whose parts belong to the nodes in their order."""
+    if case.group.order == 1 or case.schedule.collective is not Collective.ALL_TO_ALL:
+        return None
+    return "an all-to-all in steps has a symmetry; list all transfers"
+
+
+def shards_asymmetric(case: StepCase) -> str | None:
+    """Find a node that a shift maps to a node with a shard of another size."""
+    sizes = case.schedule.shard_sizes
+    for place, shift in enumerate(case.group.shifts):
+        for node, image in enumerate(shift.tolist()):
+            if sizes[node] != sizes[image]:
+                sent = (
+                    f"{wording.node(case, node)} with a shard of {number(sizes[node])} to {wording.node(case, image)}"
+                )
+                return f"shift {place} sends {sent} with one of {number(sizes[image])}; expected equal shards"
+    return None
+
+
 def node_wrong(case: StepCase) -> str | None:
     """Find a transfer whose source, target or shard is not a compute node that takes part."""
     nodes = len(case.network.is_compute)

@@ -30,7 +30,7 @@ def node_repeated(case: StepCase) -> str | None:
 
 def hop_missing(case: StepCase) -> str | None:
     """Find a hop of a route that crosses no link."""
-    places, links = case.hops
+    places, links = case.route_hops
     hop = first_true(links < 0)
     if hop is None:
         return None

@@ -9,6 +9,7 @@ only wasteful.
 from typing import TypeAlias
 
 from forestcoll.verification.claims import FORM, Claim, bound_rules
+from forestcoll.verification.routes.rules import SYMMETRY
 from forestcoll.verification.rule import Rule, statements
 from forestcoll.verification.steps import delivery, form, routes
 from forestcoll.verification.steps.case import StepCase
@@ -44,6 +45,9 @@ RULES: tuple[StepRule, ...] = (
         "If shards are given, each node has one, of 0 or more, and they add up to 1. In an all-to-all, none are given.",
         form.shards_wrong,
     ),
+    *SYMMETRY,
+    Rule("symmetry-exchange", "An all-to-all has no symmetry.", form.symmetry_forbidden),
+    Rule("symmetry-shard", "A shift maps each node to a node whose shard has the same size.", form.shards_asymmetric),
     Rule(
         "transfer-node",
         "Sources, targets and owners of shards are numbers of compute nodes that take part.",

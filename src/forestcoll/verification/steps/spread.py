@@ -16,14 +16,19 @@ from forestcoll.collective import PhaseOp
 from forestcoll.schedule.rows import IntArray
 from forestcoll.schedule.steps.value import StepPhase
 from forestcoll.verification.network import BoolArray
+from forestcoll.verification.routes.group import Group
 
 
 @dataclass(frozen=True)
 class Spread:
     """Transfers that copy shards; the transfers of a reduce are read backwards in time and direction.
 
+    With a symmetry, each transfer is replaced by its image whose shard is that of the first node of the orbit. If these
+    shards spread as they should, the images of their spread are those of the other shards.
+
     Attributes:
         nodes: the number of nodes.
+        origins: the nodes whose shards are followed, in ascending order.
         steps: for each transfer, its step, in the order in which copies spread.
         shards: for each transfer, the node that owns the shard.
         sources: for each transfer, the node that the copy comes from.
@@ -34,6 +39,7 @@ class Spread:
     """
 
     nodes: int
+    origins: IntArray
     steps: IntArray
     shards: IntArray
     sources: IntArray
@@ -43,13 +49,30 @@ class Spread:
     points: tuple[Fraction, ...]
 
     @staticmethod
-    def of(phase: StepPhase, nodes: int) -> "Spread":
-        """Return how shards spread in `phase`."""
+    def of(phase: StepPhase, group: Group) -> "Spread":
+        """Return how the shard of the first node of each orbit spreads in `phase`."""
         sent, steps = phase.transfers, phase.transfers.step_of
-        sources, targets = sent.sources, sent.targets
+        sources, targets = (group.to_least(sent.shards, ends) for ends in (sent.sources, sent.targets))
         if phase.op is PhaseOp.REDUCE:
             steps, sources, targets = sent.steps - 1 - steps, targets, sources
-        return Spread(nodes, steps, sent.shards, sources, targets, sent.lows, sent.highs, sent.points)
+        origins, shards = np.unique(group.orbits), group.orbits[sent.shards]
+        return Spread(len(group.orbits), origins, steps, shards, sources, targets, sent.lows, sent.highs, sent.points)
+
+    @property
+    def size(self) -> int:
+        """The number of pairs of an origin and a node, which own pieces."""
+        return len(self.origins) * self.nodes
+
+    def owners(self, shards: IntArray, nodes: IntArray) -> IntArray:
+        """Return the number of each pair of an origin and a node."""
+        return self._places[shards] * self.nodes + nodes
+
+    @cached_property
+    def _places(self) -> IntArray:
+        """For each node, its place among the origins."""
+        places = np.zeros(self.nodes, dtype=np.int64)
+        places[self.origins] = np.arange(len(self.origins))
+        return places
 
     @cached_property
     def pieces(self) -> "Pieces":
@@ -63,7 +86,7 @@ class Pieces:
 
     Attributes:
         transfers: for each piece, the transfer that brings it.
-        owners: for each piece, shard * nodes + node.
+        owners: for each piece, the number of the pair of its shard and the node that receives it.
         lows: for each piece, the index of the point where it begins.
         highs: for each piece, the index of the point where it ends. A piece may overlap the next piece of the same
             owner only if `overlap` is not None.
@@ -84,15 +107,15 @@ class Pieces:
     @staticmethod
     def of(spread: Spread) -> "Pieces":
         """Return the pieces that `spread` brings; if data comes twice, only the first to arrive is kept."""
-        owners = spread.shards.astype(np.int64) * spread.nodes + spread.targets
+        owners = spread.owners(spread.shards, spread.targets)
         order = np.argsort(owners * len(spread.points) + spread.lows, kind="stable")
         rows = _Rows(order, owners[order], spread.lows[order], spread.highs[order], spread.steps[order])
         overlaps = _overlapping(rows)
         overlap = int(order[overlaps].min()) if len(overlaps) else None
         if overlap is not None:
             rows = _earliest(rows, sorted(set(rows.owners[overlaps].tolist())))
-        starts = np.zeros(spread.nodes**2 + 1, dtype=np.int64)
-        np.cumsum(np.bincount(rows.owners, minlength=spread.nodes**2), out=starts[1:])
+        starts = np.zeros(spread.size + 1, dtype=np.int64)
+        np.cumsum(np.bincount(rows.owners, minlength=spread.size), out=starts[1:])
         return Pieces(*rows, starts, overlap)
 
     @cached_property
