@@ -41,11 +41,11 @@ def document(text: str) -> Any:
 def test_a_timeout_leaves_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     give_up_after(1.0, monkeypatch)
     schedule = generate(build_topology("ring:nodes=3"), "allreduce")
-    with Players([schedule], name='my "group"/1', dump=tmp_path / "new") as players:
+    with Players([schedule], name='my "group"\t1', dump=tmp_path / "new") as players:
         for text in fail(players):
             found = document(text)
             assert found["format"] == "forestcoll.dump/1"
-            assert found["group"] == 'my "group"/1'
+            assert found["group"] == 'my "group"\t1'
             assert found["fault"]["rank"] == 1
             assert found["fault"]["text"] in text
             first, last = found["operations"]
