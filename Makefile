@@ -18,7 +18,7 @@ PIP := $(BIN)/python -m pip install --quiet
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # two pip processes must not write to the same environment
-.PHONY: help setup demo test test-all torch browser sanitize bench bench-scale scale-table fabric fabric-all soak soak-long soak-runtime pictures docs lint format hooks clean distclean evidence mutants fuzz-native
+.PHONY: help setup demo test test-all torch browser sanitize bench bench-scale scale-table fabric fabric-all soak soak-long soak-runtime pictures docs lint format hooks clean distclean evidence mutants fuzz-native coverage coverage-native
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -41,6 +41,10 @@ test-all: $(STAMPS)/package $(STAMPS)/test ## run all tests, including the slow 
 torch: $(STAMPS)/package $(STAMPS)/torch ## install the CPU build of PyTorch, so that the tests of the torch backend run
 
 browser: $(STAMPS)/package $(STAMPS)/browser ## install playwright, so that the tests of the report run where chromium is installed
+
+# Set up another build of the compiled modules in a folder of build/.
+configure = $(BIN)/cmake -S . -B build/$(1) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja \
+  -DPython_EXECUTABLE=$(abspath $(BIN))/python -Dnanobind_DIR=$$($(BIN)/python -m nanobind --cmake_dir)
 
 SANITIZERS := address thread
 sanitize: $(addprefix sanitize-,$(SANITIZERS)) ## run the runtime's tests with an engine built for the address and the thread sanitizer
@@ -67,9 +71,7 @@ sanitize-core: ## run the tests of the native core with a core built for the add
 sanitize-schedules: ## run the tests of reading, writing and verifying schedules with the same sanitizers
 sanitize-%: $(STAMPS)/package $(STAMPS)/test
 	@echo "== Building $(MODULE) with -fsanitize=$(FLAGS)"
-	@$(BIN)/cmake -S . -B build/sanitize-$* -G Ninja -DCMAKE_BUILD_TYPE=Release -DFORESTCOLL_SANITIZE=$(FLAGS) \
-	  -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -DPython_EXECUTABLE=$(abspath $(BIN))/python \
-	  -Dnanobind_DIR=$$($(BIN)/python -m nanobind --cmake_dir) >/dev/null
+	@$(call configure,sanitize-$*) -DCMAKE_BUILD_TYPE=Release -DFORESTCOLL_SANITIZE=$(FLAGS) >/dev/null
 	@$(BIN)/cmake --build build/sanitize-$* --target $(MODULE) >/dev/null
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=exitcode=66 \
 	  $(VARIABLE)=$$(ls $(abspath build/sanitize-$*)/$(MODULE)*.so) PYTHONPATH=src:tests \
@@ -104,6 +106,27 @@ soak-long: $(STAMPS)/package ## look for faults for about an hour on 2 cores, an
 MUTANTS := trees/ flows/case.py flows/delivery.py flows/judge.py flows/wording.py bundle/ series/ proof_checks/cut.py proof_checks/partition.py proof_checks/receipt.py
 mutants: $(STAMPS)/package $(STAMPS)/test ## change each line of the verifier, and look for changes that no test notices
 	$(BIN)/python benchmarks/mutants.py $(MUTANTS)
+
+coverage: $(STAMPS)/package $(STAMPS)/test ## show what the fast tests execute of the Python code, by package; at least 97 %
+	rm -rf build/coverage
+	$(BIN)/python -m coverage run -m pytest -q -n auto
+	$(BIN)/python -m coverage combine -q
+	$(BIN)/python -m coverage json -q -o build/coverage/report.json
+	$(BIN)/python benchmarks/covered.py python build/coverage/report.json
+
+# gcov counts how often each line runs. Old counts are removed, and the modules are compiled without much optimisation.
+coverage-native: SUITE := $(CORE_SUITE) tests/schedule tests/verification/trees tests/bounds tests/concurrent_flow tests/runtime
+coverage-native: $(STAMPS)/package $(STAMPS)/test ## show the lines of the native code that no test executes
+	@echo "== Building the compiled modules with --coverage"
+	@$(call configure,coverage-native) -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-g -O1" \
+	  -DCMAKE_CXX_FLAGS="--coverage -fprofile-update=atomic" >/dev/null
+	@$(BIN)/cmake --build build/coverage-native >/dev/null
+	@find build/coverage-native -name '*.gcda' -delete
+	FORESTCOLL_CORE=$$(ls $(abspath build/coverage-native)/_native*.so) \
+	  FORESTCOLL_SCHEDULES=$$(ls $(abspath build/coverage-native)/_schedules*.so) \
+	  FORESTCOLL_ENGINE=$$(ls $(abspath build/coverage-native)/_runtime*.so) PYTHONPATH=src:tests \
+	  $(BIN)/python -m pytest -q -n auto -p sanitized $(SUITE)
+	$(BIN)/python benchmarks/covered.py native build/coverage-native
 
 soak-runtime: $(STAMPS)/package ## break ranks of the runtime 300 times, then run mixed operations for two minutes
 	$(BIN)/python benchmarks/faults.py

@@ -107,6 +107,16 @@ def test_an_all_to_all_needs_paths_between_all_terminals(name: str) -> None:
         core.distance_sum(core.Problem(3, [0, 1], [1, 0], [1, 1], [0, 1, 2]), [1, 1])
 
 
+def test_lengths_and_latencies_that_do_not_fit_the_arcs_are_refused(native: Core) -> None:
+    problem = native.Problem(**TRIANGLE)
+    with pytest.raises(ValueError, match="lengths needs one for every arc"):
+        native.distance_sum(problem, [1, 1])
+    with pytest.raises(ValueError, match="latencies needs one for every arc"):
+        native.broadcast_breadth_first(problem, 1, [0, 0], 0)
+    with pytest.raises(ValueError, match="a latency is negative"):
+        native.broadcast_breadth_first(problem, 1, [0, -1, 0], 0)
+
+
 def complete(core: Core, nodes: int, capacity: int) -> AnyProblem:
     arcs = {(tail, head): capacity for tail in range(nodes) for head in range(nodes) if tail != head}
     return problem_of(core, nodes, arcs, range(nodes))

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from itertools import pairwise
+from random import Random
 
 import pytest
 from flow_problems import Scaled, check_trees, chunks, load_of, logical_capacities, routes_of, scaled, weighted, within
@@ -47,6 +48,12 @@ def check_stages(core: Core, network: Scaled) -> None:
     assert counters["batches"] == len(roots) <= most_batches(network, capacities)
 
     check_routed(network, core.route_trees(problem, logical, batches))
+
+
+def check_growing(core: Core, network: Scaled) -> None:
+    routed, counters = core.grow_trees(network.on(core), network.supply)
+    assert counters["missing"] == 0
+    check_routed(network, routed)
 
 
 def check_routed(network: Scaled, routed: RoutedTrees) -> None:
@@ -135,10 +142,28 @@ SKEWED = Scaled(
 )
 
 
-def test_trees_that_cannot_be_grown_are_packed(core: Core) -> None:
-    problem = SKEWED.on(core)
-    routed, _ = core.grow_trees(problem, SKEWED.supply)
-    check_routed(SKEWED, routed)
+ENTANGLED = Scaled(
+    nodes=5,
+    capacities={
+        (0, 1): 4,
+        (0, 2): 3,
+        (2, 3): 12,
+        (2, 4): 9,
+        (1, 2): 3,
+        (1, 0): 4,
+        (4, 1): 8,
+        (4, 0): 8,
+        (3, 4): 3,
+        (4, 2): 6,
+    },
+    terminals=(0, 1, 2, 3, 4),
+    supply=3,
+)
+
+
+@pytest.mark.parametrize("network", [SKEWED, ENTANGLED])
+def test_trees_that_cannot_be_grown_are_packed(core: Core, network: Scaled) -> None:
+    check_growing(core, network)
 
 
 def test_links_without_capacity_change_nothing(core: Core) -> None:
@@ -163,7 +188,7 @@ def test_links_without_capacity_change_nothing(core: Core) -> None:
 def test_every_stage_on_machines(core: Core, spec: str) -> None:
     network = scaled(build_topology(spec))
     check_stages(core, network)
-    check_routed(network, core.grow_trees(network.on(core), network.supply)[0])
+    check_growing(core, network)
 
 
 @examples(200)
@@ -183,3 +208,36 @@ def test_the_reference_keeps_paths_for_every_logical_arc(topology: Topology) -> 
             paths.append(list(pairwise(path)))
             amounts.append(amount)
     assert within(load_of(paths, amounts), network.capacities)
+
+
+def tight_network(seed: int, terminals: int, supply: int) -> Scaled:
+    """Return a network whose capacities are what random trees use, so that there is hardly a choice of other trees."""
+    draw, capacities = Random(seed), Counter[Arc]()  # noqa: S311 (a test)
+    for root in range(terminals):
+        left = supply
+        while left:
+            multiplicity = draw.randint(1, left)
+            left -= multiplicity
+            inside, outside = [root], [node for node in range(terminals) if node != root]
+            draw.shuffle(outside)
+            for node in outside:
+                capacities[draw.choice(inside[-4:]), node] += multiplicity
+                inside.append(node)
+    return Scaled(terminals, capacities, tuple(range(terminals)), supply)
+
+
+def test_networks_without_spare_capacity(core: Core) -> None:
+    for seed in range(60):
+        network = tight_network(seed, 3 + seed % 5, 1 + seed % 4)
+        check_stages(core, network)
+        check_growing(core, network)
+
+
+def test_many_terminals_without_spare_capacity() -> None:
+    """More cuts become tight than one word of the pool has bits."""
+    network, core = tight_network(1, 170, 3), cores()["narrow"]
+    problem = network.on(core)
+    logical = core.remove_switches(problem, network.supply)
+    batches, counters = core.pack_trees(problem, logical, network.supply)
+    assert counters["learned_cuts"] > 64
+    assert sum(batches.lists(logical)[1]) == 170 * 3

@@ -15,11 +15,12 @@ from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
+import pytest
 
 from forestcoll.collective import Collective
 from forestcoll.generation.step_duality import from_allgathers
 from forestcoll.generation.steps import generate_steps
-from forestcoll.runtime import Communicator, MemoryStore, TcpStore
+from forestcoll.runtime import Communicator, MemoryStore, TcpStore, member
 from forestcoll.runtime.elements import AnyArray, ElementType, ReduceOp
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.steps.value import StepSchedule
@@ -78,6 +79,20 @@ class Players:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def give_up_after(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let operations fail after `seconds` without progress; the ranks still have `LIMIT` to meet."""
+    usual = member.new_engine
+    monkeypatch.setattr(member, "new_engine", lambda rank, _, name, dump: usual(rank, seconds, name, dump))
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    """Return as soon as `condition` is true; it must be true in the end."""
+    until = time.monotonic() + LIMIT
+    while not condition():
+        assert time.monotonic() < until, "the condition is not true in time"
+        time.sleep(0.01)
 
 
 def outcome(call: Callable[[], Any]) -> Any:

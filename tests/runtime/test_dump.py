@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from players import Players, outcome
+from players import LIMIT, Players, give_up_after, outcome
 
 from forestcoll.errors import InputError
 from forestcoll.runtime import Communicator
@@ -15,14 +15,21 @@ from forestcoll.solver.generate import generate
 from forestcoll.topology.registry import build_topology
 
 
-def fail(players: Players) -> list[str]:
-    """Run one operation, then one that rank 1 never calls; return the messages of the other ranks."""
+def fail(players: Players, *, closing: bool = False) -> list[str]:
+    """Run one operation, then one that rank 1 never calls; return the messages of the other ranks.
+
+    Args:
+        players: the ranks.
+        closing: whether rank 1 closes the group, so that no rank waits for a limit.
+    """
 
     def body(group: Communicator) -> str:
-        group.allreduce(np.ones(10, dtype=np.float32)).wait(10)
+        group.allreduce(np.ones(10, dtype=np.float32)).wait(LIMIT)
         if group.rank == 1:
+            if closing:
+                group.close()
             return ""
-        return str(outcome(lambda: group.allreduce(np.ones(1000)).wait(10)))
+        return str(outcome(lambda: group.allreduce(np.ones(1000)).wait(LIMIT)))
 
     return [text for text in players.run(body) if text]
 
@@ -31,13 +38,14 @@ def document(text: str) -> Any:
     return json.loads(Path(text.rpartition(" are in ")[2]).read_text())
 
 
-def test_a_timeout_leaves_a_file(tmp_path: Path) -> None:
+def test_a_timeout_leaves_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    give_up_after(1.0, monkeypatch)
     schedule = generate(build_topology("ring:nodes=3"), "allreduce")
-    with Players([schedule], timeout=0.3, name='my "group"/1', dump=tmp_path / "new") as players:
+    with Players([schedule], name='my "group"\t1', dump=tmp_path / "new") as players:
         for text in fail(players):
             found = document(text)
             assert found["format"] == "forestcoll.dump/1"
-            assert found["group"] == 'my "group"/1'
+            assert found["group"] == 'my "group"\t1'
             assert found["fault"]["rank"] == 1
             assert found["fault"]["text"] in text
             first, last = found["operations"]
@@ -56,14 +64,14 @@ def test_a_timeout_leaves_a_file(tmp_path: Path) -> None:
 
 def test_the_environment_names_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORESTCOLL_DUMP", str(tmp_path))
-    with Players([generate(build_topology("complete:nodes=2"), "allreduce")], timeout=0.3) as players:
-        assert document(fail(players)[0])["rank"] == 0
+    with Players([generate(build_topology("complete:nodes=2"), "allreduce")]) as players:
+        assert document(fail(players, closing=True)[0])["rank"] == 0
 
 
 def test_a_file_that_cannot_be_written_is_said(tmp_path: Path) -> None:
-    with Players([generate(build_topology("complete:nodes=2"), "allreduce")], timeout=0.3, dump=tmp_path) as players:
+    with Players([generate(build_topology("complete:nodes=2"), "allreduce")], dump=tmp_path) as players:
         (tmp_path / f"default-rank0-{os.getpid()}.json").mkdir()  # in the place of the file
-        assert "the dump could not be written to" in fail(players)[0]
+        assert "the dump could not be written to" in fail(players, closing=True)[0]
 
 
 def test_a_bad_folder_is_refused(tmp_path: Path) -> None:

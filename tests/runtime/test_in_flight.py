@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from players import LIMIT, NETWORKS, Players, steps_of
+from players import LIMIT, NETWORKS, Players, steps_of, wait_until
 
 from forestcoll.runtime import Communicator, MemoryStore
 from forestcoll.runtime import plan as plans
@@ -124,9 +124,7 @@ def test_groups_leave_no_threads_sockets_or_memory() -> None:
     before = len(os.listdir("/proc/self/fd")), native_threads()  # noqa: PTH208 (a count)
     for _ in range(5):
         once()
-    until = time.monotonic() + 5
-    while native_threads() > before[1] and time.monotonic() < until:
-        time.sleep(0.01)
+    wait_until(lambda: native_threads() <= before[1])
     assert (len(os.listdir("/proc/self/fd")), native_threads()) <= before  # noqa: PTH208
 
 

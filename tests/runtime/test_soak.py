@@ -91,7 +91,6 @@ def check_a_fault(players: Players, culprit: int, late: float, fault: str) -> No
             assert (result == group.size).all()
 
     with players:
-        begin = time.monotonic()
         for result in players.run(body):
             assert isinstance(result, CommunicationError | InputError), result
-        assert time.monotonic() - begin < late + 3
+            assert "no progress" not in str(result)  # they do not wait for the limit of the group

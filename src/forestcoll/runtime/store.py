@@ -12,6 +12,7 @@ import socket
 import struct
 import threading
 import time
+from collections import deque
 from contextlib import suppress
 from typing import Any, Protocol
 
@@ -91,7 +92,7 @@ class TcpStore:
     def __init__(self, address: str, *, rank: int, timeout: float = 60.0, secret: bytes = b"") -> None:
         self._address = _parsed(address)
         self._secret = secret
-        self._lock = threading.Lock()
+        self._turns = _Turns()
         self._server = _Server(self._address, secret) if rank == 0 else None
         try:
             self._socket = self._connected(time.monotonic() + timeout, timeout)
@@ -151,7 +152,7 @@ class TcpStore:
         return connection
 
     def _ask(self, question: dict[str, object]) -> dict[str, Any]:
-        with self._lock:
+        with self._turns:
             try:
                 self._socket.settimeout(_ANSWER_SECONDS)
                 _send(self._socket, question)
@@ -169,6 +170,32 @@ def _parsed(address: str) -> tuple[str, int]:
     if not host or not port.isdigit() or int(port) > 65535:
         raise InputError(f"store is {address!r}; expected host:port, such as '127.0.0.1:29500'")
     return host, int(port)
+
+
+class _Turns:
+    """A lock that threads get in the order in which they came.
+
+    With a usual lock, a thread that waits for a value and repeats its question could keep all others out.
+    """
+
+    def __init__(self) -> None:
+        self._threads: deque[object] = deque()
+        self._changed = threading.Condition()
+
+    def __enter__(self) -> None:
+        with self._changed:
+            self._threads.append(mine := object())
+            try:
+                self._changed.wait_for(lambda: self._threads[0] is mine)
+            except BaseException:  # Ctrl-C
+                self._threads.remove(mine)
+                self._changed.notify_all()
+                raise
+
+    def __exit__(self, *_: object) -> None:
+        with self._changed:
+            self._threads.popleft()
+            self._changed.notify_all()
 
 
 class _Server:

@@ -1,10 +1,12 @@
 """Files of steps: schedules are read back, and errors name the place."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -116,6 +118,16 @@ def test_the_error_for_an_invalid_document_names_the_key(changes: dict[str, obje
         from_document(_document(**changes), where="file.json")
     assert str(raised.value).startswith("file.json: ")
     assert "\n" not in str(raised.value)
+
+
+def test_a_step_without_transfers_is_read_back(tmp_path: Path) -> None:
+    schedule = generate_steps("complete:nodes=2", "allreduce")
+    reduce, broadcast = schedule.phases
+    starts = np.append(reduce.transfers.starts, reduce.transfers.starts[-1])
+    pausing = replace(reduce, transfers=replace(reduce.transfers, starts=starts))
+    schedule = replace(schedule, phases=(pausing, broadcast))
+    write_schedule(schedule, tmp_path / "steps.json")
+    assert read_schedule(tmp_path / "steps.json") == schedule
 
 
 @pytest.mark.parametrize("key", ["collective", "topology", "steps"])

@@ -378,7 +378,7 @@ def test_a_phase_gives_its_trees() -> None:
 
 @pytest.mark.slow
 def test_a_schedule_of_a_thousand_nodes_is_written_and_read_in_seconds(tmp_path: Path) -> None:
-    """A million routes through one switch, a chain of all nodes from every root. The limit allows for slow disks."""
+    """A million routes through one switch, a chain of all nodes from every root. The limit is one of processor time."""
     count = 1024
     builder = TopologyBuilder("star")
     for node in range(count):
@@ -392,7 +392,7 @@ def test_a_schedule_of_a_thousand_nodes_is_written_and_read_in_seconds(tmp_path:
     schedule = TreeSchedule(
         builder.build(), Collective.ALLGATHER, Rows.of(routes), (phase,), algbw=Fraction(25 * count, count - 1)
     )
-    begin = time.perf_counter()
+    begin = time.process_time()
     write_schedule(schedule, tmp_path / "s.json")
     assert read_schedule(tmp_path / "s.json") == schedule
-    assert time.perf_counter() - begin < 10
+    assert time.process_time() - begin < 10

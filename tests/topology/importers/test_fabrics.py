@@ -116,9 +116,9 @@ def test_ten_thousand_lines_are_read_in_two_seconds() -> None:
     parts += [adapter(10**6 + n, f"node{n} mlx5_0", n // 32, n % 32 + 1) for n in range(adapters)]
     text = "".join(parts)
     assert text.count("\n") > 10_000
-    began = time.perf_counter()
+    began = time.process_time()
     imported = import_text(text)
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < 2
     assert len(imported.topology.compute) == adapters
     assert len(imported.topology.links) == 2 * (1280 + 1280)
 

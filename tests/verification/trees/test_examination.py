@@ -15,6 +15,7 @@ from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.solver.generate import generate
 from forestcoll.topology import TopologyBuilder
 from forestcoll.verification.rule import first_fault
+from forestcoll.verification.trees import examination
 from forestcoll.verification.trees.case import Case
 from forestcoll.verification.trees.rules import RULE_BOOKS
 from verify_drafts import GOOD, OTHERS, Draft, ring
@@ -219,3 +220,10 @@ def test_a_switch_that_only_adds_up_may_be_the_root_of_a_tree_that_reduces() -> 
     other = Phase(PhaseOp.BROADCAST, (0,), (Fraction(1),), Rows.of([[2]]))
     routes = Rows.of([[0, 2], [1, 2], [0, 3, 1]])
     assert agrees(replace(schedule, routes=routes, phases=(schedule.phases[0], other)))
+
+
+def test_marks_of_other_nodes_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = Case(ring().freeze())
+    monkeypatch.setattr(examination, "_members", lambda _: np.ones(2, dtype=np.bool_))
+    with pytest.raises(ValueError, match="marks of other nodes"):
+        examination.base_loads(case)

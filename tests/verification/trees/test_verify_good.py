@@ -141,9 +141,9 @@ def _chains(count: int) -> Draft:
 def test_a_thousand_nodes_are_verified_in_seconds() -> None:
     """About half a second on a laptop. The limit allows for a busy machine."""
     schedule = _chains(1024).freeze()
-    begin = time.perf_counter()
+    begin = time.process_time()
     assert verify(schedule).optimal
-    assert time.perf_counter() - begin < 5
+    assert time.process_time() - begin < 5
 
 
 def test_loads_use_64_bits_only_if_they_fit() -> None:

@@ -330,7 +330,7 @@ def test_sixteen_thousand_nodes_are_verified_in_seconds() -> None:
         (side, np.roll(number, -1, axis=1).reshape(-1).tolist()),
     ]
     draft.algbw = Fraction(side * side, (side - 1) * side)
-    begin = time.perf_counter()
+    begin = time.process_time()
     report = verify(draft.freeze())
-    assert time.perf_counter() - begin < 5
+    assert time.process_time() - begin < 5
     assert (report.fault, report.busiest_count) == (None, side * side)
