@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 
 from forestcoll import Collective, atomic_broadcast, compare_series, pipelined_broadcast
-from forestcoll.errors import NoSolutionError
 from forestcoll.exact_lp.exact_packing import packing_optimum
 from forestcoll.oneport import Platform, periodic_schedule, steady_optimum
 from forestcoll.oneport.flow_form import flow_form
@@ -101,11 +100,6 @@ def test_a_hypercube_in_each_model(port_model: str | None, throughput: str) -> N
     compared = compare_series(in_model(port_model), 0)
     assert str(compared.best.throughput) == throughput
     assert all(verify(compared.schedule(along)).ok for along in ("graph", "dag", "tree"))
-
-
-def test_half_duplex_nodes_on_an_odd_cycle_are_refused() -> None:
-    with pytest.raises(NoSolutionError, match=r"^platform: link .* is on a cycle of an odd number of compute nodes"):
-        compare_series(replace(figure_1(), port_model=HALF), "s")
 
 
 def test_a_schedule_for_fewer_ports_breaks_the_rule_of_ports() -> None:

@@ -20,6 +20,9 @@ from forestcoll.topology import NodeId, Topology, topology_from_document, topolo
 
 FORMAT = "forestcoll.broadcast-series/1"
 
+_NODE_KINDS = ("send", "receive", "both", "outgoing", "incoming")
+_KNOWN_KINDS = f"{', '.join(map(repr, _NODE_KINDS[:-1]))} or {_NODE_KINDS[-1]!r}"
+
 
 def text_of(schedule: SeriesSchedule) -> Iterator[str]:
     """Yield the pieces of the JSON text of `schedule`; equal schedules give equal texts."""
@@ -79,7 +82,8 @@ def _certificate_document(topology: Topology, proof: Proof) -> dict[str, object]
         else:
             prices.append({"node": ids[port.number], "port": port.kind.value, "price": str(price)})
     cuts = [{"weight": str(weight), "nodes": topology.ids(cut)} for weight, cut in proof.cuts]
-    return {"prices": prices, "cuts": cuts}
+    odd = [{"price": str(price), "nodes": topology.ids(inside)} for price, inside in proof.odd_sets]
+    return {"prices": prices, "cuts": cuts} | ({"odd_sets": odd} if odd else {})
 
 
 def from_document(document: Mapping[str, object], where: str) -> SeriesSchedule:
@@ -195,22 +199,28 @@ class _Reader:
             self._price(price, f"certificate.prices[{place}]")
             for place, price in enumerate(self._objects(certificate, "prices", "certificate."))
         )
-        cuts = []
-        for place, cut in enumerate(self._objects(certificate, "cuts", "certificate.")):
-            where = f"certificate.cuts[{place}]"
-            nodes = cut.get("nodes")
+        cuts = tuple(self._sets(certificate, "cuts", "weight"))
+        odd_sets = tuple(self._sets(certificate, "odd_sets", "price")) if "odd_sets" in certificate else ()
+        return PricesProof(prices, cuts, odd_sets)
+
+    def _sets(
+        self, certificate: Mapping[str, object], key: str, value: str
+    ) -> Iterator[tuple[Fraction, tuple[int, ...]]]:
+        """Yield the sets of nodes under `key`, each after its number under `value`."""
+        for place, described in enumerate(self._objects(certificate, key, "certificate.")):
+            where = f"certificate.{key}[{place}]"
+            nodes = described.get("nodes")
             if not isinstance(nodes, list):
                 raise self._error(f'{where} needs "nodes": [...], a list of ids')
             members = tuple(self._node(node, f"{where}.nodes") for node in nodes)
-            cuts.append((self._rational(cut, "weight", f"{where}."), members))
-        return PricesProof(prices, tuple(cuts))
+            yield self._rational(described, value, f"{where}."), members
 
     def _price(self, price: Mapping[str, object], place: str) -> tuple[Port, Fraction]:
         value = self._rational(price, "price", f"{place}.")
         if "node" in price:
             kind = price.get("port")
-            if kind not in {PortKind.SEND.value, PortKind.RECEIVE.value, PortKind.BOTH.value}:
-                raise self._error(f"{place}.port is {shown(kind)}; expected 'send', 'receive' or 'both'")
+            if kind not in _NODE_KINDS:
+                raise self._error(f"{place}.port is {shown(kind)}; expected {_KNOWN_KINDS}")
             return Port(PortKind(str(kind)), self._node(price["node"], place)), value
         ends = self._node(price.get("source"), place), self._node(price.get("target"), place)
         if ends not in self._links:

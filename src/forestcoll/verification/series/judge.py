@@ -241,8 +241,8 @@ RULES: tuple[Rule[_Case], ...] = (
 CLAIMS: tuple[Rule[Claim], ...] = (
     Rule(
         "certificate",
-        "Prices and weights of cuts are greater than 0, and each link costs at least the sum of the weights of the "
-        "cuts that it enters.",
+        "Prices and weights of cuts are greater than 0, odd sets are sets of half-duplex nodes, and each link costs at "
+        "least the sum of the weights of the cuts that it enters.",
         _certificate,
     ),
     Rule("optimum", "The certificate proves the claimed optimum.", _optimum),
