@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 
-from forestcoll import Collective, atomic_broadcast, compare_series, pipelined_broadcast
+from forestcoll import Collective, TopologyBuilder, atomic_broadcast, compare_series, pipelined_broadcast
 from forestcoll.exact_lp.exact_packing import packing_optimum
 from forestcoll.oneport import Platform, periodic_schedule, steady_optimum
 from forestcoll.oneport.flow_form import flow_form
@@ -148,3 +148,16 @@ def test_sending_to_all_neighbours_at_once_takes_the_time_of_the_longest_path() 
     assert at_once.optimal
     assert in_turn.optimal
     assert at_once.makespan == 1500 < in_turn.makespan
+
+
+def test_a_switch_with_more_links_out_than_in_does_not_copy_messages() -> None:
+    builder = TopologyBuilder("fan")
+    for node in "abc":
+        builder.add_compute(node)
+    builder.add_link("a", builder.add_switch("switch"), 1)
+    for node in "bc":
+        builder.add_link("switch", node, 1)
+        builder.add_link(node, "a", 1)
+    compared = compare_series(builder.build(), "a")
+    assert str(compared.best.throughput) == "1/2"
+    assert verify(compared.schedule()).optimal

@@ -19,6 +19,7 @@ from forestcoll.progress import SILENT, Progress
 from forestcoll.proof import Bound
 from forestcoll.schedule.series.value import SeriesSchedule, SeriesTree
 from forestcoll.topology import NodeId, TopologyLike
+from forestcoll.topology.overheads import without_overheads
 from forestcoll.topology.registry import load_topology
 
 
@@ -131,7 +132,7 @@ def compare_series(
         >>> str(compared.best.throughput), str(compared.tree.throughput)
         ('1', '1')
     """
-    topology = load_topology(topology)
+    topology = without_overheads(load_topology(topology))
     platform = Platform.of(topology, source)
     numbers = None if order is None else dag_order(platform, order)
     best = steady_optimum(platform, progress)

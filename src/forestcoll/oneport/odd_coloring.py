@@ -40,7 +40,7 @@ def matchings_of_any_graph(jobs: Sequence[Job]) -> tuple[list[Matching], int]:
     exact = _Program(times).solve()
     factor = lcm(*(time.denominator for time in exact.values()))
     left = [job.time * factor for job in jobs]
-    found = []
+    found: list[Matching] = []
     for pairs, time in exact.items():
         found += _in_turn([members[pair] for pair in pairs], left, int(time * factor))
     if any(left):

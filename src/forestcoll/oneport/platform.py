@@ -20,6 +20,7 @@ from forestcoll.errors import InputError, NoSolutionError, shown
 from forestcoll.proof.prices import Port, PortKind, PricesProof, end_ports, port_times
 from forestcoll.ranks import root_number
 from forestcoll.topology import NodeId, Topology
+from forestcoll.topology.overheads import KEYS
 
 SHARED = frozenset({PortKind.OUTGOING, PortKind.INCOMING, PortKind.ODD_SET})
 """The kinds of resources that several links can use at the same time."""
@@ -64,6 +65,8 @@ class Platform:
             InputError: the source is unknown or a switch, or a cost is 0 or less.
             NoSolutionError: the source cannot reach every compute node.
         """
+        if any(key in topology.nodes[node].attributes for node in topology.compute for key in KEYS):
+            raise InputError(f"{topology.name}: nodes have overheads; use without_overheads(topology)")
         number = root_number(topology, source, role="source")
         if missed := _unreached(topology, number):
             names = ", ".join(shown(each) for each in topology.ids(missed[:3]))

@@ -6,11 +6,13 @@ changes of any link. If the trees have few edges in total, their edges are also 
 fewer rounds is used. The period is the shortest one in which every link carries an integer number of messages in each
 interval in which it serves a tree without interruption.
 
+If links of a node share a bandwidth, each link gets a part of it and is always busy (`shared_bandwidth`).
+
 If half-duplex nodes form cycles of an odd number of nodes, links are coloured as in any graph (`odd_coloring`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import gcd, lcm
 
@@ -20,9 +22,11 @@ from forestcoll.oneport.coloring import Job, Matching, matchings
 from forestcoll.oneport.odd_coloring import matchings_of_any_graph
 from forestcoll.oneport.odd_sets import half_duplex_pair, two_sides
 from forestcoll.oneport.platform import Platform
+from forestcoll.oneport.shared_bandwidth import divided
 from forestcoll.proof import Bound
 from forestcoll.proof.prices import PortKind
 from forestcoll.schedule.series.value import Round, SeriesSchedule, SeriesTree, Transfer
+from forestcoll.topology.node_ports import BOUNDED
 
 MAX_EDGES_ONE_BY_ONE = 1000
 """The maximum total number of tree edges for colouring edges one by one. For more edges it is slow and saves little."""
@@ -34,6 +38,8 @@ def periodic_schedule(platform: Platform, trees: Sequence[SeriesTree], bound: Bo
     Raises:
         NoSolutionError: the period has too many digits.
     """
+    if platform.topology.port_model == BOUNDED:
+        return _with_shared_bandwidths(platform, trees, bound)
     works, rounds = _fewest_rounds(platform, trees)
     whole = sum(each.time for each in rounds)  # the time that the busiest port needs; the unit of time from here on
     scaled = tuple(SeriesTree(tree.weight * works.scale / whole, tree.routes) for tree in trees)
@@ -53,6 +59,16 @@ def periodic_schedule(platform: Platform, trees: Sequence[SeriesTree], bound: Bo
         rounds=tuple(Round(each.time * period / whole, each.transfers) for each in rounds),
         bound=bound,
     )
+
+
+def _with_shared_bandwidths(platform: Platform, trees: Sequence[SeriesTree], bound: Bound | None) -> SeriesSchedule:
+    """Return the schedule in which each link is always busy with a fixed part of the bandwidths that it shares."""
+    topology = platform.topology
+    network = divided(platform, trees)
+    planned = periodic_schedule(Platform.of(network, topology.nodes[platform.source].id), trees, bound)
+    used = {(link.source, link.target): link.bandwidth for link in network.links}
+    bandwidths = tuple(used.get((link.source, link.target), link.bandwidth) for link in topology.links)
+    return replace(planned, topology=topology, bandwidths=bandwidths)
 
 
 @dataclass(frozen=True, slots=True)

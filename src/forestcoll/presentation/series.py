@@ -151,7 +151,7 @@ def _proof_lines(compared: SeriesComparison) -> list[str]:
         shown.append(f"{_busy(topology, port)} ({number(price / weight)})")
     for price, inside in certificate.odd_sets[: _MOST_BUSY - len(shown)]:
         names = ", ".join(map(printable, topology.ids(inside)))
-        shown.append(f"{len(inside) // 2} links at a time within {names} ({number(price / weight)})")
+        shown.append(f"links between {names}: at most {len(inside) // 2} at a time ({number(price / weight)})")
     left = len(priced) + len(certificate.odd_sets) - len(shown)
     rest = [f"{left} more"] if left else []
     return [

@@ -9,7 +9,7 @@
 from collections.abc import Mapping
 from fractions import Fraction
 
-from forestcoll.errors import InputError, shown
+from forestcoll.errors import InputError, nearest, shown
 from forestcoll.exact import to_fraction
 from forestcoll.topology.model import Topology
 from forestcoll.units import bandwidth_in
@@ -31,12 +31,24 @@ def shared_bandwidths(topology: Topology, attribute: str) -> Mapping[int, Fracti
     """
     if topology.port_model != BOUNDED:
         return {}
+    _check_names(topology)
     values = {node: topology.nodes[node].attributes.get(attribute) for node in topology.compute}
     return {
         node: positive(topology, node, attribute, value, unit=topology.bandwidth_unit)
         for node, value in values.items()
         if value is not None
     }
+
+
+def _check_names(topology: Topology) -> None:
+    """Check that no attribute of a compute node looks like a misspelt limit, which would be ignored."""
+    for node in topology.compute:
+        attributes = topology.nodes[node].attributes
+        for name in attributes:
+            meant = nearest(name, (SEND_LIMIT, RECEIVE_LIMIT))
+            if meant is not None and meant not in attributes:
+                place = f"{topology.name}: node {shown(topology.nodes[node].id)}"
+                raise InputError(f"{place} has {shown(name)}, which is not a limit; did you mean {meant!r}?")
 
 
 def positive(topology: Topology, node: int, attribute: str, value: object, *, unit: str | None = None) -> Fraction:

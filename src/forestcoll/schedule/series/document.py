@@ -56,6 +56,12 @@ def series_document(schedule: SeriesSchedule) -> dict[str, object]:
             for each in schedule.rounds
         ],
     }
+    if schedule.bandwidths is not None:
+        document["bandwidths"] = [
+            {"source": ids[link.source], "target": ids[link.target], "bandwidth": str(bandwidth)}
+            for link, bandwidth in zip(schedule.topology.links, schedule.bandwidths, strict=True)
+            if bandwidth != link.bandwidth
+        ]
     if schedule.bound is not None:
         document["optimal_throughput"] = str(schedule.bound.algbw)
         document["certificate"] = _certificate_document(schedule.topology, schedule.bound.proof)
@@ -129,6 +135,7 @@ class _Reader:
             trees=trees,
             rounds=rounds,
             bound=self._bound(document),
+            bandwidths=self._bandwidths(document),
         )
         claimed = self._rational(document, "throughput", "")
         if claimed != schedule.throughput:
@@ -181,6 +188,23 @@ class _Reader:
             raise self._error(f"{place}.edge is {edge}, which is not an edge {one} -> {other} of tree {tree}")
         return Transfer(tree, edge)
 
+    def _bandwidths(self, document: Mapping[str, object]) -> tuple[Fraction, ...] | None:
+        """Return the bandwidth of each link; a link that is not listed has its own bandwidth."""
+        if "bandwidths" not in document:
+            return None
+        bandwidths = [link.bandwidth for link in self._topology.links]
+        for number, each in enumerate(self._objects(document, "bandwidths", "")):
+            place = f"bandwidths[{number}]"
+            bandwidths[self._link(each, place)] = self._rational(each, "bandwidth", f"{place}.")
+        return tuple(bandwidths)
+
+    def _link(self, described: Mapping[str, object], place: str) -> int:
+        ends = self._node(described.get("source"), place), self._node(described.get("target"), place)
+        if ends not in self._links:
+            one, other = (shown(each) for each in self._topology.ids(ends))
+            raise self._error(f"{place}: there is no link {one} -> {other}")
+        return self._links[ends]
+
     def _bound(self, document: Mapping[str, object]) -> Bound | None:
         certificate = document.get("certificate")
         if certificate is None and document.get("optimal_throughput") is None:
@@ -222,11 +246,7 @@ class _Reader:
             if kind not in _NODE_KINDS:
                 raise self._error(f"{place}.port is {shown(kind)}; expected {_KNOWN_KINDS}")
             return Port(PortKind(str(kind)), self._node(price["node"], place)), value
-        ends = self._node(price.get("source"), place), self._node(price.get("target"), place)
-        if ends not in self._links:
-            one, other = (shown(each) for each in self._topology.ids(ends))
-            raise self._error(f"{place}: there is no link {one} -> {other}")
-        return Port(PortKind.LINK, self._links[ends]), value
+        return Port(PortKind.LINK, self._link(price, place)), value
 
     def _objects(self, document: Mapping[str, object], key: str, place: str) -> list[Mapping[str, object]]:
         values = document.get(key)

@@ -113,7 +113,8 @@ class _Simulator:
     def __init__(self, schedule: SeriesSchedule, messages: int, cuts: int) -> None:
         self._schedule, self._messages = schedule, messages
         self._cycle = schedule.period / cuts
-        bandwidths = {(link.source, link.target): link.bandwidth for link in schedule.topology.links}
+        self._numbers = {(link.source, link.target): place for place, link in enumerate(schedule.topology.links)}
+        bandwidths = {ends: schedule.bandwidth(place) for ends, place in self._numbers.items()}
         bandwidths_of = [[bandwidths[ends] for ends in tree.edges] for tree in schedule.trees]
         carried = [
             [each.duration / cuts * bandwidths_of[transfer.tree][transfer.edge] for transfer in each.transfers]
@@ -140,7 +141,6 @@ class _Simulator:
         self._before = [_edges_before(tree.edges) for tree in schedule.trees]
         self._counts = counts
         self._taken: dict[Port, int] = {}
-        self._numbers = {(link.source, link.target): place for place, link in enumerate(schedule.topology.links)}
         self._ports = [[self._of_edge(ends) for ends in tree.edges] for tree in schedule.trees]
 
     def _of_edge(self, ends: tuple[int, int]) -> list[Port]:
