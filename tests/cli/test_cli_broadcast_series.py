@@ -175,3 +175,30 @@ def test_a_loss_gives_fewer_trees(figure_1: Path, loss: str) -> None:
 )
 def test_a_loss_is_a_part(figure_1: Path, loss: str, message: str) -> None:
     assert message in run_command("broadcast-series", figure_1, "--source", "s", "--loss", loss).err
+
+
+def test_a_shared_bandwidth_is_in_the_json(tmp_path: Path) -> None:
+    network = write_network(tmp_path, FIGURE_1, "s1234", directed=True, graph=ONE_PORT)
+    document = json.loads(network.read_text())
+    document["nodes"][0]["send_bandwidth"] = "3/2"
+    network.write_text(json.dumps(document))
+    found = answer(network, "--source", "s", "--ports", "bounded")
+    assert (found["throughput"], found["port_model"]) == ("3/2", "bounded-multi-port")
+    used = [Fraction(each["bandwidth"]) for each in found["bandwidths"] if each["source"] == "s"]
+    assert sum(used) <= Fraction(3, 2)
+
+
+@pytest.mark.parametrize(
+    ("edges", "busy"),
+    [
+        ([edge("a", "b", 1), edge("b", "c", 1)], "b sends or receives (1/2 (0.5))"),
+        (FIGURE_1[:4], "links between 1, 2, s: at most 1 at a time (1/2 (0.5))"),
+    ],
+    ids=["path", "triangle"],
+)
+def test_the_page_names_what_limits_half_duplex_nodes(tmp_path: Path, edges: list[dict[str, Any]], busy: str) -> None:
+    nodes = sorted({each[end] for each in edges for end in ("source", "target")})
+    network = write_network(tmp_path, edges, "".join(nodes), directed=True, graph=ONE_PORT)
+    run = run_command("broadcast-series", network, "--source", edges[0]["source"], "--ports", "half")
+    assert run.status == 0
+    assert f"  {busy}\n" in run.out

@@ -38,6 +38,7 @@ _PORT_MODELS = {
     "send": "one-port-send",
     "receive": "one-port-receive",
     "half": "half-duplex",
+    "bounded": "bounded-multi-port",
     "all": None,
 }
 """The port model of each value of `ports_option`."""
@@ -47,8 +48,9 @@ ports_option = click.option(
     type=click.Choice(list(_PORT_MODELS)),
     help="one: a compute node sends to one neighbour and receives from one neighbour at a time; send: it sends to one "
     "neighbour at a time, but receives over all links at once; receive: it receives from one neighbour at a time, but "
-    "sends over all links at once; half: it sends to or receives from one neighbour at a time; all: it uses all its "
-    "links at once.  [default: as in TOPOLOGY]",
+    "sends over all links at once; half: it sends to or receives from one neighbour at a time; bounded: it uses all "
+    "its links at once, within its send_bandwidth and its receive_bandwidth in TOPOLOGY; all: it uses all its links at "
+    "once.  [default: as in TOPOLOGY]",
 )
 output_option = click.option(
     "-o",

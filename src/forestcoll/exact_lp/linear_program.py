@@ -55,10 +55,11 @@ class Solution:
 class LinearProgram:
     """Maximise `objective` times columns under rows; rows can be added at any time.
 
-    Right sides are integers of any size. They are divided by `scale`, also any integer, in floating point only.
+    Right sides are integers of any size. They are divided by `scale`, also any integer, in floating point only, and so
+    is the objective by `unit`.
     """
 
-    def __init__(self, objective: list[int], *, scale: int = 1) -> None:
+    def __init__(self, objective: list[int], *, scale: int = 1, unit: int = 1) -> None:
         self.objective = objective
         self.scale = scale
         self.rows: list[Row] = []
@@ -69,7 +70,7 @@ class LinearProgram:
         self._highs.setOptionValue("solver", "simplex")
         self._highs.changeObjectiveSense(highspy.ObjSense.kMaximize)
         for each in objective:
-            self._highs.addCol(float(each), 0.0, highspy.kHighsInf, 0, _NO_INDICES, _NO_VALUES)
+            self._highs.addCol(each / unit, 0.0, highspy.kHighsInf, 0, _NO_INDICES, _NO_VALUES)
 
     def add(self, row: Row) -> None:
         """Add a row."""

@@ -29,7 +29,7 @@ def trees_by_links(
 ) -> tuple[tuple[SeriesTree, ...], PricesProof] | None:
     """Return the trees of the best broadcast on a platform without ports, with the minimum cut as certificate.
 
-    The result is None if a switch is not balanced, because then the generator has no such trees.
+    The result is None if a switch is not balanced, so that the trees of the generator do not reach the minimum cut.
     """
     network = _with_costs(platform)
     try:
@@ -37,7 +37,9 @@ def trees_by_links(
         schedule = schedule_for(best, method=Method.AUTO, progress=progress)
     except NoSolutionError:
         return None
-    return _series_trees(platform, schedule), _certificate(platform, best)
+    trees, certificate = _series_trees(platform, schedule), _certificate(platform, best)
+    reached = sum((tree.weight for tree in trees), Fraction(0))
+    return (trees, certificate) if reached == certificate.throughput else None
 
 
 def _with_costs(platform: Platform) -> Topology:

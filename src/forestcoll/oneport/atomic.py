@@ -31,6 +31,8 @@ from forestcoll.oneport.waves import FINE, Key, Route, Wave, WaveBuilder
 from forestcoll.progress import SILENT, Progress
 from forestcoll.schedule.series.timetable import PacketSend, Timetable
 from forestcoll.topology import NodeId, TopologyLike
+from forestcoll.topology.node_ports import BOUNDED
+from forestcoll.topology.overheads import without_overheads
 from forestcoll.topology.registry import load_topology
 
 MAX_EXACT_NODES = 9
@@ -117,9 +119,14 @@ def atomic_broadcast(topology: TopologyLike, source: NodeId, size: int, *, progr
         >>> str(atomic_broadcast(ring, 0, 1000).makespan)
         '3'
     """
-    network = load_topology(topology)
+    network = without_overheads(load_topology(topology))
     if size < 1:
         raise InputError(f"size is {size} bytes; expected 1 or more")
+    if network.port_model == BOUNDED:
+        raise InputError(
+            f"{network.name}: links of a node share a bandwidth, so a message has no fixed time over a link; use "
+            "pipelined_broadcast with packets=1"
+        )
     progress.begin("searching for the fastest tree")
     return atomic_plan(Platform.of(network, source, packet_times(network, size)), size)
 

@@ -207,8 +207,8 @@ class _Search:
             later = {self.places[link.target]: 1.0, self.places[link.source]: -1.0, use: -float(nodes)}
             program.add_row(later, lower=1.0 - nodes)
             entered[link.target][messages] = 1.0
-            for port in platform.ports[number]:
-                ports.setdefault(port, {})[messages] = cost
+            for port, part in platform.uses[number]:
+                ports.setdefault(port, {})[messages] = float(part) * cost
             used[link.source, link.target] = use
         for port in sorted(ports):
             program.add_row(ports[port], upper=1.0)

@@ -103,8 +103,8 @@ def _loads(platform: Platform, routes: Iterable[tuple[int, ...]]) -> dict[Port, 
     loads: dict[Port, Fraction] = {}
     for route in routes:
         for link in platform.links_of(route):
-            for port in platform.ports[link]:
-                loads[port] = loads.get(port, Fraction(0)) + platform.costs[link]
+            for port, part in platform.uses[link]:
+                loads[port] = loads.get(port, Fraction(0)) + part * platform.costs[link]
     return loads
 
 
@@ -256,11 +256,10 @@ class _Search:
 
     def _add_ports(self) -> None:
         rows: dict[Port, dict[int, float]] = {}
-        for number, ports in enumerate(self._platform.ports):
-            for port in ports:
-                rows.setdefault(port, {self._period: -1.0})[self._uses[number]] = self.in_units(
-                    self._platform.costs[number]
-                )
+        for number, uses in enumerate(self._platform.uses):
+            for port, part in uses:
+                time = self.in_units(part * self._platform.costs[number])
+                rows.setdefault(port, {self._period: -1.0})[self._uses[number]] = time
         for port in sorted(rows):
             self._program.add_row(rows[port], upper=0.0)
 

@@ -11,6 +11,7 @@ from forestcoll.oneport.best_dag import BestDag, best_dag
 from forestcoll.oneport.best_tree import BestTree, best_tree
 from forestcoll.oneport.dag import dag_optimum, dag_order
 from forestcoll.oneport.fewer_trees import equal_trees
+from forestcoll.oneport.odd_sets import violated_odd_sets
 from forestcoll.oneport.optimum import SteadyOptimum, steady_optimum
 from forestcoll.oneport.platform import Platform
 from forestcoll.oneport.series import periodic_schedule
@@ -18,6 +19,7 @@ from forestcoll.progress import SILENT, Progress
 from forestcoll.proof import Bound
 from forestcoll.schedule.series.value import SeriesSchedule, SeriesTree
 from forestcoll.topology import NodeId, TopologyLike
+from forestcoll.topology.overheads import without_overheads
 from forestcoll.topology.registry import load_topology
 
 
@@ -98,7 +100,8 @@ class SeriesComparison:
         smallest = min(reaching, key=len)
         if not loss or len(smallest) == 1 or not self.best.platform.has_node_ports:
             return smallest
-        return equal_trees(self.best.platform, wanted, self.best.certificate, len(smallest) - 1).trees or smallest
+        fewer = equal_trees(self.best.platform, wanted, self.best.certificate, len(smallest) - 1).trees
+        return smallest if fewer is None or violated_odd_sets(self.best.platform, fewer) else fewer
 
 
 def compare_series(
@@ -129,7 +132,7 @@ def compare_series(
         >>> str(compared.best.throughput), str(compared.tree.throughput)
         ('1', '1')
     """
-    topology = load_topology(topology)
+    topology = without_overheads(load_topology(topology))
     platform = Platform.of(topology, source)
     numbers = None if order is None else dag_order(platform, order)
     best = steady_optimum(platform, progress)

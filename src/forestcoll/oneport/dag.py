@@ -19,11 +19,13 @@ for each route on which it receives (§4.3). Between two ends of intervals, all 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import lcm
 from typing import TYPE_CHECKING
 
 from forestcoll.errors import InputError, NoSolutionError, shown
 from forestcoll.exact_lp.linear_program import LinearProgram, Row
 from forestcoll.oneport.logical import logical_arcs
+from forestcoll.oneport.odd_sets import violated_odd_sets
 from forestcoll.oneport.optimum import optimum_by_prices
 from forestcoll.oneport.packing import rates_of
 from forestcoll.oneport.platform import Platform
@@ -90,6 +92,14 @@ def dag_optimum(platform: Platform, order: Sequence[int]) -> DagOptimum:
     Raises:
         NoSolutionError: a compute node cannot receive from any earlier node.
     """
+    best = _ordered_optimum(platform, order)
+    while found := violated_odd_sets(platform, best.trees):
+        platform = platform.with_odd_sets(found)
+        best = _ordered_optimum(platform, order)
+    return best
+
+
+def _ordered_optimum(platform: Platform, order: Sequence[int]) -> DagOptimum:
     forward = replace(platform, order=tuple(order))
     _check_reachable(forward)
     commodities = forward_commodities(platform, order)
@@ -151,13 +161,14 @@ def dag_program(platform: Platform, commodities: Sequence[Commodity]) -> LinearP
         kept.setdefault((ends.target, node), {})[1 + place] = 1
         if not topology.nodes[ends.source].is_compute:
             kept.setdefault((ends.source, node), {})[1 + place] = -1
-    ports: dict[Port, dict[int, int]] = {}
+    ports: dict[Port, dict[int, Fraction]] = {}
     for link in links:
         program.add(Row(sums[link] | {time_of[link]: -(platform.costs[link] / unit).denominator}, 0, 0))
-        for port in platform.ports[link]:
-            ports.setdefault(port, {})[time_of[link]] = 1
+        for port, part in platform.uses[link]:
+            ports.setdefault(port, {})[time_of[link]] = part
     for port in sorted(ports):
-        program.add(Row(ports[port], None, 1))
+        scale = lcm(*(part.denominator for part in ports[port].values()))
+        program.add(Row({column: int(part * scale) for column, part in ports[port].items()}, None, scale))
     for node in platform.destinations:
         program.add(Row(kept.pop((node, node), {}) | {0: -1}, 0, 0))
     for switched in sorted(kept):

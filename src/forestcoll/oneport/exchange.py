@@ -92,9 +92,9 @@ class _Search:
         if known is None:
             times: dict[int, float] = {}
             for link in self._platform.links_of(route):
-                for port in self._platform.ports[link]:
+                for port, part in self._platform.uses[link]:
                     place = self._place[port]
-                    times[place] = times.get(place, 0.0) + float(self._platform.costs[link]) * self._weight
+                    times[place] = times.get(place, 0.0) + float(part * self._platform.costs[link]) * self._weight
             known = self._times[route] = times
         return known
 

@@ -19,9 +19,10 @@ import numpy.typing as npt
 
 from forestcoll.oneport.arborescence import cheapest_tree
 from forestcoll.oneport.exchange import exchanged
+from forestcoll.oneport.link_prices import LinkPrices
 from forestcoll.oneport.logical import logical_arcs, outwards
 from forestcoll.oneport.platform import Platform
-from forestcoll.proof.prices import Port, PricesProof
+from forestcoll.proof.prices import Port, PortKind, PricesProof
 from forestcoll.schedule.series.value import SeriesTree
 
 MAX_CHOSEN = 32
@@ -90,7 +91,8 @@ def _steps_of_full_ports(platform: Platform, certificate: PricesProof) -> list[F
     """
     steps = []
     for port, _ in certificate.prices:
-        costs = [cost for cost, ports in zip(platform.costs, platform.ports, strict=True) if port in ports]
+        each = zip(platform.costs, platform.uses, strict=True)
+        costs = [part * cost for cost, uses in each for used, part in uses if used == port]
         scale = lcm(*(cost.denominator for cost in costs))
         steps.append(Fraction(gcd(*(int(cost * scale) for cost in costs)), scale))
     return steps
@@ -119,8 +121,8 @@ def _busiest(platform: Platform, trees: Sequence[Routes]) -> Fraction:
                 uses[link] = uses.get(link, 0) + 1
     loads: dict[Port, Fraction] = {}
     for link, count in uses.items():
-        for port in platform.ports[link]:
-            loads[port] = loads.get(port, Fraction(0)) + count * platform.costs[link]
+        for port, part in platform.uses[link]:
+            loads[port] = loads.get(port, Fraction(0)) + count * part * platform.costs[link]
     return max(loads.values())
 
 
@@ -129,16 +131,17 @@ class _Choice:
 
     def __init__(self, platform: Platform, certificate: PricesProof) -> None:
         self._platform = platform
-        self._place = {port: number for number, port in enumerate(platform.all_ports)}
-        self._loads = np.zeros(len(self._place))
+        place = {port: number for number, port in enumerate(platform.all_ports)}
+        self._loads = np.zeros(len(place))
         self._count = 0
-        prices = np.zeros(len(self._place))
+        prices = np.zeros(len(place))
         for port, price in certificate.prices:
-            prices[self._place[port]] = float(price)
+            prices[place[port]] = float(price)
+        for price, inside in certificate.odd_sets:
+            odd_set = Port(PortKind.ODD_SET, platform.odd_sets.index(inside))
+            prices[place[odd_set]] = float(price) * (len(inside) // 2)
         self._prices = _OUTWEIGHS * prices / prices.max()
-        self._costs = np.array([float(cost) for cost in platform.costs])
-        self._first = np.array([self._place[ports[0]] for ports in platform.ports])
-        self._second = np.array([self._place[ports[1]] if len(ports) > 1 else -1 for ports in platform.ports])
+        self._links = LinkPrices(platform)
 
     def next(self, throughput: float) -> Routes:
         """Choose the next tree and return its routes."""
@@ -147,8 +150,7 @@ class _Choice:
         self._count += 1
         for route in routes:
             for link in self._platform.links_of(route):
-                for port in self._platform.ports[link]:
-                    self._loads[self._place[port]] += self._costs[link]
+                self._links.add_times(link, self._loads)
         return routes
 
     def nearly_fits(self, throughput: float) -> bool:
@@ -162,8 +164,7 @@ class _Choice:
 
     def _cheapest(self, prices: npt.NDArray[np.float64]) -> tuple[Routes, float]:
         """Return the cheapest tree and its cost."""
-        second = np.where(self._second < 0, 0.0, prices[self._second])
-        listed = logical_arcs(self._platform, (self._costs * (prices[self._first] + second)).tolist())
+        listed = logical_arcs(self._platform, self._links.of_links(prices).tolist())
         found = cheapest_tree(self._platform.topology.compute, listed.arcs, listed.costs, self._platform.source)
         routes = outwards((listed.routes[arc] for arc in found.arcs), self._platform.source)
         return routes, sum(listed.costs[arc] for arc in found.arcs)

@@ -91,14 +91,13 @@ class _Columns:
         return program
 
     def _add_ports(self, program: LinearProgram) -> None:
-        ports: dict[Port, list[int]] = {}
+        ports: dict[Port, dict[int, Fraction]] = {}
         for link in self._links:
-            for port in self._platform.ports[link]:
-                ports.setdefault(port, []).append(link)
+            for port, part in self._platform.uses[link]:
+                ports.setdefault(port, {})[link] = part * self._platform.costs[link] / self._unit
         for port in sorted(ports):
-            costs = {link: self._platform.costs[link] / self._unit for link in ports[port]}
-            scale = lcm(*(cost.denominator for cost in costs.values()))
-            row = {self._rate(link): int(cost * scale) for link, cost in costs.items()}
+            scale = lcm(*(time.denominator for time in ports[port].values()))
+            row = {self._rate(link): int(time * scale) for link, time in ports[port].items()}
             program.add(Row(row, None, scale))
 
     def _balance(self, node: int, column: Callable[[int], int]) -> dict[int, int]:

@@ -9,6 +9,10 @@ along trees of height H, take the time
 This is exact and includes initialisation and clean-up. For each port it is (R + H - 1)(A + L B / (R M)), which is
 convex in R with its minimum at sqrt((H - 1) L B / (M A)). This is the square-root rule of §6 with its constants. It is
 the reason why the loss compared with L T* is of the order of sqrt(L) (Theorem 8). The best R is found by bisection.
+
+If half-duplex nodes form odd cycles, the ports alone do not limit the links. The links within a set of s nodes, with s
+odd, need at most s / (s - 1) of the time of the busiest port, which is at most 3/2 of it.
+So C(n) is then 3/2 of the maximum.
 """
 
 from collections.abc import Sequence
@@ -18,11 +22,15 @@ from functools import cached_property
 from math import gcd, lcm
 from typing import TYPE_CHECKING
 
+from forestcoll.oneport.odd_sets import pair_times, two_sides
 from forestcoll.oneport.platform import Platform
 from forestcoll.schedule.series.value import SeriesTree
 
 if TYPE_CHECKING:
     from forestcoll.proof.prices import Port
+
+_ODD_SLACK = Fraction(3, 2)
+"""With odd cycles of half-duplex nodes, a cycle takes at most this times the time of the busiest port."""
 
 MAX_PACKETS_PER_CYCLE = 64
 """The maximum number of packets per cycle. More packets fit the weights of the trees better but start more slowly."""
@@ -95,15 +103,16 @@ class Forest:
         for tree in self.trees:
             for ends in tree.edges:
                 link = self.platform.numbers[ends]
-                for port in self.platform.ports[link]:
+                for port, part in self.platform.uses[link]:
                     start_up, byte = needs.get(port, (Fraction(0), Fraction(0)))
-                    start_up += tree.weight * self.start_ups[link]
-                    needs[port] = start_up, byte + tree.weight * self.platform.costs[link]
+                    start_up += tree.weight * part * self.start_ups[link]
+                    needs[port] = start_up, byte + tree.weight * part * self.platform.costs[link]
         kept: list[tuple[Fraction, Fraction]] = []
         for need in sorted(set(needs.values()), reverse=True):
             if not kept or need[1] > kept[-1][1]:
                 kept.append(need)
-        return kept
+        slack = Fraction(1) if two_sides(pair_times(self.platform, self.trees)) is not None else _ODD_SLACK
+        return [(slack * start_up, slack * byte) for start_up, byte in kept]
 
     @cached_property
     def _height(self) -> int:

@@ -12,6 +12,9 @@ the program that is solved. In addition to the prices of ports it has a price fo
 coefficients short. A basis has at most as many trees as there are ports, 2|V|, while §5.3 has |V|^3 + |E|. If nodes use
 all their links at the same time, the tree generator of this package finds the trees (`all_ports`).
 
+Half-duplex nodes on a cycle of an odd number of nodes also need the constraints of odd sets (`odd_sets`). Sets that the
+optimum violates are added like ports, and the program is solved again.
+
 The program starts with the trees of a quick search (`fewer_trees`). If the search reaches the bound of a single port,
 no program is needed.
 
@@ -35,8 +38,10 @@ from forestcoll.exact_lp.linear_program import Floats, LinearProgram, Row, Solut
 from forestcoll.oneport.all_ports import trees_by_links
 from forestcoll.oneport.arborescence import CheapestTree, cheapest_tree
 from forestcoll.oneport.fewer_trees import MAX_CHOSEN, equal_trees
+from forestcoll.oneport.link_prices import LinkPrices
 from forestcoll.oneport.logical import LogicalArcs, logical_arcs, outwards
-from forestcoll.oneport.platform import Platform
+from forestcoll.oneport.odd_sets import violated_odd_sets
+from forestcoll.oneport.platform import Cuts, Platform
 from forestcoll.progress import SILENT, Progress
 from forestcoll.proof.prices import Port, PricesProof, end_ports
 from forestcoll.schedule.series.value import SeriesTree
@@ -81,21 +86,34 @@ def steady_optimum(platform: Platform, progress: Progress = SILENT) -> SteadyOpt
         return SteadyOptimum(platform, certificate.throughput, trees, certificate, 0)
     progress.begin("finding the optimum of the series")
     single = busiest_port(platform)
-    quick = equal_trees(platform, single.throughput, single, MAX_CHOSEN, reachable=False)
-    if quick.trees is not None and len(quick.trees) <= len(platform.all_ports):
-        return SteadyOptimum(platform, single.throughput, quick.trees, single, 0)
-    best = optimum_by_prices(platform, progress, quick.chosen)
-    if best.throughput == single.throughput:
+    chosen: tuple[Routes, ...] = ()
+    if single is not None:
+        quick = equal_trees(platform, single.throughput, single, MAX_CHOSEN, reachable=False)
+        fits = quick.trees is not None and len(quick.trees) <= len(platform.all_ports)
+        if quick.trees is not None and fits and not violated_odd_sets(platform, quick.trees):
+            return SteadyOptimum(platform, single.throughput, quick.trees, single, 0)
+        chosen = quick.chosen
+    best = _within_odd_sets(platform, progress, chosen)
+    if single is not None and best.throughput == single.throughput:
         return best
-    fewer = equal_trees(platform, best.throughput, best.certificate, len(best.trees) - 1).trees
-    return best if fewer is None else replace(best, trees=fewer)
+    fewer = equal_trees(best.platform, best.throughput, best.certificate, len(best.trees) - 1).trees
+    return best if fewer is None or violated_odd_sets(best.platform, fewer) else replace(best, trees=fewer)
 
 
-def busiest_port(platform: Platform) -> PricesProof:
+def _within_odd_sets(platform: Platform, progress: Progress, start: Sequence[Routes]) -> SteadyOptimum:
+    """Return the optimum of the linear program, with the odd sets of half-duplex nodes that it needs."""
+    best = optimum_by_prices(platform, progress, start)
+    while found := violated_odd_sets(best.platform, best.trees):
+        trees = [*start, *(tree.routes for tree in best.trees)]
+        best = optimum_by_prices(best.platform.with_odd_sets(found), progress, trees)
+    return best
+
+
+def busiest_port(platform: Platform) -> PricesProof | None:
     """Return the best bound by a single port: the port by which the source sends, or by which another node receives.
 
-    The source sends every message at least once, and every other node receives it. Nodes have at least one of these
-    ports.
+    The source sends every message at least once, and every other node receives it. The result is None if nodes have
+    neither of these ports.
     """
     ends = platform.topology.links
     sending, receiving = end_ports(platform.topology)
@@ -107,6 +125,8 @@ def busiest_port(platform: Platform) -> PricesProof:
         for node in platform.destinations:
             entering = [cost for link, cost in zip(ends, platform.costs, strict=True) if link.target == node]
             found.append((min(entering), Port(receiving, node), (node,)))
+    if not found:
+        return None
     cost, port, cut = min(found, key=lambda each: (-each[0], each[1]))
     return PricesProof(((port, 1 / cost),), ((Fraction(1), cut),))
 
@@ -127,9 +147,6 @@ def optimum_by_prices(platform: Platform, progress: Progress = SILENT, start: Se
     return _Program(platform, progress).run(start)
 
 
-Cuts = tuple[tuple[Fraction, tuple[int, ...]], ...]
-
-
 class _Program:
     """The dual with the trees found so far.
 
@@ -139,23 +156,18 @@ class _Program:
     def __init__(self, platform: Platform, progress: Progress) -> None:
         self._platform, self._progress = platform, progress
         self._ports = platform.all_ports
-        place = {port: number for number, port in enumerate(self._ports)}
-        self._places = [[place[port] for port in ports] for ports in platform.ports]
         self._unit = min(platform.costs)
-        self._costs = [cost / self._unit for cost in platform.costs]
+        self._uses = _uses(platform, self._unit)
         links = len(platform.topology.links)
         self._program = LinearProgram([-1] * len(self._ports) + [0] * links)
         self._link_rows: dict[int, int] = {}
         self._trees: dict[Routes, int] = {}
-        self._float_costs = np.array([float(cost) for cost in self._costs])
-        self._first = np.array([places[0] for places in self._places])
-        self._second = np.array([places[-1] for places in self._places])
-        self._two = np.array([len(places) == 2 for places in self._places])
+        self._prices = LinkPrices(platform, self._unit)
 
     def run(self, start: Sequence[Routes]) -> SteadyOptimum:
         for tree in start:
             self._add_tree(tuple(sorted(tree)))
-        self._add_tree(self._cheapest(self._float_prices(np.ones(len(self._ports)))))
+        self._add_tree(self._cheapest(self._prices.of_links(np.ones(len(self._ports)))))
         rounds = 0
         while True:
             solution, passed = self._solve_in_floats()
@@ -195,13 +207,8 @@ class _Program:
             else:
                 return solution, rounds
 
-    def _float_prices(self, prices: Floats) -> Floats:
-        second = np.where(self._two, prices[self._second], 0.0)
-        costs: Floats = self._float_costs * (prices[self._first] + second)
-        return costs
-
     def _cheapest_at(self, prices: Floats) -> tuple[Routes, float]:
-        of_links = self._float_prices(prices)
+        of_links = self._prices.of_links(prices)
         routes = self._cheapest(of_links)
         return routes, sum(float(of_links[link]) for route in routes for link in self._platform.links_of(route))
 
@@ -228,19 +235,17 @@ class _Program:
         if link in self._link_rows:
             return
         self._link_rows[link] = len(self._program.rows)
-        cost = self._costs[link]
-        row = {len(self._ports) + link: cost.denominator}
-        for place in self._places[link]:
-            row[place] = -cost.numerator
+        scale = lcm(*(time.denominator for _, time in self._uses[link]))
+        row = {len(self._ports) + link: scale}
+        for place, time in self._uses[link]:
+            row[place] = -int(time * scale)
         self._program.add(Row(row, None, 0))
 
     def _exactly_cheapest(self, prices: Sequence[Fraction]) -> tuple[Routes, Cuts]:
         """Return the cheapest tree and the cuts that prove it, computed with integers."""
-        whole = lcm(*(price.denominator for price in prices), *(cost.denominator for cost in self._costs))
-        of_links = [
-            int(cost * whole * sum(prices[place] for place in places) * whole)
-            for cost, places in zip(self._costs, self._places, strict=True)
-        ]
+        times = (time.denominator for uses in self._uses for _, time in uses)
+        whole = lcm(*(price.denominator for price in prices), *times)
+        of_links = [sum(int(time * whole) * int(prices[place] * whole) for place, time in uses) for uses in self._uses]
         listed = logical_arcs(self._platform, of_links)
         found = _cheapest_tree_of(self._platform, listed)
         return _routes(listed, found), tuple((Fraction(weight, whole**2), cut) for weight, cut in found.cuts)
@@ -276,8 +281,8 @@ class _Program:
         times: dict[int, Fraction] = {}
         for route in routes:
             for link in self._platform.links_of(route):
-                for place in self._places[link]:
-                    times[place] = times.get(place, Fraction(0)) + self._costs[link]
+                for place, time in self._uses[link]:
+                    times[place] = times.get(place, Fraction(0)) + time
         return times
 
     def _optimum(self, solved: "_ExactSolution", cuts: Cuts, rounds: int) -> SteadyOptimum:
@@ -287,10 +292,19 @@ class _Program:
             for routes, rate in sorted(solved.rates.items(), key=lambda each: (-each[1], each[0]))
         )
         throughput = sum((tree.weight for tree in trees), Fraction(0))
-        certificate = PricesProof(tuple((port, price / self._unit) for port, price in prices if price), cuts)
+        certificate = self._platform.proof({port: price / self._unit for port, price in prices if price}, cuts)
         if certificate.throughput != throughput:
             raise InternalError(f"trees reach {throughput}, and prices prove {certificate.throughput}")
         return SteadyOptimum(self._platform, throughput, trees, certificate, rounds)
+
+
+def _uses(platform: Platform, unit: Fraction) -> list[list[tuple[int, Fraction]]]:
+    """Return the ports that each link uses, by their indices, with the times of a message in units of `unit`."""
+    place = {port: number for number, port in enumerate(platform.all_ports)}
+    return [
+        [(place[port], part * cost / unit) for port, part in uses]
+        for uses, cost in zip(platform.uses, platform.costs, strict=True)
+    ]
 
 
 @dataclass(frozen=True)

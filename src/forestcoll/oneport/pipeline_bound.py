@@ -15,13 +15,14 @@ A packet of n bytes takes beta + n c over a link, and a packet has at least 1 by
 
 import heapq
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from forestcoll.oneport.arborescence import Number
 from forestcoll.oneport.optimum import steady_optimum
 from forestcoll.oneport.platform import Platform
-from forestcoll.topology import Topology
+from forestcoll.topology import NodeId, Topology
+from forestcoll.topology.node_ports import RECEIVE_LIMIT, SEND_LIMIT, shared_bandwidths
 from forestcoll.units import bytes_per_microsecond
 
 
@@ -84,6 +85,28 @@ def pipeline_bound(platform: Platform, start_ups: Sequence[Fraction], size: int)
         receive=max(_receive(platform, start_ups, whole, distances, size)),
         last_packet=_last_packet(platform, whole, byte) if platform.sends_one_at_a_time else Fraction(0),
     )
+
+
+def shared_bound(topology: Topology, source: NodeId, size: int) -> PipelineBound:
+    """Return lower bounds for `size` bytes if links of a node share a bandwidth.
+
+    The bounds without shared bandwidths hold, too. The bound by prices also has prices of shared bandwidths, of which a
+    message of L bytes uses L / bandwidth.
+    """
+    unit = bytes_per_microsecond(topology.bandwidth_unit)
+    whole = packet_times(topology, size)
+    limits = {name: shared_bandwidths(topology, name) for name in (SEND_LIMIT, RECEIVE_LIMIT)}
+    nodes = tuple(
+        replace(node, attributes={name: each[number] * unit / size for name, each in limits.items() if number in each})
+        for number, node in enumerate(topology.nodes)
+    )
+    links = tuple(replace(link, bandwidth=1 / time) for link, time in zip(topology.links, whole, strict=True))
+    messages = replace(topology, nodes=nodes, links=links)
+    free = replace(topology, port_model=None)
+    start_ups = packet_times(topology, 0)
+    byte = [time - start_up for time, start_up in zip(packet_times(topology, 1), start_ups, strict=True)]
+    bounds = pipeline_bound(Platform.of(free, source, byte), start_ups, size)
+    return replace(bounds, ports=1 / steady_optimum(Platform.of(messages, source)).throughput)
 
 
 def _receive(

@@ -8,9 +8,11 @@ A packet of n bytes takes beta + n c over a link. There are two kinds of plans:
   the trees of the optimum in rounded proportions, or along a single tree. Then new trees are chosen for the time of a
   packet of that size, start-up included. This is repeated while the plan becomes faster.
 
-The fastest plan is returned, with a lower bound of the time of any broadcast (`pipeline_bound`).
+The fastest plan is returned, with a lower bound of the time of any broadcast (`pipeline_bound`). If links of a node
+share a bandwidth, plans are made for fixed parts of it (`shared_bandwidth`).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import isqrt
@@ -20,14 +22,17 @@ from forestcoll.oneport.best_tree import best_tree
 from forestcoll.oneport.layered import Forest, TimedForest, forests_of, speed
 from forestcoll.oneport.logical import outwards
 from forestcoll.oneport.optimum import steady_optimum
-from forestcoll.oneport.pipeline_bound import PipelineBound, packet_times, pipeline_bound
+from forestcoll.oneport.pipeline_bound import PipelineBound, packet_times, pipeline_bound, shared_bound
 from forestcoll.oneport.platform import Platform
 from forestcoll.oneport.series import periodic_schedule
+from forestcoll.oneport.shared_bandwidth import divided
 from forestcoll.oneport.wave_search import FoundWave, WaveSearch
 from forestcoll.progress import SILENT, Progress
 from forestcoll.schedule.series.timetable import PacketSend, Timetable
 from forestcoll.schedule.series.value import SeriesSchedule, SeriesTree
 from forestcoll.topology import NodeId, Topology, TopologyLike
+from forestcoll.topology.node_ports import BOUNDED
+from forestcoll.topology.overheads import without_overheads
 from forestcoll.topology.registry import load_topology
 
 _MAX_ITERATIONS = 3
@@ -39,7 +44,7 @@ class PipelinePlan:
     """A plan for sending one message in packets.
 
     Attributes:
-        topology: the network.
+        topology: the network. If links of a node share a bandwidth, each link has the part of it that it uses.
         source: the number of the compute node that has the message.
         size: L, in bytes.
         packets: the number of packets. The last cycle may have fewer packets than the others.
@@ -101,9 +106,10 @@ class PipelinePlan:
             NoSolutionError: the period has too many digits.
         """
         topology, costs = self.topology, packet_times(self.topology, self.packet_size)
+        model = None if topology.port_model == BOUNDED else topology.port_model  # each link has its part
         links = tuple(replace(link, bandwidth=1 / cost) for link, cost in zip(topology.links, costs, strict=True))
         name = f"{topology.name}, packets of {self.packet_size} bytes"
-        network = replace(topology, name=name, links=links, bandwidth_unit="packets/us")
+        network = replace(topology, name=name, links=links, bandwidth_unit="packets/us", port_model=model)
         return periodic_schedule(Platform.of(network, topology.nodes[self.source].id), self.trees)
 
 
@@ -153,7 +159,12 @@ class Pipeline:
     """Plans for messages of any size from one source. The trees for large messages are computed only once."""
 
     def __init__(self, topology: Topology, source: NodeId, progress: Progress = SILENT) -> None:
+        topology = without_overheads(topology)
         self._topology, self._source, self._progress = topology, source, progress
+        self._divided: list[Pipeline] = []
+        if topology.port_model == BOUNDED:
+            self._divided = [Pipeline(each, source, progress) for each in self._divisions()]
+            return
         start_ups = [link.latency_us or Fraction(0) for link in topology.links]
         without = [cost - start_up for cost, start_up in zip(packet_times(topology, 1), start_ups, strict=True)]
         self._bytes = Platform.of(topology, source, without)
@@ -171,6 +182,8 @@ class Pipeline:
             InputError: `size` is less than 1, or `packets` is not between 1 and `size`.
         """
         _check(size, packets)
+        if self._divided:
+            return self._of_division(size, [each.plan(size, packets=packets) for each in self._divided])
         layered, forests = self._layered(size, packets)
         bounds = pipeline_bound(self._bytes, self._start_ups, size)
         self._progress.begin("choosing trees and packets")
@@ -184,8 +197,24 @@ class Pipeline:
             InputError: as for `plan`.
         """
         _check(size, packets)
+        if self._divided:
+            return self._of_division(size, [each.plan_by_cycles(size, packets=packets) for each in self._divided])
         bounds = pipeline_bound(self._bytes, self._start_ups, size)
         return self._of_forest(size, self._layered(size, packets)[0], bounds)
+
+    def _divisions(self) -> list[Topology]:
+        """Return networks with fixed parts of the shared bandwidths: for the optimum, and for the best tree."""
+        best = steady_optimum(Platform.of(self._topology, self._source), self._progress)
+        single = best_tree(best, self._progress).tree
+        return [divided(best.platform, trees, filled=True) for trees in (best.trees, (single,))]
+
+    def _of_division(self, size: int, plans: Sequence[PipelinePlan]) -> PipelinePlan:
+        """Return the fastest of plans for fixed parts of the shared bandwidths, as a plan for the whole network."""
+        plan = min(plans, key=lambda each: each.makespan)
+        network = replace(plan.topology, port_model=BOUNDED)
+        timetable = None if plan.timetable is None else replace(plan.timetable, topology=network)
+        bounds = shared_bound(self._topology, self._source, size)
+        return replace(plan, topology=network, timetable=timetable, bounds=bounds)
 
     def _layered(self, size: int, packets: int | None) -> tuple[TimedForest, list[Forest]]:
         """Return the fastest plan by cycles, and all forests that were compared."""

@@ -5,20 +5,30 @@ receive, only one of these two, or one for both (half-duplex). A link that occup
 Without a `port_model`, a node uses all its links at the same time, so every link is its own port. A switch has no ports
 in any model.
 
-Half-duplex nodes are supported if they can be divided into two sides with no link within a side. Then the two ports of
-a link are on two sides, as sending and receiving ports are, and rounds exist in which every port does its work in time.
+Two more kinds of resources have the same form: they have a time for each message over a link, and at most all the time
+can be used. In the bounded multi-port model, links share bandwidths of their nodes. In a half-duplex model, the odd
+sets of nodes that the solver has needed so far are added (`odd_sets`).
 """
 
 import itertools
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
 from forestcoll.errors import InputError, NoSolutionError, shown
-from forestcoll.proof.prices import Port, PortKind, end_ports, ports_of
+from forestcoll.proof.prices import Port, PortKind, PricesProof, end_ports, port_times
 from forestcoll.ranks import root_number
 from forestcoll.topology import NodeId, Topology
+from forestcoll.topology.overheads import KEYS
+
+SHARED = frozenset({PortKind.OUTGOING, PortKind.INCOMING, PortKind.ODD_SET})
+"""The kinds of resources that several links can use at the same time."""
+
+Uses = tuple[tuple[Port, Fraction], ...]
+"""Ports, each with a part of the cost of a link."""
+
+Cuts = tuple[tuple[Fraction, tuple[int, ...]], ...]
 
 
 @dataclass(frozen=True)
@@ -29,7 +39,8 @@ class Platform:
         topology: the network.
         source: the number of the source.
         costs: the time of a message over each link (c), greater than 0.
-        ports: the one or two ports that each link occupies during that time.
+        uses: the ports that each link uses, each with the time there as a part of the cost. It is 1 but for bandwidths
+            that several links share, and for odd sets.
         order: for a DAG, all compute nodes with the source first: messages may only be sent from a node to a later
             node. An empty order has no such restriction.
     """
@@ -37,8 +48,9 @@ class Platform:
     topology: Topology
     source: int
     costs: tuple[Fraction, ...]
-    ports: tuple[tuple[Port, ...], ...]
+    uses: tuple[Uses, ...]
     order: tuple[int, ...] = ()
+    odd_sets: tuple[tuple[int, ...], ...] = ()
 
     @staticmethod
     def of(topology: Topology, source: NodeId, costs: Sequence[Fraction] | None = None) -> "Platform":
@@ -51,9 +63,10 @@ class Platform:
 
         Raises:
             InputError: the source is unknown or a switch, or a cost is 0 or less.
-            NoSolutionError: the source cannot reach every compute node, or compute nodes with half-duplex ports form a
-                cycle of odd length.
+            NoSolutionError: the source cannot reach every compute node.
         """
+        if any(key in topology.nodes[node].attributes for node in topology.compute for key in KEYS):
+            raise InputError(f"{topology.name}: nodes have overheads; use without_overheads(topology)")
         number = root_number(topology, source, role="source")
         if missed := _unreached(topology, number):
             names = ", ".join(shown(each) for each in topology.ids(missed[:3]))
@@ -64,13 +77,40 @@ class Platform:
             )
         each = tuple(1 / link.bandwidth for link in topology.links) if costs is None else tuple(costs)
         _check_costs(topology, each)
-        _check_odd_cycles(topology)
-        return Platform(topology, number, each, tuple(map(tuple, _ports(topology))))
+        return Platform(topology, number, each, tuple(_uses(topology)))
+
+    def with_odd_sets(self, found: Sequence[tuple[int, ...]]) -> "Platform":
+        """Return the platform with the constraints of more odd sets of half-duplex nodes.
+
+        A set S is used like a port by each link between two of its nodes, for 2 / (|S| - 1) of the time of the link.
+        """
+        uses = list(self.uses)
+        for number, inside in enumerate(found, start=len(self.odd_sets)):
+            use = Port(PortKind.ODD_SET, number), Fraction(2, len(inside) - 1)
+            for link, ports in enumerate(self.ports):
+                if sum(port.kind is PortKind.BOTH and port.number in inside for port in ports) == 2:
+                    uses[link] = (*uses[link], use)
+        return replace(self, uses=tuple(uses), odd_sets=(*self.odd_sets, *found))
+
+    def proof(self, prices: Mapping[Port, Fraction], cuts: Cuts) -> PricesProof:
+        """Return the proof with these prices of the ports of the platform."""
+        odd = tuple(
+            (price * Fraction(2, len(self.odd_sets[port.number]) - 1), self.odd_sets[port.number])
+            for port, price in prices.items()
+            if port.kind is PortKind.ODD_SET
+        )
+        others = tuple(each for each in prices.items() if each[0].kind is not PortKind.ODD_SET)
+        return PricesProof(others, cuts, odd)
+
+    @cached_property
+    def ports(self) -> tuple[tuple[Port, ...], ...]:
+        """The ports of each link that no other link can use at the same time."""
+        return tuple(tuple(port for port, _ in uses if port.kind not in SHARED) for uses in self.uses)
 
     @property
     def has_node_ports(self) -> bool:
-        """Whether compute nodes have ports, so that some of their links cannot be busy at the same time."""
-        return self.sends_one_at_a_time or self.receives_one_at_a_time
+        """Whether compute nodes have ports, or bandwidths that their links share."""
+        return any(port.kind is not PortKind.LINK for port in self.all_ports)
 
     @property
     def sends_one_at_a_time(self) -> bool:
@@ -82,21 +122,10 @@ class Platform:
         """Whether a compute node receives over one link at a time."""
         return end_ports(self.topology).receiving is not None
 
-    def side(self, port: Port) -> int:
-        """Return 0 or 1, such that no link occupies two ports of the same side.
-
-        Sending ports are on side 0 and receiving ports on side 1. Ports for both are on the side of their node.
-        """
-        return self._sides[port.number] if port.kind is PortKind.BOTH else int(port.kind is PortKind.RECEIVE)
-
-    @cached_property
-    def _sides(self) -> list[int]:
-        return _sides(self.topology)
-
     @cached_property
     def all_ports(self) -> tuple[Port, ...]:
-        """All ports, each once, sorted."""
-        return tuple(sorted({port for ports in self.ports for port in ports}))
+        """All ports that links use, each once, sorted."""
+        return tuple(sorted({port for uses in self.uses for port, _ in uses}))
 
     @cached_property
     def numbers(self) -> dict[tuple[int, int], int]:
@@ -132,45 +161,13 @@ def _check_costs(topology: Topology, costs: Sequence[Fraction]) -> None:
             )
 
 
-def _ports(topology: Topology) -> Iterable[list[Port]]:
-    for number in range(len(topology.links)):
-        itself, *of_nodes = ports_of(topology, number)
-        yield of_nodes or [itself]
-
-
-def _check_odd_cycles(topology: Topology) -> None:
-    """Check that half-duplex nodes can be divided into two sides, so that no link is within a side."""
-    if end_ports(topology).sending is not PortKind.BOTH:
-        return
-    sides = _sides(topology)
-    for link in topology.links:
-        ends = link.source, link.target
-        if all(topology.nodes[node].is_compute for node in ends) and sides[link.source] == sides[link.target]:
-            one, other = topology.ids(ends)
-            raise NoSolutionError(
-                f"{topology.name}: link {shown(one)} -> {shown(other)} is on a cycle of an odd number of compute "
-                "nodes, for which half-duplex ports are not supported; remove the link or choose another port model"
-            )
-
-
-def _sides(topology: Topology) -> list[int]:
-    """Return a side, 0 or 1, of each node. If possible, no link between compute nodes has both ends on one side."""
-    neighbours: list[list[int]] = [[] for _ in topology.nodes]
-    for link in topology.links:
-        if topology.nodes[link.source].is_compute and topology.nodes[link.target].is_compute:
-            neighbours[link.source].append(link.target)
-            neighbours[link.target].append(link.source)
-    sides: dict[int, int] = {}
-    for start in range(len(neighbours)):
-        sides.setdefault(start, 0)
-        frontier = [start]
-        while frontier:
-            node = frontier.pop()
-            for neighbour in neighbours[node]:
-                if neighbour not in sides:
-                    sides[neighbour] = 1 - sides[node]
-                    frontier.append(neighbour)
-    return [sides[node] for node in range(len(neighbours))]
+def _uses(topology: Topology) -> Iterable[Uses]:
+    """Yield the uses of each link, without the link itself if a node has a port for it alone at one of its ends."""
+    for link, times in zip(topology.links, port_times(topology), strict=True):
+        (itself, _), *others = times
+        needed = not others or any(port.kind in SHARED for port, _ in others)
+        parts = tuple((port, time * link.bandwidth) for port, time in others)
+        yield ((itself, Fraction(1)), *parts) if needed else parts
 
 
 def _unreached(topology: Topology, source: int) -> list[int]:

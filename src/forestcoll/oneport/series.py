@@ -5,20 +5,28 @@ The total time that all trees need at a link is one job between two ports. Edge 
 changes of any link. If the trees have few edges in total, their edges are also coloured one by one, and the result with
 fewer rounds is used. The period is the shortest one in which every link carries an integer number of messages in each
 interval in which it serves a tree without interruption.
+
+If links of a node share a bandwidth, each link gets a part of it and is always busy (`shared_bandwidth`).
+
+If half-duplex nodes form cycles of an odd number of nodes, links are coloured as in any graph (`odd_coloring`).
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import gcd, lcm
 
 from forestcoll.errors import NoSolutionError
 from forestcoll.exact import MAX_RESULT_DIGITS
 from forestcoll.oneport.coloring import Job, Matching, matchings
+from forestcoll.oneport.odd_coloring import matchings_of_any_graph
+from forestcoll.oneport.odd_sets import half_duplex_pair, two_sides
 from forestcoll.oneport.platform import Platform
+from forestcoll.oneport.shared_bandwidth import divided
 from forestcoll.proof import Bound
 from forestcoll.proof.prices import PortKind
 from forestcoll.schedule.series.value import Round, SeriesSchedule, SeriesTree, Transfer
+from forestcoll.topology.node_ports import BOUNDED
 
 MAX_EDGES_ONE_BY_ONE = 1000
 """The maximum total number of tree edges for colouring edges one by one. For more edges it is slow and saves little."""
@@ -30,6 +38,8 @@ def periodic_schedule(platform: Platform, trees: Sequence[SeriesTree], bound: Bo
     Raises:
         NoSolutionError: the period has too many digits.
     """
+    if platform.topology.port_model == BOUNDED:
+        return _with_shared_bandwidths(platform, trees, bound)
     works, rounds = _fewest_rounds(platform, trees)
     whole = sum(each.time for each in rounds)  # the time that the busiest port needs; the unit of time from here on
     scaled = tuple(SeriesTree(tree.weight * works.scale / whole, tree.routes) for tree in trees)
@@ -51,6 +61,16 @@ def periodic_schedule(platform: Platform, trees: Sequence[SeriesTree], bound: Bo
     )
 
 
+def _with_shared_bandwidths(platform: Platform, trees: Sequence[SeriesTree], bound: Bound | None) -> SeriesSchedule:
+    """Return the schedule in which each link is always busy with a fixed part of the bandwidths that it shares."""
+    topology = platform.topology
+    network = divided(platform, trees)
+    planned = periodic_schedule(Platform.of(network, topology.nodes[platform.source].id), trees, bound)
+    used = {(link.source, link.target): link.bandwidth for link in network.links}
+    bandwidths = tuple(used.get((link.source, link.target), link.bandwidth) for link in topology.links)
+    return replace(planned, topology=topology, bandwidths=bandwidths)
+
+
 @dataclass(frozen=True, slots=True)
 class _IntegerRound:
     """A round with an integer time."""
@@ -63,7 +83,7 @@ def _fewest_rounds(platform: Platform, trees: Sequence[SeriesTree]) -> "tuple[_W
     """Return the rounds after colouring links, or after colouring tree edges one by one if that gives fewer rounds."""
     by_link = _Work(platform, trees, by_link=True)
     rounds = by_link.rounds()
-    if sum(len(tree.edges) for tree in trees) > MAX_EDGES_ONE_BY_ONE:
+    if not by_link.has_sides or sum(len(tree.edges) for tree in trees) > MAX_EDGES_ONE_BY_ONE:
         return by_link, rounds
     apart = _Work(platform, trees, by_link=False)
     rounds_apart = apart.rounds()
@@ -102,16 +122,40 @@ class _Work:
             begin = lanes[lane][-1].end if lanes[lane] else 0
             lanes[lane].append(_Piece(begin, begin + int(time * self.scale), transfer))
         self._lanes = list(lanes.values())
-        self.matchings: list[Matching] = matchings(list(self._jobs(platform)))
+        pairs = {pair for link in self._link_of if (pair := half_duplex_pair(platform, link)) is not None}
+        sides = two_sides(pairs)
+        self.has_sides = sides is not None
+        self.matchings: list[Matching]
+        if sides is not None:
+            self.matchings = matchings(list(self._jobs(platform, sides)))
+            return
+        self.matchings, factor = matchings_of_any_graph(list(self._jobs_of_pairs(platform)))
+        self.scale *= factor
+        self._lanes = [
+            [_Piece(piece.begin * factor, piece.end * factor, piece.transfer) for piece in pieces]
+            for pieces in self._lanes
+        ]
 
-    def _jobs(self, platform: Platform) -> Iterator[Job]:
-        """Yield a job for each lane. If no other link uses the port at an end of a link, the end gets its own port."""
+    def _jobs(self, platform: Platform, sides: Mapping[int, int]) -> Iterator[Job]:
+        """Yield a job for each lane. If no other link uses the port at an end of a link, the end gets its own port.
+
+        Ports to send are on side 0 and ports to receive on side 1. A port for both is on the side of its node.
+        """
         alone = len(platform.topology.nodes)
         for link, pieces in zip(self._link_of, self._lanes, strict=True):
             ends = [alone + link, alone + link]
             for port in platform.ports[link]:
                 if port.kind is not PortKind.LINK:
-                    ends[platform.side(port)] = port.number
+                    both = port.kind is PortKind.BOTH
+                    ends[sides.get(port.number, 0) if both else port.kind is PortKind.RECEIVE] = port.number
+            yield Job(ends[0], ends[1], pieces[-1].end)
+
+    def _jobs_of_pairs(self, platform: Platform) -> Iterator[Job]:
+        """Yield a job for each lane between half-duplex ports. If a link has only one, the other end is its own."""
+        alone = len(platform.topology.nodes)
+        for link, pieces in zip(self._link_of, self._lanes, strict=True):
+            used = [port.number for port in platform.ports[link] if port.kind is PortKind.BOTH]
+            ends = [*used, alone + 2 * link, alone + 2 * link + 1]
             yield Job(ends[0], ends[1], pieces[-1].end)
 
     def rounds(self) -> list[_IntegerRound]:

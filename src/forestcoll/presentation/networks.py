@@ -24,6 +24,10 @@ _PORTS = {
     "one-port-send": _Ports("one port to send", "a compute node sends to one neighbour at a time"),
     "one-port-receive": _Ports("one port to receive", "a compute node receives from one neighbour at a time"),
     "half-duplex": _Ports("half-duplex", "a compute node sends to or receives from one neighbour at a time"),
+    "bounded-multi-port": _Ports(
+        "bounded multi-port",
+        "a compute node uses all its links at once, within its send_bandwidth and receive_bandwidth",
+    ),
 }
 """Each port model in words."""
 

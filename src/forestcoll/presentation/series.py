@@ -8,15 +8,26 @@ from forestcoll.oneport.comparison import SeriesComparison
 from forestcoll.presentation.networks import ports_text
 from forestcoll.presentation.tables import Page, labelled
 from forestcoll.presentation.text import printable, stage_document, stage_times, written_to
+from forestcoll.proof.prices import Port, PortKind
 from forestcoll.schedule.series.document import series_document
 from forestcoll.schedule.series.value import SeriesSchedule
 from forestcoll.simulation.series.play import SeriesRun
+from forestcoll.topology import Topology
 from forestcoll.verification import SeriesReport
 
 _MOST_DIGITS = 12
 """The most digits of an exact number on a page. The JSON document has the complete number."""
 
 _MOST_BUSY = 6
+
+_VERBS = {
+    PortKind.SEND: "sends",
+    PortKind.RECEIVE: "receives",
+    PortKind.BOTH: "sends or receives",
+    PortKind.OUTGOING: "sends over all links",
+    PortKind.INCOMING: "receives over all links",
+}
+"""What a node does if one of its ports is busy."""
 
 
 def generated_document(
@@ -137,17 +148,25 @@ def _proof_lines(compared: SeriesComparison) -> list[str]:
     priced = sorted(certificate.prices, key=lambda each: (-each[1], each[0]))
     shown = []
     for port, price in priced[:_MOST_BUSY]:
-        node = "" if port.kind == "link" else printable(topology.nodes[port.number].id)
-        link = topology.links[port.number] if port.kind == "link" else None
-        ends = "" if link is None else " -> ".join(map(printable, topology.ids([link.source, link.target])))
-        what = {"send": f"{node} sends", "receive": f"{node} receives", "link": f"link {ends}"}[port.kind.value]
-        shown.append(f"{what} ({number(price / weight)})")
-    rest = [f"{len(priced) - _MOST_BUSY} more"] if len(priced) > _MOST_BUSY else []
+        shown.append(f"{_busy(topology, port)} ({number(price / weight)})")
+    for price, inside in certificate.odd_sets[: _MOST_BUSY - len(shown)]:
+        names = ", ".join(map(printable, topology.ids(inside)))
+        shown.append(f"links between {names}: at most {len(inside) // 2} at a time ({number(price / weight)})")
+    left = len(priced) + len(certificate.odd_sets) - len(shown)
+    rest = [f"{left} more"] if left else []
     return [
         "Bottleneck: at the prices in parentheses, the port time of a message costs at least 1 along every tree.",
         "These ports are always busy:",
         *(f"  {line}" for line in [*shown, *rest]),
     ]
+
+
+def _busy(topology: Topology, port: Port) -> str:
+    """Return what a port that is always busy does."""
+    if port.kind is PortKind.LINK:
+        link = topology.links[port.number]
+        return f"link {' -> '.join(map(printable, topology.ids([link.source, link.target])))}"
+    return f"{printable(topology.nodes[port.number].id)} {_VERBS[port.kind]}"
 
 
 def verified_document(schedule: SeriesSchedule, report: SeriesReport) -> dict[str, object]:

@@ -14,10 +14,12 @@ from fractions import Fraction
 from typing import ClassVar, NamedTuple, Self
 
 from forestcoll.collective import Collective
+from forestcoll.errors import InputError
 from forestcoll.proof import reading
 from forestcoll.proof.proof import NodeName, Proof, ProofError
 from forestcoll.request import Demand
 from forestcoll.topology import Topology
+from forestcoll.topology.node_ports import BOUNDED, RECEIVE_LIMIT, SEND_LIMIT, link_ends, shared_bandwidths
 
 
 class PortKind(StrEnum):
@@ -31,6 +33,12 @@ class PortKind(StrEnum):
     """The only port of a compute node that sends to or receives from one neighbour at a time (half-duplex)."""
     LINK = "link"
     """The link itself: the only port of a link whose ends have no ports in the port model."""
+    OUTGOING = "outgoing"
+    """The bandwidth that all links share over which a compute node sends (bounded multi-port)."""
+    INCOMING = "incoming"
+    """The bandwidth that all links share over which a compute node receives (bounded multi-port)."""
+    ODD_SET = "odd-set"
+    """An odd set of half-duplex nodes, which are not ports; see `PricesProof.odd_sets`."""
 
 
 class EndPorts(NamedTuple):
@@ -46,6 +54,7 @@ _END_PORTS: Mapping[str | None, EndPorts] = {
     "one-port-send": EndPorts(PortKind.SEND, None),
     "one-port-receive": EndPorts(None, PortKind.RECEIVE),
     "half-duplex": EndPorts(PortKind.BOTH, PortKind.BOTH),
+    BOUNDED: EndPorts(None, None),
 }
 """The ports of each port model."""
 
@@ -65,6 +74,8 @@ class PricesProof(Proof):
     Attributes:
         prices: ports, each with its price for a unit of time, above 0.
         cuts: sets of compute nodes without the source, each after its weight, above 0.
+        odd_sets: for half-duplex nodes, sets of an odd number of compute nodes, each after its price, above 0. At most
+            (|S| - 1) / 2 links within a set S are busy at a time, so a unit of time costs the price times this number.
 
     Example:
         >>> from forestcoll import Collective, Demand, compare_series, load_topology
@@ -76,6 +87,7 @@ class PricesProof(Proof):
 
     prices: tuple[tuple[Port, Fraction], ...]
     cuts: tuple[tuple[Fraction, tuple[int, ...]], ...]
+    odd_sets: tuple[tuple[Fraction, tuple[int, ...]], ...] = ()
 
     kind: ClassVar[str] = "prices"
 
@@ -83,7 +95,8 @@ class PricesProof(Proof):
     def throughput(self) -> Fraction:
         """The bound on the throughput, messages in a unit of time, if the proof is valid."""
         weight = sum((weight for weight, _ in self.cuts), Fraction(0))
-        return sum((price for _, price in self.prices), Fraction(0)) / weight
+        odd = sum((price * (len(inside) // 2) for price, inside in self.odd_sets), Fraction(0))
+        return (sum((price for _, price in self.prices), Fraction(0)) + odd) / weight
 
     def algbw(self, topology: Topology, demand: Demand) -> Fraction:
         """See `Proof.algbw`: messages in a unit of time, where M is the size of a message."""
@@ -96,8 +109,18 @@ class PricesProof(Proof):
         others = set(topology.compute) - {demand.root}
         if not self.cuts or not all(inside and others.issuperset(inside) for _, inside in self.cuts):
             raise ProofError("there is no cut, or one is empty or contains the source or a switch")
+        self._check_odd_sets(topology)
         self._check_path_costs(topology)
         return self.throughput
+
+    def _check_odd_sets(self, topology: Topology) -> None:
+        if self.odd_sets and end_ports(topology).sending is not PortKind.BOTH:
+            raise ProofError("odd sets have prices only if nodes are half-duplex")
+        for price, inside in self.odd_sets:
+            if price <= 0 or len(set(inside)) < len(inside) or len(inside) % 2 == 0:
+                raise ProofError("the price of an odd set is 0 or less, or it has an even number of nodes")
+            if not set(topology.compute).issuperset(inside):
+                raise ProofError("an odd set contains a switch")
 
     def _check_path_costs(self, topology: Topology) -> None:
         """Check that each path from a compute node to the next costs at least the weight of the cuts that it enters."""
@@ -114,10 +137,15 @@ class PricesProof(Proof):
     def _costs(self, topology: Topology) -> list[Fraction]:
         """Return the cost of a message over each link."""
         prices = dict(self.prices)
-        return [
-            sum((prices.get(port, Fraction(0)) for port in ports_of(topology, number)), Fraction(0)) / link.bandwidth
-            for number, link in enumerate(topology.links)
+        costs = [
+            sum((prices.get(port, Fraction(0)) * time for port, time in uses), Fraction(0))
+            for uses in port_times(topology)
         ]
+        for price, inside in self.odd_sets:
+            for number, link in enumerate(topology.links):
+                if set(link_ends(topology, number)).issubset(inside):
+                    costs[number] += price / link.bandwidth
+        return costs
 
     def document(self, name: NodeName) -> dict[str, object]:
         """See `Proof.document`. A link is named by its place in `Topology.links`."""
@@ -126,7 +154,8 @@ class PricesProof(Proof):
             where = {"link": port.number} if port.kind is PortKind.LINK else {"node": name(port.number)}
             prices.append({**where, "port": port.kind.value, "price": str(price)})
         cuts = [{"weight": str(weight), "nodes": [name(node) for node in inside]} for weight, inside in self.cuts]
-        return {"prices": prices, "cuts": cuts}
+        odd = [{"price": str(price), "nodes": [name(node) for node in inside]} for price, inside in self.odd_sets]
+        return {"prices": prices, "cuts": cuts} | ({"odd_sets": odd} if odd else {})
 
     @classmethod
     def from_document(cls, document: Mapping[str, object], topology: Topology, where: str) -> Self:
@@ -135,27 +164,49 @@ class PricesProof(Proof):
         for number, each in enumerate(reading.objects(document, "prices", where)):
             place = f"{where}.prices[{number}]"
             kind = reading.name_in(each, "port", PortKind, place)
+            if kind is PortKind.ODD_SET:
+                raise InputError(f"{place}.port is 'odd-set'; write the price of an odd set under 'odd_sets'")
             port = (
                 reading.link(each, "link", topology, place)
                 if kind is PortKind.LINK
                 else reading.node(each, "node", topology, place)
             )
             prices.append((Port(kind, port), reading.rational(each, "price", place)))
-        cuts = tuple(
-            (reading.rational(each, "weight", place), reading.nodes(each, "nodes", topology, place))
-            for number, each in enumerate(reading.objects(document, "cuts", where))
-            if (place := f"{where}.cuts[{number}]")
-        )
-        return cls(tuple(prices), cuts)
+        cuts = tuple(_sets(document, "cuts", "weight", topology, where))
+        odd_sets = tuple(_sets(document, "odd_sets", "price", topology, where)) if "odd_sets" in document else ()
+        return cls(tuple(prices), cuts, odd_sets)
+
+
+def _sets(
+    document: Mapping[str, object], key: str, value: str, topology: Topology, where: str
+) -> Iterator[tuple[Fraction, tuple[int, ...]]]:
+    """Yield the sets of nodes under `key`, each after its number under `value`."""
+    for number, each in enumerate(reading.objects(document, key, where)):
+        place = f"{where}.{key}[{number}]"
+        yield reading.rational(each, value, place), reading.nodes(each, "nodes", topology, place)
 
 
 def ports_of(topology: Topology, link: int) -> Iterator[Port]:
-    """Yield the ports that a busy link uses: the link itself, and the ports of its compute nodes in the port model."""
+    """Yield the ports that only this busy link uses: itself, and the ports of its compute nodes in the port model."""
     yield Port(PortKind.LINK, link)
-    ends = topology.links[link]
-    for node, kind in zip((ends.source, ends.target), end_ports(topology), strict=True):
-        if kind is not None and topology.nodes[node].is_compute:
+    for node, kind in zip(link_ends(topology, link), end_ports(topology), strict=True):
+        if kind is not None and node is not None:
             yield Port(kind, node)
+
+
+def port_times(topology: Topology) -> list[list[tuple[Port, Fraction]]]:
+    """Return, for each link, its ports and the bandwidths that it shares, each with the time of a message there."""
+    outgoing = shared_bandwidths(topology, SEND_LIMIT)
+    incoming = shared_bandwidths(topology, RECEIVE_LIMIT)
+    times = []
+    for number, link in enumerate(topology.links):
+        uses = [(port, 1 / link.bandwidth) for port in ports_of(topology, number)]
+        if link.source in outgoing:
+            uses.append((Port(PortKind.OUTGOING, link.source), 1 / outgoing[link.source]))
+        if link.target in incoming:
+            uses.append((Port(PortKind.INCOMING, link.target), 1 / incoming[link.target]))
+        times.append(uses)
+    return times
 
 
 def end_ports(topology: Topology) -> EndPorts:

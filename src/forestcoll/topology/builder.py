@@ -13,10 +13,11 @@ from types import MappingProxyType
 from forestcoll.errors import InputError, shown
 from forestcoll.exact import WrittenFloat, to_fraction
 from forestcoll.topology.model import Link, Node, NodeId, NodeKind, Topology, near_id
+from forestcoll.topology.node_ports import BOUNDED
 from forestcoll.topology.reach import unreachable_pair
 from forestcoll.units import BANDWIDTH_UNIT, bandwidth_in
 
-PORT_MODELS = ("one-port", "one-port-send", "one-port-receive", "half-duplex")
+PORT_MODELS = ("one-port", "one-port-send", "one-port-receive", "half-duplex", BOUNDED)
 """The models in which some links of a compute node cannot be busy at the same time; see `Topology`."""
 
 _KNOWN_MODELS = " or ".join(map(repr, PORT_MODELS))

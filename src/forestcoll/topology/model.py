@@ -125,7 +125,8 @@ class Topology(Displayed):
         port_model: None if a compute node uses all its links at once. With `"one-port"` it sends to one neighbour and
             receives from one neighbour at a time. `"one-port-send"` limits only what it sends, and
             `"one-port-receive"` only what it receives. With `"half-duplex"` it sends to or receives from one neighbour
-            at a time.
+            at a time. With `"bounded-multi-port"` it uses all its links at once, within its `send_bandwidth` and its
+            `receive_bandwidth`.
         attributes: the other attributes of the graph in its file, which are kept unchanged.
 
     Example:

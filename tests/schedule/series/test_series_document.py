@@ -89,7 +89,7 @@ def test_the_index_of_an_edge_can_be_omitted_if_it_is_unique() -> None:
         (
             ["certificate", "prices", 0, "port"],
             "x",
-            "x: certificate.prices[0].port is 'x'; expected 'send', 'receive' or 'both'",
+            "x: certificate.prices[0].port is 'x'; expected 'send', 'receive', 'both', 'outgoing' or 'incoming'",
         ),
         (["certificate", "cuts", 0, "nodes"], 1, 'x: certificate.cuts[0] needs "nodes": [...], a list of ids'),
         (["throughput"], "1/977", "x: throughput is 1/977, but "),

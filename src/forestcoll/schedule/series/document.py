@@ -20,6 +20,9 @@ from forestcoll.topology import NodeId, Topology, topology_from_document, topolo
 
 FORMAT = "forestcoll.broadcast-series/1"
 
+_NODE_KINDS = ("send", "receive", "both", "outgoing", "incoming")
+_KNOWN_KINDS = f"{', '.join(map(repr, _NODE_KINDS[:-1]))} or {_NODE_KINDS[-1]!r}"
+
 
 def text_of(schedule: SeriesSchedule) -> Iterator[str]:
     """Yield the pieces of the JSON text of `schedule`; equal schedules give equal texts."""
@@ -53,6 +56,12 @@ def series_document(schedule: SeriesSchedule) -> dict[str, object]:
             for each in schedule.rounds
         ],
     }
+    if schedule.bandwidths is not None:
+        document["bandwidths"] = [
+            {"source": ids[link.source], "target": ids[link.target], "bandwidth": str(bandwidth)}
+            for link, bandwidth in zip(schedule.topology.links, schedule.bandwidths, strict=True)
+            if bandwidth != link.bandwidth
+        ]
     if schedule.bound is not None:
         document["optimal_throughput"] = str(schedule.bound.algbw)
         document["certificate"] = _certificate_document(schedule.topology, schedule.bound.proof)
@@ -79,7 +88,8 @@ def _certificate_document(topology: Topology, proof: Proof) -> dict[str, object]
         else:
             prices.append({"node": ids[port.number], "port": port.kind.value, "price": str(price)})
     cuts = [{"weight": str(weight), "nodes": topology.ids(cut)} for weight, cut in proof.cuts]
-    return {"prices": prices, "cuts": cuts}
+    odd = [{"price": str(price), "nodes": topology.ids(inside)} for price, inside in proof.odd_sets]
+    return {"prices": prices, "cuts": cuts} | ({"odd_sets": odd} if odd else {})
 
 
 def from_document(document: Mapping[str, object], where: str) -> SeriesSchedule:
@@ -125,6 +135,7 @@ class _Reader:
             trees=trees,
             rounds=rounds,
             bound=self._bound(document),
+            bandwidths=self._bandwidths(document),
         )
         claimed = self._rational(document, "throughput", "")
         if claimed != schedule.throughput:
@@ -177,6 +188,23 @@ class _Reader:
             raise self._error(f"{place}.edge is {edge}, which is not an edge {one} -> {other} of tree {tree}")
         return Transfer(tree, edge)
 
+    def _bandwidths(self, document: Mapping[str, object]) -> tuple[Fraction, ...] | None:
+        """Return the bandwidth of each link; a link that is not listed has its own bandwidth."""
+        if "bandwidths" not in document:
+            return None
+        bandwidths = [link.bandwidth for link in self._topology.links]
+        for number, each in enumerate(self._objects(document, "bandwidths", "")):
+            place = f"bandwidths[{number}]"
+            bandwidths[self._link(each, place)] = self._rational(each, "bandwidth", f"{place}.")
+        return tuple(bandwidths)
+
+    def _link(self, described: Mapping[str, object], place: str) -> int:
+        ends = self._node(described.get("source"), place), self._node(described.get("target"), place)
+        if ends not in self._links:
+            one, other = (shown(each) for each in self._topology.ids(ends))
+            raise self._error(f"{place}: there is no link {one} -> {other}")
+        return self._links[ends]
+
     def _bound(self, document: Mapping[str, object]) -> Bound | None:
         certificate = document.get("certificate")
         if certificate is None and document.get("optimal_throughput") is None:
@@ -195,28 +223,30 @@ class _Reader:
             self._price(price, f"certificate.prices[{place}]")
             for place, price in enumerate(self._objects(certificate, "prices", "certificate."))
         )
-        cuts = []
-        for place, cut in enumerate(self._objects(certificate, "cuts", "certificate.")):
-            where = f"certificate.cuts[{place}]"
-            nodes = cut.get("nodes")
+        cuts = tuple(self._sets(certificate, "cuts", "weight"))
+        odd_sets = tuple(self._sets(certificate, "odd_sets", "price")) if "odd_sets" in certificate else ()
+        return PricesProof(prices, cuts, odd_sets)
+
+    def _sets(
+        self, certificate: Mapping[str, object], key: str, value: str
+    ) -> Iterator[tuple[Fraction, tuple[int, ...]]]:
+        """Yield the sets of nodes under `key`, each after its number under `value`."""
+        for place, described in enumerate(self._objects(certificate, key, "certificate.")):
+            where = f"certificate.{key}[{place}]"
+            nodes = described.get("nodes")
             if not isinstance(nodes, list):
                 raise self._error(f'{where} needs "nodes": [...], a list of ids')
             members = tuple(self._node(node, f"{where}.nodes") for node in nodes)
-            cuts.append((self._rational(cut, "weight", f"{where}."), members))
-        return PricesProof(prices, tuple(cuts))
+            yield self._rational(described, value, f"{where}."), members
 
     def _price(self, price: Mapping[str, object], place: str) -> tuple[Port, Fraction]:
         value = self._rational(price, "price", f"{place}.")
         if "node" in price:
             kind = price.get("port")
-            if kind not in {PortKind.SEND.value, PortKind.RECEIVE.value, PortKind.BOTH.value}:
-                raise self._error(f"{place}.port is {shown(kind)}; expected 'send', 'receive' or 'both'")
+            if kind not in _NODE_KINDS:
+                raise self._error(f"{place}.port is {shown(kind)}; expected {_KNOWN_KINDS}")
             return Port(PortKind(str(kind)), self._node(price["node"], place)), value
-        ends = self._node(price.get("source"), place), self._node(price.get("target"), place)
-        if ends not in self._links:
-            one, other = (shown(each) for each in self._topology.ids(ends))
-            raise self._error(f"{place}: there is no link {one} -> {other}")
-        return Port(PortKind.LINK, self._links[ends]), value
+        return Port(PortKind.LINK, self._link(price, place)), value
 
     def _objects(self, document: Mapping[str, object], key: str, place: str) -> list[Mapping[str, object]]:
         values = document.get(key)

@@ -85,6 +85,8 @@ class SeriesSchedule(Schedule):
         messages: the number of new messages in a period.
         trees: the trees; their weights add up to the throughput.
         rounds: the rounds of a period, in order.
+        bandwidths: the bandwidth of each link while it is busy, if links of a node share its bandwidth; None if each
+            link has its own bandwidth.
         collective: a broadcast.
         algbw: the throughput, `messages` / `period`.
         bound: see `Schedule.bound`; its proof consists of prices of ports.
@@ -109,6 +111,7 @@ class SeriesSchedule(Schedule):
     messages: int
     trees: tuple[SeriesTree, ...]
     rounds: tuple[Round, ...]
+    bandwidths: tuple[Fraction, ...] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "algbw", self.messages / self.period)
@@ -117,6 +120,10 @@ class SeriesSchedule(Schedule):
     def throughput(self) -> Fraction:
         """Messages in a unit of time."""
         return self.algbw
+
+    def bandwidth(self, link: int) -> Fraction:
+        """Return the bandwidth of a link while it is busy; `link` is its place in `Topology.links`."""
+        return self.topology.links[link].bandwidth if self.bandwidths is None else self.bandwidths[link]
 
     @property
     def root(self) -> int:

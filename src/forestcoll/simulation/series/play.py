@@ -18,7 +18,7 @@ from math import lcm
 
 from forestcoll.errors import InputError, InternalError
 from forestcoll.progress import SILENT, Progress
-from forestcoll.proof.prices import Port, PortKind, end_ports
+from forestcoll.proof.prices import Port, ports_of
 from forestcoll.schedule.series.value import SeriesSchedule, Transfer
 
 MOST_EVENTS = 50_000_000
@@ -113,7 +113,8 @@ class _Simulator:
     def __init__(self, schedule: SeriesSchedule, messages: int, cuts: int) -> None:
         self._schedule, self._messages = schedule, messages
         self._cycle = schedule.period / cuts
-        bandwidths = {(link.source, link.target): link.bandwidth for link in schedule.topology.links}
+        self._numbers = {(link.source, link.target): place for place, link in enumerate(schedule.topology.links)}
+        bandwidths = {ends: schedule.bandwidth(place) for ends, place in self._numbers.items()}
         bandwidths_of = [[bandwidths[ends] for ends in tree.edges] for tree in schedule.trees]
         carried = [
             [each.duration / cuts * bandwidths_of[transfer.tree][transfer.edge] for transfer in each.transfers]
@@ -143,13 +144,7 @@ class _Simulator:
         self._ports = [[self._of_edge(ends) for ends in tree.edges] for tree in schedule.trees]
 
     def _of_edge(self, ends: tuple[int, int]) -> list[Port]:
-        topology = self._schedule.topology
-        source, target = ends
-        ports = [Port(PortKind.LINK, source * len(topology.nodes) + target)]
-        for node, kind in zip(ends, end_ports(topology), strict=True):
-            if kind is not None and topology.nodes[node].is_compute:
-                ports.append(Port(kind, node))
-        return ports
+        return list(ports_of(self._schedule.topology, self._numbers[ends]))
 
     def run(self, progress: Progress) -> SeriesRun:
         expected = sum(count * len(tree.edges) for count, tree in zip(self._counts, self._schedule.trees, strict=True))

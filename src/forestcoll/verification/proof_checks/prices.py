@@ -4,6 +4,10 @@ The cost of a message is the time that it takes at each port times the price of 
 weights of all cuts, because the tree of the message enters each cut, and no path between compute nodes costs less than
 the weights of the cuts that it enters. A unit of time at all ports costs the sum of the prices. So the throughput is at
 most the sum of the prices / the sum of the weights.
+
+An odd set S of half-duplex nodes can have a price, too. A link between two of its nodes costs its time times the price,
+and at most (|S| - 1) / 2 such links are busy at the same time. A unit of the bandwidth that the links of a node share
+is used for 1 / (that bandwidth) by each message.
 """
 
 import heapq
@@ -14,6 +18,7 @@ from forestcoll.collective import Collective
 from forestcoll.proof import PricesProof
 from forestcoll.proof.prices import Port, PortKind
 from forestcoll.topology import Topology
+from forestcoll.topology.node_ports import PORT_OF, RECEIVE_LIMIT, SEND_LIMIT, shared_bandwidths
 from forestcoll.verification.proof_checks.question import Question, UnprovenError, require_coarse
 from forestcoll.verification.wording import node, number
 
@@ -21,6 +26,7 @@ _SENDS_ONE = frozenset({"one-port", "one-port-send"})
 _RECEIVES_ONE = frozenset({"one-port", "one-port-receive"})
 """The port models in which a compute node sends to, or receives from, one neighbour at a time."""
 _HALF_DUPLEX = "half-duplex"
+_EXCLUSIVE = _SENDS_ONE | _RECEIVES_ONE | {_HALF_DUPLEX}
 
 
 def prices_bound(proof: PricesProof, question: Question) -> Fraction:
@@ -34,10 +40,23 @@ def prices_bound(proof: PricesProof, question: Question) -> Fraction:
     others = set(question.topology.compute) - {question.root}
     if not proof.cuts or not all(cut and others.issuperset(cut) for _, cut in proof.cuts):
         raise UnprovenError("there is no cut, or one is empty or contains the source or a switch")
+    require_coarse([price for price, _ in proof.odd_sets])
     require_coarse([*(price for _, price in proof.prices), *(weight for weight, _ in proof.cuts)])
+    _require_odd_sets(proof, question.topology)
     _require_costs(proof, question.topology)
     paid = sum((price for _, price in proof.prices), Fraction(0))
+    paid += sum((price * Fraction(len(inside) - 1, 2) for price, inside in proof.odd_sets), Fraction(0))
     return paid / sum((weight for weight, _ in proof.cuts), Fraction(0))
+
+
+def _require_odd_sets(proof: PricesProof, topology: Topology) -> None:
+    if proof.odd_sets and topology.port_model != _HALF_DUPLEX:
+        raise UnprovenError("odd sets have prices only if nodes are half-duplex")
+    for price, inside in proof.odd_sets:
+        if price <= 0:
+            raise UnprovenError("the price of an odd set is 0 or less")
+        if len(inside) % 2 == 0 or len(set(inside)) < len(inside) or not set(topology.compute).issuperset(inside):
+            raise UnprovenError("an odd set does not have an odd number of different compute nodes")
 
 
 def _require_costs(proof: PricesProof, topology: Topology) -> None:
@@ -58,23 +77,46 @@ def _require_costs(proof: PricesProof, topology: Topology) -> None:
 def _costs(proof: PricesProof, topology: Topology) -> dict[int, list[tuple[int, Fraction]]]:
     """Return, for each node, the targets of its links, each with the cost of a message over the link."""
     prices = dict(proof.prices)
+    outgoing, incoming = shared_bandwidths(topology, SEND_LIMIT), shared_bandwidths(topology, RECEIVE_LIMIT)
     leaving: dict[int, list[tuple[int, Fraction]]] = {}
     for place, link in enumerate(topology.links):
-        cost = sum((prices.get(port, Fraction(0)) for port in occupied(topology, place)), Fraction(0))
-        leaving.setdefault(link.source, []).append((link.target, cost / link.bandwidth))
+        ports = list(occupied(topology, place))
+        nodes = {port.number for port in ports if port.kind is PortKind.BOTH}
+        paid = sum((prices.get(port, Fraction(0)) for port in ports), Fraction(0))
+        if len(nodes) == 2:
+            paid += sum((price for price, inside in proof.odd_sets if nodes.issubset(inside)), Fraction(0))
+        cost = paid / link.bandwidth
+        if link.source in outgoing:
+            cost += prices.get(Port(PortKind.OUTGOING, link.source), Fraction(0)) / outgoing[link.source]
+        if link.target in incoming:
+            cost += prices.get(Port(PortKind.INCOMING, link.target), Fraction(0)) / incoming[link.target]
+        leaving.setdefault(link.source, []).append((link.target, cost))
     return leaving
 
 
 def occupied(topology: Topology, link: int) -> Iterator[Port]:
     """Yield the ports that a busy link occupies: the link itself, and the ports of its ends in the port model."""
     yield Port(PortKind.LINK, link)
+    if topology.port_model not in _EXCLUSIVE:
+        return
     ends = topology.links[link]
-    if topology.port_model in _SENDS_ONE and topology.nodes[ends.source].is_compute:
-        yield Port(PortKind.SEND, ends.source)
-    if topology.port_model in _RECEIVES_ONE and topology.nodes[ends.target].is_compute:
-        yield Port(PortKind.RECEIVE, ends.target)
+    sender, receiver = _holder(topology, ends.source), _holder(topology, ends.target)
+    if sender == receiver and sender is not None:  # a stage within a node
+        sender, receiver = (sender, None) if topology.nodes[ends.source].is_compute else (None, receiver)
+    if topology.port_model in _SENDS_ONE and sender is not None:
+        yield Port(PortKind.SEND, sender)
+    if topology.port_model in _RECEIVES_ONE and receiver is not None:
+        yield Port(PortKind.RECEIVE, receiver)
     if topology.port_model == _HALF_DUPLEX:
-        yield from (Port(PortKind.BOTH, end) for end in (ends.source, ends.target) if topology.nodes[end].is_compute)
+        yield from (Port(PortKind.BOTH, end) for end in (sender, receiver) if end is not None)
+
+
+def _holder(topology: Topology, node: int) -> int | None:
+    """Return the compute node whose ports a link at `node` occupies: the node itself, or the one of its `port_of`."""
+    if topology.nodes[node].is_compute:
+        return node
+    name = topology.nodes[node].attributes.get(PORT_OF)
+    return next((each for each in topology.compute if name is not None and topology.nodes[each].id == name), None)
 
 
 def _path_costs(

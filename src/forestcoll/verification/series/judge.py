@@ -14,6 +14,7 @@ from math import lcm
 from forestcoll.proof import PricesProof, Proof
 from forestcoll.proof.prices import Port, PortKind
 from forestcoll.schedule.series.value import SeriesSchedule, Transfer
+from forestcoll.topology.node_ports import BOUNDED, RECEIVE_LIMIT, SEND_LIMIT, shared_bandwidths
 from forestcoll.verification.claims import Claim, is_optimal, wrong_collective, wrong_kind
 from forestcoll.verification.network import Network
 from forestcoll.verification.proof_checks.prices import occupied
@@ -71,14 +72,20 @@ class _Case:
         one, other = self.ends(transfer)
         return f"{self.name(one)} -> {self.name(other)} of tree {transfer.tree}"
 
+    def bandwidth(self, transfer: Transfer) -> Fraction:
+        """Return the bandwidth of the link of a transfer while it is busy."""
+        place = self.links[self.ends(transfer)]
+        chosen = self.schedule.bandwidths
+        return self.topology.links[place].bandwidth if chosen is None else chosen[place]
+
     def messages(self, transfer: Transfer, time: int) -> Fraction:
         """Return how many messages cross the link of a transfer in `time`, which is in units of 1/`scale`."""
-        bandwidth = self.topology.links[self.links[self.ends(transfer)]].bandwidth
+        bandwidth = self.bandwidth(transfer)
         return Fraction(time * bandwidth.numerator, self.scale * bandwidth.denominator)
 
     def are_whole(self, transfer: Transfer, time: int) -> bool:
         """Return whether the number of messages of a transfer in `time` is an integer, without a long division."""
-        bandwidth = self.topology.links[self.links[self.ends(transfer)]].bandwidth
+        bandwidth = self.bandwidth(transfer)
         return time * bandwidth.numerator % (self.scale * bandwidth.denominator) == 0
 
 
@@ -134,6 +141,38 @@ def _rounds(case: _Case) -> str | None:
     total = Fraction(sum(case.times), case.scale)
     if total > case.schedule.period:
         return f"the rounds take {_number(total)} in total, more than the period of {_number(case.schedule.period)}"
+    return None
+
+
+def _bandwidths(case: _Case) -> str | None:
+    chosen = case.schedule.bandwidths
+    if chosen is None:
+        return None
+    if case.topology.port_model != BOUNDED:
+        return "links have chosen bandwidths, which only bounded multi-port nodes need"
+    if len(chosen) != len(case.topology.links):
+        return f"there are {len(chosen)} bandwidths for {len(case.topology.links)} links"
+    for link, bandwidth in zip(case.topology.links, chosen, strict=True):
+        if not 0 < bandwidth <= link.bandwidth:
+            ends = f"{case.name(link.source)} -> {case.name(link.target)}"
+            return f"link {ends} has the bandwidth {_number(bandwidth)}; expected above 0, up to {link.bandwidth}"
+    return None
+
+
+def _shared(case: _Case) -> str | None:
+    limits = {
+        "sends": shared_bandwidths(case.topology, SEND_LIMIT),
+        "receives": shared_bandwidths(case.topology, RECEIVE_LIMIT),
+    }
+    for number, each in enumerate(case.schedule.rounds):
+        used: dict[tuple[str, int], Fraction] = {}
+        for transfer in each.transfers:
+            for key in zip(limits, case.ends(transfer), strict=True):
+                used[key] = used.get(key, Fraction(0)) + case.bandwidth(transfer)
+        for (verb, node), bandwidth in used.items():
+            most = limits[verb].get(node)
+            if most is not None and bandwidth > most:
+                return f"round {number}: {case.name(node)} {verb} with {_number(bandwidth)}, more than {most}"
     return None
 
 
@@ -228,6 +267,16 @@ RULES: tuple[Rule[_Case], ...] = (
         _ports,
     ),
     Rule(
+        "bandwidths",
+        "Only in a bounded multi-port model, links have chosen bandwidths, which are at most their own.",
+        _bandwidths,
+    ),
+    Rule(
+        "shared",
+        "In no round do the busy links of a bounded multi-port node exceed its bandwidth to send or to receive.",
+        _shared,
+    ),
+    Rule(
         "work",
         "Each edge of each tree is busy for the time that the messages of the tree take over its link.",
         _work,
@@ -241,8 +290,8 @@ RULES: tuple[Rule[_Case], ...] = (
 CLAIMS: tuple[Rule[Claim], ...] = (
     Rule(
         "certificate",
-        "Prices and weights of cuts are greater than 0, and each link costs at least the sum of the weights of the "
-        "cuts that it enters.",
+        "Prices and weights of cuts are greater than 0, odd sets are sets of half-duplex nodes, and each link costs at "
+        "least the sum of the weights of the cuts that it enters.",
         _certificate,
     ),
     Rule("optimum", "The certificate proves the claimed optimum.", _optimum),

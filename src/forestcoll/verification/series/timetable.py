@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from forestcoll.errors import InternalError
 from forestcoll.schedule.series.timetable import PacketSend, Timetable
+from forestcoll.topology.node_ports import RECEIVE_LIMIT, SEND_LIMIT, shared_bandwidths
 from forestcoll.verification.proof_checks.prices import occupied
 
 if TYPE_CHECKING:
@@ -65,6 +66,26 @@ def _busy_ports(timetable: Timetable) -> Iterator[str]:
             until[port] = send.start + timetable.times[send.link]
 
 
+def _shared(timetable: Timetable) -> Iterator[str]:
+    """Yield sends during which the links of a node exceed the bandwidth that they share."""
+    topology = timetable.topology
+    for place, name in enumerate((SEND_LIMIT, RECEIVE_LIMIT)):
+        limits = shared_bandwidths(topology, name)
+        changes: dict[int, list[tuple[Fraction, int, Fraction, PacketSend]]] = {node: [] for node in limits}
+        for send in timetable.sends:
+            link = topology.links[send.link]
+            node = (link.source, link.target)[place]
+            if node in limits:
+                end = send.start + timetable.times[send.link]
+                changes[node] += [(send.start, 1, link.bandwidth, send), (end, 0, -link.bandwidth, send)]
+        for node, listed in changes.items():
+            used = Fraction(0)
+            for _, _, bandwidth, send in sorted(listed, key=lambda each: each[:2]):
+                used += bandwidth
+                if used > limits[node]:
+                    yield f"{_names(timetable, send)}: the {name} in use is {used}, more than {limits[node]}"
+
+
 def _missing(timetable: Timetable) -> Iterator[str]:
     arrived = _arrivals(timetable)
     for packet in range(timetable.packets):
@@ -73,4 +94,4 @@ def _missing(timetable: Timetable) -> Iterator[str]:
                 yield f"packet {packet} does not reach {timetable.topology.nodes[node].id!r}"
 
 
-_CHECKS = (_sent_early, _busy_ports, _missing)
+_CHECKS = (_sent_early, _busy_ports, _shared, _missing)
