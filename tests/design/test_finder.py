@@ -1,5 +1,6 @@
 """The finder's results compared with Tables 4, 5 and 7 of the paper, row by row, and tests of the search."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -145,10 +146,34 @@ def test_small_frontiers_are_realised_and_verified() -> None:
 class Unpruned(TopologyFinder):
     """A finder without pruning: it keeps all intermediate candidates."""
 
-    def _frontier(self, nodes: int, degree: int) -> tuple[Construction, ...]:
+    def _frontier(
+        self,
+        nodes: int,
+        degree: int,
+        rivals: Sequence[Construction] = (),  # noqa: ARG002 (as the finder calls it)
+    ) -> tuple[Construction, ...]:
         if (nodes, degree) not in self._frontiers:
             self._frontiers[nodes, degree] = self._candidates(nodes, degree)
         return self._frontiers[nodes, degree]
+
+
+class WithoutRivals(TopologyFinder):
+    """A finder that keeps copies of networks which the networks of the requested degree beat."""
+
+    def _frontier(
+        self,
+        nodes: int,
+        degree: int,
+        rivals: Sequence[Construction] = (),  # noqa: ARG002 (as the finder calls it)
+    ) -> tuple[Construction, ...]:
+        return super()._frontier(nodes, degree)
+
+
+@pytest.mark.parametrize("degree", [4, 6, 8, 12])
+def test_copies_that_are_beaten_do_not_change_the_result(degree: int) -> None:
+    pruned, whole = TopologyFinder(), WithoutRivals()
+    for nodes in (7, 12, 24, 45, 58, 72, 97):
+        assert pruned.find(nodes, degree) == whole.find(nodes, degree)
 
 
 @pytest.mark.parametrize("nodes", [8, 16, 24, 32])

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forestcoll.design.bases import base_wiring
+from forestcoll.design.catalogue import kautz_bound
 from forestcoll.design.degree_expansion import degree_expansion
 from forestcoll.design.kautz_cost import de_bruijn_cost, kautz_cost
 from forestcoll.design.measure import Cost, breadth_first_cost, cayley_cost, least_factor, moore_steps
@@ -100,7 +101,11 @@ def test_one_node_shows_the_cost_if_all_nodes_are_equivalent(spec: str, copies: 
 def test_the_cost_of_a_generalized_kautz_graph_equals_the_counted_cost(degree: int) -> None:
     for nodes in (*range(degree + 2, 40), 64, 81, 127, 128, 129, 216, 217):
         wiring = base_wiring(f"generalized-kautz:degree={degree},nodes={nodes}")
-        assert kautz_cost(nodes, degree) == wiring.breadth_first_cost(), nodes
+        cost = kautz_cost(nodes, degree)
+        assert cost == wiring.breadth_first_cost(), nodes
+        least = kautz_bound(nodes, degree)
+        assert least.steps <= cost.steps
+        assert least.bandwidth_factor <= cost.bandwidth_factor
 
 
 @pytest.mark.parametrize(("degree", "length"), [(2, 2), (2, 3), (2, 7), (3, 3), (4, 3), (7, 2)])

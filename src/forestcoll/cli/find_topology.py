@@ -149,9 +149,6 @@ class _Options:
             click.UsageError: they cannot.
             InputError: a picture cannot be written to the file that is named.
         """
-        from forestcoll.pictures.raster import check_picture
-        from forestcoll.presentation.view.view import check_output
-
         if self.size is None and any(each is not None for each in (self.alpha, self.bandwidth, self.reduction)):
             raise click.UsageError("--alpha, --bandwidth and --reduction are for a workload; also give its --size")
         if self.is_sweep and (any(self.outputs.values()) or self.choose):
@@ -163,8 +160,12 @@ class _Options:
         if self.schedule_output is not None and self.collective in {"all-to-all", "mix"}:
             raise click.UsageError("--schedule-output writes an allgather or an allreduce; choose one as --collective")
         if self.plot is not None:
+            from forestcoll.pictures.raster import check_picture
+
             check_picture(self.plot)
         if self.picture is not None:
+            from forestcoll.presentation.view.view import check_output
+
             check_output(self.picture)
 
     def workload(self) -> "Workload | None":

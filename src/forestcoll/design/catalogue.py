@@ -17,7 +17,7 @@ from forestcoll.design.bases import base_wiring
 from forestcoll.design.breadth_first import breadth_first_cost_of
 from forestcoll.design.constructions import Base
 from forestcoll.design.kautz_cost import de_bruijn_cost, kautz_cost
-from forestcoll.design.measure import Cost, cayley_cost, least_factor
+from forestcoll.design.measure import Cost, cayley_cost, least_factor, moore_steps
 from forestcoll.topology.families.cayley import Metacyclic
 from forestcoll.topology.families.distance_regular import GRAPHS
 
@@ -52,7 +52,7 @@ def kautz(nodes: int, degree: int) -> Base | None:
     if degree < 2 or nodes < degree + 2:
         return None
     spec = f"generalized-kautz:degree={degree},nodes={nodes}"
-    has_loops = nodes % (degree + 1) != 0
+    has_loops = _kautz_has_loops(nodes, degree)
     return _base(
         f"Π({degree},{nodes})",
         spec,
@@ -63,6 +63,19 @@ def kautz(nodes: int, degree: int) -> Base | None:
         simple=not has_loops,  # the targets of a node are consecutive, so no arcs are parallel
         loops=has_loops,
     )
+
+
+def kautz_bound(nodes: int, degree: int) -> Cost:
+    """Return a lower bound on the cost of Π(degree, nodes), of degree 2 or more, without counting.
+
+    If the graph has a loop, d-1 links bring all shards to the node of the loop.
+    """
+    links = degree - _kautz_has_loops(nodes, degree)
+    return Cost(moore_steps(nodes, degree), least_factor(nodes) * Fraction(degree, links))
+
+
+def _kautz_has_loops(nodes: int, degree: int) -> bool:
+    return nodes % (degree + 1) != 0
 
 
 def may_be_bidirectional(nodes: int, degree: int) -> bool:
@@ -225,8 +238,10 @@ def _de_bruijn(nodes: int, degree: int) -> Iterator[Base]:
 
 def _twisted_torus(nodes: int, degree: int) -> Iterator[Base]:
     for dimensions in (2, 3):
+        if degree != 2 * dimensions or nodes > _LARGEST_TWISTED_TORUS:
+            continue
         short = round((nodes / 2) ** (1 / dimensions))
-        if degree != 2 * dimensions or 2 * short**dimensions != nodes or short < 3 or nodes > _LARGEST_TWISTED_TORUS:
+        if 2 * short**dimensions != nodes or short < 3:
             continue
         dims = "x".join(map(str, (*[short] * (dimensions - 1), 2 * short)))
         yield from _counted(f"TwistedTorus({dims.replace('x', ',')})", f"twisted-torus:dims={dims}", nodes, degree)

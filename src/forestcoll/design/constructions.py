@@ -78,7 +78,7 @@ class Construction(ABC):
         """The greatest distance between two nodes, in links."""
         if self.is_breadth_first:
             return self.cost.steps
-        return breadth_first_cost_of(self.wiring).steps
+        return self.wiring.diameter()
 
     @cached_property
     def reduce_scatter_cost(self) -> Cost:

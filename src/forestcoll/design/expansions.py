@@ -80,6 +80,11 @@ class LineGraph(Expansion):
         return line_graph.line_graph(self.base.wiring)
 
     @cached_property
+    def diameter(self) -> int:
+        """One more than the diameter of the base, because the first arc leads into the base."""
+        return self.base.diameter + 1
+
+    @cached_property
     def reduce_scatter_cost(self) -> Cost:
         """As `Construction.reduce_scatter_cost`. The transpose of L(G) is L(transpose of G) (Theorem 10)."""
         if self.is_breadth_first and self.base.wiring.transposed().branches:
@@ -126,6 +131,13 @@ class DegreeExpansion(Expansion):
     def wiring(self) -> Wiring:
         """As `Construction.wiring`."""
         return degree_expansion.degree_expansion(self.base.wiring, self.copies)
+
+    @cached_property
+    def diameter(self) -> int:
+        """The diameter of the base, or the greatest length of a shortest cycle through a node if it is greater."""
+        if self.base.is_bidirectional:
+            return max(self.base.diameter, 2)
+        return self.base.wiring.diameter(self.copies)
 
     def sends(self) -> Sends:
         """As `Construction.sends`."""

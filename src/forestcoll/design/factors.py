@@ -30,6 +30,7 @@ class Factors:
     def __init__(self, bases: Callable[[int, int], Iterable[Construction]]) -> None:
         self._bases = bases
         self._best: dict[tuple[int, int], Construction | None] = {}
+        self._products: dict[tuple[int, int], CartesianProduct | None] = {}
 
     def best(self, nodes: int, degree: int) -> Construction | None:
         """Return the fit network with the fewest steps, or None if none is known."""
@@ -40,6 +41,12 @@ class Factors:
 
     def best_product(self, nodes: int, degree: int) -> CartesianProduct | None:
         """Return the product of two fit networks with the fewest steps, or None if there is none."""
+        key = (nodes, degree)
+        if key not in self._products:
+            self._products[key] = self._search_product(nodes, degree)
+        return self._products[key]
+
+    def _search_product(self, nodes: int, degree: int) -> CartesianProduct | None:
         fewest, found = 0, None
         for size in divisors(nodes)[1:]:
             if size * size > nodes:

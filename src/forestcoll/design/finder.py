@@ -19,10 +19,11 @@ Costs that must be counted are counted last, and only if the least cost that is 
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from math import gcd
 
 from forestcoll.design.catalogue import bases as listed_bases
-from forestcoll.design.catalogue import kautz, may_be_bidirectional
+from forestcoll.design.catalogue import kautz, kautz_bound, may_be_bidirectional
 from forestcoll.design.constructions import Construction
 from forestcoll.design.divisors import divisors, primes_of
 from forestcoll.design.expansions import (
@@ -116,17 +117,22 @@ class TopologyFinder:
         hint = f"the nearest number of nodes that works is {works}" if works else "choose another degree"
         return f"no bidirectional network of {nodes} nodes with {degree} links each is known; {hint}"
 
-    def _frontier(self, nodes: int, degree: int) -> tuple[Construction, ...]:
+    def _frontier(self, nodes: int, degree: int, rivals: Sequence[Construction] = ()) -> tuple[Construction, ...]:
+        """Return the frontier. Networks that are beaten by one of the `rivals` may be missing."""
         key = (nodes, degree)
-        if key not in self._frontiers:
-            predicted = self._candidates(nodes, degree)
-            self._frontiers[key] = pareto((*predicted, *_rescheduled(predicted)))
-        return self._frontiers[key]
+        if key in self._frontiers:
+            return self._frontiers[key]
+        predicted = self._candidates(nodes, degree, rivals)
+        found = pareto((*predicted, *_rescheduled(predicted, rivals)))
+        if not rivals:
+            self._frontiers[key] = found
+        return found
 
-    def _candidates(self, nodes: int, degree: int) -> tuple[Construction, ...]:
+    def _candidates(self, nodes: int, degree: int, rivals: Sequence[Construction] = ()) -> tuple[Construction, ...]:
         listed, expanded = tuple(self._bases(nodes, degree)), tuple(self._expanded(nodes, degree))
-        copied = tuple(self._parallel(nodes, degree, (*listed, *expanded)))
-        return (*listed, *self._kautz(nodes, degree, (*listed, *expanded, *copied)), *expanded, *copied)
+        graph = tuple(self._kautz(nodes, degree, (*listed, *expanded), rivals))
+        known = (*listed, *graph, *expanded)
+        return (*known, *self._parallel(nodes, degree, known, rivals))
 
     def _bases(self, nodes: int, degree: int) -> Iterator[Construction]:
         own = self._own.get((nodes, degree), [])
@@ -140,12 +146,17 @@ class TopologyFinder:
     def _allowed(self, networks: Iterable[Construction]) -> Iterator[Construction]:
         return (base for base in networks if base.is_bidirectional or not self._bidirectional)
 
-    def _kautz(self, nodes: int, degree: int, others: Sequence[Construction]) -> Iterator[Construction]:
-        """Yield the generalized Kautz graph, if it may be better than `others`. Its cost must be counted."""
-        hoped = Cost(moore_steps(nodes, degree), least_factor(nodes))
-        if self._bidirectional and not may_be_bidirectional(nodes, degree):
+    def _kautz(
+        self, nodes: int, degree: int, others: Sequence[Construction], rivals: Sequence[Construction]
+    ) -> Iterator[Construction]:
+        """Yield the generalized Kautz graph, if it may be better than `others` and `rivals`. Its cost is counted."""
+        if degree < 2 or (self._bidirectional and not may_be_bidirectional(nodes, degree)):
             return
-        graph = None if _is_reached(hoped, others) else kautz(nodes, degree)
+        least = kautz_bound(nodes, degree)
+        better = (each for each in others if each.cost != least)  # the line graph of a Kautz graph is a Kautz graph
+        if _is_reached(Cost(least.steps, least_factor(nodes)), others) or _is_reached(least, better):
+            return
+        graph = None if _is_beaten(least, rivals) else kautz(nodes, degree)
         if graph is not None:
             yield from self._allowed([graph])
 
@@ -180,15 +191,17 @@ class TopologyFinder:
                 for base in self._frontier(root, degree // exponent):
                     yield CartesianPower.of(base, exponent)
 
-    def _parallel(self, nodes: int, degree: int, others: Sequence[Construction]) -> Iterator[Construction]:
-        """Yield networks of smaller degrees with parallel links, if they may be better than `others`.
+    def _parallel(
+        self, nodes: int, degree: int, others: Sequence[Construction], rivals: Sequence[Construction]
+    ) -> Iterator[Construction]:
+        """Yield networks of smaller degrees with parallel links, if they may be better than `others` and `rivals`.
 
         The degree is divided by one prime number at a time, so other numbers of copies are copies of copies.
         """
         for copies in primes_of(degree):
             hoped = Cost(moore_steps(nodes, degree // copies), least_factor(nodes))
-            if not _is_reached(hoped, others):
-                for base in self._frontier(nodes, degree // copies):
+            if not _is_reached(hoped, others) and not _is_beaten(hoped, rivals):
+                for base in self._frontier(nodes, degree // copies, (*rivals, *others)):
                     yield Parallel.of(base, copies)
 
     def _bidirectional_of(self, nodes: int, degree: int) -> Iterator[Construction]:
@@ -235,15 +248,23 @@ def find_topologies(
 
 def pareto(candidates: Iterable[Construction]) -> tuple[Construction, ...]:
     """Return the Pareto frontier of the candidates, by increasing steps. On a tie, the first candidate is kept."""
-    ranked = sorted(candidates, key=lambda each: (each.cost, not each.is_breadth_first))  # stable
+    best: dict[int, Construction] = {}
+    for candidate in candidates:
+        known = best.setdefault(candidate.cost.steps, candidate)
+        if candidate is not known and _rank(candidate) < _rank(known):
+            best[candidate.cost.steps] = candidate
     kept: list[Construction] = []
-    for candidate in ranked:
+    for _, candidate in sorted(best.items()):
         if not kept or candidate.cost.bandwidth_factor < kept[-1].cost.bandwidth_factor:
             kept.append(candidate)
     return tuple(kept)
 
 
-def _rescheduled(predicted: Sequence[Construction]) -> Iterator[Construction]:
+def _rank(candidate: Construction) -> tuple[Fraction, bool]:
+    return candidate.cost.bandwidth_factor, not candidate.is_breadth_first
+
+
+def _rescheduled(predicted: Sequence[Construction], rivals: Sequence[Construction]) -> Iterator[Construction]:
     """Yield expanded networks with a breadth-first schedule, if it may be better than all known costs.
 
     The breadth-first schedule takes as many steps as the diameter, and a degree expansion no less time than its base.
@@ -254,9 +275,11 @@ def _rescheduled(predicted: Sequence[Construction]) -> Iterator[Construction]:
         if construction.is_breadth_first or isinstance(construction, LineGraph | Parallel) or _is_nested(construction):
             continue
         counted = construction.base if isinstance(construction, DegreeExpansion) else construction
-        if counted.degree > MAX_DEGREE or _is_reached(_hoped(construction), best):
+        hoped = _hoped(construction)
+        if counted.degree > MAX_DEGREE or _is_reached(hoped, best) or _is_beaten(hoped, rivals):
             continue
-        if not _is_reached(BreadthFirst.least_cost(construction), best):
+        least = BreadthFirst.least_cost(construction)
+        if not _is_reached(least, best) and not _is_beaten(least, rivals):
             best.append(BreadthFirst.of(construction))
             yield best[-1]
 
@@ -294,6 +317,11 @@ def _is_reached(hoped: Cost, known: Iterable[Construction]) -> bool:
     return any(
         each.cost.steps <= hoped.steps and each.cost.bandwidth_factor <= hoped.bandwidth_factor for each in known
     )
+
+
+def _is_beaten(hoped: Cost, rivals: Iterable[Construction]) -> bool:
+    """Return whether a network with parallel links and this cost, or more, is dropped because of a rival (`pareto`)."""
+    return _is_reached(hoped, (each for each in rivals if each.is_breadth_first or each.cost != hoped))
 
 
 def check_question(nodes: int, degree: int) -> None:

@@ -71,24 +71,56 @@ def breadth_first_cost(entering: IntArray, copies: int = 1) -> Cost | None:
     nodes, degree = entering.shape
     if degree > MAX_DEGREE:
         raise ValueError(f"degree {degree} is more than {MAX_DEGREE}")
+    loads: list[Fraction] = []
+    own, arrived = _own_bits(nodes), nodes
+    for step in _arrivals(entering, copies):
+        arrived += int(np.bitwise_count(step.fresh).sum())
+        fellows = (step.brought & own[:, None, :]).any(axis=2) & step.returned[:, None]
+        loads.append(_greatest_load(step.fresh, step.brought & step.fresh[:, None, :], step.returned, fellows, copies))
+    if arrived < nodes * nodes:
+        return None
+    return Cost(len(loads), Fraction(degree, nodes) * sum(loads, Fraction(0)))
+
+
+def diameter(entering: IntArray, copies: int = 1) -> int:
+    """Return the greatest distance in a strongly connected network, or in its degree expansion by `copies`.
+
+    The arguments are those of `breadth_first_cost`, and the degree may be any.
+    """
+    return sum(1 for _ in _arrivals(entering, copies))
+
+
+@dataclass(frozen=True)
+class _Arrivals:
+    """The shards that nodes can get at a step, as bit sets.
+
+    Attributes:
+        brought: for each node and each arc into it, the shards that the arc can bring.
+        fresh: for each node, the shards that it gets.
+        returned: whether the node gets the shards of its other copies.
+    """
+
+    brought: npt.NDArray[np.uint64]
+    fresh: npt.NDArray[np.uint64]
+    returned: npt.NDArray[np.bool_]
+
+
+def _arrivals(entering: IntArray, copies: int) -> Iterator[_Arrivals]:
+    """Yield the arrivals of each step, until nothing arrives."""
+    nodes = len(entering)
     reached = _own_bits(nodes)
     own = reached.copy()
     waits = np.full(nodes, fill_value=copies > 1)
-    loads: list[Fraction] = []
     while True:
         brought = reached[entering]
         union = np.bitwise_or.reduce(brought, axis=1)
         fresh = union & ~reached
         returned = waits & (union & own).any(axis=1)
         if not fresh.any() and not returned.any():
-            break
-        fellows = (brought & own[:, None, :]).any(axis=2) & returned[:, None]
-        loads.append(_greatest_load(fresh, brought & fresh[:, None, :], returned, fellows, copies))
+            return
+        yield _Arrivals(brought, fresh, returned)
         reached |= fresh
         waits &= ~returned
-    if int(np.bitwise_count(reached).sum()) < nodes * nodes:
-        return None
-    return Cost(len(loads), Fraction(degree, nodes) * sum(loads, Fraction(0)))
 
 
 def _own_bits(nodes: int) -> npt.NDArray[np.uint64]:

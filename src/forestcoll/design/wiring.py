@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.design.measure import Cost, breadth_first_cost, cost_at_first_node
+from forestcoll.design.measure import Cost, breadth_first_cost, cost_at_first_node, diameter
 from forestcoll.errors import InputError
 from forestcoll.schedule.rows import IntArray
 from forestcoll.topology import Topology
@@ -163,6 +163,13 @@ class Wiring:
         This takes much less time. The degree is at most `MAX_DEGREE`.
         """
         return cost_at_first_node(self.targets, self.entering, copies)
+
+    def diameter(self, copies: int = 1) -> int:
+        """Return the greatest distance in the network, or in its degree expansion by `copies`.
+
+        The network is strongly connected. If there are two or more copies, it has no loops.
+        """
+        return diameter(self.entering, copies)
 
     def topology(self, name: str, bandwidth: Fraction = Fraction(1)) -> Topology:
         """Return the network with arcs of `bandwidth`. Parallel arcs become one link, and loops are left out."""
