@@ -101,10 +101,8 @@ class _Solver:
         """Return which places of a piece with these members are those of compute nodes."""
         parts = []
         for sort, count in members:
-            found = self.tree.sorts[sort]
-            of_one = (
-                self._compute_of(found.members) if found.example is None else self.tree.graph.compute[found.example]
-            )
+            own, example = self.tree.sorts[sort].members, self.tree.sorts[sort].example
+            of_one = self._compute_of(own) if example is None else self.tree.graph.compute[example]
             parts.append(np.tile(of_one, count))
         return np.concatenate(parts)
 
