@@ -95,6 +95,15 @@ def test_base_trees_are_listed_if_a_list_of_all_trees_is_too_long(monkeypatch: p
     assert verify(schedule).optimal
 
 
+def test_base_trees_are_not_grown_if_a_list_of_them_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forest, "MOST_LISTED_EDGES", 100)
+    topology = changed_network(build_topology("torus:dims=4x4"), without=["0--1"])
+    assert find_symmetry(topology).order == 2  # 8 roots, 15 edges for each
+    counters = Counters()
+    assert generate(topology, progress=counters).symmetry is None
+    assert "group_order" not in counters.noted
+
+
 def test_the_proven_method_has_no_base_trees() -> None:
     with pytest.raises(InputError, match="leave compact out"):
         generate(build_topology("ring:nodes=4"), method=Method.PROVEN, compact=True)

@@ -39,7 +39,10 @@ from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.topology import Symmetry, Topology
 
 MOST_LISTED_EDGES = 2**27
-"""The most tree edges of a schedule that lists all trees, if there is a symmetry. A longer file could not be read."""
+"""The most tree edges of a schedule that lists all trees, if there is a symmetry, and the most edges of base trees.
+
+A longer file could not be read.
+"""
 
 _WORTH_A_SYMMETRY = 2**19
 """The number of tree edges from which a search for a symmetry saves time, even if all trees are listed in the end."""
@@ -95,7 +98,7 @@ def _schedule_of(best: Optimum, chosen: Method, compact: bool, progress: Progres
     if listed:
         _check_size(best.network, trees, progress)
     if chosen is not Method.PROVEN and (not listed or edges >= _WORTH_A_SYMMETRY) and set(best.weights) == {1}:
-        base = grow_base_trees(best, forests, progress, moves_all=listed)
+        base = grow_base_trees(best, forests, progress, most_edges=MOST_LISTED_EDGES, moves_all=listed)
         if base is not None:
             schedule = _schedule(best, base.routed, base.symmetry, base.parts)
             if listed:

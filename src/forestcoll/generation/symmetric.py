@@ -50,18 +50,21 @@ class BaseTrees:
 
 
 def grow_base_trees(
-    best: Optimum, forests: Sequence[Forest], progress: Progress, *, moves_all: bool
+    best: Optimum, forests: Sequence[Forest], progress: Progress, *, most_edges: int, moves_all: bool
 ) -> BaseTrees | None:
     """Return base trees of each of `forests` for `best`.
 
-    Return None if the base trees could not be grown. The group is one that `find_symmetry` finds or, if base trees
+    Return None if the base trees could not be grown, or if they have more than `most_edges` edges. The group is one that `find_symmetry` finds or, if base trees
     could not be completed with it, a smaller one. If not `moves_all`, groups that leave roots in place are tried, too.
     A symmetry of a network is also a symmetry of its transpose.
     """
     progress.begin("looking for a symmetry")
     for group in chain.from_iterable(map(_smaller_groups, _symmetries(best, forests, moves_all=moves_all))):
+        sizes = _root_orbit_sizes(forests[0].plan, group)
+        if len(sizes) * (len(best.members) - 1) > most_edges:
+            continue
         progress.begin("growing trees")
-        unit = gcd(*_root_orbit_sizes(forests[0].plan, group))
+        unit = gcd(*sizes)
         grown = [_grown(forest, group, unit, progress) for forest in forests]
         if all(routed is not None for routed in grown):
             return BaseTrees(tuple(routed for routed in grown if routed is not None), group, group.order // unit)
