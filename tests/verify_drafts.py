@@ -247,6 +247,35 @@ def torus() -> Draft:
     return draft
 
 
+def exchanged_leaves() -> Draft:
+    """Three GPUs in a triangle: the exchange of two of them leaves the root of the first tree in place."""
+    builder = TopologyBuilder("triangle")
+    names = [builder.add_compute(name) for name in "abc"]
+    for number in range(3):
+        builder.add_duplex(names[number], names[(number + 1) % 3], 5)
+    draft = Draft(builder.build(), Fraction(15), Fraction(15), [0, 1])
+    draft.add_tree(Fraction(1, 6), [0, 1], [1, 2])
+    draft.add_tree(Fraction(1, 6), [1, 0], [0, 2])
+    draft.add_tree(Fraction(1, 6), [1, 2], [1, 0])
+    draft.shifts = [(2, [0, 2, 1])]
+    return draft
+
+
+def one_slow_gpu() -> Draft:
+    """Four GPUs on a switch, the first over a slower link. The other three are rotated."""
+    builder = TopologyBuilder("one slow")
+    for number in range(4):
+        builder.add_compute(f"g{number}")
+    builder.add_switch("s")
+    for number in range(4):
+        builder.add_duplex(f"g{number}", "s", 10 if number else 3)
+    draft = Draft(builder.build(), Fraction(4), Fraction(4), [1, 2, 3, 4])
+    draft.add_tree(Fraction(1, 12), [0, 4, 1], [1, 4, 2], [1, 4, 3])
+    draft.add_tree(Fraction(1, 4), [1, 4, 2], [1, 4, 3], [2, 4, 0])
+    draft.shifts = [(3, [0, 2, 3, 1, 4])]
+    return draft
+
+
 def unmoved() -> Draft:
     """The schedule of `ring` with the trivial group."""
     return replace(ring(), shifts=[])
@@ -259,6 +288,8 @@ SYMMETRIC: tuple[Callable[[], Draft], ...] = (
     rotated_multicast,
     rotated_relayed,
     torus,
+    exchanged_leaves,
+    one_slow_gpu,
     unmoved,
 )
 

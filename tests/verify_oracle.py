@@ -38,7 +38,7 @@ def _phases_are_right(schedule: TreeSchedule) -> bool:
 
 
 def symmetry_is_right(schedule: TreeSchedule) -> bool:
-    """Return whether every element of the group is a symmetry, and no two map a member to the same node."""
+    """Return whether every element of the group is a symmetry, and all map some member to different nodes."""
     assert schedule.symmetry is not None
     shifts = [(shift.order, shift.image.tolist()) for shift in schedule.symmetry.shifts]
     nodes = list(range(len(schedule.topology.nodes)))
@@ -55,7 +55,7 @@ def symmetry_is_right(schedule: TreeSchedule) -> bool:
     commute = all(
         [one[node] for node in other] == [other[node] for node in one] for _, one in shifts for _, other in shifts
     )
-    free = all(len({element[node] for element in elements}) == len(elements) for node in members_of(schedule))
+    free = any(len({element[node] for element in elements}) == len(elements) for node in members_of(schedule))
     return commute and free and all(_is_automorphism(schedule, image) for _, image in shifts)
 
 

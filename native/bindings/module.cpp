@@ -229,9 +229,9 @@ nb::tuple grow_trees(const Problem<Capacity>& problem, Capacity supply, nb::obje
 
 template <class Capacity>
 nb::tuple grow_base_trees(const Problem<Capacity>& problem, Capacity supply, std::vector<IntList> images,
-                          IntList arc_orbits, std::int64_t order, nb::object progress) {
+                          IntList arc_orbits, std::int64_t unit, nb::object progress) {
   PythonObserver observer(std::move(progress));
-  const Orbits orbits{std::move(images), std::move(arc_orbits), order};
+  const Orbits orbits{std::move(images), std::move(arc_orbits), unit};
   orbits.check(problem.network.nodes(), problem.network.arcs());
   Forest<Capacity> forest(problem.network, problem.terminals, problem.supplies(supply), orbits);
   return grown(forest, [&] { forest.run_base_trees(orbits, observer); }, observer);
@@ -322,7 +322,7 @@ void bind(nb::module_ module) {
   module.def("grow_trees", &grow_trees<Capacity>, "problem"_a, "supply"_a, "progress"_a = nb::none(), nb::kw_only(),
              "prove"_a = true, "Return what route_trees returns, grown optimistically, and counters.");
   module.def("grow_base_trees", &grow_base_trees<Capacity>, "problem"_a, "supply"_a, "images"_a, "arc_orbits"_a,
-             "order"_a, "progress"_a = nb::none(),
+             "unit"_a, "progress"_a = nb::none(),
              "Return what grow_trees returns, for one root of each orbit; the other trees are images of these.");
   module.def("route_trees", &route<Capacity>, "problem"_a, "logical"_a, "batches"_a, "progress"_a = nb::none(),
              "Return roots, multiplicities, path numbers of all trees, and the paths' starts and nodes.");

@@ -49,10 +49,9 @@ class Forest {
   // Only grows base trees; those that stay incomplete are left out and counted.
   void run_base_trees(const Orbits& orbits, Observer& observer) {
     const Care first_care = SetSeeds<Capacity>(whole_, terminals_, remaining_, &orbits).plant(sets_);
-    const std::vector<NodeIndex> first = orbits.first_nodes(whole_.nodes());
+    remaining_ = orbits.per_base_tree(remaining_);
     for (const NodeIndex terminal : terminals_) {
-      if (first[index(terminal)] == terminal) order_.push_back(terminal);
-      if (first[index(terminal)] != terminal) remaining_[index(terminal)] = 0;
+      if (remaining_[index(terminal)] > 0) order_.push_back(terminal);
     }
     grow(first_care, false, observer);
     leave_out_incomplete();

@@ -201,8 +201,7 @@ class SetSeeds {
     return is_whole && demand >= entering / 4 ? Care::kCluster : Care::kAmpleCluster;
   }
 
-  // Sets that shifts map to each other share one slack: that of the first set, which all elements of the group that
-  // keep it in place use equally.
+  // Sets that shifts map to each other share one slack, which counts entries by base trees.
   void share_slack(TightSets<Capacity>& sets, SetIndex Pair::* which) {
     std::vector<std::size_t> orbit;
     std::vector<bool> seen(set_of_.size());
@@ -218,8 +217,7 @@ class SetSeeds {
         }
       }
       const SetIndex first = set_of_[start].*which;
-      const Capacity slack =
-          sets.slack(first) / static_cast<Capacity>(orbits_->order / static_cast<std::int64_t>(orbit.size()));
+      const Capacity slack = orbits_->by_base_trees(sets.slack(first), static_cast<std::int64_t>(orbit.size()));
       for (const std::size_t place : orbit) {
         if (set_of_[place].*which != sets.kNoSet) sets.share_slack(set_of_[place].*which, first, slack);
       }

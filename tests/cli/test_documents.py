@@ -181,7 +181,7 @@ def test_the_tables_of_rules_of_trees_equal_the_verifiers(collective: Collective
 
 def test_the_files_in_the_documents_are_correct(tmp_path: Path) -> None:
     documents = [json.loads(block) for block in blocks(ROOT / "docs" / "files.md", "json")]
-    assert len(documents) == 10
+    assert len(documents) == 11
     (demand,) = [each for each in documents if each.get("format") == "forestcoll.demand/1"]
     network, measured, *schedules, costs = [each for each in documents if each is not demand]
     assert len(topology_from_document(network, where="docs").links) == 3

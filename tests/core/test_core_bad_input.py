@@ -183,7 +183,7 @@ def test_the_narrowest_core_that_is_wide_enough_is_picked(bound: int, name: str)
     assert core_for(bound) is cores()[name]
 
 
-ROTATION: dict[str, Any] = {"images": [[1, 2, 0]], "arc_orbits": [0, 0, 0], "order": 3}
+ROTATION: dict[str, Any] = {"images": [[1, 2, 0]], "arc_orbits": [0, 0, 0], "unit": 3}
 
 
 @pytest.mark.parametrize(
@@ -195,8 +195,8 @@ ROTATION: dict[str, Any] = {"images": [[1, 2, 0]], "arc_orbits": [0, 0, 0], "ord
         ({"arc_orbits": [0, 0]}, "orbits of other arcs"),
         ({"arc_orbits": [0, 0, 3]}, "an arc's orbit is out of range"),
         ({"arc_orbits": [0, 0, -1]}, "an arc's orbit is out of range"),
-        ({"order": 0}, "a group has one element or more"),
-        ({"order": 2}, "an orbit does not divide the group's order"),
+        ({"unit": 0}, "the unit of orbits is 1 or more"),
+        ({"unit": 2}, "the unit does not divide an orbit of roots"),
     ],
 )
 def test_an_invalid_symmetry_is_refused(native: Core, change: dict[str, Any], message: str) -> None:

@@ -1,6 +1,8 @@
 """Base trees: their images are a schedule that reaches the optimum. Without a symmetry, all trees are listed."""
 
 from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
 from itertools import product
 
 import pytest
@@ -18,6 +20,7 @@ from forestcoll.solver.generate import generate
 from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.automorphisms import find_symmetry
+from forestcoll.topology.changes import changed_network
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
 
@@ -92,6 +95,15 @@ def test_base_trees_are_listed_if_a_list_of_all_trees_is_too_long(monkeypatch: p
     assert verify(schedule).optimal
 
 
+def test_base_trees_are_not_grown_if_a_list_of_them_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forest, "MOST_LISTED_EDGES", 100)
+    topology = changed_network(build_topology("torus:dims=4x4"), without=["0--1"])
+    assert find_symmetry(topology).order == 2  # 8 roots, 15 edges for each
+    counters = Counters()
+    assert generate(topology, progress=counters).symmetry is None
+    assert "group_order" not in counters.noted
+
+
 def test_the_proven_method_has_no_base_trees() -> None:
     with pytest.raises(InputError, match="leave compact out"):
         generate(build_topology("ring:nodes=4"), method=Method.PROVEN, compact=True)
@@ -125,6 +137,84 @@ def copies(draw: st.DrawFn) -> Topology:
         for node, hub, bandwidth in outer:
             builder.add_duplex(nodes[node], switches[hub], bandwidth)
     return builder.build()
+
+
+FAULTY = {
+    ("dgx-a100:boxes=2", "b0/gpu0--ib"): 8,
+    ("dgx-a100:boxes=4", "b2/gpu0--ib, b2/gpu1--ib, b2/gpu2--b2/nvswitch"): 24,
+    ("dgx-a100:boxes=8", "b3/gpu0--b3/nvswitch"): 56,
+    ("dgx-h100:boxes=32", "b0/gpu0--ib, b2/gpu1--ib"): 240,
+    ("mi250:boxes=16", "b0/gpu0--ib"): 60,
+    ("mi250:boxes=8", "b0/gpu0--b0/gpu4"): 28,
+    ("cluster:boxes=4", "b0/gpu0--leaf0"): 24,
+}
+"""Networks with dead links whose group leaves the nodes of faulty boxes in place, with the order of the group."""
+
+
+@pytest.mark.parametrize(("fault", "order"), FAULTY.items())
+def test_base_trees_of_an_almost_symmetric_network_reach_the_optimum(fault: tuple[str, str], order: int) -> None:
+    spec, gone = fault
+    topology = changed_network(build_topology(spec), without=gone.split(", "))
+    schedule = generate(topology, compact=True)
+    assert schedule.symmetry is not None
+    assert schedule.symmetry.order == order
+    assert schedule.algbw == optimum(topology).algbw
+    assert verify(schedule).optimal
+    assert verify(expanded(schedule)) == verify(schedule)
+
+
+@pytest.mark.parametrize("collective", ["reduce-scatter", pytest.param("allreduce", marks=pytest.mark.slow)])
+def test_base_trees_that_reduce_in_an_almost_symmetric_network(collective: str) -> None:
+    topology = changed_network(build_topology("dgx-a100:boxes=48"), without=["b0/gpu0--ib"])
+    schedule = generate(topology, collective, compact=True)
+    assert schedule.symmetry is not None
+    assert schedule.symmetry.order == 47 * 8
+    assert verify(schedule).ok
+    assert schedule.algbw == optimum(topology, collective).algbw
+
+
+def test_the_trees_of_a_root_are_counted_with_their_images() -> None:
+    """A tree with the share m/(N k) counts m times, and each root has k trees."""
+    topology = changed_network(build_topology("dgx-a100:boxes=3"), without=["b0/gpu0--ib"])
+    schedule = generate(topology, compact=True)
+    listed = expanded(schedule).phases[0]
+    assert schedule.trees_per_root is not None
+    for root in topology.compute:
+        counts = [tree.share * 24 * schedule.trees_per_root for tree in listed if tree.root == root]
+        assert all(each.denominator == 1 for each in counts)
+        assert sum(counts) == schedule.trees_per_root
+
+
+def test_a_group_with_fewer_orbits_is_preferred_to_a_small_one_that_moves_every_root() -> None:
+    topology = changed_network(build_topology("mi300x:boxes=32"), without=["b0/gpu0--b0/gpu3"])
+    assert find_symmetry(topology).order == 2
+    schedule = generate(topology, compact=True)
+    assert schedule.symmetry is not None
+    assert schedule.symmetry.order == 31 * 8
+    assert verify(schedule).optimal
+
+
+def with_fault(draw: st.DrawFn, topology: Topology) -> Topology:
+    """Return `topology` with another bandwidth of one to three links, so that trees still reach all nodes."""
+    ends = sorted({(min(each.source, each.target), max(each.source, each.target)) for each in topology.links})
+    slow = draw(st.lists(st.sampled_from(ends), min_size=1, max_size=3, unique=True))
+    factor = Fraction(1, draw(st.integers(2, 4)))
+    links = tuple(
+        replace(each, bandwidth=each.bandwidth * factor)
+        if (min(each.source, each.target), max(each.source, each.target)) in slow
+        else each
+        for each in topology.links
+    )
+    return replace(topology, links=links)
+
+
+@settings(max_examples=40)
+@given(st.data())
+def test_identical_boxes_with_faults_have_valid_compact_schedules(data: st.DataObject) -> None:
+    topology = data.draw(st.composite(with_fault)(data.draw(copies())))
+    schedule = generate(topology, compact=True)
+    assert verify(schedule).optimal
+    assert verify(expanded(schedule)) == verify(schedule)
 
 
 @settings(max_examples=150)

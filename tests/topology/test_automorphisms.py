@@ -19,6 +19,8 @@ from forestcoll.topology.automorphisms.group import Gathering, Generator, common
 from forestcoll.topology.automorphisms.proof import prove
 from forestcoll.topology.automorphisms.refinement import Budget
 from forestcoll.topology.automorphisms.search import group_of
+from forestcoll.topology.changes import changed_network
+from forestcoll.topology.orbits import Orbits
 from forestcoll.topology.registry import build_topology, builders
 
 KNOWN_ORDERS = {
@@ -66,7 +68,7 @@ KNOWN_ORDERS = {
 SMALLEST_ORDERS = {"dragonfly": 18, "mi250:boxes=2,gpus=8": 2, "dgx-1:boxes=4,gpus=4": 4}
 
 
-def assert_valid(topology: Topology, symmetry: Symmetry) -> None:
+def assert_valid(topology: Topology, symmetry: Symmetry, *, moves_all: bool = True) -> None:
     """Apply every element of the group to every link, and count the images of each compute node."""
     links = {(link.source, link.target): (link.bandwidth, link.latency_us) for link in topology.links}
     images: dict[int, list[int]] = {node: [] for node in topology.compute}
@@ -77,7 +79,8 @@ def assert_valid(topology: Topology, symmetry: Symmetry) -> None:
         assert {(image[source], image[target]): value for (source, target), value in links.items()} == links
         for node in topology.compute:
             images[node].append(image[node])
-    assert all(len(set(each)) == len(each) == symmetry.order for each in images.values())
+    is_moved = [len(set(each)) == len(each) == symmetry.order for each in images.values()]
+    assert all(is_moved) if moves_all else any(is_moved)
     for one, other in combinations(symmetry.shifts, 2):
         assert np.array_equal(one.image[other.image], other.image[one.image])
     for shift in symmetry.shifts:
@@ -236,6 +239,25 @@ def test_a_broken_link_leaves_little_symmetry(spec: str) -> None:
     assert valid_order(without(topology, (link.source, link.target), (link.target, link.source))) <= 2
 
 
+@pytest.mark.parametrize(
+    ("spec", "gone", "order", "orbits"),
+    [
+        ("dgx-a100:boxes=4", "b0/gpu0--ib", 24, 9),
+        ("dgx-a100:boxes=4", "b1/gpu0--ib, b1/gpu1--ib", 6, 7),  # two GPUs of the faulty box are exchanged
+        ("dgx-a100:boxes=5", "b1/gpu0--ib, b3/gpu1--b3/nvswitch", 24, 17),
+        ("mi250:boxes=4", "b3/gpu0--b3/gpu4", 12, 20),
+        ("rail:boxes=20", "b0/gpu0--rail0", 19, 16),
+        ("gb200-nvl72:boxes=3", "b0/gpu0--ib", 144, 73),
+    ],
+)
+def test_the_boxes_without_a_fault_are_shifted(spec: str, gone: str, order: int, orbits: int) -> None:
+    topology = changed_network(build_topology(spec), without=gone.split(", "))
+    symmetry = find_symmetry(topology, moves_all=False)
+    assert_valid(topology, symmetry, moves_all=False)
+    assert symmetry.order == order
+    assert len(Orbits.of(topology, symmetry).first_compute(topology)) == orbits
+
+
 def test_boxes_are_not_shifted_if_one_is_slower() -> None:
     topology = build_topology("dgx-a100:boxes=4")
     slower = tuple(
@@ -353,6 +375,14 @@ def test_a_wrong_group_is_refused(order: int, image: list[int], what: str) -> No
     wrong = Symmetry((Shift(order, np.array(image, dtype=np.int32)),))
     with pytest.raises(InternalError, match=what):
         prove(graph_of(build_topology("ring:nodes=4")), wrong)
+
+
+def test_a_group_that_leaves_nodes_in_place_moves_an_orbit() -> None:
+    mirror = Symmetry((Shift(2, np.array([0, 3, 2, 1], dtype=np.int32)),))
+    prove(graph_of(build_topology("ring:nodes=4")), mirror, moves_all=False)
+    twice = Symmetry((Shift(4, np.array([0, 3, 2, 1], dtype=np.int32)),))
+    with pytest.raises(InternalError, match="leaves a compute node"):
+        prove(graph_of(build_topology("ring:nodes=4")), twice, moves_all=False)
 
 
 def test_shifts_that_do_not_commute_are_refused() -> None:

@@ -138,14 +138,15 @@ class Core(Protocol):
         supply: int,
         images: Sequence[Sequence[int]],
         arc_orbits: Sequence[int],
-        order: int,
+        unit: int,
         progress: ReportProgress = None,
     ) -> tuple[RoutedTrees, Mapping[str, int]]:
-        """Return `supply` spanning trees from one terminal of each orbit; together their images respect all capacities.
+        """Return spanning trees from one terminal of each orbit; together their images respect all capacities.
 
+        A terminal whose orbit has n nodes has `supply` * n / `unit` trees, and `unit` divides each n. So if n is the
+        number of elements of the group for each terminal and `unit` is the same number, each has `supply` trees.
         `images` gives, for each shift, the image of each node. `arc_orbits` gives, for each arc, the arc that
-        represents its orbit. `order` is the number of elements of the group. `counters["missing"]` counts the roots
-        without trees.
+        represents its orbit. `counters["missing"]` counts the roots without trees.
         """
 
     def broadcast_breadth_first(  # noqa: PLR0913, PLR0917 (network, three variants of the problem, receivers)

@@ -13,6 +13,7 @@ copies or sums on switches that can make them (`in_network`).
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from math import gcd
 
 import numpy as np
 import numpy.typing as npt
@@ -38,7 +39,10 @@ from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.topology import Symmetry, Topology
 
 MOST_LISTED_EDGES = 2**27
-"""The most tree edges of a schedule that lists all trees, if there is a symmetry. A longer file could not be read."""
+"""The most tree edges of a schedule that lists all trees, if there is a symmetry, and the most edges of base trees.
+
+A longer file could not be read.
+"""
 
 _WORTH_A_SYMMETRY = 2**19
 """The number of tree edges from which a search for a symmetry saves time, even if all trees are listed in the end."""
@@ -56,9 +60,10 @@ def schedule_for(
     Args:
         best: the optimum, as `optimum` returns it.
         method: how trees are found: `auto`, `fast` or `proven`.
-        compact: whether the schedule lists base trees and a symmetry of the network, if there is a symmetry that moves
-            every root. A schedule that would be too large for the memory or for a file is always compact if possible.
-            For large symmetric networks, all trees are computed from base trees.
+        compact: whether the schedule lists base trees and a symmetry of the network, if there is a symmetry. Roots that
+            the symmetry leaves in place then have more trees, with smaller shares. A schedule that would be too large
+            for the memory or for a file is always compact if possible. For large symmetric networks, all trees are
+            computed from base trees.
         progress: receives the stages of the work.
 
     Returns:
@@ -93,9 +98,9 @@ def _schedule_of(best: Optimum, chosen: Method, compact: bool, progress: Progres
     if listed:
         _check_size(best.network, trees, progress)
     if chosen is not Method.PROVEN and (not listed or edges >= _WORTH_A_SYMMETRY) and set(best.weights) == {1}:
-        base = grow_base_trees(best, forests, progress)
+        base = grow_base_trees(best, forests, progress, most_edges=MOST_LISTED_EDGES, moves_all=listed)
         if base is not None:
-            schedule = _schedule(best, base[0], base[1])
+            schedule = _schedule(best, base.routed, base.symmetry, base.parts)
             if listed:
                 return expanded(schedule)
             if not compact:
@@ -103,7 +108,7 @@ def _schedule_of(best: Optimum, chosen: Method, compact: bool, progress: Progres
             return schedule
     if not listed:
         _check_size(best.network, trees, progress)
-    return _schedule(best, [forest.found(chosen, progress) for forest in forests], None)
+    return _schedule(best, [forest.found(chosen, progress) for forest in forests])
 
 
 def _are_alike(outward: Sequence[ForestPlan]) -> bool:
@@ -134,19 +139,24 @@ def _method(name: Method | str) -> Method:
         raise InputError(f"there is no method {name!r}; there are {known}") from None
 
 
-def _schedule(best: Optimum, routed: Sequence[RoutedTrees], symmetry: Symmetry | None) -> TreeSchedule:
+def _schedule(
+    best: Optimum, routed: Sequence[RoutedTrees], symmetry: Symmetry | None = None, parts_of_tree: int = 1
+) -> TreeSchedule:
+    """Return the schedule with the trees `routed`, whose multiplicities count parts of the trees of the plans."""
     idle = set(best.topology.compute).difference(best.members)
     parts = []
     for place, plan in enumerate(best.forests):
-        part = joined_at_switches(best.network, *_part(plan, routed[min(place, len(routed) - 1)]))
-        parts.append(divided_at(idle, len(best.topology.nodes), *part))
+        trees = _part(plan, routed[min(place, len(routed) - 1)], plan.trees * parts_of_tree)
+        parts.append(divided_at(idle, len(best.topology.nodes), *joined_at_switches(best.network, *trees)))
     routes, phases = parts[0][0], tuple(part[1] for part in parts)
     if len(parts) > 1:
         routes, phases = _joined(parts)
     algbw = best.algbw
     if not _is_exact(best):
         algbw = achieved_algbw(best.topology, routes, phases, symmetry)
-    return _tree_schedule(best, routes, phases, algbw, symmetry)
+    schedule = _tree_schedule(best, routes, phases, algbw, symmetry)
+    undivided = gcd(parts_of_tree, *(each for trees in routed for each in trees.multiplicities))
+    return replace(schedule, trees_per_root=best.trees_per_root * parts_of_tree // undivided)
 
 
 def _tree_schedule(
@@ -172,11 +182,14 @@ def _is_exact(best: Optimum) -> bool:
     return is_whole and best.topology.has_balanced_switches and not best.topology.able_switches
 
 
-def _part(plan: ForestPlan, routed: RoutedTrees) -> tuple[Rows, Phase]:
-    """Return the routes and the phase of the out-trees `routed`, reversed if data is reduced."""
+def _part(plan: ForestPlan, routed: RoutedTrees, whole: int) -> tuple[Rows, Phase]:
+    """Return the routes and the phase of the out-trees `routed`, reversed if data is reduced.
+
+    A tree of multiplicity m carries m/`whole` of the data.
+    """
     nodes = len(plan.topology.compute)
     routes, numbers = _used_routes(Rows(routed.path_starts, routed.path_nodes), routed.paths)
-    shares = {multiplicity: Fraction(multiplicity, plan.trees) for multiplicity in set(routed.multiplicities)}
+    shares = {multiplicity: Fraction(multiplicity, whole) for multiplicity in set(routed.multiplicities)}
     phase = Phase(
         op=PhaseOp.BROADCAST,
         roots=tuple(routed.roots),

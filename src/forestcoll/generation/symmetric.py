@@ -4,14 +4,23 @@ The images of the base trees under all elements of the group are the trees of al
 of equal bandwidth, so all links of an orbit carry the same load. If the base trees use an orbit of n links at most n/g
 times the capacity of one link, where g is the number of elements, all trees are within all capacities. For 16,384 GPUs,
 a few trees are then grown, verified and written instead of 16,384.
+
+In a network with a few faults, the group leaves nodes in place, such as those of a box with a dead link, and shifts the
+other boxes. A root that stays in place is the root of all g images of its base trees. So these trees have a share that
+is smaller by the factor g: the mean of all images of a solution is a solution, too. A link that stays in place carries
+all g images of each base tree that uses it. `native/generate/orbits.h` counts both.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from math import gcd
 
 import numpy as np
 import numpy.typing as npt
 
 from forestcoll.core import RoutedTrees
+from forestcoll.forest_optimum.plan import ForestPlan
 from forestcoll.forest_optimum.value import Optimum
 from forestcoll.generation.growing import Forest
 from forestcoll.progress import Progress
@@ -19,26 +28,71 @@ from forestcoll.topology import Symmetry, Topology
 from forestcoll.topology.automorphisms import find_symmetry
 from forestcoll.topology.automorphisms.graph import ArcTable, graph_of
 
+_FEW_ORBITS = 64
+"""If a group that moves every root leaves more orbits of roots, a group that leaves some roots in place is tried first.
+"""
+
+
+@dataclass(frozen=True)
+class BaseTrees:
+    """Base trees of each forest of an optimum.
+
+    Attributes:
+        routed: the base trees of each forest.
+        symmetry: the group under which their images are all trees.
+        parts: a tree of a plan is divided into this number of parts, and multiplicities count parts. It is 1 if the
+            group moves every root.
+    """
+
+    routed: tuple[RoutedTrees, ...]
+    symmetry: Symmetry
+    parts: int
+
 
 def grow_base_trees(
-    best: Optimum, forests: Sequence[Forest], progress: Progress
-) -> tuple[tuple[RoutedTrees, ...], Symmetry] | None:
-    """Return base trees of each of `forests` for `best`, and the group under which their images are all trees.
+    best: Optimum, forests: Sequence[Forest], progress: Progress, *, most_edges: int, moves_all: bool
+) -> BaseTrees | None:
+    """Return base trees of each of `forests` for `best`.
 
-    Return None if the base trees could not be grown. The group is the one that `find_symmetry` finds or, if base trees
-    could not be completed with it, a smaller one. A symmetry of a network is also a symmetry of its transpose.
+    Return None if the base trees could not be grown, or if they have more than `most_edges` edges. The group is one that `find_symmetry` finds or, if base trees
+    could not be completed with it, a smaller one. If not `moves_all`, groups that leave roots in place are tried, too.
+    A symmetry of a network is also a symmetry of its transpose.
     """
     progress.begin("looking for a symmetry")
-    parts = [forest.plan.topology for forest in forests]
-    for group in _groups(_symmetry(best, parts)):
+    for group in chain.from_iterable(map(_smaller_groups, _symmetries(best, forests, moves_all=moves_all))):
+        sizes = _root_orbit_sizes(forests[0].plan, group)
+        if len(sizes) * (len(best.members) - 1) > most_edges:
+            continue
         progress.begin("growing trees")
-        grown = [_grown(forest, group, progress) for forest in forests]
+        unit = gcd(*sizes)
+        grown = [_grown(forest, group, unit, progress) for forest in forests]
         if all(routed is not None for routed in grown):
-            return tuple(routed for routed in grown if routed is not None), group
+            return BaseTrees(tuple(routed for routed in grown if routed is not None), group, group.order // unit)
     return None
 
 
-def _symmetry(best: Optimum, parts: Sequence[Topology]) -> Symmetry:
+def _symmetries(best: Optimum, forests: Sequence[Forest], *, moves_all: bool) -> Iterator[Symmetry]:
+    """Yield the groups that are tried, before smaller ones."""
+    parts = [forest.plan.topology for forest in forests]
+    free = _symmetry(best, parts, moves_all=True)
+    has_few_orbits = len(best.members) <= _FEW_ORBITS * free.order
+    if moves_all or has_few_orbits:
+        yield free
+    if not moves_all:
+        yield _symmetry(best, parts, moves_all=False)
+        if not has_few_orbits:
+            yield free
+
+
+def _smaller_groups(symmetry: Symmetry) -> Iterator[Symmetry]:
+    """Yield the whole group, then each without the shift of the least order of the last."""
+    kept = sorted(symmetry.shifts, key=lambda shift: -shift.order)
+    while kept:
+        yield Symmetry(tuple(kept))
+        kept.pop()
+
+
+def _symmetry(best: Optimum, parts: Sequence[Topology], *, moves_all: bool) -> Symmetry:
     """Return the symmetries of the first of `parts` that are also symmetries of the other networks and of the ranks."""
     takes_part = np.isin(np.arange(len(best.topology.nodes)), best.members)
     others = [network for network in (best.topology, *parts[1:]) if network is not parts[0]]
@@ -46,32 +100,34 @@ def _symmetry(best: Optimum, parts: Sequence[Topology]) -> Symmetry:
     return Symmetry(
         tuple(
             shift
-            for shift in find_symmetry(parts[0]).shifts
+            for shift in find_symmetry(parts[0], moves_all=moves_all).shifts
             if np.array_equal(takes_part, takes_part[shift.image])
             and all(table.is_symmetry(shift.image.astype(np.int64)) for table in tables)
         )
     )
 
 
-def _grown(forest: Forest, group: Symmetry, progress: Progress) -> RoutedTrees | None:
+def _grown(forest: Forest, group: Symmetry, unit: int, progress: Progress) -> RoutedTrees | None:
     routed, counters = forest.core.grow_base_trees(
         forest.problem,
         forest.plan.trees_per_root,
         [shift.image.tolist() for shift in group.shifts],
         link_orbits(forest.plan.topology, group).tolist(),
-        group.order,
+        unit,
         progress.advance,
     )
     progress.note({**counters, "group_order": group.order})
     return None if counters["missing"] else RoutedTrees(*routed)
 
 
-def _groups(symmetry: Symmetry) -> Iterator[Symmetry]:
-    """Yield the groups that are tried: the whole group, then each without the shift of the least order of the last."""
-    kept = sorted(symmetry.shifts, key=lambda shift: -shift.order)
-    while kept:
-        yield Symmetry(tuple(kept))
-        kept.pop()
+def _root_orbit_sizes(plan: ForestPlan, group: Symmetry) -> list[int]:
+    """Return the number of nodes in each orbit of roots."""
+    first = np.arange(len(plan.topology.nodes))
+    for shift in group.shifts:
+        first = _least_on_cycle(first, shift.image.astype(np.int64), shift.order)
+    roots = [node for node, weight in zip(plan.topology.compute, plan.weights, strict=True) if weight]
+    sizes: list[int] = np.unique(first[roots], return_counts=True)[1].tolist()
+    return sizes
 
 
 def link_orbits(topology: Topology, symmetry: Symmetry) -> npt.NDArray[np.int64]:
@@ -91,7 +147,7 @@ def _link_ends(topology: Topology) -> Iterator[tuple[int, int]]:
 
 
 def _least_on_cycle(values: npt.NDArray[np.int64], image: npt.NDArray[np.int64], order: int) -> npt.NDArray[np.int64]:
-    """Return, for each link, the least of `values` on its cycle under `image`, which has `order` steps."""
+    """Return, for each place, the least of `values` on its cycle under `image`, which has `order` steps."""
     reach = 1
     while reach < order:  # each of `values` is the least over `reach` steps; `image` advances by `reach` steps
         values = np.minimum(values, values[image])

@@ -1,9 +1,9 @@
-"""Symmetry of a topology: commuting shifts of its nodes that move every compute node.
+"""Symmetry of a topology: commuting shifts of its nodes.
 
 A shift maps every node to a node of the same kind, such that links are mapped to links of the same bandwidth. The
 products of powers of commuting shifts are an abelian group. The group *acts freely* on the compute nodes if no element
-except the identity maps a compute node to itself. Then each orbit of compute nodes is as large as the group, and the
-trees of one root in each orbit determine the trees of all roots.
+except the identity maps a compute node to itself. Then each orbit of compute nodes is as large as the group. The trees
+of one root in each orbit determine the trees of all roots, also if the group does not act freely.
 """
 
 import math
@@ -46,7 +46,7 @@ class Shift:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Symmetry:
-    """An abelian group that acts freely on the compute nodes: all products of powers of `shifts`.
+    """An abelian group of symmetries: all products of powers of `shifts`.
 
     Attributes:
         shifts: its generators. They commute, and each product of powers below their orders is another element.

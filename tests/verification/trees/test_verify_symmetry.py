@@ -11,13 +11,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_verify_mutations import MUTATIONS, Draw, _below
 
+from forestcoll.collective import Collective
 from forestcoll.schedule.trees.expansion import expanded
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.verification import Report, verify
 from forestcoll.verification.permutations import power
 from forestcoll.verification.trees.case import Case
-from verify_drafts import SYMMETRIC, Draft, DraftTree, fault_of, rotated_multicast, rotated_ring, swapped_boxes, torus
+from verify_drafts import (
+    SYMMETRIC,
+    Draft,
+    DraftTree,
+    exchanged_leaves,
+    fault_of,
+    one_slow_gpu,
+    rotated_multicast,
+    rotated_ring,
+    swapped_boxes,
+    torus,
+)
 from verify_oracle import is_right, symmetry_is_right
 
 
@@ -228,6 +240,52 @@ def test_shares_of_all_images_are_added_up() -> None:
     fault = fault_of(draft.freeze())
     assert fault.rule == "root-shares"
     assert "the 1 base trees that have an image with root 'g0' carry 13/50" in fault.message
+
+
+def test_a_root_in_place_has_all_images_of_its_base_trees() -> None:
+    draft = one_slow_gpu()
+    draft.trees[0].share = Fraction(1, 4)  # as if it had one image
+    fault = fault_of(draft.freeze())
+    assert (fault.rule, "add up to 3/2; expected exactly 1" in fault.message) == ("shares-sum", True)
+    draft.trees[0].share, draft.trees[1].share = Fraction(1, 8), Fraction(5, 24)
+    fault = fault_of(draft.freeze())
+    assert fault.rule == "root-shares"
+    assert "the 1 base trees that have an image with root 'g0' carry 3/8; expected its shard, 1/4" in fault.message
+
+
+def test_all_images_cross_a_link_that_stays_in_place() -> None:
+    draft = one_slow_gpu()
+    draft.algbw = Fraction(12)  # as if one image crossed it
+    fault = fault_of(draft.freeze())
+    assert fault.rule == "algbw-wrong"
+    assert "link 's' -> 'g0' carries 3/4 of the data at bandwidth 3" in fault.message
+
+
+def test_a_group_may_not_leave_a_node_of_each_orbit_in_place() -> None:
+    draft = exchanged_leaves()
+    draft.shifts = [(2, [0, 2, 1]), (2, [0, 2, 1])]
+    for tree in draft.trees:
+        tree.share /= 2
+    assert fault_of(draft.freeze()).rule == "symmetry-order"
+    draft = one_slow_gpu()
+    draft.shifts = [(3, [0, 1, 2, 3, 4])]
+    fault = fault_of(draft.freeze())
+    assert (fault.rule, "powers (0) and to (1) both send 'g0' to 'g0'" in fault.message) == ("symmetry-free", True)
+
+
+def test_all_trees_of_a_broadcast_have_one_root_if_the_shifts_leave_it_in_place() -> None:
+    draft = one_slow_gpu()
+    draft.collective = Collective.BROADCAST
+    draft.trees = draft.trees[:1]
+    draft.trees[0].share = Fraction(1, 3)
+    draft.algbw = draft.optimal = Fraction(3)
+    draft.cut = [0]
+    report = verify(draft.freeze())
+    assert report.ok
+    assert report == verify(expanded(draft.freeze()))
+    draft.trees[0].root, draft.trees[0].routes = 1, [1, 2, 3]
+    draft.routes.append([2, 4, 0])
+    assert fault_of(draft.freeze()).rule == "root-differs"
 
 
 def test_faults_of_base_trees_are_found() -> None:

@@ -54,14 +54,14 @@ def grow_base_trees(  # noqa: PLR0913, PLR0917 (a symmetry is three values)
     supply: int,
     images: Sequence[Sequence[int]],
     arc_orbits: Sequence[int],
-    order: int,
+    unit: int,
     progress: ReportProgress = None,
 ) -> tuple[RoutedTrees, dict[str, int]]:
     """See `Core.grow_base_trees`. Plain Python does not grow base trees: all are reported as missing."""
     del supply, images, arc_orbits, progress
     nothing = np.zeros(0, dtype=np.int32)
     trees = RoutedTrees([], [], nothing, np.zeros(1, dtype=np.int32), nothing)
-    return trees, {"missing": len(problem.terminals) // order}
+    return trees, {"missing": len(problem.terminals) // unit}
 
 
 def _take_paths(stocks: dict[Arc, Stock], tree: list[Arc], part: int) -> list[Path]:

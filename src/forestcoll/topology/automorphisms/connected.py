@@ -15,7 +15,7 @@ import numpy as np
 
 from forestcoll.topology.automorphisms.digits import digit_symmetries
 from forestcoll.topology.automorphisms.graph import Graph, Indices, components
-from forestcoll.topology.automorphisms.group import Gathering, Generator, steps_from
+from forestcoll.topology.automorphisms.group import Gathering, Generator, orbit_count, steps_from
 from forestcoll.topology.automorphisms.images import ImageSearch
 from forestcoll.topology.automorphisms.refinement import Budget, singled_out
 
@@ -52,6 +52,15 @@ class ConnectedSearch:
             ImageSearch(self.graph, self.budget, best, self.bound).extend()
         return best.generators
 
+    def fewest_orbits(self) -> list[Generator]:
+        """Return commuting symmetries that may leave compute nodes in place, with the fewest orbits of compute nodes.
+
+        If there is no group that moves every compute node, often one is found when switches of one colour are fixed.
+        """
+        found = [self.group()] if self.bound > 1 else [[]]
+        found += (self.solve(held, self.budget) for _, held in self._held_graphs())
+        return min(found, key=lambda group: orbit_count(group, self.graph.compute))
+
     def _gathered(self, images: Iterable[Indices]) -> Gathering:
         group = Gathering(self.graph.compute)
         for image in images:
@@ -62,6 +71,12 @@ class ConnectedSearch:
 
     def _held(self) -> Iterator[list[Generator]]:
         """Yield the groups that fix all switches of one colour, each with the symmetries that commute with it."""
+        for nodes, held in self._held_graphs():
+            if inner := self.solve(held, self.budget):
+                yield [*inner, *self._around(nodes, inner)]
+
+    def _held_graphs(self) -> Iterator[tuple[Indices, Graph]]:
+        """Yield the switches of one colour, and the graph with a colour of its own for each of them."""
         switches = np.flatnonzero(~self.graph.compute)
         colours, sizes = np.unique(self.graph.colour[switches], return_counts=True)
         order = np.argsort(sizes, kind="stable")
@@ -70,9 +85,7 @@ class ConnectedSearch:
             if self.budget.is_empty:
                 return
             nodes = switches[self.graph.colour[switches] == colour]
-            held = self.graph.coloured(singled_out(self.graph.colour, nodes, nodes + 1))
-            if inner := self.solve(held, self.budget):
-                yield [*inner, *self._around(nodes, inner)]
+            yield nodes, self.graph.coloured(singled_out(self.graph.colour, nodes, nodes + 1))
 
     def _around(self, held: Indices, inner: Sequence[Generator]) -> list[Generator]:
         """Return symmetries that commute with `inner`, which fixes the switches `held`.

@@ -99,6 +99,11 @@ def is_free(generators: Sequence[Generator], compute: Mask, order: int | None = 
     return bool((sizes[sizes > 0] == wanted).all())
 
 
+def orbit_count(generators: Sequence[Generator], compute: Mask) -> int:
+    """Return the number of orbits of compute nodes under `generators`."""
+    return len(np.unique(orbits(generators, len(compute))[compute]))
+
+
 def steps_from(first: Mask, generators: Sequence[Generator]) -> Indices:
     """Return, for each node, the powers of `generators` that lead to it from one of the nodes `first`, as one number.
 

@@ -4,7 +4,7 @@ from forestcoll.verification.claims import FORM, Claim, bound_rules
 from forestcoll.verification.flows import delivery
 from forestcoll.verification.flows.case import Case
 from forestcoll.verification.proof_checks.question import MAX_DENOMINATOR_DIGITS
-from forestcoll.verification.routes.rules import RANKS, ROUTES, SYMMETRY
+from forestcoll.verification.routes.rules import RANKS, ROUTES, SYMMETRY, SYMMETRY_FREE
 from forestcoll.verification.rule import Rule, statements
 
 DELIVERY: tuple[Rule[Case], ...] = (
@@ -16,6 +16,7 @@ DELIVERY: tuple[Rule[Case], ...] = (
     ),
     RANKS,
     *SYMMETRY,
+    SYMMETRY_FREE,
     *ROUTES,
     Rule("route-ends-on-switch", "A route starts and ends on a compute node.", delivery.ends_on_switch),
     Rule(

@@ -14,6 +14,7 @@ import numpy as np
 from forestcoll.schedule.rows import IntArray
 from forestcoll.topology import Symmetry
 from forestcoll.verification.network import ExactArray, Network
+from forestcoll.verification.permutations import orbits
 
 
 class Group:
@@ -55,14 +56,17 @@ class Group:
 
     @cached_property
     def orbits(self) -> IntArray:
-        """For each compute node, the least node of its orbit; for each switch, the switch itself."""
-        least: IntArray = np.arange(self._network.size)
-        is_done = ~self._network.is_compute
-        for node in np.flatnonzero(self._network.is_compute).tolist() if self.shifts else ():
-            if not is_done[node]:
-                images = self.images(node)
-                least[images], is_done[images] = node, True
-        return least
+        """For each node, the least node of its orbit."""
+        return orbits(self.shifts, self._network.size)
+
+    @cached_property
+    def orbit_sizes(self) -> IntArray:
+        """For each node, the number of nodes in its orbit.
+
+        The elements of the group map a node to each node of its orbit equally often.
+        """
+        sizes: IntArray = np.bincount(self.orbits)[self.orbits]
+        return sizes
 
     def to_least(self, keys: IntArray, nodes: IntArray) -> IntArray:
         """Return the image of each of `nodes` under the element that maps its key to the least node of the orbit.

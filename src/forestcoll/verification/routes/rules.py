@@ -31,11 +31,17 @@ SYMMETRY: tuple[Rule[RouteCase], ...] = (
         symmetry.return_wrong,
     ),
     Rule("symmetry-commute", "Any two shifts commute.", symmetry.not_commuting),
-    Rule(
-        "symmetry-free",
-        "Different products of powers of the shifts map a compute node that takes part to different nodes.",
-        symmetry.not_free,
-    ),
+)
+SYMMETRY_FREE: Rule[RouteCase] = Rule(
+    "symmetry-free",
+    "Different products of powers of the shifts map a compute node that takes part to different nodes.",
+    symmetry.not_free,
+)
+SYMMETRY_FREE_SOMEWHERE: Rule[RouteCase] = Rule(
+    "symmetry-free",
+    "There is a compute node that takes part and that different products of powers of the shifts map to different "
+    "nodes.",
+    symmetry.nowhere_free,
 )
 ROUTES: tuple[Rule[RouteCase], ...] = (
     Rule("route-node-unknown", "The entries of a route are numbers of nodes.", table.node_unknown),

@@ -1,11 +1,14 @@
 """Rules about the symmetry of a schedule. Each returns the message of the first wrong place, or None.
 
 Together the rules say that the shifts generate a group of symmetries of the network. The group has as many elements as
-the product of the orders, and only the identity maps a compute node to itself. The image of a tree under an element is
-a tree of the same form. So if the rules about routes and trees hold for base trees, they hold for all trees.
+the product of the orders. The image of a tree under an element is a tree of the same form. So if the rules about routes
+and trees hold for base trees, they hold for all trees.
 
-It is enough that the images of one node of each orbit differ: if the elements commute and two elements map a node to
-the same node, they map each node of its orbit to the same node.
+In a schedule of flows, only the identity maps a compute node to itself. In a schedule of trees, elements may leave
+compute nodes in place, but not all: a compute node has as many images as the group has elements.
+
+It is enough to look at one node of each orbit: if the elements commute and two elements map a node to the same node,
+they map each node of its orbit to the same node.
 """
 
 from itertools import combinations
@@ -119,8 +122,23 @@ def not_free(case: RouteCase) -> str | None:
             continue
         images = case.group.images(node)
         if (again := _first_repeated(images)) is not None:
-            powers = [wording.listed(case.group.powers(each)) for each in again]
-            both = f"{wording.node(case, node)} to {wording.node(case, int(images[again[0]]))}"
-            return f"the shifts to the powers {powers[0]} and to {powers[1]} both send {both}; expected different nodes"
+            return _both_sent(case, node, images, again)
         is_done[images] = True
     return None
+
+
+def nowhere_free(case: RouteCase) -> str | None:
+    """Find two products of powers of shifts that map a compute node with the most images to the same node."""
+    if not case.group.shifts:
+        return None
+    node = case.compute[int(case.group.orbit_sizes[list(case.compute)].argmax())]
+    images = case.group.images(node)
+    again = _first_repeated(images)
+    return None if again is None else _both_sent(case, node, images, again)
+
+
+def _both_sent(case: RouteCase, node: int, images: IntArray, again: tuple[int, int]) -> str:
+    """Return the message that the products at the places `again` map `node` to the same of its `images`."""
+    powers = [wording.listed(case.group.powers(each)) for each in again]
+    both = f"{wording.node(case, node)} to {wording.node(case, int(images[again[0]]))}"
+    return f"the shifts to the powers {powers[0]} and to {powers[1]} both send {both}; expected different nodes"

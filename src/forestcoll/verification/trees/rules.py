@@ -15,7 +15,7 @@ from typing import TypeAlias
 from forestcoll.collective import Collective, PhaseOp
 from forestcoll.verification.claims import FORM, Claim, bound_rules
 from forestcoll.verification.proof_checks.question import MAX_DENOMINATOR_DIGITS
-from forestcoll.verification.routes.rules import RANKS, ROUTES, SYMMETRY
+from forestcoll.verification.routes.rules import RANKS, ROUTES, SYMMETRY, SYMMETRY_FREE_SOMEWHERE
 from forestcoll.verification.rule import Rule, statements
 from forestcoll.verification.trees import delivery, routes, shares
 from forestcoll.verification.trees.case import Case
@@ -180,7 +180,7 @@ def _book(phases: TreeRule, shards: TreeRule, trees_: tuple[TreeRule, ...], root
         part: the part of the data that must leave a cut, in words; empty for all data.
     """
     return RuleBook(
-        form=(*_FORM, phases, shards, *SYMMETRY),
+        form=(*_FORM, phases, shards, *SYMMETRY, SYMMETRY_FREE_SOMEWHERE),
         delivery=(*ROUTES, trees_[0], *_TREES, *trees_[1:]),
         shares=(*_SHARES, roots),
         achieved=_ACHIEVED,

@@ -107,7 +107,7 @@ def roots_differ(case: Case) -> str | None:
             return f"{wording.tree(case, 0, tree)} has another root than tree 0, {wording.node(case, root)}"
     if case.holders and root not in case.holders:
         return f"{wording.tree(case, 0, 0)} is rooted at a node that is not one of the sources"
-    if case.group.order > 1:
+    if case.group.orbit_sizes[root] > 1:
         return f"the symmetry gives tree 0 (root {wording.node(case, root)}) images with other roots; expected none"
     return None
 
@@ -126,15 +126,16 @@ def roots_unequal(case: Case) -> str | None:
 def _carried_by_roots(case: Case) -> list[dict[int, Fraction]]:
     """Return, for each phase, the data that the trees of each node carry.
 
-    Each node of the orbit of a base tree's root is the root of exactly one image.
+    Each node of the orbit of a base tree's root is the root of the same number of images.
     """
     orbits = case.group.orbits.tolist()
+    images = (case.group.order // case.group.orbit_sizes).tolist()
     phases = []
     for phase, units in zip(case.schedule.phases, case.units, strict=True):
         carried: defaultdict[int, int] = defaultdict(int)
         for root, unit in zip(phase.roots, units, strict=True):
             carried[orbits[root]] += unit
-        phases.append({root: _share(case, carried[orbits[root]]) for root in range(case.network.size)})
+        phases.append({root: _share(case, images[root] * carried[orbits[root]]) for root in range(case.network.size)})
     return phases
 
 
