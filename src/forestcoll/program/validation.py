@@ -337,13 +337,4 @@ def looped(block: Block, loop: Loop, place: int) -> Instruction:
         replace(each, instruction=each.instruction + turn * stride)
         for each, stride in zip(instruction.after, strides, strict=False)
     )
-    return replace(
-        instruction,
-        sources=tuple(_moved(each, turn) for each in instruction.sources),
-        targets=tuple(_moved(each, turn) for each in instruction.targets),
-        after=after,
-    )
-
-
-def _moved(place: Place, turn: int) -> Place:
-    return place if isinstance(place, Message) else replace(place, offset=place.offset + turn * place.count)
+    return replace(instruction.moved(turn), after=after)

@@ -7,7 +7,7 @@ buffer is reused, enough rounds to reach its start again.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, lcm
 from types import MappingProxyType
@@ -181,9 +181,8 @@ class _Reading:
                 yield Instruction(barrier=barrier, step=number)
                 together = True
                 continue
-            for instruction in _OperationReader(self, gpu, block, operation, turn).instructions():
-                yield replace(instruction, meets=together, step=number)
-                together = False
+            yield from _OperationReader(self, gpu, block, operation, turn, number, together).instructions()
+            together = False
 
     @property
     def plan(self) -> Plan:
@@ -266,21 +265,26 @@ def _numbers_to_peers(peers: tuple[int, ...]) -> list[int]:
 
 @dataclass(frozen=True)
 class _OperationReader:
-    """One operation of a block, in one round of a pipeline or in none."""
+    """One operation of a block, in one round of a pipeline or in none.
+
+    Its instructions have its `number`. If the threads are `together` before it, they are before its first instruction.
+    """
 
     reading: _Reading
     gpu: Gpu
     block: document.Block
     operation: Operation
     turn: _Round | None
+    number: int
+    together: bool
 
     def instructions(self) -> Iterator[Instruction]:
-        """Yield what the operation does; all instructions have its number."""
+        """Yield what the operation does."""
         operation = self.operation
         if operation.name is OperationName.ACQUIRE:
-            yield Instruction(acquires=operation.semaphores)
+            yield Instruction(acquires=operation.semaphores, meets=self.together, step=self.number)
         elif operation.name is OperationName.RELEASE:
-            yield Instruction(releases=operation.semaphores)
+            yield Instruction(releases=operation.semaphores, meets=self.together, step=self.number)
         elif operation.sources:
             yield from self._moves()
         else:
@@ -290,11 +294,12 @@ class _OperationReader:
         name = self.operation.name
         relaxed = name in {OperationName.RELAXED_SIGNAL, OperationName.RELAXED_WAIT}
         if name in {OperationName.WAIT, OperationName.RELAXED_WAIT}:
-            return Instruction(waits=tuple(self._channels(back=True)), relaxed=relaxed)
+            waits = tuple(self._channels(back=True))
+            return Instruction(waits=waits, relaxed=relaxed, meets=self.together, step=self.number)
         channels = tuple(self._channels(back=False))
         if name is OperationName.FLUSH:
-            return Instruction(flushes=channels)
-        return Instruction(signals=channels, relaxed=relaxed)
+            return Instruction(flushes=channels, meets=self.together, step=self.number)
+        return Instruction(signals=channels, relaxed=relaxed, meets=self.together, step=self.number)
 
     def _channels(self, *, back: bool) -> Iterator[int]:
         """Yield the channels of the program for `channel_ids`: those from this rank or, with `back`, those to it."""
@@ -315,14 +320,14 @@ class _OperationReader:
         channels = list(self._channels(back=False)) if self.operation.channel_type is ChannelType.PORT else []
         if shape.paired:
             for i, (source, target) in enumerate(zip(sources, targets, strict=True)):
-                yield self._move((source,), (target,), channels[i] if channels else None)
+                yield self._move(i, (source,), (target,), channels[i] if channels else None)
         elif channels:
-            for channel, target in zip(channels, targets, strict=True):
-                yield self._move(tuple(sources), (target,), channel)
+            for i, (channel, target) in enumerate(zip(channels, targets, strict=True)):
+                yield self._move(i, tuple(sources), (target,), channel)
         else:
-            yield self._move(tuple(sources), tuple(targets), None)
+            yield self._move(0, tuple(sources), tuple(targets), None)
 
-    def _move(self, sources: tuple[Place, ...], targets: tuple[Place, ...], port: int | None) -> Instruction:
+    def _move(self, turn: int, sources: tuple[Place, ...], targets: tuple[Place, ...], port: int | None) -> Instruction:
         channel = self._memory_channel(sources + targets) if port is None else port
         name = self.operation.name
         signals = name in {OperationName.PUT_SIGNAL, OperationName.PUT_SIGNAL_FLUSH} and port is not None
@@ -333,6 +338,8 @@ class _OperationReader:
             channel=channel,
             signals=(port,) if signals and port is not None else (),
             flushes=(port,) if flushes and port is not None else (),
+            meets=self.together and not turn,
+            step=self.number,
         )
 
     def _memory_channel(self, places: tuple[Place, ...]) -> int | None:
