@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import cast
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from forestcoll import generate
@@ -52,9 +53,9 @@ def later(instruction: Instruction, turn: int, lengths: list[int]) -> Instructio
     return replace(instruction, after=after)
 
 
-def arrays(tables: EventTables, name: str) -> Sequence[object]:
+def arrays(tables: EventTables, name: str) -> Sequence[npt.ArrayLike]:
     """Return the arrays or the number of a table."""
-    value = cast("dict[str, object]", tables)[name]
+    value = cast("dict[str, npt.ArrayLike | tuple[npt.ArrayLike, ...]]", tables)[name]
     return value if isinstance(value, tuple) else (value,)
 
 

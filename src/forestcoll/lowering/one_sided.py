@@ -21,7 +21,7 @@ block on the paths from its leaves to the root and back has to wait for another 
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Generic, TypeAlias, TypeVar
@@ -77,7 +77,7 @@ def one_sided(
     if isinstance(placed, Excess):
         return placed
     channels: dict[Channel, int] = {}
-    keep_order = _Known(_trees_of_all, partial(_signals_keep_order, puts))
+    keep_order = _Known(_trees_of_all, partial(_signals_keep_order, puts), placed)
     listed = [_Cells(cells, by_turns=keep_order(cells)) for cells in placed]
     blocks = [
         [_block(puts, rank, number, each, channels) for number, each in enumerate(listed)] for rank in range(len(boxes))
@@ -104,7 +104,7 @@ def _placed(puts: Puts, cells: Sequence[Cell], limits: Limits) -> list[list[Cell
     most = limits.blocks if wanted is None else min(wanted, limits.blocks or wanted)
     comfortable = min(wanted or COMFORTABLE_BLOCKS, most or COMFORTABLE_BLOCKS)
     rooms: list[_Number] = []
-    needs_of = _Known(_trees_of, partial(_needs, puts))
+    needs_of = _Known(_trees_of, partial(_needs, puts), cells)
     for cell in cells:
         needs = needs_of(cell)
         free = [each for each in rooms if not each.inner & cell.inner]
@@ -158,17 +158,23 @@ def _trees_of_all(cells: Sequence[Cell]) -> tuple[_Trees, ...]:
 
 
 class _Known(Generic[_Item, _Result]):
-    """A function of cells that depends only on their trees, so that it is computed once for equal ones."""
+    """A function of cells that depends only on their trees: computed once for equal ones, and kept until the last."""
 
-    def __init__(self, key: Callable[[_Item], Hashable], compute: Callable[[_Item], _Result]) -> None:
+    def __init__(
+        self, key: Callable[[_Item], Hashable], compute: Callable[[_Item], _Result], items: Iterable[_Item]
+    ) -> None:
+        """Start for calls with each of `items` once."""
         self._key, self._compute = key, compute
+        self._left = Counter(map(key, items))
         self._results: dict[Hashable, _Result] = {}
 
     def __call__(self, item: _Item) -> _Result:
         key = self._key(item)
-        if key not in self._results:
-            self._results[key] = self._compute(item)
-        return self._results[key]
+        result = self._results.pop(key) if key in self._results else self._compute(item)
+        self._left[key] -= 1
+        if self._left[key] > 0:
+            self._results[key] = result
+        return result
 
 
 def _needs(puts: Puts, cell: Cell) -> _Needs:

@@ -111,7 +111,8 @@ class _Draft:
     steps: list[Step] = field(default_factory=list)
     waits: list[tuple[Dependency, ...]] = field(default_factory=list)
     ends: list[int] = field(default_factory=list)
-    final: list[Step] = field(default_factory=list)
+    awaited: list[tuple[int, int]] = field(default_factory=list)
+    marked: set[int] = field(default_factory=set)
 
     @property
     def _source(self) -> Block:
@@ -130,30 +131,25 @@ class _Draft:
             self.ends.append(len(self.steps) - 1)
 
     def resolve(self, drafts: Sequence["_Draft"]) -> None:
-        """Convert dependencies to numbers of steps, and mark the steps that others wait for."""
-        for place, (step, waits) in enumerate(zip(self.steps, self.waits, strict=True)):
-            block, awaited = NONE, NONE
+        """Convert dependencies to blocks and steps, and mark the steps that others wait for."""
+        for place, waits in enumerate(self.waits):
+            found = NONE, NONE
             for each in waits:
-                block, awaited = each.block, drafts[each.block].ends[each.instruction]
-                if awaited == NONE:
+                found = each.block, drafts[each.block].ends[each.instruction]
+                if found[1] == NONE:
                     raise InputError(
                         f"{self._name(place)}: waits for a step that does nothing; lower it for this format"
                     )
-            self.final.append(step._replace(number=place, awaited_block=block, awaited_step=awaited))
-        self._mark(drafts)
-
-    def _mark(self, drafts: Sequence["_Draft"]) -> None:
-        for step in self.final:
-            if step.awaited_block != NONE:
-                other = drafts[step.awaited_block]
-                other.marked.add(step.awaited_step)
-
-    marked: set[int] = field(default_factory=set)
+                drafts[each.block].marked.add(found[1])
+            self.awaited.append(found)
 
     def block(self) -> document.Block:
         """Return the block for the file."""
         send, receive, channel = self._connections()
-        steps = tuple(step._replace(awaited=step.number in self.marked) for step in self.final)
+        steps = tuple(
+            Step(number, *step[1:7], *awaited, number in self.marked)
+            for number, (step, awaited) in enumerate(zip(self.steps, self.awaited, strict=True))
+        )
         return document.Block(self.number, send, receive, channel, steps)
 
     def _name(self, instruction: int) -> str:
