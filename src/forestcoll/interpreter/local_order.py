@@ -134,9 +134,9 @@ class _Execution:
 
     def _stays(self, instruction: Instruction) -> bool:
         """Return whether the instruction copies chunks onto themselves, as may happen in place; it changes nothing."""
-        source, target = instruction.sources[0], instruction.targets[0]
         if len(instruction.sources) > 1 or len(instruction.targets) > 1:
             return False
+        source, target = instruction.sources[0], instruction.targets[0]
         if not isinstance(source, Span) or not isinstance(target, Span):
             return False
         return self.memory.of_span(source) == self.memory.of_span(target)
@@ -159,12 +159,16 @@ class _Execution:
     def _read(self, block: int, tick: int, source: object) -> list[int]:
         if not isinstance(source, Span):
             raise _NotProvenError
-        cells = self.memory.of_span(source)
+        cells, known = self.memory.of_span(source), self.known[block]
         for cell in range(cells.start, cells.stop):
             writer = self.writers.get(cell)
-            if writer is not None and not _is_before(*writer, block, self.known[block]):
+            if writer is not None and writer[0] != block and known.get(writer[0], -1) < writer[1]:
                 raise _NotProvenError
-            self.readers.setdefault(cell, {})[block] = tick
+            readers = self.readers.get(cell)
+            if readers is None:
+                self.readers[cell] = {block: tick}
+            else:
+                readers[block] = tick
         values = self.cells[cells]
         if 0 in values:
             raise _NotProvenError
@@ -196,10 +200,11 @@ class _Execution:
             raise _NotProvenError
         cells = self.memory.of_span(span)
         for cell in range(cells.start, cells.stop):
-            before = list(self.readers.pop(cell, {}).items())
-            if cell in self.writers:
-                before.append(self.writers[cell])
-            if not all(_is_before(*each, block, self.known[block]) for each in before):
+            readers, writer = self.readers.pop(cell, None), self.writers.get(cell)
+            before = [] if readers is None else list(readers.items())
+            if writer is not None:
+                before.append(writer)
+            if before and not all(_is_before(*each, block, self.known[block]) for each in before):
                 self._check_returned(span.rank, block, before, received[cell - cells.start : cell - cells.start + 1])
             self.writers[cell] = block, tick
         self.cells[cells] = values

@@ -12,7 +12,7 @@ its end here also comes to its end with smaller chunks.
 """
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -20,6 +20,7 @@ import numpy as np
 
 from forestcoll.interpreter.memory import Memory
 from forestcoll.program import Barrier, Instruction, Message, Multicast, Program, Span
+from forestcoll.program import Place as DataPlace
 
 Place: TypeAlias = tuple[int, int, int]
 """The numbers of a rank, a block and an instruction."""
@@ -149,8 +150,9 @@ def _meet(run: Run, block: int, rank: int, barrier: Barrier) -> Need | None:
 
 def _move(run: Run, block: int, instruction: Instruction) -> Need | None:
     """Move as many pieces of the messages of an instruction as possible; return what is missing, None if all moved."""
-    incoming = next((each for each in instruction.sources if isinstance(each, Message)), None)
-    outgoing = next((each for each in instruction.targets if isinstance(each, Message)), None)
+    incoming, outgoing = _message(instruction.sources), _message(instruction.targets)
+    if incoming is None and outgoing is None:
+        return None
     pieces = -(-instruction.count // run.program.slot_chunks)
     steps, need = pieces - run.moved[block], None
     if incoming is not None and run.channels[incoming.channel].pieces < steps:
@@ -166,6 +168,13 @@ def _move(run: Run, block: int, instruction: Instruction) -> Need | None:
         run.channels[outgoing.channel].pieces += steps
         _wake(run, ("chunks", outgoing.channel, -1, -1))
     return need
+
+
+def _message(places: Sequence[DataPlace]) -> Message | None:
+    for place in places:
+        if isinstance(place, Message):
+            return place
+    return None
 
 
 def _packets_written(run: Run, instruction: Instruction) -> Iterator[Span]:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from forestcoll.errors import InputError
 from forestcoll.program import (
     Block,
-    Buffer,
     Channel,
     ChannelKind,
     Dependency,
@@ -17,11 +16,10 @@ from forestcoll.program import (
     Span,
     instruction_name,
 )
+from forestcoll.targets.letters import LETTERS
 from forestcoll.targets.msccl_xml import document
 from forestcoll.targets.msccl_xml.dialects import MAX_VALUE_LENGTH, Dialect
 from forestcoll.targets.msccl_xml.document import NONE, Algorithm, Step, StepType, frozen_attributes
-
-_BUFFERS = {Buffer.INPUT: "i", Buffer.OUTPUT: "o", Buffer.SCRATCH: "s"}
 
 _LARGEST = 2**40
 """`maxBytes` for runtimes that require a number: 1 TiB, more than a GPU holds."""
@@ -211,9 +209,9 @@ def _step(kind: StepType, source: Span | None, target: Span | None, count: int) 
     return Step(
         number=0,
         type=kind,
-        source_buffer="i" if source is None else _BUFFERS[source.buffer],
+        source_buffer="i" if source is None else LETTERS[source.buffer],
         source_offset=0 if source is None else source.offset,
-        target_buffer="o" if target is None else _BUFFERS[target.buffer],
+        target_buffer="o" if target is None else LETTERS[target.buffer],
         target_offset=0 if target is None else target.offset,
         chunks=count,
         awaited_block=NONE,

@@ -12,7 +12,6 @@ from typing import TypeVar
 from forestcoll.errors import InputError
 from forestcoll.program import (
     Block,
-    Buffer,
     ChannelKind,
     Instruction,
     Message,
@@ -24,6 +23,7 @@ from forestcoll.program import (
     Task,
     instruction_name,
 )
+from forestcoll.targets.letters import LETTERS
 from forestcoll.targets.mscclpp import document
 from forestcoll.targets.mscclpp.document import (
     ChannelType,
@@ -46,7 +46,6 @@ MAX_PLACE = 2**32 - 1
 """The last byte of a buffer that the executor can address."""
 
 _Item = TypeVar("_Item")
-_BUFFERS = {Buffer.INPUT: "i", Buffer.OUTPUT: "o", Buffer.SCRATCH: "s"}
 _TYPES = {ChannelKind.MEMORY: ChannelType.MEMORY, ChannelKind.PORT: ChannelType.PORT}
 
 
@@ -315,7 +314,7 @@ class _Writer:
         if isinstance(each, Message) or each.offset % self.rounds or each.count % cut:
             where = instruction_name(self.program, self.rank, self.number, place)
             raise InputError(f"{where}: its chunks are not whole chunks of a plan, of {self.rounds} each")
-        first, size, buffer = each.offset // self.rounds, each.count // cut, _BUFFERS[each.buffer]
+        first, size, buffer = each.offset // self.rounds, each.count // cut, LETTERS[each.buffer]
         if isinstance(each, Multicast):
             return Chunks(first, size, switch=self._switch(SwitchChannel(buffer, self.program.groups[each.group])))
         if each.rank == self.rank:
