@@ -11,19 +11,19 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.interpreter.parts import Part
+from forestcoll.interpreter.components import Component
 from forestcoll.program import Program
 
 Row: TypeAlias = npt.NDArray[np.signedinteger[Any]]
 
 
 class Clocks:
-    """The rows of all actors of a part: first blocks, by their `numbers`, then helpers, then starts of ranks."""
+    """The rows of all actors of a component: first blocks, by their `numbers`, then helpers, then starts of ranks."""
 
-    def __init__(self, program: Program, part: Part) -> None:
-        """Start before the first instruction of a part: the start of a rank is before all blocks of the rank."""
-        owners, ports = [rank for rank, _ in part.blocks], part.ports
-        self.numbers = {block: number for number, block in enumerate(part.blocks)}
+    def __init__(self, program: Program, component: Component) -> None:
+        """Start before the first instruction of a component: the start of a rank is before all blocks of the rank."""
+        owners, ports = [rank for rank, _ in component.blocks], component.ports
+        self.numbers = {block: number for number, block in enumerate(component.blocks)}
         self.helpers = {number: len(owners) + place for place, number in enumerate(ports)}
         owners += [program.channels[number].source for number in ports]
         self.first_start = len(owners)

@@ -1,8 +1,8 @@
 """A run of a program on symbolic data, with the order of all accesses: finds wrong data, races and unwritten memory.
 
 One order of the instructions is enough. Whether two accesses are ordered is the same in every run (`clocks`). If all
-accesses of a cell are ordered, every run does them in the same order and computes the same data. Parts of a program
-that have nothing to do with each other are executed one after the other (`parts`).
+accesses of a cell are ordered, every run does them in the same order and computes the same data. The components
+of a program, which have nothing to do with each other, are executed one after the other (`components`).
 """
 
 from collections import defaultdict, deque
@@ -14,7 +14,7 @@ import numpy as np
 from forestcoll.interpreter import symbols
 from forestcoll.interpreter.accesses import NO_ACTOR, Accesses
 from forestcoll.interpreter.clocks import Clocks, Row
-from forestcoll.interpreter.parts import Part, parts_of, whole
+from forestcoll.interpreter.components import Component, components_of, whole
 from forestcoll.interpreter.progress import Place, Run
 from forestcoll.interpreter.symbols import MIXED, NOTHING, Patterns, Values, added
 from forestcoll.program import (
@@ -43,25 +43,25 @@ class _Stop(Exception):  # noqa: N818 (it carries a fault; it is not an error it
 
 def fault_of_data(run: Run) -> Fault | None:
     """Return the first fault in the data of a run that came to its end; None if there is none."""
-    parts = parts_of(run)
-    if len(parts) > 1 and fault_in_parts(run, parts) is None:
+    components = components_of(run)
+    if len(components) > 1 and fault_in_components(run, components) is None:
         return None
-    return fault_in_parts(run, [whole(run)])
+    return fault_in_components(run, [whole(run)])
 
 
-def fault_in_parts(run: Run, parts: Sequence[Part]) -> Fault | None:
-    """Return a fault in the data of a run, whose parts are executed one after the other; None if there is none.
+def fault_in_components(run: Run, components: Sequence[Component]) -> Fault | None:
+    """Return a fault in the data of a run, whose components are executed one after the other; None if there is none.
 
-    With several parts, a fault need not be the first one.
+    With several components, a fault need not be the first one.
     """
     contents = _Contents(run)
     try:
-        for part in parts:
-            execution = _Execution(run, part, contents)
-            for place in part.order:
+        for component in components:
+            execution = _Execution(run, component, contents)
+            for place in component.order:
                 execution.step(place)
             for rank in range(len(run.program.ranks)):
-                if part is parts[-1]:
+                if component is components[-1]:
                     execution.check_output(rank)
                 execution.check_end(rank)
     except _Stop as stop:
@@ -78,7 +78,7 @@ class _BarrierState:
 
 
 class _Contents:
-    """What all parts of a run share: the data of all cells, and how many instructions depend on each."""
+    """What all components of a run share: the data of all cells, and how many instructions depend on each."""
 
     def __init__(self, run: Run) -> None:
         self.patterns = Patterns(len(run.program.ranks))
@@ -90,11 +90,11 @@ class _Contents:
 
 
 class _Execution:
-    """The state of a part of a run: data, clocks, accesses, and messages and signals in transit."""
+    """The state of a component of a run: data, clocks, accesses, and messages and signals in transit."""
 
-    def __init__(self, run: Run, part: Part, contents: _Contents) -> None:
+    def __init__(self, run: Run, component: Component, contents: _Contents) -> None:
         self.program, self.memory = run.program, run.memory
-        self.clocks = Clocks(self.program, part)
+        self.clocks = Clocks(self.program, component)
         sizes = np.diff(self.memory.rank_starts)
         self.accesses = Accesses(self.clocks, np.repeat(np.arange(len(sizes)), sizes))
         self.patterns, self.data, self.needed = contents.patterns, contents.data, contents.needed

@@ -36,7 +36,7 @@ class _NotProvenError(Exception):
 
 def is_proven(run: Run) -> bool:
     """Return whether the data of a run that came to its end is proven to be right; if not, nothing is known."""
-    if not all(_is_plain(rank, each) for rank, _, _, each in run.program.instructions()):
+    if not run.is_plain:
         return False
     execution = _Execution(run)
     try:
@@ -46,18 +46,6 @@ def is_proven(run: Run) -> bool:
     except _NotProvenError:
         return False
     return True
-
-
-def _is_plain(rank: int, instruction: Instruction) -> bool:
-    """Return whether an instruction only depends on others, accesses memory of its own rank, and moves messages."""
-    if instruction.waits or instruction.signals or instruction.flushes or not instruction.meets:
-        return False
-    if instruction.acquires or instruction.releases or instruction.barrier is not None:
-        return False
-    return all(
-        isinstance(each, Message) or (isinstance(each, Span) and each.rank == rank and not each.packets)
-        for each in instruction.places
-    )
 
 
 class _Sets:
@@ -110,7 +98,7 @@ class _Execution:
         self.readers: dict[int, dict[int, int]] = {}
         self.messages: list[deque[list[int]]] = [deque() for _ in self.program.channels]
         self.known: list[_Known] = [_NONE] * len(run.blocks)
-        self.kept: dict[tuple[int, int], _Known] = dict.fromkeys(_awaited(run), _NONE)
+        self.kept: dict[tuple[int, int], _Known] = dict.fromkeys(run.awaited, _NONE)
         self.sent: dict[tuple[int, int], tuple[int, int, _Known] | None] = {}
 
     def step(self, place: Place) -> None:
@@ -235,15 +223,6 @@ def _most_chunks(program: Program) -> int:
     """Return more than the number of any chunk of the data."""
     sizes = sum(rank.input_chunks for rank in program.ranks)
     return 1 + max(sizes, program.chunks * len(program.ranks))
-
-
-def _awaited(run: Run) -> set[tuple[int, int]]:
-    """Return the blocks and instructions that others depend on."""
-    return {
-        (run.number[rank, each.block], each.instruction)
-        for rank, _, _, instruction in run.program.instructions()
-        for each in instruction.after
-    }
 
 
 def _join(known: dict[int, int], other: _Known) -> None:

@@ -1,10 +1,10 @@
-"""Parts of a program that have nothing to do with each other: each can be checked alone.
+"""Components of a program, which have nothing to do with each other, so that each can be checked alone.
 
-Two blocks belong to one part if they use the same channel, or the same semaphore or barrier of a rank, if one depends
-on the other, or if one writes a cell that the other reads or writes. So no block waits for another part, directly or
-through others, and all accesses of a cell that is written belong to one part. The blocks of one number on all ranks,
-which exchange their own part of the data, are often a part. The work and the memory of a check grow with the square of
-the number of blocks, so the sum over parts is much less.
+Two blocks belong to one component if they use the same channel, or the same semaphore or barrier of a rank, if one
+depends on the other, or if one writes a cell that the other reads or writes. So no block waits for another component,
+directly or through others, and all accesses of a cell that is written belong to one component. The blocks of one number
+on all ranks, which move chunks of their own, are often a component. The work and the memory of a check grow with the
+square of the number of blocks, so the sum over components is much less.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ from forestcoll.program import Place as DataPlace
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Component:
     """Some blocks of a program.
 
     Attributes:
@@ -32,14 +32,14 @@ class Part:
     order: list[Place]
 
 
-def whole(run: Run) -> Part:
-    """Return all blocks as one part."""
+def whole(run: Run) -> Component:
+    """Return all blocks as one component."""
     ports = [number for number, each in enumerate(run.program.channels) if each.kind is ChannelKind.PORT]
-    return Part(run.blocks, ports, run.order)
+    return Component(run.blocks, ports, run.order)
 
 
-def parts_of(run: Run) -> list[Part]:
-    """Return the parts of a program that came to its end."""
+def components_of(run: Run) -> list[Component]:
+    """Return the components of a program that came to its end."""
     joined = _Joined(run)
     for block, listed in enumerate(run.lists):
         for instruction in listed:
@@ -48,7 +48,7 @@ def parts_of(run: Run) -> list[Part]:
     for block, listed in enumerate(run.lists):
         for instruction in listed:
             joined.by_reads(block, instruction)
-    return joined.parts()
+    return joined.components()
 
 
 class _Joined:
@@ -103,11 +103,11 @@ class _Joined:
                 for rank in self._run.program.groups[place.group]:
                     yield memory.cells(rank, place.buffer, place.offset, place.count)
 
-    def parts(self) -> list[Part]:
-        """Return the sets as parts."""
+    def components(self) -> list[Component]:
+        """Return the sets as components."""
         run = self._run
         firsts = [self._first(block) for block in range(len(run.blocks))]
-        found = {first: Part([], [], []) for first in dict.fromkeys(firsts)}
+        found = {first: Component([], [], []) for first in dict.fromkeys(firsts)}
         for block, first in enumerate(firsts):
             found[first].blocks.append(run.blocks[block])
         for (kind, number, _), block in self._users.items():
