@@ -121,6 +121,15 @@ def test_ctrl_c_stops_a_search_over_many_numbers_of_trees(tmp_path: Path) -> Non
     assert run.error_line(status=130) == "interrupted; nothing was written"
 
 
+@pytest.mark.slow
+def test_ctrl_c_stops_an_export(tmp_path: Path) -> None:
+    schedule, program = tmp_path / "schedule.json", tmp_path / "program.xml"
+    assert not process("generate", "dgx-a100:boxes=32", "--collective", "allreduce", "-o", schedule, "--json").status
+    run = interrupted("export", schedule, "--to", "msccl-xml", "--dialect", "azure", "-o", program)
+    assert run.err.splitlines()[-1] == "forestcoll: interrupted; nothing was written"
+    assert not program.exists()
+
+
 def test_a_closed_pipe_gives_no_error_message() -> None:
     words = command("topology", "torus:dims=32x32")
     with started(words) as run:

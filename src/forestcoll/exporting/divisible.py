@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.errors import InputError
-from forestcoll.lowering.grid import achieved, grid_for, unit_of
+from forestcoll.lowering.grid import Grids, achieved, unit_of
 from forestcoll.schedule.trees.expansion import expanded
 from forestcoll.schedule.trees.value import TreeSchedule
 
@@ -48,9 +48,9 @@ def counts_for(schedule: TreeSchedule, most: int) -> tuple[Count, ...]:
 
 
 def _counts(schedule: TreeSchedule, unit: int, most: int) -> Iterator[Count]:
-    chunks = unit
+    chunks, grids = unit, Grids(schedule)
     while chunks <= most:
-        count = Count(chunks, 1 - achieved(schedule, grid_for(schedule, chunks)) / schedule.algbw)
+        count = Count(chunks, 1 - achieved(schedule, grids.best(chunks)) / schedule.algbw)
         yield count
         if not count.loss:
             return

@@ -6,8 +6,9 @@ simulated rounds made the program longer. The result is never below the time tha
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import ceil
 
 from forestcoll.lowering import Options
@@ -16,7 +17,6 @@ from forestcoll.schedule.schedule import Schedule
 from forestcoll.simulation.costs import Costs, Point, point_at
 from forestcoll.simulation.program.events import EventSimulation
 from forestcoll.simulation.program.paths import Paths
-from forestcoll.simulation.program.rounds import in_rounds
 from forestcoll.targets.exporting import Target
 from forestcoll.targets.msccl_xml.dialects import CONNECTIONS
 from forestcoll.units import bytes_per_microsecond
@@ -52,8 +52,6 @@ class RoundModel:
     paths: Paths
     costs: Costs
     algbw: Fraction
-    _simulations: dict[int, EventSimulation] = field(default_factory=dict, repr=False, compare=False)
-    """The simulation of each number of rounds."""
 
     @property
     def can_be_simulated(self) -> bool:
@@ -84,11 +82,13 @@ class RoundModel:
         return point_at(self.schedule, size=size, seconds=seconds, pieces=rounds, part=1 / self.chunks)
 
     def _seconds(self, rounds: int, size: float) -> float:
-        if rounds not in self._simulations:
-            self._simulations[rounds] = EventSimulation(in_rounds(self.program, rounds), self.paths, self.costs)
-        return self._simulations[rounds].run(round(size)).seconds
+        return self._simulation.run(round(size), rounds).seconds
 
-    @property
+    @cached_property
+    def _simulation(self) -> EventSimulation:
+        return EventSimulation(self.program, self.paths, self.costs)
+
+    @cached_property
     def _length(self) -> int:
         """The number of instructions of one round."""
         loops = {loop.times for rank in self.program.ranks for block in rank.blocks for loop in block.loops}

@@ -38,12 +38,15 @@ def check(program: Program) -> Verdict:
     sizes = len(listed), sum(any(isinstance(place, Message) for place in each.targets) for each in listed)
     if (fault := first_malformed(program)) is not None:
         return Verdict(fault, None, *sizes)
-    run: Run | None = None
+    known: Run | None = None
     for in_place in (True, False):
         if (in_place and program.in_place) or (not in_place and program.out_of_place):
-            run = _run(program, run, in_place=in_place)
-            if (fault := _fault(run)) is not None:
+            run = _run(program, known, in_place=in_place)
+            fault = None if run is known else _fault_of_order(run)
+            fault = fault or (None if is_proven(run) else fault_of_data(run))
+            if fault is not None:
                 return Verdict(fault, "in place" if in_place else "out of place", *sizes)
+            known = run
     return Verdict(None, None, *sizes)
 
 
@@ -56,7 +59,6 @@ def _run(program: Program, known: Run | None, *, in_place: bool) -> Run:
     return known
 
 
-def _fault(run: Run) -> Fault | None:
-    matching = next(matching_faults(run), None)
-    fault = matching or stop_of(run)
-    return fault if fault or is_proven(run) else fault_of_data(run)
+def _fault_of_order(run: Run) -> Fault | None:
+    """Return the first channel whose ends differ, or the reason why the run stopped; None if it came to its end."""
+    return next(matching_faults(run), None) or stop_of(run)

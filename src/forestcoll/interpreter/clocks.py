@@ -6,24 +6,24 @@ present one; waiting joins rows. Two accesses are ordered in every run of the pr
 one covers the earlier one, because the same rows are joined in every run.
 """
 
-from collections.abc import Iterable
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.program import ChannelKind, Program
+from forestcoll.interpreter.components import Component
+from forestcoll.program import Program
 
 Row: TypeAlias = npt.NDArray[np.signedinteger[Any]]
 
 
 class Clocks:
-    """The rows of all actors: first blocks, then helpers, then starts of ranks."""
+    """The rows of all actors of a component: first blocks, by their `numbers`, then helpers, then starts of ranks."""
 
-    def __init__(self, program: Program, blocks: Iterable[tuple[int, int]]) -> None:
-        """Start before the first instruction: the start of a rank is before all blocks of the rank."""
-        owners = [rank for rank, _ in blocks]
-        ports = [number for number, each in enumerate(program.channels) if each.kind is ChannelKind.PORT]
+    def __init__(self, program: Program, component: Component) -> None:
+        """Start before the first instruction of a component: the start of a rank is before all blocks of the rank."""
+        owners, ports = [rank for rank, _ in component.blocks], component.ports
+        self.numbers = {block: number for number, block in enumerate(component.blocks)}
         self.helpers = {number: len(owners) + place for place, number in enumerate(ports)}
         owners += [program.channels[number].source for number in ports]
         self.first_start = len(owners)

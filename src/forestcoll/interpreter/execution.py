@@ -1,10 +1,11 @@
 """A run of a program on symbolic data, with the order of all accesses: finds wrong data, races and unwritten memory.
 
 One order of the instructions is enough. Whether two accesses are ordered is the same in every run (`clocks`). If all
-accesses of a cell are ordered, every run does them in the same order and computes the same data.
+accesses of a cell are ordered, every run does them in the same order and computes the same data. The components
+of a program, which have nothing to do with each other, are executed one after the other (`components`).
 """
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -13,6 +14,7 @@ import numpy as np
 from forestcoll.interpreter import symbols
 from forestcoll.interpreter.accesses import NO_ACTOR, Accesses
 from forestcoll.interpreter.clocks import Clocks, Row
+from forestcoll.interpreter.components import Component, components_of, whole
 from forestcoll.interpreter.progress import Place, Run
 from forestcoll.interpreter.symbols import MIXED, NOTHING, Patterns, Values, added
 from forestcoll.program import (
@@ -41,11 +43,27 @@ class _Stop(Exception):  # noqa: N818 (it carries a fault; it is not an error it
 
 def fault_of_data(run: Run) -> Fault | None:
     """Return the first fault in the data of a run that came to its end; None if there is none."""
-    execution = _Execution(run)
+    components = components_of(run)
+    if len(components) > 1 and fault_in_components(run, components) is None:
+        return None
+    return fault_in_components(run, [whole(run)])
+
+
+def fault_in_components(run: Run, components: Sequence[Component]) -> Fault | None:
+    """Return a fault in the data of a run, whose components are executed one after the other; None if there is none.
+
+    With several components, a fault need not be the first one.
+    """
+    contents = _Contents(run)
     try:
-        for place in run.order:
-            execution.step(place)
-        execution.end()
+        for component in components:
+            execution = _Execution(run, component, contents)
+            for place in component.order:
+                execution.step(place)
+            for rank in range(len(run.program.ranks)):
+                if component is components[-1]:
+                    execution.check_output(rank)
+                execution.check_end(rank)
     except _Stop as stop:
         return stop.fault
     return None
@@ -59,26 +77,33 @@ class _BarrierState:
     actors: list[int] = field(default_factory=list)
 
 
-class _Execution:
-    """The state of a run: data, clocks, accesses, and messages and signals in transit."""
+class _Contents:
+    """What all components of a run share: the data of all cells, and how many instructions depend on each."""
 
     def __init__(self, run: Run) -> None:
-        self.run, self.program, self.memory = run, run.program, run.memory
-        self.clocks = Clocks(self.program, run.blocks)
+        self.patterns = Patterns(len(run.program.ranks))
+        self.data = Values.nothing(run.memory.size)
+        for rank in range(len(run.program.ranks)):
+            values = symbols.initial(run.program, rank, self.patterns)
+            self.data.put(run.memory.cells(rank, Buffer.INPUT, 0, len(values.patterns)), values)
+        self.needed = _needed(run.program)
+
+
+class _Execution:
+    """The state of a component of a run: data, clocks, accesses, and messages and signals in transit."""
+
+    def __init__(self, run: Run, component: Component, contents: _Contents) -> None:
+        self.program, self.memory = run.program, run.memory
+        self.clocks = Clocks(self.program, component)
         sizes = np.diff(self.memory.rank_starts)
         self.accesses = Accesses(self.clocks, np.repeat(np.arange(len(sizes)), sizes))
-        self.patterns = Patterns(len(self.program.ranks))
-        self.data = Values.nothing(self.memory.size)
-        for rank in range(len(self.program.ranks)):
-            values = symbols.initial(self.program, rank, self.patterns)
-            self.data.put(self.memory.cells(rank, Buffer.INPUT, 0, len(values.patterns)), values)
-        self.messages: list[deque[tuple[Row, Values]]] = [deque() for _ in self.program.channels]
-        self.signals: list[deque[tuple[Row, bool]]] = [deque() for _ in self.program.channels]
+        self.patterns, self.data, self.needed = contents.patterns, contents.data, contents.needed
+        self.messages: defaultdict[int, deque[tuple[Row, Values]]] = defaultdict(deque)
+        self.signals: defaultdict[int, deque[tuple[Row, bool]]] = defaultdict(deque)
         self.heard = np.zeros((len(self.program.ranks), self.clocks.rows.shape[1]), dtype=self.clocks.dtype)
         self.switched = np.zeros(self.memory.size, dtype=np.bool_)
         self.packed = np.full(self.memory.size, NO_ACTOR, dtype=np.int64)
         self.packets: list[Row] = []
-        self.needed = _needed(self.program)
         self.kept: dict[Place, Row] = {}
         self.released: dict[tuple[int, int], list[tuple[int, Row]]] = {}
         self.acquired: dict[tuple[int, int], int] = {}
@@ -90,7 +115,7 @@ class _Execution:
         """Do one instruction."""
         rank, block, number = self.place = place
         instruction = self.program.ranks[rank].blocks[block].instructions[number]
-        actor = self.run.number[rank, block]
+        actor = self.clocks.numbers[rank, block]
         self.clocks.begin(actor, meets=instruction.meets)
         self._wait(actor, rank, instruction)
         if instruction.barrier is not None:
@@ -272,16 +297,14 @@ class _Execution:
         what = "reads" if read else "writes"
         self._stop("race", f"{does} {name} while {other} {what} it; the order of the two is not defined")
 
-    def end(self) -> None:
-        """Check the content of the outputs, and that each rank has its whole output when it ends."""
-        for rank in range(len(self.program.ranks)):
-            wanted = symbols.expected(self.program, rank, self.patterns)
-            cells = self.memory.cells(rank, Buffer.OUTPUT, 0, len(wanted.patterns))
-            held = self.data.at(cells)
-            wrong = np.flatnonzero((held.patterns != wanted.patterns) | (held.indices != wanted.indices))
-            if len(wrong):
-                self._stop_wrong(rank, cells.start + int(wrong[0]), wanted, int(wrong[0]), len(wrong))
-            self._ends_after(rank)
+    def check_output(self, rank: int) -> None:
+        """Check the content of the output of a rank."""
+        wanted = symbols.expected(self.program, rank, self.patterns)
+        cells = self.memory.cells(rank, Buffer.OUTPUT, 0, len(wanted.patterns))
+        held = self.data.at(cells)
+        wrong = np.flatnonzero((held.patterns != wanted.patterns) | (held.indices != wanted.indices))
+        if len(wrong):
+            self._stop_wrong(rank, cells.start + int(wrong[0]), wanted, int(wrong[0]), len(wrong))
 
     def _stop_wrong(self, rank: int, cell: int, wanted: Values, place: int, count: int) -> None:
         pattern, index = int(self.data.patterns[cell]), int(self.data.indices[cell])
@@ -294,12 +317,13 @@ class _Execution:
             raise _Stop(fault_at("wrong-data", f"wrote it last: {message}", self.program, self.places[writer]))
         raise _Stop(Fault("wrong-data", message, rank))
 
-    def _ends_after(self, rank: int) -> None:
-        """Stop if a write to the memory of a rank may happen after the rank has ended.
+    def check_end(self, rank: int) -> None:
+        """Check that no write to the memory of a rank may happen after the rank has ended.
 
         A write by a switch is complete when the relaxed signal that was given after it arrives.
         """
-        actors = [self.run.number[rank, block] for block in range(len(self.program.ranks[rank].blocks))]
+        blocks = range(len(self.program.ranks[rank].blocks))
+        actors = [self.clocks.numbers[rank, block] for block in blocks if (rank, block) in self.clocks.numbers]
         known = np.zeros(self.clocks.rows.shape[1], dtype=self.clocks.dtype)
         known[self.clocks.start_of(rank)] = 1
         for actor in actors:

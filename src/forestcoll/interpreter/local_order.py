@@ -36,7 +36,7 @@ class _NotProvenError(Exception):
 
 def is_proven(run: Run) -> bool:
     """Return whether the data of a run that came to its end is proven to be right; if not, nothing is known."""
-    if not all(_is_plain(rank, each) for rank, _, _, each in run.program.instructions()):
+    if not run.is_plain:
         return False
     execution = _Execution(run)
     try:
@@ -46,18 +46,6 @@ def is_proven(run: Run) -> bool:
     except _NotProvenError:
         return False
     return True
-
-
-def _is_plain(rank: int, instruction: Instruction) -> bool:
-    """Return whether an instruction only depends on others, accesses memory of its own rank, and moves messages."""
-    if instruction.waits or instruction.signals or instruction.flushes or not instruction.meets:
-        return False
-    if instruction.acquires or instruction.releases or instruction.barrier is not None:
-        return False
-    return all(
-        isinstance(each, Message) or (isinstance(each, Span) and each.rank == rank and not each.packets)
-        for each in instruction.places
-    )
 
 
 class _Sets:
@@ -110,7 +98,7 @@ class _Execution:
         self.readers: dict[int, dict[int, int]] = {}
         self.messages: list[deque[list[int]]] = [deque() for _ in self.program.channels]
         self.known: list[_Known] = [_NONE] * len(run.blocks)
-        self.kept: dict[tuple[int, int], _Known] = dict.fromkeys(_awaited(run), _NONE)
+        self.kept: dict[tuple[int, int], _Known] = dict.fromkeys(run.awaited, _NONE)
         self.sent: dict[tuple[int, int], tuple[int, int, _Known] | None] = {}
 
     def step(self, place: Place) -> None:
@@ -134,9 +122,9 @@ class _Execution:
 
     def _stays(self, instruction: Instruction) -> bool:
         """Return whether the instruction copies chunks onto themselves, as may happen in place; it changes nothing."""
-        source, target = instruction.sources[0], instruction.targets[0]
         if len(instruction.sources) > 1 or len(instruction.targets) > 1:
             return False
+        source, target = instruction.sources[0], instruction.targets[0]
         if not isinstance(source, Span) or not isinstance(target, Span):
             return False
         return self.memory.of_span(source) == self.memory.of_span(target)
@@ -159,12 +147,16 @@ class _Execution:
     def _read(self, block: int, tick: int, source: object) -> list[int]:
         if not isinstance(source, Span):
             raise _NotProvenError
-        cells = self.memory.of_span(source)
+        cells, known = self.memory.of_span(source), self.known[block]
         for cell in range(cells.start, cells.stop):
             writer = self.writers.get(cell)
-            if writer is not None and not _is_before(*writer, block, self.known[block]):
+            if writer is not None and writer[0] != block and known.get(writer[0], -1) < writer[1]:
                 raise _NotProvenError
-            self.readers.setdefault(cell, {})[block] = tick
+            readers = self.readers.get(cell)
+            if readers is None:
+                self.readers[cell] = {block: tick}
+            else:
+                readers[block] = tick
         values = self.cells[cells]
         if 0 in values:
             raise _NotProvenError
@@ -196,10 +188,11 @@ class _Execution:
             raise _NotProvenError
         cells = self.memory.of_span(span)
         for cell in range(cells.start, cells.stop):
-            before = list(self.readers.pop(cell, {}).items())
-            if cell in self.writers:
-                before.append(self.writers[cell])
-            if not all(_is_before(*each, block, self.known[block]) for each in before):
+            readers, writer = self.readers.pop(cell, None), self.writers.get(cell)
+            before = [] if readers is None else list(readers.items())
+            if writer is not None:
+                before.append(writer)
+            if before and not all(_is_before(*each, block, self.known[block]) for each in before):
                 self._check_returned(span.rank, block, before, received[cell - cells.start : cell - cells.start + 1])
             self.writers[cell] = block, tick
         self.cells[cells] = values
@@ -230,15 +223,6 @@ def _most_chunks(program: Program) -> int:
     """Return more than the number of any chunk of the data."""
     sizes = sum(rank.input_chunks for rank in program.ranks)
     return 1 + max(sizes, program.chunks * len(program.ranks))
-
-
-def _awaited(run: Run) -> set[tuple[int, int]]:
-    """Return the blocks and instructions that others depend on."""
-    return {
-        (run.number[rank, each.block], each.instruction)
-        for rank, _, _, instruction in run.program.instructions()
-        for each in instruction.after
-    }
 
 
 def _join(known: dict[int, int], other: _Known) -> None:

@@ -12,14 +12,16 @@ its end here also comes to its end with smaller chunks.
 """
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
 
 from forestcoll.interpreter.memory import Memory
 from forestcoll.program import Barrier, Instruction, Message, Multicast, Program, Span
+from forestcoll.program import Place as DataPlace
 
 Place: TypeAlias = tuple[int, int, int]
 """The numbers of a rank, a block and an instruction."""
@@ -73,10 +75,36 @@ class Run:
         self.packets = np.zeros(self.memory.size, dtype=np.bool_)
         self.met: dict[tuple[int, int], list[int]] = {}
 
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether instructions only depend on others, access memory of their own rank, and move messages."""
+        return all(_is_plain(rank, each) for rank, _, _, each in self.program.instructions())
+
+    @cached_property
+    def awaited(self) -> frozenset[tuple[int, int]]:
+        """The blocks and instructions that others depend on."""
+        return frozenset(
+            (self.number[rank, each.block], each.instruction)
+            for rank, _, _, instruction in self.program.instructions()
+            for each in instruction.after
+        )
+
     @property
     def stuck(self) -> list[int]:
         """Return the blocks that are not done."""
         return [block for block, listed in enumerate(self.lists) if self.done[block] < len(listed)]
+
+
+def _is_plain(rank: int, instruction: Instruction) -> bool:
+    """Return whether an instruction of a rank is as in `Run.is_plain`."""
+    if instruction.waits or instruction.signals or instruction.flushes or not instruction.meets:
+        return False
+    if instruction.acquires or instruction.releases or instruction.barrier is not None:
+        return False
+    return all(
+        isinstance(each, Message) or (isinstance(each, Span) and each.rank == rank and not each.packets)
+        for each in instruction.places
+    )
 
 
 def run_to_the_end(program: Program, memory: Memory) -> Run:
@@ -149,8 +177,9 @@ def _meet(run: Run, block: int, rank: int, barrier: Barrier) -> Need | None:
 
 def _move(run: Run, block: int, instruction: Instruction) -> Need | None:
     """Move as many pieces of the messages of an instruction as possible; return what is missing, None if all moved."""
-    incoming = next((each for each in instruction.sources if isinstance(each, Message)), None)
-    outgoing = next((each for each in instruction.targets if isinstance(each, Message)), None)
+    incoming, outgoing = _message(instruction.sources), _message(instruction.targets)
+    if incoming is None and outgoing is None:
+        return None
     pieces = -(-instruction.count // run.program.slot_chunks)
     steps, need = pieces - run.moved[block], None
     if incoming is not None and run.channels[incoming.channel].pieces < steps:
@@ -166,6 +195,13 @@ def _move(run: Run, block: int, instruction: Instruction) -> Need | None:
         run.channels[outgoing.channel].pieces += steps
         _wake(run, ("chunks", outgoing.channel, -1, -1))
     return need
+
+
+def _message(places: Sequence[DataPlace]) -> Message | None:
+    for place in places:
+        if isinstance(place, Message):
+            return place
+    return None
 
 
 def _packets_written(run: Run, instruction: Instruction) -> Iterator[Span]:

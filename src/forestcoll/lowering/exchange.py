@@ -20,7 +20,7 @@ from math import lcm
 
 from forestcoll.collective import Collective, PhaseOp
 from forestcoll.errors import InputError, NoSolutionError
-from forestcoll.lowering.fitting import Excess, excess_of, lesser
+from forestcoll.lowering.fitting import Excess, lesser
 from forestcoll.lowering.flows import Flow
 from forestcoll.lowering.grid import MAX_EXACT_CHUNKS
 from forestcoll.lowering.layout import Layout
@@ -273,8 +273,7 @@ def _programs(
         if isinstance(plan, Excess):
             yield plan
         else:
-            program = two_sided(name, layout, [*kept, *listed], plan, own=kept)
-            yield excess_of(program, limits) or program
+            yield two_sided(name, layout, [*kept, *listed], plan, limits, own=kept)
 
 
 def _layout(flows: _Flows, part: int, options: Options, listed: Sequence[Flow]) -> _Layout:

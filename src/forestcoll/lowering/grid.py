@@ -8,13 +8,14 @@ tree may get none.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
 from math import lcm
 
 from forestcoll.errors import NoSolutionError
-from forestcoll.lowering.rounding import balanced
+from forestcoll.lowering.rounding import Crossings, balanced
 from forestcoll.schedule.trees.value import TreeSchedule
 
 MAX_EXACT_CHUNKS = 2**15 - 1
@@ -45,33 +46,69 @@ def grid_for(schedule: TreeSchedule, chunks: int | None, most: int | None = None
     Raises:
         NoSolutionError: the shards are not multiples of 1/`chunks`, or of 1/n for any n up to `most`.
     """
-    unit = unit_of(schedule)
     if chunks is None:
         bound = MAX_EXACT_CHUNKS if most is None else min(most, MAX_EXACT_CHUNKS)
-        chunks = _chosen(_exact(schedule), unit, bound)
-    if chunks % unit:
-        raise NoSolutionError(
-            f"the shards are no whole numbers of 1/{chunks} of the data; use a multiple of {unit} chunks"
-        )
-    return _best(schedule, chunks, unit)
+        chunks = _chosen(_exact(schedule), unit_of(schedule), bound)
+    return Grids(schedule).best(chunks)
 
 
-def _best(schedule: TreeSchedule, chunks: int, unit: int) -> Grid:
-    """Return the better of the rounded grid, and of the best grid with half as many chunks, each divided into two."""
-    grid = _rounded_grid(schedule, chunks)
-    algbw = achieved(schedule, grid)
-    if chunks % (2 * unit) or algbw == schedule.algbw:
-        return grid
-    half = _best(schedule, chunks // 2, unit)
-    doubled = tuple(tuple(2 * count for count in counts) for counts in half.trees)
-    other = Grid(chunks, tuple(2 * part for part in half.parts), balanced(schedule, chunks, doubled))
-    return other if achieved(schedule, other) > algbw else grid
+class Grids:
+    """The best grids of a schedule for several numbers of chunks; what they share is computed once."""
 
+    def __init__(self, schedule: TreeSchedule) -> None:
+        """Start with a schedule that lists all trees."""
+        self._schedule = schedule
+        self._unit = unit_of(schedule)
+        self._known: dict[int, Grid] = {}
 
-def _rounded_grid(schedule: TreeSchedule, chunks: int) -> Grid:
-    parts = _parts(schedule, chunks)
-    trees = tuple(_of_phase(schedule, phase, parts) for phase in range(len(schedule.phases)))
-    return Grid(chunks, parts, balanced(schedule, chunks, trees))
+    def best(self, chunks: int) -> Grid:
+        """Return the grid with `chunks` chunks.
+
+        It is the better of the rounded grid, and of the best grid with half as many chunks, each divided into two.
+
+        Raises:
+            NoSolutionError: the shards are not multiples of 1/`chunks`.
+        """
+        if chunks % self._unit:
+            raise NoSolutionError(
+                f"the shards are no whole numbers of 1/{chunks} of the data; use a multiple of {self._unit} chunks"
+            )
+        if chunks not in self._known:
+            self._known[chunks] = self._better(chunks, self._rounded(chunks))
+        return self._known[chunks]
+
+    def _better(self, chunks: int, grid: Grid) -> Grid:
+        algbw = achieved(self._schedule, grid)
+        if chunks % (2 * self._unit) or algbw == self._schedule.algbw:
+            return grid
+        half = self.best(chunks // 2)
+        doubled = tuple(tuple(2 * count for count in counts) for counts in half.trees)
+        other = self._balanced(Grid(chunks, tuple(2 * part for part in half.parts), doubled))
+        return other if achieved(self._schedule, other) > algbw else grid
+
+    def _rounded(self, chunks: int) -> Grid:
+        parts = rounded(self._totals, chunks)
+        phases = range(len(self._schedule.phases))
+        return self._balanced(Grid(chunks, parts, tuple(_of_phase(self._schedule, phase, parts) for phase in phases)))
+
+    def _balanced(self, grid: Grid) -> Grid:
+        """Return a grid whose busiest link is at most as busy; the same one if it is as fast as the schedule."""
+        if achieved(self._schedule, grid) >= self._schedule.algbw:
+            return grid
+        return replace(grid, trees=balanced(self._crossings, grid.chunks / self._schedule.algbw, grid.trees))
+
+    @cached_property
+    def _totals(self) -> Sequence[Fraction]:
+        """The share of each root: its shard, or what its trees carry."""
+        ranks = {node: rank for rank, node in enumerate(self._schedule.members)}
+        totals = [Fraction(0)] * len(ranks)
+        for tree in self._schedule.phases[0]:
+            totals[ranks[tree.root]] += tree.share
+        return totals
+
+    @cached_property
+    def _crossings(self) -> Crossings:
+        return Crossings(self._schedule)
 
 
 def unit_of(schedule: TreeSchedule) -> int:
@@ -97,15 +134,6 @@ def _chosen(exact: int, unit: int, bound: int) -> int:
     if unit > bound:
         raise NoSolutionError(f"the shards need {unit} chunks; at most {bound} can be used; give shards rounder sizes")
     return unit << (bound // unit).bit_length() - 1
-
-
-def _parts(schedule: TreeSchedule, chunks: int) -> tuple[int, ...]:
-    """Return the number of chunks of each root: its shard or, if the task does not fix it, its rounded share."""
-    ranks = {node: rank for rank, node in enumerate(schedule.members)}
-    totals = [Fraction(0)] * len(ranks)
-    for tree in schedule.phases[0]:
-        totals[ranks[tree.root]] += tree.share
-    return rounded(totals, chunks)
 
 
 def _of_phase(schedule: TreeSchedule, number: int, parts: Sequence[int]) -> tuple[int, ...]:

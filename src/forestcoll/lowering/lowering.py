@@ -10,7 +10,7 @@ import numpy as np
 
 from forestcoll.errors import InputError, NoSolutionError
 from forestcoll.lowering.exchange import program_of_flows
-from forestcoll.lowering.fitting import Excess, excess_of, lesser
+from forestcoll.lowering.fitting import Excess, lesser
 from forestcoll.lowering.flows import flows_of
 from forestcoll.lowering.grid import Grid, achieved, grid_for
 from forestcoll.lowering.layout import Layout
@@ -201,8 +201,7 @@ def _programs(schedule: TreeSchedule, grid: Grid, options: Options, limits: Limi
         if isinstance(plan, Excess):
             yield plan
         else:
-            program = two_sided(schedule.topology.name, layout, flows, plan)
-            yield excess_of(program, limits) or program
+            yield two_sided(schedule.topology.name, layout, flows, plan, limits)
 
 
 def _with_fewer_trees(schedule: TreeSchedule, kept: int) -> TreeSchedule:

@@ -21,9 +21,10 @@ block on the paths from its leaves to the root and back has to wait for another 
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from functools import partial
+from typing import Generic, TypeAlias, TypeVar
 
 from forestcoll.errors import NoSolutionError
 from forestcoll.lowering.cells import Cell, cells_of
@@ -40,13 +41,15 @@ from forestcoll.program import (
     Instruction,
     Loop,
     Message,
-    Place,
     Program,
     Protocol,
     Span,
     Task,
 )
 from forestcoll.program.limits import Limits
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
 
 
 def one_sided(
@@ -74,7 +77,8 @@ def one_sided(
     if isinstance(placed, Excess):
         return placed
     channels: dict[Channel, int] = {}
-    listed = [_Cells(cells, by_turns=_signals_keep_order(puts, cells)) for cells in placed]
+    keep_order = _Known(_trees_of_all, partial(_signals_keep_order, puts), placed)
+    listed = [_Cells(cells, by_turns=keep_order(cells)) for cells in placed]
     blocks = [
         [_block(puts, rank, number, each, channels) for number, each in enumerate(listed)] for rank in range(len(boxes))
     ]
@@ -100,8 +104,9 @@ def _placed(puts: Puts, cells: Sequence[Cell], limits: Limits) -> list[list[Cell
     most = limits.blocks if wanted is None else min(wanted, limits.blocks or wanted)
     comfortable = min(wanted or COMFORTABLE_BLOCKS, most or COMFORTABLE_BLOCKS)
     rooms: list[_Number] = []
+    needs_of = _Known(_trees_of, partial(_needs, puts), cells)
     for cell in cells:
-        needs = _needs(puts, cell)
+        needs = needs_of(cell)
         free = [each for each in rooms if not each.inner & cell.inner]
         order = [*free, *([] if len(rooms) < comfortable else sorted(rooms, key=lambda each: len(each.cells)))]
         chosen = next((each for each in order if each.excess(needs) is None), None)
@@ -121,6 +126,9 @@ Peer: TypeAlias = tuple[ChannelKind, int]
 Reached: TypeAlias = tuple[ChannelKind, int, Buffer]
 """A buffer of another rank, and the kind of the channels to it."""
 
+_NO_PEERS: frozenset[Peer] = frozenset()
+_NO_BUFFERS: frozenset[Reached] = frozenset()
+
 
 @dataclass(frozen=True, slots=True)
 class _Needs:
@@ -135,6 +143,38 @@ class _Needs:
     operations: dict[int, int]
     peers: dict[int, frozenset[Peer]]
     buffers: dict[int, frozenset[Reached]]
+
+
+_Trees: TypeAlias = tuple[int, ...]
+
+
+def _trees_of(cell: Cell) -> _Trees:
+    """Return a key that is equal for cells with the same trees: the cells of instances, and of parts of a tree."""
+    return cell.root, cell.rounds, *map(id, (cell.sums, cell.spreads, cell.stores, cell.adds))
+
+
+def _trees_of_all(cells: Sequence[Cell]) -> tuple[_Trees, ...]:
+    return tuple(map(_trees_of, cells))
+
+
+class _Known(Generic[_Item, _Result]):
+    """A function of cells that depends only on their trees: computed once for equal ones, and kept until the last."""
+
+    def __init__(
+        self, key: Callable[[_Item], Hashable], compute: Callable[[_Item], _Result], items: Iterable[_Item]
+    ) -> None:
+        """Start for calls with each of `items` once."""
+        self._key, self._compute = key, compute
+        self._left = Counter(map(key, items))
+        self._results: dict[Hashable, _Result] = {}
+
+    def __call__(self, item: _Item) -> _Result:
+        key = self._key(item)
+        result = self._results.pop(key) if key in self._results else self._compute(item)
+        self._left[key] -= 1
+        if self._left[key] > 0:
+            self._results[key] = result
+        return result
 
 
 def _needs(puts: Puts, cell: Cell) -> _Needs:
@@ -169,11 +209,13 @@ class _Number:
     def excess(self, needs: _Needs) -> Excess | None:
         """Return the limit that would be exceeded if a cell with these needs were added, or None."""
         for rank, more in needs.operations.items():
-            peers = self.peers.get(rank, frozenset()) | needs.peers[rank]
-            buffers = self.buffers.get(rank, frozenset()) | needs.buffers[rank]
+            peers = self.peers.get(rank, _NO_PEERS) | needs.peers[rank]
+            buffers = self.buffers.get(rank, _NO_BUFFERS) | needs.buffers[rank]
             for what, used in (("channels", peers), ("buffers of other ranks", buffers)):
+                if self.limits.channels_of_block is None or len(used) <= self.limits.channels_of_block:
+                    continue
                 for kind, count in Counter(each[0] for each in used).items():
-                    if self.limits.channels_of_block is not None and count > self.limits.channels_of_block:
+                    if count > self.limits.channels_of_block:
                         name = f"{kind.value} {what} of a block"
                         most = self.limits.channels_of_block
                         fits = f"fewer boxes, or the schedule of generate --max-peers {most}"
@@ -189,8 +231,8 @@ class _Number:
         self.inner |= cell.inner
         for rank, more in needs.operations.items():
             self.operations[rank] = self.operations.get(rank, 0) + more
-            self.peers[rank] = self.peers.get(rank, frozenset()) | needs.peers[rank]
-            self.buffers[rank] = self.buffers.get(rank, frozenset()) | needs.buffers[rank]
+            self.peers[rank] = self.peers.get(rank, _NO_PEERS) | needs.peers[rank]
+            self.buffers[rank] = self.buffers.get(rank, _NO_BUFFERS) | needs.buffers[rank]
 
 
 def _operations_at_ends(peers: int) -> int:
@@ -299,12 +341,4 @@ def _greeting(
 
 def _in_round(instruction: Instruction, turn: int) -> Instruction:
     """Return the instruction of round number `turn`, given the instruction of the first round."""
-    return replace(
-        instruction,
-        sources=tuple(_place_in_round(each, turn) for each in instruction.sources),
-        targets=tuple(_place_in_round(each, turn) for each in instruction.targets),
-    )
-
-
-def _place_in_round(place: Place, turn: int) -> Place:
-    return place if isinstance(place, Message) else replace(place, offset=place.offset + turn * place.count)
+    return instruction.moved(turn) if turn and instruction.sources else instruction

@@ -18,16 +18,40 @@ MOST_WORK = 4_000_000
 """The most visits of links by the search, which take about a second."""
 
 
-def balanced(schedule: TreeSchedule, chunks: int, counts: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
+class Crossings:
+    """Which links the trees of a schedule cross. A cost is the time of a chunk on a link, as an integer.
+
+    Attributes:
+        scale: the costs of a second, in the unit of bandwidths.
+        costs: the cost of each link.
+        rows: for each tree of all phases, how often it crosses each link.
+        siblings: for each tree, the other trees of its root and phase.
+        crossing: for each link, the trees that cross it.
+    """
+
+    def __init__(self, schedule: TreeSchedule) -> None:
+        """Start with a schedule that lists all trees."""
+        links = schedule.topology.links
+        self.scale = lcm(*(link.bandwidth.numerator for link in links))
+        numbers = {(link.source, link.target): place for place, link in enumerate(links)}
+        self.costs = [int(self.scale / link.bandwidth) for link in links]
+        self.rows = list(_rows(schedule, numbers))
+        self.siblings = _siblings(schedule)
+        self.crossing: list[list[int]] = [[] for _ in links]
+        for tree, row in enumerate(self.rows):
+            for link in row:
+                self.crossing[link].append(tree)
+
+
+def balanced(crossings: Crossings, least: Fraction, counts: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
     """Return numbers of chunks for all trees, whose busiest link is at most as busy as with `counts`.
 
     Args:
-        schedule: the schedule; it lists all trees.
-        chunks: the number of chunks of all data.
+        crossings: the links that the trees cross.
+        least: the load of the busiest link with the exact shares, in chunks by bandwidth.
         counts: for each phase and each of its trees, the number of chunks; the sums over the trees of a root are kept.
     """
-    search = _Search(schedule, counts)
-    least = Fraction(chunks) / schedule.algbw
+    search = _Search(crossings, counts)
     search.run(least)
     return search.phases(counts)
 
@@ -35,21 +59,15 @@ def balanced(schedule: TreeSchedule, chunks: int, counts: Sequence[Sequence[int]
 class _Search:
     """The state of the search: the chunks of all trees, and the load of each link as an integer."""
 
-    def __init__(self, schedule: TreeSchedule, counts: Sequence[Sequence[int]]) -> None:
-        links = schedule.topology.links
-        self.scale = lcm(*(link.bandwidth.numerator for link in links))
-        numbers = {(link.source, link.target): place for place, link in enumerate(links)}
-        self.costs = [int(self.scale / link.bandwidth) for link in links]
+    def __init__(self, crossings: Crossings, counts: Sequence[Sequence[int]]) -> None:
+        self.scale, self.costs, self.rows = crossings.scale, crossings.costs, crossings.rows
+        self.siblings, self.crossing = crossings.siblings, crossings.crossing
         self.counts = [count for listed in counts for count in listed]
-        self.rows = list(_rows(schedule, numbers))
-        self.siblings = _siblings(schedule)
-        self.crossing: list[list[int]] = [[] for _ in links]
-        self.loads = [0] * len(links)
+        self.loads = [0] * len(self.costs)
         self.work = 0
-        for tree, row in enumerate(self.rows):
+        for row, count in zip(self.rows, self.counts, strict=True):
             for link, times in row.items():
-                self.loads[link] += times * self.costs[link] * self.counts[tree]
-                self.crossing[link].append(tree)
+                self.loads[link] += times * self.costs[link] * count
 
     def run(self, least: Fraction) -> None:
         """Move chunks while that helps, and the greatest load is above `least` (in chunks by bandwidth)."""

@@ -17,7 +17,7 @@ from forestcoll.collective import Collective, PhaseOp
 from forestcoll.errors import InputError, NoSolutionError
 from forestcoll.lowering.blocks import block_table
 from forestcoll.lowering.chains import Chain, Chains
-from forestcoll.lowering.fitting import Excess, excess_of, lesser
+from forestcoll.lowering.fitting import Excess, lesser
 from forestcoll.lowering.flows import Flow
 from forestcoll.lowering.grid import MAX_EXACT_CHUNKS, Grid
 from forestcoll.lowering.layout import Layout, task_of
@@ -60,8 +60,7 @@ def program_of_steps(schedule: StepSchedule, options: Options, limits: Limits) -
             found = plan
         else:
             flows = [*own, *plan.chains.flows]
-            found = two_sided(schedule.topology.name, layout, flows, plan, own=own)
-            found = excess_of(found, limits) or found
+            found = two_sided(schedule.topology.name, layout, flows, plan, limits, own=own)
         if isinstance(found, Program):
             return found
         excess = lesser(excess, found)

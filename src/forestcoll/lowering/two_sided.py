@@ -14,12 +14,13 @@ other work on the chunk in the first phase. The root broadcasts only complete su
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from forestcoll.collective import PhaseOp
 from forestcoll.lowering.chains import Chains, IntArray
+from forestcoll.lowering.fitting import Excess, excess_of
 from forestcoll.lowering.flows import Flow
 from forestcoll.lowering.hazards import Hazards
 from forestcoll.lowering.layout import Layout
@@ -37,26 +38,34 @@ from forestcoll.program import (
     Rank,
     Span,
 )
+from forestcoll.program.limits import Limits
 
 MOST_AT_ONCE = 500_000
 """The ranks of a program with more instructions are made when they are read; a million take about half a gigabyte."""
 
 
-def two_sided(
-    name: str, layout: Layout, flows: Sequence[Flow], plan: Plan, *, own: Sequence[Flow] | None = None
-) -> Program:
-    """Return the program that executes the chains of `plan`, which are those of `flows`, on its blocks.
+def two_sided(  # noqa: PLR0913 (one parameter for each part of a program)
+    name: str,
+    layout: Layout,
+    flows: Sequence[Flow],
+    plan: Plan,
+    limits: Limits,
+    *,
+    own: Sequence[Flow] | None = None,
+) -> Program | Excess:
+    """Return the program that executes the chains of `plan`, which are those of `flows`, or the limit that it exceeds.
 
-    Roots copy their own data if buffers are separate: the data of all `flows` or, if it is given, of `own`.
+    Roots copy their own data if buffers are separate: the data of all `flows` or, if it is given, of `own`. Ranks after
+    the first one that exceeds a limit are not made.
     """
     maker = _Maker(layout, flows, plan, own)
-    counts = plan.table.counts
-    if len(plan.chains.ranks) > MOST_AT_ONCE:
-        messages = np.bincount(maker.messages, minlength=len(maker.channels)).tolist()
-        ranks: Sequence[Rank] = DeferredRanks(maker.rank, counts, messages, maker.instructions)
-    else:
-        ranks = tuple(map(maker.rank, range(len(counts))))
-    return layout.program(name, ranks, maker.channels)
+    messages = np.bincount(maker.messages, minlength=len(maker.channels)).tolist()
+    keeps = len(plan.chains.ranks) <= MOST_AT_ONCE
+    ranks = DeferredRanks(maker.rank, plan.table.counts, messages, maker.instructions, keeps=keeps)
+    program = layout.program(name, ranks, maker.channels)
+    if (excess := excess_of(program, limits)) is not None:
+        return excess
+    return replace(program, ranks=tuple(ranks)) if keeps else program
 
 
 class _Maker:

@@ -104,6 +104,10 @@ class Span:
     count: int
     packets: bool = False
 
+    def moved(self, times: int) -> "Span":
+        """Return the span that begins `times` lengths later."""
+        return Span(self.rank, self.buffer, self.offset + times * self.count, self.count, self.packets)
+
 
 @dataclass(frozen=True, slots=True)
 class Message:
@@ -114,6 +118,10 @@ class Message:
 
     channel: int
     count: int
+
+    def moved(self, times: int) -> "Message":  # noqa: ARG002 (the next message of a channel has no place)
+        """Return the message itself."""
+        return self
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +136,10 @@ class Multicast:
     offset: int
     count: int
     packets: bool = False
+
+    def moved(self, times: int) -> "Multicast":
+        """Return the span that begins `times` lengths later."""
+        return Multicast(self.group, self.buffer, self.offset + times * self.count, self.count, self.packets)
 
 
 Place: TypeAlias = Span | Message | Multicast
@@ -217,7 +229,26 @@ class Instruction:
     @property
     def count(self) -> int:
         """Return the number of chunks that the instruction moves; 0 if it moves none."""
-        return next((place.count for place in self.places), 0)
+        places = self.sources or self.targets
+        return places[0].count if places else 0
+
+    def moved(self, times: int) -> "Instruction":
+        """Return the same instruction with each span `times` of its lengths later, as in a round of a `Loop`."""
+        return Instruction(
+            sources=tuple([place.moved(times) for place in self.sources]),
+            targets=tuple([place.moved(times) for place in self.targets]),
+            channel=self.channel,
+            after=self.after,
+            waits=self.waits,
+            signals=self.signals,
+            flushes=self.flushes,
+            acquires=self.acquires,
+            releases=self.releases,
+            barrier=self.barrier,
+            relaxed=self.relaxed,
+            meets=self.meets,
+            step=self.step,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from forestcoll.program.model import Message, Program, Rank
 
 
 class DeferredRanks(Sequence[Rank]):
-    """The ranks of a program, made one at a time; the last one that was read is kept.
+    """The ranks of a program, made one at a time, when they are read; the last one is kept, or all.
 
     Attributes:
         blocks: for each rank, the number of its blocks.
@@ -16,11 +16,17 @@ class DeferredRanks(Sequence[Rank]):
     """
 
     def __init__(
-        self, make: Callable[[int], Rank], blocks: Sequence[int], messages: Sequence[int], instructions: int
+        self,
+        make: Callable[[int], Rank],
+        blocks: Sequence[int],
+        messages: Sequence[int],
+        instructions: int,
+        *,
+        keeps: bool = False,
     ) -> None:
-        """Use `make` to make the rank with a number."""
-        self._make = make
-        self._last: tuple[int, Rank] | None = None
+        """Use `make` to make the rank with a number; `keeps`: all ranks are kept."""
+        self._make, self._keeps = make, keeps
+        self._made: dict[int, Rank] = {}
         self.blocks, self.messages, self.instructions = tuple(blocks), tuple(messages), instructions
 
     def __len__(self) -> int:
@@ -34,9 +40,11 @@ class DeferredRanks(Sequence[Rank]):
         if isinstance(number, slice):
             return tuple(self[each] for each in range(*number.indices(len(self))))
         number = range(len(self))[number]
-        if self._last is None or self._last[0] != number:
-            self._last = number, self._make(number)
-        return self._last[1]
+        if number not in self._made:
+            if not self._keeps:
+                self._made.clear()
+            self._made[number] = self._make(number)
+        return self._made[number]
 
     def __iter__(self) -> Iterator[Rank]:
         return (self[number] for number in range(len(self)))

@@ -145,22 +145,26 @@ def data_chunks(program: Program, rank: int) -> tuple[int, int]:
 
 def buffer_chunks(rank: Rank, buffer: Buffer) -> int:
     """Return the size of a buffer in chunks, as the program states it."""
-    sizes = {Buffer.INPUT: rank.input_chunks, Buffer.OUTPUT: rank.output_chunks, Buffer.SCRATCH: rank.scratch_chunks}
-    return sizes[buffer]
+    if buffer is Buffer.INPUT:
+        return rank.input_chunks
+    return rank.output_chunks if buffer is Buffer.OUTPUT else rank.scratch_chunks
 
 
 def _of_instruction(program: Program, rank: int, instruction: Instruction) -> Complaints:
-    for place in instruction.places:
-        yield from _of_place(program, rank, instruction, place)
+    for place in instruction.sources:
+        yield from _of_place(program, rank, instruction, place, receives=True)
+    for place in instruction.targets:
+        yield from _of_place(program, rank, instruction, place, receives=False)
     if len({place.count for place in instruction.places}) > 1:
         counts = ", ".join(str(place.count) for place in instruction.places)
         yield "counts-differ", f"its places have {counts} chunks; they must have the same number"
     if bool(instruction.sources) != bool(instruction.targets):
         yield "half-done", "it has sources or targets, but not both"
     for messages in (instruction.sources, instruction.targets):
-        if sum(isinstance(place, Message) for place in messages) > 1:
+        if len(messages) > 1 and sum(isinstance(place, Message) for place in messages) > 1:
             yield "messages-two", "it receives or sends two messages at once"
-    yield from _of_port(program, instruction)
+    if instruction.channel is not None:
+        yield from _of_port(program, instruction, instruction.channel)
     yield from _of_waiting(program, rank, instruction)
     if instruction.barrier is not None and instruction != Instruction(
         barrier=instruction.barrier, meets=instruction.meets, step=instruction.step
@@ -168,11 +172,11 @@ def _of_instruction(program: Program, rank: int, instruction: Instruction) -> Co
         yield "barrier-busy", "an instruction with a barrier has other parts"
 
 
-def _of_place(program: Program, rank: int, instruction: Instruction, place: Place) -> Complaints:
+def _of_place(program: Program, rank: int, instruction: Instruction, place: Place, *, receives: bool) -> Complaints:
     if place.count < 1:
         yield "count-none", f"it moves {place.count} chunks; it needs 1 or more"
     if isinstance(place, Message):
-        yield from _of_message(program, rank, place, receives=place in instruction.sources)
+        yield from _of_message(program, rank, place, receives=receives)
     elif isinstance(place, Multicast):
         yield from _of_multicast(program, rank, place)
     else:
@@ -231,10 +235,10 @@ def _of_range(program: Program, span: Span) -> Complaints:
         yield "span-outside", f"it uses {chunks} of the {span.buffer} buffer of rank {span.rank}, which has {size}"
 
 
-def _of_port(program: Program, instruction: Instruction) -> Complaints:
-    channel = None if instruction.channel is None else _channel(program, instruction.channel)
-    if instruction.channel is not None and channel is None:
-        yield "channel-unknown", f"it uses channel {instruction.channel}; there are {len(program.channels)}"
+def _of_port(program: Program, instruction: Instruction, number: int) -> Complaints:
+    channel = _channel(program, number)
+    if channel is None:
+        yield "channel-unknown", f"it uses channel {number}; there are {len(program.channels)}"
     if channel is None or channel.kind is not ChannelKind.PORT or not instruction.places:
         return
     source, target = instruction.sources[:1], instruction.targets[:1]
@@ -246,7 +250,8 @@ def _of_port(program: Program, instruction: Instruction) -> Complaints:
 
 
 def _of_waiting(program: Program, rank: int, instruction: Instruction) -> Complaints:
-    yield from _of_signals(program, rank, instruction)
+    if instruction.waits or instruction.signals or instruction.flushes:
+        yield from _of_signals(program, rank, instruction)
     semaphores = len(program.ranks[rank].semaphores)
     for semaphore in instruction.acquires + instruction.releases:
         if not 0 <= semaphore < semaphores:
@@ -337,13 +342,4 @@ def looped(block: Block, loop: Loop, place: int) -> Instruction:
         replace(each, instruction=each.instruction + turn * stride)
         for each, stride in zip(instruction.after, strides, strict=False)
     )
-    return replace(
-        instruction,
-        sources=tuple(_moved(each, turn) for each in instruction.sources),
-        targets=tuple(_moved(each, turn) for each in instruction.targets),
-        after=after,
-    )
-
-
-def _moved(place: Place, turn: int) -> Place:
-    return place if isinstance(place, Message) else replace(place, offset=place.offset + turn * place.count)
+    return replace(instruction.moved(turn), after=after)

@@ -19,7 +19,7 @@ from forestcoll.files import parse_document
 from forestcoll.interpreter import check
 from forestcoll.lowering import Options, Placement, Style, lower, lowerer_for
 from forestcoll.lowering.fitting import excess_of
-from forestcoll.lowering.grid import achieved, grid_for
+from forestcoll.lowering.grid import Grids, achieved
 from forestcoll.program import Fault, Program, Protocol
 from forestcoll.program.limits import Limits
 from forestcoll.schedule.schedule import Schedule
@@ -180,8 +180,8 @@ def _chunks(schedule: Schedule) -> int | None:
     if exact % shards == 0 and (exact // shards).bit_count() == 1:
         return exact
     most = _CHUNKS_OF_TREE * max(len(phase) for phase in listed.phases)
-    chunks = shards
-    while chunks < most and achieved(listed, grid_for(listed, chunks)) < schedule.algbw * _LEAST_PART:
+    chunks, grids = shards, Grids(listed)
+    while chunks < most and achieved(listed, grids.best(chunks)) < schedule.algbw * _LEAST_PART:
         chunks *= 2
     return chunks
 

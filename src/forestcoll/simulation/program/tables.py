@@ -1,7 +1,7 @@
 """A program as tables of numbers, for the native simulation."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import cast
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, cast
 
 import numpy as np
 
@@ -12,8 +12,10 @@ from forestcoll.simulation.program.limits import Flow, limits_of
 from forestcoll.simulation.program.paths import Paths
 
 _NONE = -1
-_COLUMNS = 6
-_LISTS = (
+COLUMNS = 6
+"""The number of columns of the table of instructions."""
+
+LISTS: Final = (
     "after",
     "waits",
     "signals",
@@ -26,6 +28,7 @@ _LISTS = (
     "writes",
     "transfers",
 )
+"""The tables that have a list for each instruction."""
 
 
 class _Lists:
@@ -34,10 +37,15 @@ class _Lists:
     def __init__(self) -> None:
         self._rows, self._values = list[int](), list[int]()
 
-    def add(self, row: int, *values: int) -> None:
-        """Add values to the end of the list `row`; rows do not fall."""
-        self._rows.extend([row] * len(values))
-        self._values.extend(values)
+    def add(self, row: int, value: int) -> None:
+        """Add a value to the end of the list `row`; rows do not fall."""
+        self._rows.append(row)
+        self._values.append(value)
+
+    def extend(self, row: int, values: Iterable[int]) -> None:
+        """Add values to the end of the list `row`."""
+        for value in values:
+            self.add(row, value)
 
     def rows(self, count: int) -> Rows:
         """Return the lists of `count` rows."""
@@ -60,29 +68,29 @@ class Encoder:
         self._first_blocks = _sums(len(each.blocks) for each in program.ranks)
         self._first_semaphores = _sums(len(each.semaphores) for each in program.ranks)
         self._barriers: dict[tuple[int, int], int] = {}
-        self._cells = _cells(program)
-        self._first_cells = dict(zip(self._cells, _sums(self._cells.values()), strict=False))
+        self._lists = {name: _Lists() for name in LISTS}
+        self._packets: list[tuple[str, int, Span | Multicast]] = []
 
     def tables(self) -> EventTables:
         """Return the tables."""
-        program, lists = self._program, {name: _Lists() for name in _LISTS}
+        program, lists = self._program, self._lists
         instructions: list[int] = []
         for number, (rank, block, _, each) in enumerate(program.instructions()):
             instructions += self._columns(rank, each)
-            self._add_places(lists, number, each)
-            self._add_order(lists, number, rank, each)
-            if each.places:
-                lists["transfers"].add(number, *map(self._flow, self._flows_of(rank, block, each)))
-        rows = {name: each.rows(len(instructions) // _COLUMNS) for name, each in lists.items()}
+            if each.targets:
+                self._add_places(number, rank, block, each)
+            self._add_order(number, rank, each)
+        cells = self._add_packets()
+        rows = {name: each.rows(len(instructions) // COLUMNS) for name, each in lists.items()}
         blocks = (len(block.instructions) for each in program.ranks for block in each.blocks)
         limits = limits_of(self._paths, list(self.flows), self._costs)
         links = _Lists()
         for flow, multipath in enumerate(limits.multipaths):
-            links.add(flow, *multipath.links)
+            links.extend(flow, multipath.links)
         tables = {
             "ranks": len(program.ranks),
             "barriers": len(self._barriers),
-            "cells": sum(self._cells.values()),
+            "cells": cells,
             "block_starts": _numbers(_sums(blocks)),
             "instructions": _numbers(instructions),
             "channels": _numbers([value for place in range(len(program.channels)) for value in self._channel(place)]),
@@ -100,58 +108,83 @@ class Encoder:
 
     def _columns(self, rank: int, instruction: Instruction) -> tuple[int, ...]:
         """Return the chunks, those added to others, whether data moves, the helper, the barrier and its blocks."""
-        moves = bool(instruction.sources or instruction.targets)
-        count = instruction.count if moves else 0
-        port = instruction.channel if moves and instruction.channel in self._ports else None
+        summands = len(instruction.sources)
+        count = instruction.count
+        port = instruction.channel if instruction.targets and instruction.channel in self._ports else None
         barrier = instruction.barrier
         return (
             count,
-            max(0, len(instruction.sources) - 1) * count,
-            int(moves),
+            (summands - 1) * count if summands > 1 else 0,
+            int(bool(instruction.targets)),
             _NONE if port is None else port,
             _NONE if barrier is None else self._barriers.setdefault((rank, barrier.number), len(self._barriers)),
             0 if barrier is None else barrier.blocks,
         )
 
-    def _add_places(self, lists: Mapping[str, _Lists], number: int, instruction: Instruction) -> None:
-        """Add the messages and packets that an instruction reads and writes."""
+    def _add_places(self, number: int, rank: int, block: int, instruction: Instruction) -> None:
+        """Add the messages and packets that an instruction reads and writes, and the flow of each transfer."""
+        limited = self._costs.block_gbps is not None and instruction.channel not in self._ports
+        owner = (rank, block) if limited else None
+        received, sent, transfers = (self._lists[name] for name in ("received", "sent", "transfers"))
         for place in instruction.sources:
             if isinstance(place, Message):
-                lists["received"].add(number, place.channel)
-            elif isinstance(place, Span) and place.packets:
-                lists["reads"].add(number, *self._packets(place))
+                received.add(number, place.channel)
+                continue
+            for other in self._others(rank, place):
+                transfers.add(number, self._flow(Flow(other, rank, owner)))
+            if place.packets and isinstance(place, Span):
+                self._packets.append(("reads", number, place))
         for place in instruction.targets:
             if isinstance(place, Message):
-                lists["sent"].add(number, place.channel)
-            elif place.packets:
-                lists["writes"].add(number, *self._packets(place))
+                sent.add(number, place.channel)
+                transfers.add(number, self._flow(Flow(rank, self._program.channels[place.channel].target, owner)))
+                continue
+            for other in self._others(rank, place):
+                transfers.add(number, self._flow(Flow(rank, other, owner)))
+            if place.packets:
+                self._packets.append(("writes", number, place))
 
-    def _add_order(self, lists: Mapping[str, _Lists], number: int, rank: int, instruction: Instruction) -> None:
+    def _others(self, rank: int, place: Span | Multicast) -> Sequence[int]:
+        """Return the other ranks that a place belongs to."""
+        if isinstance(place, Span):
+            return () if place.rank == rank else (place.rank,)
+        return [other for other in self._program.groups[place.group] if other != rank]
+
+    def _add_order(self, number: int, rank: int, instruction: Instruction) -> None:
         """Add what an instruction waits for, and what waits for it."""
+        lists = self._lists
         for dependency in instruction.after:
-            lists["after"].add(number, self._first_blocks[rank] + dependency.block, dependency.instruction)
+            lists["after"].add(number, self._first_blocks[rank] + dependency.block)
+            lists["after"].add(number, dependency.instruction)
         if instruction.waits:
-            lists["waits"].add(number, *instruction.waits)
+            lists["waits"].extend(number, instruction.waits)
         if instruction.signals:
-            lists["signals"].add(number, *instruction.signals)
+            lists["signals"].extend(number, instruction.signals)
         if instruction.flushes:
-            lists["flushes"].add(number, *instruction.flushes)
+            lists["flushes"].extend(number, instruction.flushes)
         if instruction.acquires:
-            lists["acquires"].add(number, *self._semaphores(rank, instruction.acquires))
+            lists["acquires"].extend(number, self._semaphores(rank, instruction.acquires))
         if instruction.releases:
-            lists["releases"].add(number, *self._semaphores(rank, instruction.releases))
+            lists["releases"].extend(number, self._semaphores(rank, instruction.releases))
+
+    def _add_packets(self) -> int:
+        """Add the cells of all packets, and return the number of cells: the parts of buffers where packets may be."""
+        sizes: dict[tuple[int, Buffer], int] = {}
+        for _, _, place in self._packets:
+            for rank in _ranks_of(self._program, place):
+                key = rank, place.buffer
+                sizes[key] = max(sizes.get(key, 0), place.offset + place.count)
+        begins = dict(zip(sizes, _sums(sizes.values()), strict=False))
+        for name, number, place in self._packets:
+            for rank in _ranks_of(self._program, place):
+                self._lists[name].extend(number, (rank, begins[rank, place.buffer] + place.offset, place.count))
+        return sum(sizes.values())
 
     def _semaphores(self, rank: int, numbers: Iterable[int]) -> Iterator[int]:
         return (self._first_semaphores[rank] + number for number in numbers)
 
     def _flow(self, flow: Flow) -> int:
         return self.flows.setdefault(flow, len(self.flows))
-
-    def _flows_of(self, rank: int, block: int, instruction: Instruction) -> list[Flow]:
-        """Return the flow of each transfer of an instruction."""
-        limited = self._costs.block_gbps is not None and instruction.channel not in self._ports
-        pairs = _pairs(self._program, rank, instruction)
-        return [Flow(source, target, (rank, block) if limited else None) for source, target in pairs]
 
     def _channel(self, place: int) -> tuple[int, int, int]:
         """Return whether a channel has a helper, its target and its slots."""
@@ -168,44 +201,9 @@ class Encoder:
     def _latency(self, source: int, target: int) -> float:
         return (self._costs.alpha_us + self._paths.between(source, target).latency_us) * 1e-6
 
-    def _packets(self, place: Span | Multicast) -> Iterator[int]:
-        """Yield rank, first cell and number of cells of the packets of a place, for each of its ranks."""
-        for rank in _ranks_of(self._program, place):
-            yield from (rank, self._first_cells[rank, place.buffer] + place.offset, place.count)
-
-
-def _cells(program: Program) -> dict[tuple[int, Buffer], int]:
-    """Return how many chunks of each buffer packets may be in."""
-    cells: dict[tuple[int, Buffer], int] = {}
-    for _, _, _, each in program.instructions():
-        for place in each.places:
-            if not isinstance(place, Message) and place.packets:
-                for rank in _ranks_of(program, place):
-                    key = rank, place.buffer
-                    cells[key] = max(cells.get(key, 0), place.offset + place.count)
-    return cells
-
 
 def _ranks_of(program: Program, place: Span | Multicast) -> tuple[int, ...]:
     return program.groups[place.group] if isinstance(place, Multicast) else (place.rank,)
-
-
-def _pairs(program: Program, rank: int, instruction: Instruction) -> list[tuple[int, int]]:
-    """Return the source and the target rank of each transfer of an instruction."""
-    pairs = []
-    for place in instruction.sources:
-        if isinstance(place, Span) and place.rank != rank:
-            pairs.append((place.rank, rank))
-        elif isinstance(place, Multicast):
-            pairs += [(other, rank) for other in program.groups[place.group] if other != rank]
-    for place in instruction.targets:
-        if isinstance(place, Message):
-            pairs.append((rank, program.channels[place.channel].target))
-        elif isinstance(place, Span) and place.rank != rank:
-            pairs.append((rank, place.rank))
-        elif isinstance(place, Multicast):
-            pairs += [(rank, other) for other in program.groups[place.group] if other != rank]
-    return pairs
 
 
 def _sums(counts: Iterable[int]) -> list[int]:

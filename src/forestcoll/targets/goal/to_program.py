@@ -11,23 +11,12 @@ from dataclasses import replace
 from graphlib import TopologicalSorter
 
 from forestcoll.errors import InputError
-from forestcoll.program import (
-    Block,
-    Buffer,
-    Channel,
-    ChannelKind,
-    Dependency,
-    Instruction,
-    Message,
-    Program,
-    Rank,
-    Task,
-)
+from forestcoll.program import Task, model
 from forestcoll.program.validation import data_chunks
 from forestcoll.targets.goal.document import Goal, Kind, Operation
 
 
-def to_program(goal: Goal) -> Program:
+def to_program(goal: Goal) -> model.Program:
     """Return the program of `goal`, which must keep the rules of `goal_fault`.
 
     Raises:
@@ -37,11 +26,11 @@ def to_program(goal: Goal) -> Program:
     if header is None or not goal.states_data:
         raise InputError("the GOAL schedule does not say which data it moves")
     connections = sorted({_connection(rank, each) for rank, each in _messages(goal)})
-    program = Program(
+    program = model.Program(
         name=header.name,
         task=Task(header.collective),
         ranks=(),
-        channels=tuple(Channel(ChannelKind.FIFO, *each) for each in connections),
+        channels=tuple(model.Channel(model.ChannelKind.FIFO, *each) for each in connections),
         chunks=header.chunks,
         shards=header.shards,
         root=header.root,
@@ -64,10 +53,10 @@ def _connection(rank: int, operation: Operation) -> tuple[int, int, int]:
 
 
 def _rank(
-    program: Program, rank: int, operations: Sequence[Operation], numbers: Mapping[tuple[int, int, int], int]
-) -> Rank:
-    places: dict[int, Dependency] = {}
-    blocks: list[list[Instruction]] = []
+    program: model.Program, rank: int, operations: Sequence[Operation], numbers: Mapping[tuple[int, int, int], int]
+) -> model.Rank:
+    places: dict[int, model.Dependency] = {}
+    blocks: list[list[model.Instruction]] = []
     for number in TopologicalSorter({place: each.after for place, each in enumerate(operations)}).static_order():
         operation = operations[number]
         others = [places[each] for each in operation.after]
@@ -76,22 +65,26 @@ def _rank(
             blocks.append([])
         block = len(blocks) - 1 if own is None else own.block
         after = tuple(each for each in others if each != own)
-        places[number] = Dependency(block, len(blocks[block]))
+        places[number] = model.Dependency(block, len(blocks[block]))
         channel = -1 if operation.kind is Kind.COMPUTE else numbers[_connection(rank, operation)]
         blocks[block].append(_instruction(operation, channel, after, number))
-    return Rank(tuple(Block(tuple(each)) for each in blocks), *data_chunks(program, rank), _scratch_chunks(operations))
+    return model.Rank(
+        tuple(model.Block(tuple(each)) for each in blocks), *data_chunks(program, rank), _scratch_chunks(operations)
+    )
 
 
 def _scratch_chunks(operations: Sequence[Operation]) -> int:
     """Return the size of the scratch buffer: the end of the last span that is used."""
     spans = (span for each in operations if each.data is not None for places in each.data for span in places)
-    return max((span.offset + span.count for span in spans if span.buffer is Buffer.SCRATCH), default=0)
+    return max((span.offset + span.count for span in spans if span.buffer is model.Buffer.SCRATCH), default=0)
 
 
-def _instruction(operation: Operation, channel: int, after: tuple[Dependency, ...], step: int) -> Instruction:
+def _instruction(
+    operation: Operation, channel: int, after: tuple[model.Dependency, ...], step: int
+) -> model.Instruction:
     sources, targets = operation.data or ((), ())
-    message = Message(channel, (*sources, *targets)[0].count)
-    return Instruction(
+    message = model.Message(channel, (*sources, *targets)[0].count)
+    return model.Instruction(
         sources=(message,) if operation.kind is Kind.RECEIVE else sources,
         targets=(message,) if operation.kind is Kind.SEND else targets,
         after=after,

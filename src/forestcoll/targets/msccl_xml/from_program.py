@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from forestcoll.errors import InputError
 from forestcoll.program import (
     Block,
-    Buffer,
     Channel,
     ChannelKind,
     Dependency,
@@ -17,11 +16,10 @@ from forestcoll.program import (
     Span,
     instruction_name,
 )
+from forestcoll.targets.letters import LETTERS
 from forestcoll.targets.msccl_xml import document
 from forestcoll.targets.msccl_xml.dialects import MAX_VALUE_LENGTH, Dialect
 from forestcoll.targets.msccl_xml.document import NONE, Algorithm, Step, StepType, frozen_attributes
-
-_BUFFERS = {Buffer.INPUT: "i", Buffer.OUTPUT: "o", Buffer.SCRATCH: "s"}
 
 _LARGEST = 2**40
 """`maxBytes` for runtimes that require a number: 1 TiB, more than a GPU holds."""
@@ -111,7 +109,8 @@ class _Draft:
     steps: list[Step] = field(default_factory=list)
     waits: list[tuple[Dependency, ...]] = field(default_factory=list)
     ends: list[int] = field(default_factory=list)
-    final: list[Step] = field(default_factory=list)
+    awaited: list[tuple[int, int]] = field(default_factory=list)
+    marked: set[int] = field(default_factory=set)
 
     @property
     def _source(self) -> Block:
@@ -130,30 +129,25 @@ class _Draft:
             self.ends.append(len(self.steps) - 1)
 
     def resolve(self, drafts: Sequence["_Draft"]) -> None:
-        """Convert dependencies to numbers of steps, and mark the steps that others wait for."""
-        for place, (step, waits) in enumerate(zip(self.steps, self.waits, strict=True)):
-            block, awaited = NONE, NONE
+        """Convert dependencies to blocks and steps, and mark the steps that others wait for."""
+        for place, waits in enumerate(self.waits):
+            found = NONE, NONE
             for each in waits:
-                block, awaited = each.block, drafts[each.block].ends[each.instruction]
-                if awaited == NONE:
+                found = each.block, drafts[each.block].ends[each.instruction]
+                if found[1] == NONE:
                     raise InputError(
                         f"{self._name(place)}: waits for a step that does nothing; lower it for this format"
                     )
-            self.final.append(step._replace(number=place, awaited_block=block, awaited_step=awaited))
-        self._mark(drafts)
-
-    def _mark(self, drafts: Sequence["_Draft"]) -> None:
-        for step in self.final:
-            if step.awaited_block != NONE:
-                other = drafts[step.awaited_block]
-                other.marked.add(step.awaited_step)
-
-    marked: set[int] = field(default_factory=set)
+                drafts[each.block].marked.add(found[1])
+            self.awaited.append(found)
 
     def block(self) -> document.Block:
         """Return the block for the file."""
         send, receive, channel = self._connections()
-        steps = tuple(step._replace(awaited=step.number in self.marked) for step in self.final)
+        steps = tuple(
+            Step(number, *step[1:7], *awaited, number in self.marked)
+            for number, (step, awaited) in enumerate(zip(self.steps, self.awaited, strict=True))
+        )
         return document.Block(self.number, send, receive, channel, steps)
 
     def _name(self, instruction: int) -> str:
@@ -215,9 +209,9 @@ def _step(kind: StepType, source: Span | None, target: Span | None, count: int) 
     return Step(
         number=0,
         type=kind,
-        source_buffer="i" if source is None else _BUFFERS[source.buffer],
+        source_buffer="i" if source is None else LETTERS[source.buffer],
         source_offset=0 if source is None else source.offset,
-        target_buffer="o" if target is None else _BUFFERS[target.buffer],
+        target_buffer="o" if target is None else LETTERS[target.buffer],
         target_offset=0 if target is None else target.offset,
         chunks=count,
         awaited_block=NONE,

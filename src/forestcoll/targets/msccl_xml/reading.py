@@ -18,9 +18,11 @@ MAX_BYTES = 512 * 2**20
 """The largest file that is read (512 MiB): about three million steps."""
 
 _PARENTS = {"algo": None, "gpu": "algo", "tb": "gpu", "step": "tb"}
+_TYPES = {kind.value: kind for kind in StepType}
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,17})\Z")
 _MOST_ODDITIES = 3
 _BROKEN = "a tab or a line break within a tag"
+_ODD_TAG = re.compile(rb"<[^>]*(?:='|[\n\r\t])")
 _ODD_MARKS = ((b"='", "an attribute in single quotes"), (b"\n", _BROKEN), (b"\r", _BROKEN), (b"\t", _BROKEN))
 
 
@@ -60,10 +62,13 @@ class _Reader:
         self._parser.StartDoctypeDeclHandler = self._refuse_doctype
         self._parser.XmlDeclHandler = self._declaration
         self._data = b""
+        self._is_plain = True
         self._oddities: list[str] = []
+        self._integers: dict[str, int] = {}  # a file has few different ones
 
     def read(self, data: bytes) -> Algorithm:
         self._data = data
+        self._is_plain = _ODD_TAG.search(data) is None
         try:
             self._parser.Parse(data, True)  # noqa: FBT003 (True: no more data follows)
         except expat.ExpatError as error:
@@ -89,6 +94,8 @@ class _Reader:
 
     def _note_oddities(self) -> None:
         """Record what the scanner of the runtimes could not read in the tag that begins here."""
+        if self._is_plain:
+            return
         begin = self._parser.CurrentByteIndex
         end = self._data.find(b">", begin)
         for mark, what in _ODD_MARKS:
@@ -145,17 +152,16 @@ class _Reader:
 
     def _step(self, attributes: dict[str, str]) -> Step:
         kind = attributes.get("type", "")
-        if kind not in tuple(StepType):
+        if kind not in _TYPES:
             known = ", ".join(StepType)
             raise InputError(f"{self._line()}: <step> has type {shown(kind)}; expected one of {known}")
         number = self._integer("step", attributes, "s")
-        source, target = (self._buffer(attributes, name) for name in ("srcbuf", "dstbuf"))
         return Step(
             number,
-            StepType(kind),
-            source,
+            _TYPES[kind],
+            self._buffer(attributes, "srcbuf"),
             self._integer("step", attributes, "srcoff"),
-            target,
+            self._buffer(attributes, "dstbuf"),
             self._integer("step", attributes, "dstoff"),
             self._integer("step", attributes, "cnt"),
             self._integer("step", attributes, "depid"),
@@ -183,6 +189,8 @@ class _Reader:
         value = attributes.get(name)
         if value is None:
             raise InputError(f'{self._line()}: <{element}> has no "{name}"; give it one')
+        if (known := self._integers.get(value)) is not None:
+            return known
         if not _INTEGER.match(value):
             raise InputError(f"{self._line()}: <{element}> has {name} {shown(value)}; expected an integer")
-        return int(value)
+        return self._integers.setdefault(value, int(value))

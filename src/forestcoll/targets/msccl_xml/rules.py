@@ -134,12 +134,15 @@ def _step_numbers(algorithm: Algorithm) -> Iterator[Found]:
 
 
 def _step_peers(algorithm: Algorithm) -> Iterator[Found]:
-    for gpu, block, step in algorithm.steps():
-        place = Location(gpu.rank, block.number, step.number)
-        if step.type.sends and block.send_peer == NONE:
-            yield place, f"{step.type.value} sends, but the block's send is -1"
-        if step.type.receives and block.receive_peer == NONE:
-            yield place, f"{step.type.value} receives, but the block's recv is -1"
+    for gpu, block in _blocks(algorithm):
+        if NONE not in {block.send_peer, block.receive_peer}:
+            continue
+        for step in block.steps:
+            place = Location(gpu.rank, block.number, step.number)
+            if step.type.sends and block.send_peer == NONE:
+                yield place, f"{step.type.value} sends, but the block's send is -1"
+            if step.type.receives and block.receive_peer == NONE:
+                yield place, f"{step.type.value} receives, but the block's recv is -1"
 
 
 def _counts(algorithm: Algorithm) -> Iterator[Found]:
@@ -150,19 +153,24 @@ def _counts(algorithm: Algorithm) -> Iterator[Found]:
 
 
 def _offsets(algorithm: Algorithm) -> Iterator[Found]:
-    for gpu, block, step in algorithm.steps():
-        used = []
-        if step.type.reads_source:
-            used.append(("src", step.source_buffer, step.source_offset))
-        if step.type.writes_target:
-            used.append(("dst", step.target_buffer, step.target_offset))
-        for side, buffer, offset in used:
-            if (what := _outside(gpu, side, buffer, offset, step.chunks)) is not None:
-                yield Location(gpu.rank, block.number, step.number), what
+    for gpu in algorithm.gpus:
+        sizes = {buffer: gpu.chunks(buffer) for buffer in "ios"}
+        for block in gpu.blocks:
+            for step in block.steps:
+                for side, buffer, offset in _used(step):
+                    if (what := _outside(sizes[buffer], side, buffer, offset, step.chunks)) is not None:
+                        yield Location(gpu.rank, block.number, step.number), what
 
 
-def _outside(gpu: Gpu, side: str, buffer: str, offset: int, count: int) -> str | None:
-    size = gpu.chunks(buffer)
+def _used(step: Step) -> Iterator[tuple[str, str, int]]:
+    """Yield what a step reads and writes: which end of it, the buffer, and the offset."""
+    if step.type.reads_source:
+        yield "src", step.source_buffer, step.source_offset
+    if step.type.writes_target:
+        yield "dst", step.target_buffer, step.target_offset
+
+
+def _outside(size: int, side: str, buffer: str, offset: int, count: int) -> str | None:
     if offset < 0 or offset + count > size:
         chunks = f"chunks {offset} to {offset + count - 1}" if count > 1 else f"chunk {offset}"
         return f"{side}buf {buffer} has {size} chunks; {side}off and cnt name {chunks}"

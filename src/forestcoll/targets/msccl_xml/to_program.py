@@ -2,28 +2,15 @@
 
 from collections.abc import Iterator
 
-from forestcoll.program import (
-    Block,
-    Buffer,
-    Channel,
-    ChannelKind,
-    Dependency,
-    Instruction,
-    Message,
-    Program,
-    Protocol,
-    Rank,
-    Span,
-)
+from forestcoll.program import model
+from forestcoll.targets.letters import BUFFERS
 from forestcoll.targets.msccl_xml import document
 from forestcoll.targets.msccl_xml.dialects import CONNECTIONS, DEFAULT_MAX_BYTES, MAX_COUNT, TASKS
 from forestcoll.targets.msccl_xml.document import NONE, Algorithm, Step, StepType
 from forestcoll.targets.roots import with_root
 
-_BUFFERS = {"i": Buffer.INPUT, "o": Buffer.OUTPUT, "s": Buffer.SCRATCH}
 
-
-def to_program(algorithm: Algorithm, *, root: int | None = None) -> Program:
+def to_program(algorithm: Algorithm, *, root: int | None = None) -> model.Program:
     """Return the program of `algorithm`, which must keep the rules of `rules.FORM`.
 
     Instruction number i of block number b is step i of block b. The format names no root. Without `root`, the root is
@@ -37,16 +24,18 @@ def to_program(algorithm: Algorithm, *, root: int | None = None) -> Program:
     numbers = {channel: number for number, channel in enumerate(channels)}
     gpus = sorted(algorithm.gpus, key=lambda gpu: gpu.rank)
     chunks, ranks = algorithm.chunks_per_loop, algorithm.gpu_count
-    program = Program(
+    program = model.Program(
         name=algorithm.name,
         task=task,
         ranks=tuple(_rank(gpu, numbers) for gpu in gpus),
-        channels=tuple(Channel(ChannelKind.FIFO, source, target, number) for source, target, number in channels),
+        channels=tuple(
+            model.Channel(model.ChannelKind.FIFO, source, target, number) for source, target, number in channels
+        ),
         chunks=chunks,
         shards=(chunks // ranks,) * ranks if task.has_shards else (),
         in_place=algorithm.in_place,
         out_of_place=_out_of_place(algorithm),
-        protocol=Protocol(algorithm.attributes["proto"]),
+        protocol=model.Protocol(algorithm.attributes["proto"]),
         slots=CONNECTIONS[algorithm.attributes["proto"]].slots,
         slot_chunks=_slot_chunks(algorithm),
     )
@@ -81,9 +70,9 @@ def _connections(algorithm: Algorithm) -> Iterator[tuple[int, int, int]]:
     yield from used
 
 
-def _rank(gpu: document.Gpu, channels: dict[tuple[int, int, int], int]) -> Rank:
+def _rank(gpu: document.Gpu, channels: dict[tuple[int, int, int], int]) -> model.Rank:
     blocks = sorted(gpu.blocks, key=lambda block: block.number)
-    return Rank(
+    return model.Rank(
         blocks=tuple(_block(gpu.rank, block, channels) for block in blocks),
         input_chunks=gpu.input_chunks,
         output_chunks=gpu.output_chunks,
@@ -91,22 +80,22 @@ def _rank(gpu: document.Gpu, channels: dict[tuple[int, int, int], int]) -> Rank:
     )
 
 
-def _block(rank: int, block: document.Block, channels: dict[tuple[int, int, int], int]) -> Block:
+def _block(rank: int, block: document.Block, channels: dict[tuple[int, int, int], int]) -> model.Block:
     out = channels.get((rank, block.send_peer, block.channel), -1)
     into = channels.get((block.receive_peer, rank, block.channel), -1)
-    return Block(tuple(_instruction(rank, step, into, out) for step in block.steps))
+    return model.Block(tuple(_instruction(rank, step, into, out) for step in block.steps))
 
 
-def _instruction(rank: int, step: Step, into: int, out: int) -> Instruction:
-    after = () if step.awaited_block == NONE else (Dependency(step.awaited_block, step.awaited_step),)
+def _instruction(rank: int, step: Step, into: int, out: int) -> model.Instruction:
+    after = () if step.awaited_block == NONE else (model.Dependency(step.awaited_block, step.awaited_step),)
     if step.type is StepType.NOTHING:
-        return Instruction(after=after, step=step.number)
+        return model.Instruction(after=after, step=step.number)
     source = _span(rank, step.source_buffer, step.source_offset, step.chunks) if step.type.reads_source else None
     target = _span(rank, step.target_buffer, step.target_offset, step.chunks) if step.type.writes_target else None
-    received = Message(into, step.chunks) if step.type.receives else None
-    sent = Message(out, step.chunks) if step.type.sends else None
+    received = model.Message(into, step.chunks) if step.type.receives else None
+    sent = model.Message(out, step.chunks) if step.type.sends else None
     kept = target if step.type is StepType.REDUCE else None
-    return Instruction(
+    return model.Instruction(
         sources=tuple(place for place in (kept, received, source) if place is not None),
         targets=tuple(place for place in (target, sent) if place is not None),
         after=after,
@@ -114,5 +103,5 @@ def _instruction(rank: int, step: Step, into: int, out: int) -> Instruction:
     )
 
 
-def _span(rank: int, buffer: str, offset: int, count: int) -> Span:
-    return Span(rank, _BUFFERS[buffer], offset, count)
+def _span(rank: int, buffer: str, offset: int, count: int) -> model.Span:
+    return model.Span(rank, BUFFERS[buffer], offset, count)

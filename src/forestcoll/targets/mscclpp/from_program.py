@@ -5,7 +5,6 @@ instructions that one operation can do, such as puts of the same number of chunk
 becomes a pipeline; a chunk of the plan then stands for as many chunks of the program as the loop has rounds.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -13,7 +12,6 @@ from typing import TypeVar
 from forestcoll.errors import InputError
 from forestcoll.program import (
     Block,
-    Buffer,
     ChannelKind,
     Instruction,
     Message,
@@ -25,6 +23,7 @@ from forestcoll.program import (
     Task,
     instruction_name,
 )
+from forestcoll.targets.letters import LETTERS
 from forestcoll.targets.mscclpp import document
 from forestcoll.targets.mscclpp.document import (
     ChannelType,
@@ -37,6 +36,7 @@ from forestcoll.targets.mscclpp.document import (
     RemoteBuffer,
     SwitchChannel,
 )
+from forestcoll.targets.mscclpp.operations import matches
 from forestcoll.targets.mscclpp.rules import MAX_CHANNELS_OF_OPERATION, TASKS
 
 UNIT_BYTES = 2**17
@@ -46,7 +46,6 @@ MAX_PLACE = 2**32 - 1
 """The last byte of a buffer that the executor can address."""
 
 _Item = TypeVar("_Item")
-_BUFFERS = {Buffer.INPUT: "i", Buffer.OUTPUT: "o", Buffer.SCRATCH: "s"}
 _TYPES = {ChannelKind.MEMORY: ChannelType.MEMORY, ChannelKind.PORT: ChannelType.PORT}
 
 
@@ -278,19 +277,15 @@ class _Writer:
     def _name(self, place: int, instruction: Instruction) -> tuple[OperationName, tuple[int, ...], tuple[int, ...]]:
         """Return the operation of an instruction that moves data, and the channels that it signals and flushes."""
         signals, flushes = instruction.signals, instruction.flushes
-        for fitting in _NAMES:
-            if fitting.takes(self.rank, instruction):
-                if (
-                    fitting.name is not OperationName.PUT
-                    or not self._by_port(instruction)
-                    or signals != self._one(instruction)
-                ):
-                    return fitting.name, signals, flushes
-                if flushes == signals:
-                    return OperationName.PUT_SIGNAL_FLUSH, (), ()
-                return OperationName.PUT_SIGNAL, (), flushes
-        where = instruction_name(self.program, self.rank, self.number, place)
-        raise InputError(f"{where}: MSCCL++ has no operation with these sources and targets")
+        name = _fitting(_letters(self.rank, instruction.sources), _letters(self.rank, instruction.targets))
+        if name is None:
+            where = instruction_name(self.program, self.rank, self.number, place)
+            raise InputError(f"{where}: MSCCL++ has no operation with these sources and targets")
+        if name is not OperationName.PUT or not self._by_port(instruction) or signals != self._one(instruction):
+            return name, signals, flushes
+        if flushes == signals:
+            return OperationName.PUT_SIGNAL_FLUSH, (), ()
+        return OperationName.PUT_SIGNAL, (), flushes
 
     def _one(self, instruction: Instruction) -> tuple[int, ...]:
         return () if instruction.channel is None else (instruction.channel,)
@@ -319,7 +314,7 @@ class _Writer:
         if isinstance(each, Message) or each.offset % self.rounds or each.count % cut:
             where = instruction_name(self.program, self.rank, self.number, place)
             raise InputError(f"{where}: its chunks are not whole chunks of a plan, of {self.rounds} each")
-        first, size, buffer = each.offset // self.rounds, each.count // cut, _BUFFERS[each.buffer]
+        first, size, buffer = each.offset // self.rounds, each.count // cut, LETTERS[each.buffer]
         if isinstance(each, Multicast):
             return Chunks(first, size, switch=self._switch(SwitchChannel(buffer, self.program.groups[each.group])))
         if each.rank == self.rank:
@@ -408,10 +403,13 @@ class _Fitting:
     sources: str
     targets: str
 
-    def takes(self, rank: int, instruction: Instruction) -> bool:
-        """Return whether the operation can do `instruction`."""
-        sides = ((self.sources, instruction.sources), (self.targets, instruction.targets))
-        return all(re.fullmatch(pattern, _letters(rank, places)) for pattern, places in sides)
+
+def _fitting(sources: str, targets: str) -> OperationName | None:
+    """Return the operation that supports sources and targets with these letters, or None."""
+    for each in _NAMES:
+        if matches(each.sources, sources) and matches(each.targets, targets):
+            return each.name
+    return None
 
 
 def _letters(rank: int, places: Sequence[Place]) -> str:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 
 from forestcoll.targets.mscclpp.document import ChannelType, Chunks, OperationName
@@ -50,7 +51,13 @@ def kinds(chunks: tuple[Chunks, ...]) -> str:
 
 def fits(pattern: str, chunks: tuple[Chunks, ...]) -> bool:
     """Return whether `chunks` match a pattern of `Shape`."""
-    return re.fullmatch(pattern, kinds(chunks)) is not None
+    return matches(pattern, kinds(chunks))
+
+
+@lru_cache(maxsize=4096)
+def matches(pattern: str, letters: str) -> bool:
+    """Return whether letters for sources or targets match a pattern; there are few different ones."""
+    return re.fullmatch(pattern, letters) is not None
 
 
 _SYNC = Shape(channel_types=_EITHER, names_channels=True)

@@ -7,28 +7,15 @@ buffer is reused, enough rounds to reach its start again.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, lcm
 from types import MappingProxyType
 from typing import NamedTuple
 
 from forestcoll.errors import InputError
-from forestcoll.program import (
-    Barrier,
-    Block,
-    Buffer,
-    Channel,
-    ChannelKind,
-    Instruction,
-    Multicast,
-    Place,
-    Program,
-    Protocol,
-    Rank,
-    Span,
-    Task,
-)
+from forestcoll.program import Task, model
+from forestcoll.targets.letters import BUFFERS
 from forestcoll.targets.mscclpp import document
 from forestcoll.targets.mscclpp.document import ChannelType, Chunks, Gpu, Operation, OperationName, Plan
 from forestcoll.targets.mscclpp.operations import SHAPES
@@ -47,12 +34,11 @@ _MOST_SCRATCH_ROUNDS = 64
 _MOST_ROUNDS = 256
 """The most rounds of a pipeline that are run."""
 
-_BUFFERS = {"i": Buffer.INPUT, "o": Buffer.OUTPUT, "s": Buffer.SCRATCH}
-_KINDS = {ChannelType.MEMORY: ChannelKind.MEMORY, ChannelType.PORT: ChannelKind.PORT}
-_Key = tuple[ChannelKind, int, int, int]
+_KINDS = {ChannelType.MEMORY: model.ChannelKind.MEMORY, ChannelType.PORT: model.ChannelKind.PORT}
+_Key = tuple[model.ChannelKind, int, int, int]
 
 
-def to_program(plan: Plan, *, root: int | None = None) -> Program:
+def to_program(plan: Plan, *, root: int | None = None) -> model.Program:
     """Return the program of `plan`, which must keep the rules of `rules.RULES`.
 
     A step of the program is an operation of the file, with its number there, which also counts those of pipelines. The
@@ -140,36 +126,36 @@ class _Reading:
         groups = sorted({tuple(sorted(switch.ranks)) for gpu in plan.gpus for switch in gpu.switches})
         self._groups = {group: number for number, group in enumerate(groups)}
 
-    def program(self) -> Program:
+    def program(self) -> model.Program:
         plan = self._plan
         task = TASKS.get(plan.collective, Task.CUSTOM)
         chunks = max(max(gpu.input_chunks, gpu.output_chunks) for gpu in plan.gpus) * self._scale.of("i")
         ranks = len(plan.gpus)
-        return Program(
+        return model.Program(
             name=plan.name,
             task=task,
             ranks=tuple(self._rank(gpu) for gpu in plan.gpus),
-            channels=tuple(Channel(*key) for key in self._channels),
+            channels=tuple(model.Channel(*key) for key in self._channels),
             chunks=chunks,
             shards=(chunks // ranks,) * ranks if task.has_shards else (),
             groups=tuple(self._groups),
             in_place=plan.in_place,
             out_of_place=not plan.in_place,
-            protocol=Protocol(plan.protocol),
+            protocol=model.Protocol(plan.protocol),
             slots=None,
         )
 
-    def _rank(self, gpu: Gpu) -> Rank:
+    def _rank(self, gpu: Gpu) -> model.Rank:
         whole = max(gpu.input_chunks, gpu.output_chunks) if self._plan.in_place else 0
-        return Rank(
-            blocks=tuple(Block(tuple(self._block(gpu, block))) for block in gpu.blocks),
+        return model.Rank(
+            blocks=tuple(model.Block(tuple(self._block(gpu, block))) for block in gpu.blocks),
             input_chunks=(gpu.input_chunks or whole) * self._scale.of("i"),
             output_chunks=(gpu.output_chunks or whole) * self._scale.of("o"),
             scratch_chunks=gpu.scratch_chunks * self._scale.of("s"),
             semaphores=gpu.semaphores,
         )
 
-    def _block(self, gpu: Gpu, block: document.Block) -> Iterator[Instruction]:
+    def _block(self, gpu: Gpu, block: document.Block) -> Iterator[model.Instruction]:
         """Yield what a block does; its threads are together at its start, and after each `nop` and barrier."""
         together = True
         for number, operation, turn in _unrolled(block, self._scale):
@@ -177,13 +163,12 @@ class _Reading:
                 together = True
                 continue
             if operation.name is OperationName.BARRIER:
-                barrier = Barrier(operation.barrier, operation.barrier_blocks)
-                yield Instruction(barrier=barrier, step=number)
+                barrier = model.Barrier(operation.barrier, operation.barrier_blocks)
+                yield model.Instruction(barrier=barrier, step=number)
                 together = True
                 continue
-            for instruction in _OperationReader(self, gpu, block, operation, turn).instructions():
-                yield replace(instruction, meets=together, step=number)
-                together = False
+            yield from _OperationReader(self, gpu, block, operation, turn, number, together).instructions()
+            together = False
 
     @property
     def plan(self) -> Plan:
@@ -234,7 +219,7 @@ def _channel_numbers(plan: Plan) -> Mapping[_Key, int]:
     The executor joins channel number i from rank a to b with number i from b to a. If one rank has fewer, the executor
     creates channels that are not used.
     """
-    counts: dict[tuple[ChannelKind, int, int], int] = {}
+    counts: dict[tuple[model.ChannelKind, int, int], int] = {}
     for gpu in plan.gpus:
         for kind in (ChannelType.MEMORY, ChannelType.PORT):
             for peer in gpu.peers(kind):
@@ -242,7 +227,7 @@ def _channel_numbers(plan: Plan) -> Mapping[_Key, int]:
                 counts[key] = counts.get(key, 0) + 1
         for remote in gpu.remote_buffers:  # memory that is accessed without a channel for signals
             if ChannelType.MEMORY in remote.access:
-                counts.setdefault((ChannelKind.MEMORY, gpu.rank, remote.rank), 1)
+                counts.setdefault((model.ChannelKind.MEMORY, gpu.rank, remote.rank), 1)
     both = {
         (kind, *pair): max(count, counts.get((kind, target, source), 0))
         for (kind, source, target), count in counts.items()
@@ -266,35 +251,41 @@ def _numbers_to_peers(peers: tuple[int, ...]) -> list[int]:
 
 @dataclass(frozen=True)
 class _OperationReader:
-    """One operation of a block, in one round of a pipeline or in none."""
+    """One operation of a block, in one round of a pipeline or in none.
+
+    Its instructions have its `number`. If the threads are `together` before it, they are before its first instruction.
+    """
 
     reading: _Reading
     gpu: Gpu
     block: document.Block
     operation: Operation
     turn: _Round | None
+    number: int
+    together: bool
 
-    def instructions(self) -> Iterator[Instruction]:
-        """Yield what the operation does; all instructions have its number."""
+    def instructions(self) -> Iterator[model.Instruction]:
+        """Yield what the operation does."""
         operation = self.operation
         if operation.name is OperationName.ACQUIRE:
-            yield Instruction(acquires=operation.semaphores)
+            yield model.Instruction(acquires=operation.semaphores, meets=self.together, step=self.number)
         elif operation.name is OperationName.RELEASE:
-            yield Instruction(releases=operation.semaphores)
+            yield model.Instruction(releases=operation.semaphores, meets=self.together, step=self.number)
         elif operation.sources:
             yield from self._moves()
         else:
             yield self._signal()
 
-    def _signal(self) -> Instruction:
+    def _signal(self) -> model.Instruction:
         name = self.operation.name
         relaxed = name in {OperationName.RELAXED_SIGNAL, OperationName.RELAXED_WAIT}
         if name in {OperationName.WAIT, OperationName.RELAXED_WAIT}:
-            return Instruction(waits=tuple(self._channels(back=True)), relaxed=relaxed)
+            waits = tuple(self._channels(back=True))
+            return model.Instruction(waits=waits, relaxed=relaxed, meets=self.together, step=self.number)
         channels = tuple(self._channels(back=False))
         if name is OperationName.FLUSH:
-            return Instruction(flushes=channels)
-        return Instruction(signals=channels, relaxed=relaxed)
+            return model.Instruction(flushes=channels, meets=self.together, step=self.number)
+        return model.Instruction(signals=channels, relaxed=relaxed, meets=self.together, step=self.number)
 
     def _channels(self, *, back: bool) -> Iterator[int]:
         """Yield the channels of the program for `channel_ids`: those from this rank or, with `back`, those to it."""
@@ -308,49 +299,53 @@ class _OperationReader:
             pair = (peers[place], self.gpu.rank) if back else (self.gpu.rank, peers[place])
             yield self.reading.channel(kind, *pair, numbers[place])
 
-    def _moves(self) -> Iterator[Instruction]:
+    def _moves(self) -> Iterator[model.Instruction]:
         shape = SHAPES[self.operation.name]
         sources = [self._place(each, i, shape.packet_sources) for i, each in enumerate(self.operation.sources)]
         targets = [self._place(each, i, shape.packet_targets) for i, each in enumerate(self.operation.targets)]
         channels = list(self._channels(back=False)) if self.operation.channel_type is ChannelType.PORT else []
         if shape.paired:
             for i, (source, target) in enumerate(zip(sources, targets, strict=True)):
-                yield self._move((source,), (target,), channels[i] if channels else None)
+                yield self._move(i, (source,), (target,), channels[i] if channels else None)
         elif channels:
-            for channel, target in zip(channels, targets, strict=True):
-                yield self._move(tuple(sources), (target,), channel)
+            for i, (channel, target) in enumerate(zip(channels, targets, strict=True)):
+                yield self._move(i, tuple(sources), (target,), channel)
         else:
-            yield self._move(tuple(sources), tuple(targets), None)
+            yield self._move(0, tuple(sources), tuple(targets), None)
 
-    def _move(self, sources: tuple[Place, ...], targets: tuple[Place, ...], port: int | None) -> Instruction:
+    def _move(
+        self, turn: int, sources: tuple[model.Place, ...], targets: tuple[model.Place, ...], port: int | None
+    ) -> model.Instruction:
         channel = self._memory_channel(sources + targets) if port is None else port
         name = self.operation.name
         signals = name in {OperationName.PUT_SIGNAL, OperationName.PUT_SIGNAL_FLUSH} and port is not None
         flushes = name is OperationName.PUT_SIGNAL_FLUSH and port is not None
-        return Instruction(
+        return model.Instruction(
             sources=sources,
             targets=targets,
             channel=channel,
             signals=(port,) if signals and port is not None else (),
             flushes=(port,) if flushes and port is not None else (),
+            meets=self.together and not turn,
+            step=self.number,
         )
 
-    def _memory_channel(self, places: tuple[Place, ...]) -> int | None:
+    def _memory_channel(self, places: tuple[model.Place, ...]) -> int | None:
         """Return a memory channel to the first of `places` that belongs to another rank; None if none does."""
         for place in places:
-            if isinstance(place, Span) and place.rank != self.gpu.rank:
+            if isinstance(place, model.Span) and place.rank != self.gpu.rank:
                 return self.reading.any_channel(ChannelType.MEMORY, self.gpu.rank, place.rank)
         return None
 
-    def _place(self, chunks: Chunks, number: int, first_packet: int | None) -> Place:
+    def _place(self, chunks: Chunks, number: int, first_packet: int | None) -> model.Place:
         where = whereabouts(self.gpu, self.block, self.operation, chunks)
         rank, buffer = where if where is not None else (self.gpu.rank, "s")  # the rules guarantee that it is listed
         packets = first_packet is not None and number >= first_packet
         offset, count = self._range(chunks, buffer)
         if chunks.switch is None:
-            return Span(rank, _BUFFERS[buffer], offset, count, packets)
+            return model.Span(rank, BUFFERS[buffer], offset, count, packets)
         switch = self.gpu.switches[self.block.channels.switch[chunks.switch]]
-        return Multicast(self.reading.group(switch.ranks), _BUFFERS[buffer], offset, count, packets)
+        return model.Multicast(self.reading.group(switch.ranks), BUFFERS[buffer], offset, count, packets)
 
     def _range(self, chunks: Chunks, buffer: str) -> tuple[int, int]:
         """Return the first chunk of the program and the number of chunks: all, those of a round, or a block's share."""

@@ -1,0 +1,89 @@
+"""A simulation in rounds is that of a program whose rounds are written out, one after the other."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import cast
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from forestcoll import generate
+from forestcoll.core.events import EventTables
+from forestcoll.lowering import Options, Style, lower
+from forestcoll.program import Block, Dependency, Instruction, Program
+from forestcoll.simulation import Costs
+from forestcoll.simulation.program.events import EventSimulation
+from forestcoll.simulation.program.paths import Paths
+from forestcoll.simulation.program.rounds import chunks_in_rounds, tables_in_rounds
+from forestcoll.simulation.program.tables import Encoder
+
+
+def written_out(program: Program, rounds: int) -> Program:
+    """Return a program with the instructions of all rounds."""
+    times = {loop.times for rank in program.ranks for block in rank.blocks for loop in block.loops}
+    if times:
+        blocks = [[looped(block, rounds) for block in rank.blocks] for rank in program.ranks]
+        chunks = program.chunks // min(times) * rounds
+    else:
+        blocks = [list(repeated(rank.blocks, rounds)) for rank in program.ranks]
+        chunks = program.chunks * rounds
+    ranks = tuple(replace(rank, blocks=tuple(listed)) for rank, listed in zip(program.ranks, blocks, strict=True))
+    return replace(program, ranks=ranks, chunks=chunks, shards=())
+
+
+def looped(block: Block, rounds: int) -> Block:
+    listed: list[Instruction] = []
+    done = 0
+    for loop in block.loops:
+        listed += block.instructions[done : loop.first]
+        listed += block.instructions[loop.first : loop.first + loop.length] * rounds
+        done = loop.first + loop.length * loop.times
+    return Block((*listed, *block.instructions[done:]))
+
+
+def repeated(blocks: tuple[Block, ...], rounds: int) -> Iterator[Block]:
+    lengths = [len(block.instructions) for block in blocks]
+    for block in blocks:
+        yield Block(tuple(later(each, turn, lengths) for turn in range(rounds) for each in block.instructions))
+
+
+def later(instruction: Instruction, turn: int, lengths: list[int]) -> Instruction:
+    after = tuple(Dependency(each.block, each.instruction + turn * lengths[each.block]) for each in instruction.after)
+    return replace(instruction, after=after)
+
+
+def arrays(tables: EventTables, name: str) -> Sequence[npt.ArrayLike]:
+    """Return the arrays or the number of a table."""
+    value = cast("dict[str, npt.ArrayLike | tuple[npt.ArrayLike, ...]]", tables)[name]
+    return value if isinstance(value, tuple) else (value,)
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 5])
+@pytest.mark.parametrize(
+    ("spec", "collective", "options"),
+    [
+        ("torus:dims=2x3", "allreduce", Options()),
+        ("dgx-a100:boxes=1", "allgather", Options(chunks=16)),
+        ("dgx-a100:boxes=2", "allreduce", Options(style=Style.ONE_SIDED, pieces=3, chunks=32)),
+        ("torus:dims=2x3", "allreduce", Options(style=Style.ONE_SIDED)),
+    ],
+)
+def test_the_tables_are_those_of_all_rounds(spec: str, collective: str, options: Options, rounds: int) -> None:
+    schedule = generate(spec, collective)
+    program, paths, costs = lower(schedule, options).program, Paths.of(schedule), Costs(block_gbps=3)
+    plain = written_out(program, rounds)
+    wanted = Encoder(plain, paths, costs).tables()
+    found = tables_in_rounds(program, Encoder(program, paths, costs).tables(), rounds)
+    assert found.keys() == wanted.keys()
+    for name in wanted:
+        assert all(map(np.array_equal, arrays(found, name), arrays(wanted, name))), name
+    assert chunks_in_rounds(program, rounds) == plain.chunks
+
+
+def test_more_rounds_take_longer() -> None:
+    schedule = generate("ring:nodes=4")
+    simulation = EventSimulation(lower(schedule).program, Paths.of(schedule), Costs())
+    one = simulation.run(1000).seconds
+    assert simulation.run(1000, 1).seconds == one
+    assert one < simulation.run(3000, 3).seconds < 3 * one + 1e-12
