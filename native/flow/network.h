@@ -1,4 +1,4 @@
-// A directed network with integer capacities: arcs in flat arrays, and for each node the list of its arcs.
+// A directed network with integer capacities: arcs in a flat array, and for each node the list of its arcs.
 #pragma once
 
 #include <cstddef>
@@ -18,23 +18,21 @@ class Network {
     require_node(tail);
     require_node(head);
     if (capacity < 0) throw std::invalid_argument("a capacity is negative");
-    const auto arc = static_cast<ArcIndex>(tails_.size());
-    tails_.push_back(tail);
-    heads_.push_back(head);
-    capacities_.push_back(capacity);
+    const auto arc = static_cast<ArcIndex>(arcs_.size());
+    arcs_.push_back({capacity, tail, head});
     out_[static_cast<std::size_t>(tail)].push_back(arc);
     in_[static_cast<std::size_t>(head)].push_back(arc);
     return arc;
   }
 
   NodeIndex nodes() const { return static_cast<NodeIndex>(out_.size()); }
-  ArcIndex arcs() const { return static_cast<ArcIndex>(tails_.size()); }
-  NodeIndex tail(ArcIndex arc) const { return tails_[static_cast<std::size_t>(arc)]; }
-  NodeIndex head(ArcIndex arc) const { return heads_[static_cast<std::size_t>(arc)]; }
-  Capacity capacity(ArcIndex arc) const { return capacities_[static_cast<std::size_t>(arc)]; }
-  void set_capacity(ArcIndex arc, Capacity capacity) { capacities_[static_cast<std::size_t>(arc)] = capacity; }
+  ArcIndex arcs() const { return static_cast<ArcIndex>(arcs_.size()); }
+  NodeIndex tail(ArcIndex arc) const { return arcs_[static_cast<std::size_t>(arc)].tail; }
+  NodeIndex head(ArcIndex arc) const { return arcs_[static_cast<std::size_t>(arc)].head; }
+  Capacity capacity(ArcIndex arc) const { return arcs_[static_cast<std::size_t>(arc)].capacity; }
+  void set_capacity(ArcIndex arc, Capacity capacity) { arcs_[static_cast<std::size_t>(arc)].capacity = capacity; }
   void add_capacity(ArcIndex arc, Capacity amount) {
-    Capacity& capacity = capacities_[static_cast<std::size_t>(arc)];
+    Capacity& capacity = arcs_[static_cast<std::size_t>(arc)].capacity;
     capacity = checked_add(capacity, amount);
   }
   const std::vector<ArcIndex>& out(NodeIndex node) const { return out_[static_cast<std::size_t>(node)]; }
@@ -67,8 +65,13 @@ class Network {
     return static_cast<std::size_t>(nodes);
   }
 
-  std::vector<NodeIndex> tails_, heads_;
-  std::vector<Capacity> capacities_;
+  // What is known of an arc is in one place of the memory, because searches need all of it.
+  struct Arc {
+    Capacity capacity;
+    NodeIndex tail, head;
+  };
+
+  std::vector<Arc> arcs_;
   std::vector<std::vector<ArcIndex>> out_, in_;
 };
 

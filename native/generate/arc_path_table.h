@@ -1,89 +1,96 @@
-// Paths of arcs, each stored once and identified by its number.
+// Paths of arcs. A path is its last arc after a prefix, and each prefix is stored once and identified by its number.
 //
-// Paths are looked up by their ends: a chain of paths for each pair of nodes, and a row of chains for each first node.
-// A tree grows from few nodes at a time, so that their rows stay in the cache of the processor. In a hash table, each
-// of millions of paths would be at another place.
+// Many paths share their prefixes, because many compute nodes hang on the same switches. So trees of millions of edges
+// have few prefixes, and to name a path rarely needs a search in a table.
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 #include <span>
 #include <vector>
 
-#include "flow/capacity.h"
+#include "flow/network.h"
+#include "generate/continuations.h"
 
 namespace forestcoll {
 
-using PathNumber = std::int32_t;
+using PrefixNumber = std::int32_t;
+
+// A path with at least one arc. Equal paths have equal members.
+struct ArcPath {
+  PrefixNumber prefix = -1;
+  ArcIndex last = -1;
+};
 
 class ArcPathTable {
  public:
-  explicit ArcPathTable(NodeIndex nodes) : of_(static_cast<std::size_t>(nodes)) {}
-
-  // The number of the path, which leads from node `from` to node `to`; it is added if it is new.
-  PathNumber add(NodeIndex from, NodeIndex to, std::span<const ArcIndex> path) {
-    PathsFrom& paths = of_[static_cast<std::size_t>(from)];
-    PathNumber& last = chain(paths, to);
-    for (PathNumber known = last; known != kNone; known = next_[static_cast<std::size_t>(known)]) {
-      if (same((*this)[known], path)) return known;
+  template <class Capacity>
+  explicit ArcPathTable(const Network<Capacity>& network)
+      : nodes_(network.nodes()), continuations_(network), cached_(static_cast<std::size_t>(network.nodes()), -1) {
+    for (NodeIndex node = 0; node < network.nodes(); ++node) prefixes_.push_back({node, -1, -1});
+    for (ArcIndex arc = 0; arc < network.arcs(); ++arc) {
+      prefixes_.push_back({network.tail(arc), network.tail(arc), arc});
+      heads_.push_back(network.head(arc));
     }
-    const PathNumber added = size();
-    next_.push_back(last);
-    last = added;
-    ends_.push_back(to);
-    arcs_.insert(arcs_.end(), path.begin(), path.end());
-    starts_.push_back(arcs_.size());
-    if (++paths.count == kFew) make_row(paths);
-    return added;
   }
 
-  std::span<const ArcIndex> operator[](PathNumber number) const {
-    const auto place = static_cast<std::size_t>(number);
-    return {arcs_.data() + starts_[place], starts_[place + 1] - starts_[place]};
+  // The path, whose prefixes are added if they are new.
+  ArcPath add(std::span<const ArcIndex> arcs) {
+    PrefixNumber prefix = prefixes_[index(nodes_ + arcs.front())].rest;  // the empty prefix
+    for (const ArcIndex arc : arcs.first(arcs.size() - 1)) prefix = longer(prefix, arc);
+    return {prefix, arcs.back()};
   }
 
-  PathNumber size() const { return static_cast<PathNumber>(starts_.size() - 1); }
+  // The node where the path begins.
+  NodeIndex from(ArcPath path) const { return prefixes_[index(path.prefix)].from; }
+
+  // Calls `use(arc)` for each arc of the path, the last one first.
+  template <class Use>
+  void for_each_arc(ArcPath path, Use use) const {
+    use(path.last);
+    for (PrefixNumber prefix = path.prefix; prefix >= nodes_; prefix = prefixes_[index(prefix)].rest) {
+      use(prefixes_[index(prefix)].arc);
+    }
+  }
+
+  // For each prefix, the sum of `value(arc)` over its arcs.
+  template <class Sum, class Value>
+  std::vector<Sum> sums(Value value) const {
+    std::vector<Sum> found(prefixes_.size());
+    for (std::size_t prefix = index(nodes_); prefix < prefixes_.size(); ++prefix) {
+      found[prefix] = found[index(prefixes_[prefix].rest)] + value(prefixes_[prefix].arc);
+    }
+    return found;
+  }
+
+  PrefixNumber prefixes() const { return static_cast<PrefixNumber>(prefixes_.size()); }
 
  private:
-  // Paths are short, so a comparison arc by arc is faster than a call of memcmp.
-  static bool same(std::span<const ArcIndex> one, std::span<const ArcIndex> other) {
-    if (one.size() != other.size()) return false;
-    for (std::size_t place = 0; place < one.size(); ++place) {
-      if (one[place] != other[place]) return false;
-    }
-    return true;
-  }
+  static std::size_t index(std::int32_t number) { return static_cast<std::size_t>(number); }
 
-  static constexpr PathNumber kNone = -1;
-  static constexpr std::int32_t kFew = 64;
-
-  // The paths from a node: one chain while they are few, then a chain for each node that they lead to.
-  struct PathsFrom {
-    std::int32_t count = 0;
-    PathNumber last = kNone;
-    std::vector<PathNumber> last_to;
+  // First come the empty prefixes, each with the number of its node, and then those of one arc, in the order of arcs.
+  // The rest of a prefix, which is the prefix without its last arc, has a smaller number.
+  struct Prefix {
+    NodeIndex from;
+    PrefixNumber rest;
+    ArcIndex arc;
   };
 
-  PathNumber& chain(PathsFrom& paths, NodeIndex to) {
-    return paths.last_to.empty() ? paths.last : paths.last_to[static_cast<std::size_t>(to)];
-  }
-
-  void make_row(PathsFrom& paths) {
-    paths.last_to.assign(of_.size(), kNone);
-    for (PathNumber number = paths.last; number != kNone;) {
-      PathNumber& last = paths.last_to[static_cast<std::size_t>(ends_[static_cast<std::size_t>(number)])];
-      const PathNumber following = next_[static_cast<std::size_t>(number)];
-      next_[static_cast<std::size_t>(number)] = last;
-      last = number;
-      number = following;
+  PrefixNumber longer(PrefixNumber rest, ArcIndex arc) {
+    if (rest < nodes_) return nodes_ + arc;
+    // Consecutive paths through a node often have the same prefix there.
+    PrefixNumber& cached = cached_[index(heads_[index(arc)])];
+    if (cached < 0 || prefixes_[index(cached)].rest != rest || prefixes_[index(cached)].arc != arc) {
+      cached = continuations_.add(rest, arc, prefixes());
+      if (cached == prefixes()) prefixes_.push_back({prefixes_[index(rest)].from, rest, arc});
     }
+    return cached;
   }
 
-  std::vector<PathsFrom> of_;     // for each first node
-  std::vector<PathNumber> next_;  // for a path, the next one in its chain
-  std::vector<NodeIndex> ends_;   // for a path, the node that it leads to
-  std::vector<ArcIndex> arcs_;
-  std::vector<std::size_t> starts_{0};
+  PrefixNumber nodes_;
+  std::vector<NodeIndex> heads_;  // for an arc
+  std::vector<Prefix> prefixes_;
+  Continuations continuations_;
+  std::vector<PrefixNumber> cached_;  // for each node, the prefix by which it was entered last, or -1
 };
 
 }  // namespace forestcoll

@@ -151,17 +151,18 @@ class Completion {
                        [&](NodeIndex node) { return inside[index(node)] && tree.reaches(node); });
   }
 
-  // Counts how often each path enters the set. Many trees use the same path, so each path is examined only once.
+  // Counts how often each prefix of paths enters the set.
   void count_entries(const std::vector<bool>& inside) {
-    const auto& paths = growth_.paths();
-    entries_.assign(index(paths.size()), 0);
-    for (PathNumber path = 0; path < paths.size(); ++path) {
-      for (const ArcIndex arc : paths[path]) {
-        entries_[index(path)] += inside[index(network_.head(arc))] && !inside[index(network_.tail(arc))];
-      }
+    enters_.resize(index(network_.arcs()));
+    for (ArcIndex arc = 0; arc < network_.arcs(); ++arc) {
+      enters_[index(arc)] = inside[index(network_.head(arc))] && !inside[index(network_.tail(arc))];
     }
+    entries_ = growth_.paths().template sums<std::uint32_t>([&](ArcIndex arc) { return enters_[index(arc)]; });
   }
-  Capacity entries(const Tree& tree, NodeIndex node) const { return entries_[index(tree.entry[index(node)])]; }
+  Capacity entries(const Tree& tree, NodeIndex node) const {
+    const ArcPath path = tree.entry[index(node)];
+    return entries_[index(path.prefix)] + enters_[index(path.last)];
+  }
 
   // The nodes whose paths enter the set although the tree is in it already, the farthest from the root first.
   std::vector<NodeIndex> extra_entries(const Tree& tree, const std::vector<bool>& inside) {
@@ -276,7 +277,8 @@ class Completion {
   const Network<Capacity>& network_;
   GroupInflow<Capacity> inflow_;
   std::vector<Proof> proofs_;           // for each node
-  std::vector<std::uint32_t> entries_;  // for each path, how often it enters the set in which room is made
+  std::vector<std::uint32_t> enters_;   // for each arc, 1 if it enters the set in which room is made, else 0
+  std::vector<std::uint32_t> entries_;  // for each prefix of paths, how often it enters this set
   std::vector<std::pair<NodeIndex, Proof>> renewed_;
   CompletionCounters counters_;
 };

@@ -12,7 +12,7 @@ namespace forestcoll {
 
 class DepthOrder {
  public:
-  explicit DepthOrder(NodeIndex nodes) : depth_(static_cast<std::size_t>(nodes)) {}
+  explicit DepthOrder(NodeIndex nodes) : depth_(static_cast<std::size_t>(nodes)), parent_(depth_.size()) {}
 
   // Returns `nodes` by rising distance from the root, in the given order at equal distance: a counting sort. `nodes`
   // are the root and all nodes that the tree reaches, and `parent(node)` is the node before `node` in the tree.
@@ -20,9 +20,12 @@ class DepthOrder {
   std::vector<NodeIndex> operator()(NodeIndex root, const std::vector<NodeIndex>& nodes, Parent parent) {
     std::fill(depth_.begin(), depth_.end(), -1);
     depth(root) = 0;
+    for (const NodeIndex node : nodes) {
+      if (node != root) parent_[static_cast<std::size_t>(node)] = parent(node);
+    }
     starts_.assign(1, 0);
     for (const NodeIndex node : nodes) {
-      find_depth(node, parent);
+      find_depth(node);
       const auto found = static_cast<std::size_t>(depth(node));
       if (starts_.size() < found + 2) starts_.resize(found + 2);
       ++starts_[found + 1];
@@ -37,14 +40,16 @@ class DepthOrder {
   NodeIndex& depth(NodeIndex node) { return depth_[static_cast<std::size_t>(node)]; }
 
   // Computes the depth over the parents, without recursion.
-  template <class Parent>
-  void find_depth(NodeIndex node, Parent parent) {
+  void find_depth(NodeIndex node) {
     ancestors_.clear();
-    for (NodeIndex next = node; depth(next) < 0; next = parent(next)) ancestors_.push_back(next);
-    for (auto next = ancestors_.rbegin(); next != ancestors_.rend(); ++next) depth(*next) = depth(parent(*next)) + 1;
+    NodeIndex next = node;
+    for (; depth(next) < 0; next = parent_[static_cast<std::size_t>(next)]) ancestors_.push_back(next);
+    NodeIndex found = depth(next);
+    for (auto below = ancestors_.rbegin(); below != ancestors_.rend(); ++below) depth(*below) = ++found;
   }
 
   std::vector<NodeIndex> depth_;     // for each node, or -1
+  std::vector<NodeIndex> parent_;    // for each node but the root
   std::vector<std::size_t> starts_;  // for each depth, the place where its nodes begin in the sorted order
   std::vector<NodeIndex> ancestors_;
 };

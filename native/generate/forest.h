@@ -15,6 +15,7 @@
 #include "generate/attempts.h"
 #include "generate/completion.h"
 #include "generate/growth.h"
+#include "generate/path_numbers.h"
 #include "generate/repair.h"
 #include "generate/routing.h"
 #include "generate/set_seeds.h"
@@ -73,24 +74,28 @@ class Forest {
 
   RoutedTrees<Capacity> trees(Observer& observer) {
     RoutedTrees<Capacity> result;
+    path_numbers_.emplace(network_);
     result.paths.reserve(trees_.size() * (terminals_.size() - 1));
     for (const Tree& tree : trees_) {
       observer.advance(static_cast<std::int64_t>(result.roots.size()), static_cast<std::int64_t>(trees_.size()));
       result.roots.push_back(tree.root);
       result.multiplicities.push_back(tree.multiplicity);
       for (const NodeIndex node : growth_.by_depth(tree)) {
-        if (node != tree.root) result.paths.push_back(tree.entry[index(node)]);
+        if (node != tree.root) result.paths.push_back((*path_numbers_)(tree.entry[index(node)]));
       }
     }
     return result;
   }
 
-  // Appends the nodes of a path that `trees` names to `nodes`.
-  void append_nodes(PathNumber path, std::vector<NodeIndex>& nodes) const {
-    nodes.push_back(network_.tail(growth_.paths()[path].front()));
-    for (const ArcIndex arc : growth_.paths()[path]) nodes.push_back(network_.head(arc));
+  // Appends the nodes of a path that `trees` numbered to `nodes`.
+  void append_nodes(PathNumber number, std::vector<NodeIndex>& nodes) const {
+    const ArcPath path = path_numbers_->paths()[index(number)];
+    const auto start = static_cast<std::ptrdiff_t>(nodes.size());
+    growth_.paths().for_each_arc(path, [&](ArcIndex arc) { nodes.push_back(network_.head(arc)); });
+    nodes.push_back(growth_.paths().from(path));
+    std::reverse(nodes.begin() + start, nodes.end());
   }
-  PathNumber paths() const { return growth_.paths().size(); }
+  PathNumber paths() const { return static_cast<PathNumber>(path_numbers_->paths().size()); }
 
   const ForestCounters& counters() const { return counters_; }
 
@@ -153,9 +158,8 @@ class Forest {
       Tree proven = growth_.plant(routed.roots[tree], routed.multiplicities[tree]);
       for (std::size_t edge = 0; edge + 1 < terminals_.size(); ++edge) {
         const auto& nodes = logical.paths[routed.paths[tree * (terminals_.size() - 1) + edge]];
-        proven.entry[index(nodes.back())] = growth_.number(arcs_along(nodes));
+        proven.add(nodes.back(), growth_.paths().add(arcs_along(nodes)));
       }
-      proven.missing = 0;
       trees_.push_back(std::move(proven));
       ++counters_.proven;
     }
@@ -181,6 +185,7 @@ class Forest {
   Growth<Capacity> growth_;
   std::vector<NodeIndex> order_;
   std::vector<Tree> trees_;
+  std::optional<PathNumbers> path_numbers_;
   ForestCounters counters_;
 };
 

@@ -36,10 +36,10 @@ class Growth {
   // With `orbits`, the arcs of an orbit share one capacity, which counts uses by base trees.
   Growth(Network<Capacity>& network, const std::vector<NodeIndex>& terminals, TightSets<Capacity>& sets,
          const Orbits* orbits = nullptr)
-      : network_(network), sets_(sets), terminals_(terminals), paths_(network.nodes()),
-        is_terminal_(index(network.nodes())), stamp_(index(network.nodes())), settled_(index(network.nodes())),
-        distance_(index(network.nodes())), feeders_(index(network.nodes())), cost_(index(network.arcs())),
-        sent_(index(network.nodes())), sendable_(index(network.nodes())), depth_order_(network.nodes()) {
+      : network_(network), sets_(sets), terminals_(terminals), paths_(network), is_terminal_(index(network.nodes())),
+        stamp_(index(network.nodes())), settled_(index(network.nodes())), distance_(index(network.nodes())),
+        feeders_(index(network.nodes())), cost_(index(network.arcs())), sent_(index(network.nodes())),
+        sendable_(index(network.nodes())), depth_order_(network.nodes()) {
     for (const NodeIndex terminal : terminals) is_terminal_[index(terminal)] = true;
     capacity_arc_.resize(index(network.arcs()));
     std::iota(capacity_arc_.begin(), capacity_arc_.end(), 0);
@@ -63,7 +63,9 @@ class Growth {
     tree.root = root;
     tree.multiplicity = multiplicity;
     tree.missing = static_cast<NodeIndex>(terminals_.size()) - 1;
-    tree.entry.assign(index(network_.nodes()), Tree::kUnreached);
+    tree.entry.resize(index(network_.nodes()));
+    tree.within.assign(index(network_.nodes()) / 64 + 1, 0);
+    tree.flip(root);
     tree.paid.assign((index(sets_.size()) + 63) / 64, 0);
     for (SetIndex set = 0; set < sets_.size(); ++set) {
       if (sets_.contains(set, root)) close(tree, set);
@@ -85,9 +87,7 @@ class Growth {
   template <class Split>
   bool extend(Tree& tree, Rules rules, Split split) {
     find_ways(tree, rules);
-    std::sort(targets_.begin(), targets_.end(), [&](const Target& one, const Target& other) {
-      return std::tie(one.cost, one.turn) < std::tie(other.cost, other.turn);
-    });
+    std::sort(targets_.begin(), targets_.end());
     next_frontier_.clear();
     for (const Target& target : targets_) {
       if (tree.complete() || static_cast<NodeIndex>(next_frontier_.size()) >= rules.most) break;
@@ -136,9 +136,6 @@ class Growth {
     return depth_order_(tree.root, order, [&](NodeIndex node) { return parent(tree, node); });
   }
 
-  // The path by which the tree reaches a node other than its root.
-  std::span<const ArcIndex> path_to(const Tree& tree, NodeIndex node) const { return paths_[tree.entry[index(node)]]; }
-
   // Whether the node has no children in the tree.
   bool is_leaf(const Tree& tree, NodeIndex node) const {
     return std::none_of(terminals_.begin(), terminals_.end(), [&](NodeIndex other) {
@@ -166,8 +163,7 @@ class Growth {
   // Removes the node from the tree; the nodes reached through it must be removed too.
   void cut_off(Tree& tree, NodeIndex node) {
     release(tree.entry[index(node)], tree.multiplicity);
-    tree.entry[index(node)] = Tree::kUnreached;
-    ++tree.missing;
+    tree.remove(node);
   }
 
   // Computes the slack of the tight sets, and which trees pay for an entry, from the present trees.
@@ -203,13 +199,15 @@ class Growth {
   void replant(const Tree& tree) {
     for (const NodeIndex node : terminals_) {
       if (node == tree.root || !tree.reaches(node)) continue;
-      if (!occupy(path_to(tree, node), tree.multiplicity))
+      path_.clear();
+      paths_.for_each_arc(tree.entry[index(node)], [&](ArcIndex arc) { path_.push_back(arc); });
+      if (!occupy(path_, tree.multiplicity))
         throw std::logic_error("a tree does not fit into the capacity that it used");
     }
   }
 
-  void release(PathNumber path, Capacity multiplicity) {
-    for (const ArcIndex arc : paths_[path]) change(arc, multiplicity);
+  void release(ArcPath path, Capacity multiplicity) {
+    paths_.for_each_arc(path, [&](ArcIndex arc) { change(arc, multiplicity); });
   }
 
   // Takes the path out of the capacities and ignores tight sets; returns false, and does nothing, if it does not fit.
@@ -224,17 +222,12 @@ class Growth {
     return true;
   }
 
-  NodeIndex parent(const Tree& tree, NodeIndex node) const {
-    return network_.tail(paths_[tree.entry[index(node)]].front());
-  }
+  NodeIndex parent(const Tree& tree, NodeIndex node) const { return paths_.from(tree.entry[index(node)]); }
 
   // The capacity of the arc before any tree was grown.
   Capacity full(ArcIndex arc) const { return full_[index(arc)]; }
   bool is_terminal(NodeIndex node) const { return is_terminal_[index(node)]; }
-  // The number of a path that is not empty.
-  PathNumber number(std::span<const ArcIndex> path) {
-    return paths_.add(network_.tail(path.front()), network_.head(path.back()), path);
-  }
+  ArcPathTable& paths() { return paths_; }
   const ArcPathTable& paths() const { return paths_; }
   const Network<Capacity>& network() const { return network_; }
 
@@ -267,7 +260,7 @@ class Growth {
 
   // What is left of the arc's capacity.
   Capacity left(ArcIndex arc) const { return network_.capacity(capacity_arc(arc)); }
-  ArcIndex capacity_arc(ArcIndex arc) const { return capacity_arc_[index(arc)]; }
+  ArcIndex capacity_arc(ArcIndex arc) const { return shared_ ? capacity_arc_[index(arc)] : arc; }
   NodeIndex sender(ArcIndex arc) const { return sender_[index(network_.tail(arc))]; }
 
   void update_cost(ArcIndex arc) {
@@ -307,7 +300,8 @@ class Growth {
       if (is_terminal(head)) {
         if (tree.reaches(head) || !open(tree, arc, rules)) continue;
         const std::size_t turn = place >= first ? place - first : place + out.size() - first;
-        targets_.push_back({so_far + cost(arc) + sender_price_[index(sender_[index(head)])], turn, arc});
+        targets_.push_back(
+            {so_far + cost(arc) + sender_price_[index(sender_[index(head)])], static_cast<std::uint32_t>(turn), arc});
       } else if (!settled(head) && open(tree, arc, rules)) {
         feed(head, arc, so_far + cost(arc));
       }
@@ -395,8 +389,7 @@ class Growth {
     if (!pay_sets(tree, rules)) return;
     for (const ArcIndex arc : path_) change(arc, -tree.multiplicity);
     const NodeIndex head = network_.head(path_.back());
-    tree.entry[index(head)] = number(path_);
-    --tree.missing;
+    tree.add(head, paths_.add(path_));
     next_frontier_.push_back(head);
   }
 
@@ -459,8 +452,9 @@ class Growth {
   std::priority_queue<Visit, std::vector<Visit>, std::greater<>> open_;
   struct Target {
     Cost cost;
-    std::size_t turn;  // trees from different roots begin with different ones of equally good targets
+    std::uint32_t turn;  // trees from different roots begin with different ones of equally good targets
     ArcIndex arc;
+    bool operator<(const Target& other) const { return cost < other.cost || (cost == other.cost && turn < other.turn); }
   };
   std::vector<Target> targets_;
   struct BackStep {

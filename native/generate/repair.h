@@ -70,7 +70,7 @@ class Repair {
     for (std::size_t slot = 0; slot < arcs.size(); ++slot) slot_[index(arcs[slot])] = slot;
     for (std::size_t tree = 0; tree < trees_.size(); ++tree) {
       if (trees_[tree].root == node_ || !trees_[tree].reaches(node_)) continue;
-      users_[slot_[index(growth_.paths()[trees_[tree].entry[index(node_)]].back())]].push_back(tree);
+      users_[slot_[index(trees_[tree].entry[index(node_)].last)]].push_back(tree);
     }
   }
 
@@ -123,15 +123,13 @@ class Repair {
   }
 
   bool move(Tree& tree, const std::vector<ArcIndex>& path) {
-    const PathNumber before = tree.entry[index(node_)];
     // The paths were found one by one; an earlier move of the chain may have changed what a later path relies on.
     if (!holds(tree, network_.tail(path.front())) || !growth_.occupy(path, tree.multiplicity)) return false;
-    if (before == Tree::kUnreached) {
-      --tree.missing;
-    } else {
-      growth_.release(before, tree.multiplicity);
+    if (tree.reaches(node_)) {
+      growth_.release(tree.entry[index(node_)], tree.multiplicity);
+      tree.remove(node_);
     }
-    tree.entry[index(node_)] = growth_.number(path);
+    tree.add(node_, growth_.paths().add(path));
     return true;
   }
 

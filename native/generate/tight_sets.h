@@ -8,10 +8,12 @@
 #pragma once
 
 #include <algorithm>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "flow/network.h"
+#include "generate/flat_lists.h"
 #include "generate/node_sets.h"
 
 namespace forestcoll {
@@ -24,11 +26,12 @@ template <class Capacity>
 class TightSets {
  public:
   explicit TightSets(const Network<Capacity>& network)
-      : network_(network), entered_(static_cast<std::size_t>(network.arcs())), entered_tight_(entered_.size()) {}
+      : network_(network), entered_(static_cast<std::size_t>(network.arcs())),
+        entered_tight_(static_cast<std::size_t>(network.arcs())) {}
 
   SetIndex size() const { return members_.size(); }
   // The sets that the arc leads into and that trees respect.
-  const std::vector<SetIndex>& entered(ArcIndex arc) const {
+  std::span<const SetIndex> entered(ArcIndex arc) const {
     return (heeds_all_ ? entered_ : entered_tight_)[static_cast<std::size_t>(arc)];
   }
   bool contains(SetIndex set, NodeIndex node) const { return members_.contains(set, node); }
@@ -113,8 +116,8 @@ class TightSets {
     care_.push_back(terms.care);
     account_.push_back(set);
     for (const ArcIndex arc : terms.entering) {
-      entered_[static_cast<std::size_t>(arc)].push_back(set);
-      if (terms.care == Care::kTight) entered_tight_[static_cast<std::size_t>(arc)].push_back(set);
+      entered_.append(static_cast<std::size_t>(arc), set);
+      if (terms.care == Care::kTight) entered_tight_.append(static_cast<std::size_t>(arc), set);
     }
     return set;
   }
@@ -126,7 +129,7 @@ class TightSets {
   std::vector<SetIndex> account_;  // for each set, the set whose slack it pays from: itself, or one that shares it
   Care care_taken_ = Care::kTight;
   bool heeds_all_ = false;
-  std::vector<std::vector<SetIndex>> entered_, entered_tight_;  // for each arc, the sets that it leads into
+  FlatLists<SetIndex> entered_, entered_tight_;  // for each arc, the sets that it leads into
 };
 
 }  // namespace forestcoll
