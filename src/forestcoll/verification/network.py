@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.collective import PhaseOp
+from forestcoll.exact import exact_sum
 from forestcoll.schedule.rows import IntArray
 from forestcoll.topology import Topology
 
@@ -34,7 +35,11 @@ class Network:
 
     def can_join(self, op: PhaseOp) -> BoolArray:
         """Return which switches the routes of trees that do `op` may begin or end on."""
-        return self.can_aggregate if op is PhaseOp.REDUCE else self.can_multicast
+        return {PhaseOp.REDUCE: self.can_aggregate, PhaseOp.BROADCAST: self.can_multicast}[op]
+
+    def can_branch(self, op: PhaseOp) -> BoolArray:
+        """Return the nodes at which trees that do `op` may branch: compute nodes, and switches that can do it."""
+        return self.is_compute | self.can_join(op)
 
     def find_links(self, sources: IntArray, targets: IntArray) -> IntArray:
         """Return the number of the link from each source to its target, or -1 if there is no link."""
@@ -92,4 +97,4 @@ class Network:
         distinct, class_of = self.bandwidths
         leaving = class_of[inside[self.sources] & ~inside[self.targets]]
         counts = np.bincount(leaving, minlength=len(distinct)).tolist()
-        return sum((count * each for count, each in zip(counts, distinct, strict=True) if count), Fraction(0))
+        return exact_sum(count * each for count, each in zip(counts, distinct, strict=True) if count)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from forestcoll.collective import Collective
+from forestcoll.exact import exact_sum
 from forestcoll.proof import PricesProof
 from forestcoll.proof.prices import Port, PortKind
 from forestcoll.topology import Topology
@@ -25,7 +26,7 @@ _HALF_DUPLEX = "half-duplex"
 
 def prices_bound(proof: PricesProof, question: Question) -> Fraction:
     """Return the throughput that the prices prove."""
-    if question.collective is not Collective.BROADCAST or question.root is None:
+    if question.collective is not Collective.BROADCAST:
         raise UnprovenError(f"prices bound a series of broadcasts, and this is {question.collective.with_article}")
     if any(price <= 0 for _, price in proof.prices) or any(weight <= 0 for weight, _ in proof.cuts):
         raise UnprovenError("a price or the weight of a cut is 0 or less")
@@ -36,8 +37,8 @@ def prices_bound(proof: PricesProof, question: Question) -> Fraction:
         raise UnprovenError("there is no cut, or one is empty or contains the source or a switch")
     require_coarse([*(price for _, price in proof.prices), *(weight for weight, _ in proof.cuts)])
     _require_costs(proof, question.topology)
-    paid = sum((price for _, price in proof.prices), Fraction(0))
-    return paid / sum((weight for weight, _ in proof.cuts), Fraction(0))
+    paid = exact_sum(price for _, price in proof.prices)
+    return paid / exact_sum(weight for weight, _ in proof.cuts)
 
 
 def _require_costs(proof: PricesProof, topology: Topology) -> None:
@@ -49,7 +50,7 @@ def _require_costs(proof: PricesProof, topology: Topology) -> None:
     leaving = _costs(proof, topology)
     for source in topology.compute:
         for target, cost in _path_costs(topology, leaving, source):
-            due = sum((each for place, each in entered[target].items() if place not in entered[source]), Fraction(0))
+            due = exact_sum(each for place, each in entered[target].items() if place not in entered[source])
             if cost < due:
                 path = f"{node(topology, source)} -> {node(topology, target)} costs {number(cost)} at the prices"
                 raise UnprovenError(f"{path}, less than {number(due)}, the weight of the cuts that it enters")
@@ -60,7 +61,7 @@ def _costs(proof: PricesProof, topology: Topology) -> dict[int, list[tuple[int, 
     prices = dict(proof.prices)
     leaving: dict[int, list[tuple[int, Fraction]]] = {}
     for place, link in enumerate(topology.links):
-        cost = sum((prices.get(port, Fraction(0)) for port in occupied(topology, place)), Fraction(0))
+        cost = exact_sum(prices.get(port, Fraction(0)) for port in occupied(topology, place))
         leaving.setdefault(link.source, []).append((link.target, cost / link.bandwidth))
     return leaving
 

@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from forestcoll.collective import Collective
+from forestcoll.exact import exact_sum
 from forestcoll.proof import ReceiptProof
 from forestcoll.verification.network import BoolArray, Network
 from forestcoll.verification.proof_checks.question import Question, UnprovenError
@@ -32,4 +33,4 @@ def _bandwidth(network: Network, links: BoolArray) -> Fraction:
     """Return the total bandwidth of the marked links."""
     distinct, class_of = network.bandwidths
     counts = np.bincount(class_of[links], minlength=len(distinct)).tolist()
-    return sum((count * each for count, each in zip(counts, distinct, strict=True)), Fraction(0))
+    return exact_sum(count * each for count, each in zip(counts, distinct, strict=True))
