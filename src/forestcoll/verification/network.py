@@ -94,7 +94,10 @@ class Network:
 
     def exit_bandwidth(self, inside: BoolArray) -> Fraction:
         """Return the total bandwidth of the links that leave the nodes marked in `inside`."""
+        return self.total_bandwidth(inside[self.sources] & ~inside[self.targets])
+
+    def total_bandwidth(self, links: BoolArray) -> Fraction:
+        """Return the total bandwidth of the marked links."""
         distinct, class_of = self.bandwidths
-        leaving = class_of[inside[self.sources] & ~inside[self.targets]]
-        counts = np.bincount(leaving, minlength=len(distinct)).tolist()
-        return exact_sum(count * each for count, each in zip(counts, distinct, strict=True) if count)
+        counts = np.bincount(class_of[links], minlength=len(distinct)).tolist()
+        return exact_sum(count * each for count, each in zip(counts, distinct, strict=True))

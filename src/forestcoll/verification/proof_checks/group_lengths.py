@@ -46,7 +46,7 @@ def groups_bound(proof: GroupLengthsProof, groups: Sequence[tuple[Fraction, Ques
     """Return the algbw, for size 1, that the lengths prove for groups with their sizes, all on one network."""
     question = groups[0][1]
     bandwidths = {(link.source, link.target): link.bandwidth for link in question.topology.links}
-    if min(proof.lengths, default=0) < 0:
+    if any(length < 0 for length in proof.lengths):
         raise UnprovenError("a length is negative")
     if len(set(proof.ends)) < len(proof.ends):
         raise UnprovenError("a link has two lengths")
@@ -103,11 +103,10 @@ def _needed(question: Question, least: "_Least", far: int) -> Fraction:
 
 def _from_any(sources: Sequence[int], targets: Sequence[int], branching: Sequence[int], apart: Matrix) -> int:
     """Return the least length of trees from the sources that reach all targets, or a lower limit of it."""
-    one, *others = sources
+    one = sources[0]
     merged = apart.copy()
     merged[one], merged[:, one] = apart[list(sources)].min(axis=0), apart[:, list(sources)].min(axis=1)
-    able = [node for node in branching if node not in others]
-    return _least(merged, able, [one, *(node for node in targets if node not in sources)])[one]
+    return _least(merged, branching, [one, *(node for node in targets if node not in sources)])[one]
 
 
 class _Least:
