@@ -42,6 +42,13 @@ def test_links_are_found_by_their_ends(most: int, monkeypatch: pytest.MonkeyPatc
     assert found.find_links(np.array([], dtype=np.int32), np.array([], dtype=np.int32)).tolist() == []
 
 
+def test_of_many_links_with_equal_ends_the_first_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(network, "MAX_TABLE", 0)
+    links = tuple(Link(place % 2, 1 - place % 2, Fraction(1)) for place in range(64))
+    found = Network(replace(RING, links=links))
+    assert found.find_links(np.array([0, 1]), np.array([1, 0])).tolist() == [0, 1]
+
+
 def test_the_abilities_of_nodes() -> None:
     found = Network(uneven())
     assert found.is_compute.tolist() == [True, True, True, False, False]
@@ -66,12 +73,13 @@ def test_bandwidths_are_added_by_class() -> None:
         ([3, 2, 7, 2, 3, 2], "1", [0, 1, 2, 3, 4, 5]),
         ([1, 1, 3, 0, 0, 0], "1/2", [1]),
         ([9, 6, 1, 5, 9, 6], "3", [0, 1, 4, 5]),
+        ([0, 0, 2**60 + 1, 0, 0, 0], str(Fraction(2**60 + 1, 7)), [2]),
         ([0, 0, 2**70, 0, 0, 0], str(Fraction(2**70, 7)), [2]),
         ([0, 0, 0, 0, 0, 0], "0", [0, 1, 2, 3, 4, 5]),
     ],
 )
 def test_the_busiest_links_need_the_longest_time(loads: list[int], longest: str, links: list[int]) -> None:
-    time, found = Network(uneven()).busiest(np.array(loads, dtype=object if max(loads) > 2**60 else np.int64))
+    time, found = Network(uneven()).busiest(np.array(loads, dtype=object if max(loads) > 2**62 else np.int64))
     assert (str(time), found.tolist()) == (longest, links)
 
 

@@ -5,9 +5,13 @@ from fractions import Fraction
 
 import pytest
 
-from forestcoll.proof import ReceiptProof
+from forestcoll.collective import Collective, PhaseOp
+from forestcoll.proof import Bound, CutProof, ReceiptProof
+from forestcoll.schedule.rows import Rows
+from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.solver.generate import generate
-from forestcoll.verification import claims
+from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.verification import Fault, claims
 from forestcoll.verification.claims import Claim, bound_rules, is_optimal
 from forestcoll.verification.network import Network
 from forestcoll.verification.proof_checks.question import UnprovenError
@@ -45,6 +49,46 @@ def test_a_schedule_above_its_bound_is_refused() -> None:
     assert message is not None
     assert message.startswith(f"the schedule achieves {BEST + 1}, but the ")
     assert message.endswith(str(BEST))
+
+
+def thin(bandwidth: str) -> Topology:
+    """Return a line of three nodes, in which a link of this bandwidth leads to the last one, and no link back."""
+    builder = TopologyBuilder("line")
+    for name in "abc":
+        builder.add_compute(name)
+    builder.add_duplex("a", "b", 1)
+    builder.add_link("b", "c", Fraction(bandwidth))
+    return builder.build(connected=False)
+
+
+def of_cut(inside: tuple[int, ...]) -> Claim:
+    """Return a claim about a broadcast from the first node of the line: the rules about a cut read no routes."""
+    topology, bound = thin("1/2"), Bound(Collective.BROADCAST, Fraction(3), CutProof(inside))
+    phase = Phase(PhaseOp.BROADCAST, (0,), (Fraction(1),), Rows.of([[]]))
+    trees = TreeSchedule(
+        topology, Collective.BROADCAST, Rows.of([]), (phase,), algbw=Fraction(1), bound=bound, ranks=(0, 1, 2)
+    )
+    return Claim(trees, Network(topology), None, (CutProof,))
+
+
+NO_DATA = "cut: none of the ranks inside has a shard, so no data must leave the cut; expected one or more"
+PROVEN = "2 of 3 ranks and has exit bandwidth 1/2; 1 of the data must leave it: expected 1/2 / (1) = 1/2"
+
+
+@pytest.mark.parametrize(
+    ("inside", "rule", "message"),
+    [
+        ((0, 3), "certificate-cut", "cut: position 1 holds node number 3; expected 0 to 2"),
+        ((0, -1), "certificate-cut", "cut: position 1 holds node number -1; expected 0 to 2"),
+        ((1, 1), "certificate-cut", "cut: position 1 holds 'b' again; expected each node at most once"),
+        ((2,), "certificate-exit", "cut: no link leaves its 1 nodes; expected an exit bandwidth of more than 0"),
+        ((1,), "certificate-data", NO_DATA),
+        ((0, 1), "certificate-bound", f"optimal_algbw is 3, but the cut ('a', 'b') contains {PROVEN}"),
+    ],
+)
+def test_the_first_fault_of_a_cut_is_named(inside: tuple[int, ...], rule: str, message: str) -> None:
+    rules = (*claims.FORM, *bound_rules("the shards inside"))
+    assert first_fault(of_cut(inside), rules) == Fault(rule, message)
 
 
 @pytest.mark.parametrize(

@@ -29,9 +29,9 @@ class Network:
         links = topology.links
         self.sources = np.fromiter((link.source for link in links), dtype=np.int64, count=len(links))
         self.targets = np.fromiter((link.target for link in links), dtype=np.int64, count=len(links))
-        self.is_compute: BoolArray = np.array([node.is_compute for node in topology.nodes], dtype=np.bool_)
-        self.can_aggregate: BoolArray = np.array([node.aggregation for node in topology.nodes], dtype=np.bool_)
-        self.can_multicast: BoolArray = np.array([node.multicast for node in topology.nodes], dtype=np.bool_)
+        self.is_compute: BoolArray = np.array([node.is_compute for node in topology.nodes])
+        self.can_aggregate: BoolArray = np.array([node.aggregation for node in topology.nodes])
+        self.can_multicast: BoolArray = np.array([node.multicast for node in topology.nodes])
 
     def can_join(self, op: PhaseOp) -> BoolArray:
         """Return which switches the routes of trees that do `op` may begin or end on."""
@@ -49,7 +49,7 @@ class Network:
             return found
         codes, order = self._sorted_codes
         if not len(codes):
-            return np.full(len(sources), -1, dtype=np.int64)
+            return np.full(len(sources), -1)
         places = np.minimum(np.searchsorted(codes, wanted), len(codes) - 1)
         return np.where(codes[places] == wanted, order[places], -1)
 

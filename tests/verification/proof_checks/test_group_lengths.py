@@ -161,6 +161,15 @@ def test_trees_of_the_most_members_are_exact(monkeypatch: pytest.MonkeyPatch) ->
     assert bounds_on_grid([(SUM, 1)], 1) == {"39"}
 
 
+def test_another_node_may_be_merged_with_any_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All data is for node 4. A node without data of its own brings the second source to it for free."""
+    monkeypatch.setattr(group_lengths, "MOST_MEMBERS", 1)
+    monkeypatch.setattr(proof_module, "MOST_MEMBERS", 1)
+    proof = GroupLengthsProof.of(GRID, (0, 5, 2, 5, 5, 4, 3, 4, 5, 1, 2, 2, 4, 3, 4, 3, 4, 0))
+    demand = replace(BROADCAST, ranks=(0, 3, 4), sources=(0, 3), targets=(4,))
+    assert by_judge(proof, GRID, [Group(demand)]) is by_proof(proof, GRID, [Group(demand)]) is None
+
+
 def one_way() -> Topology:
     """Return a line of three nodes in which data moves in one direction."""
     builder = TopologyBuilder("one way")
@@ -169,6 +178,11 @@ def one_way() -> Topology:
     builder.add_link("a", "b", 1)
     builder.add_link("b", "c", 2)
     return builder.build(connected=False)
+
+
+def test_a_length_may_be_0() -> None:
+    line, proof = one_way(), GroupLengthsProof(((0, 1), (1, 2)), (0, 3))
+    assert proven(proof, question_of(line, BROADCAST)) == proof.algbw(line, BROADCAST) == 2
 
 
 def test_only_roots_with_data_need_a_tree() -> None:

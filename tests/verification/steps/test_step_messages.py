@@ -116,11 +116,19 @@ def test_an_all_to_all_that_leaves_out_data_is_refused(parts: list[tuple[str, st
     )
 
 
+@pytest.mark.parametrize(("more", "lacks"), [((0, "0", "1", 0, 1), (1, 0)), ((0, "0", "1", 0, 2), (0, 1))])
+def test_what_another_node_receives_does_not_count(more: Sent, lacks: tuple[int, int]) -> None:
+    step = [more, *(sent for sent in direct(TRIANGLE) if sent[3:] != lacks)]
+    fault = verify(StepSchedule(TRIANGLE, Collective.ALL_TO_ALL, (phase_of(step),))).fault
+    assert fault is not None
+    assert fault.message.startswith(f"node {'abc'[lacks[1]]!r} never receives all of part")
+
+
 HALVES = [(0, "0", "1/2", 0, 1), (0, "1/2", "1", 0, 1)]
 
 
-def faults() -> Iterator[tuple[str, StepSchedule]]:
-    """Yield schedules, each with its name, most of which break a rule."""
+def of_data() -> Iterator[tuple[str, StepSchedule]]:
+    """Yield allgathers, each with its name, most of which send data that is missing or too late."""
     late = without(whole(0, 0, 2))
     yield "sent as it arrives", allgather([], [], [*late, whole(0, 1, 2)])
     yield "sent after it arrived", allgather([], [], late, [whole(0, 1, 2)])
@@ -132,12 +140,20 @@ def faults() -> Iterator[tuple[str, StepSchedule]]:
     yield "a part of which the second piece is late", allgather([quarters[0], *rest], [quarters[1], *second])
     yield "half of a shard is missing", allgather([HALVES[1], *without(whole(0, 0, 1))])
     yield "the other half is missing", allgather([HALVES[0], *without(whole(0, 0, 1))])
+    yield "half of another shard is missing", allgather([(1, "1/2", "1", 1, 2), *without(whole(1, 1, 2))])
+    of_b = [(1, "0", "1/4", 1, 2), (1, "1/4", "1/2", 1, 2)]
+    then = [(1, "0", "1/2", 2, 0), (1, "1/2", "1", 1, 0), (1, "1/2", "1", 1, 2)]
+    yield "a part of another shard in two pieces", allgather([*of_b, *without(whole(1, 1, 0), whole(1, 1, 2))], then)
     ends = [(one, "1/2", "1", one, other) for one in range(3) for other in range(3) if one != other]
     yield "all first halves are missing", allgather(ends)
     yield "all second halves are missing", allgather([(each[0], "0", "1/2", *each[3:]) for each in ends])
     last = [(2, "0", "1/2", 2, 1), *without(whole(2, 2, 1), whole(2, 2, 0))]
     yield "the last piece is too short", allgather(last, [whole(2, 1, 0)])
     yield "a shard returns to its owner", allgather(DIRECT, [whole(2, 1, 2), whole(2, 0, 2)])
+
+
+def of_form() -> Iterator[tuple[str, StepSchedule]]:
+    """Yield schedules, each with its name, most of which have a wrong form or claim."""
     empty = (Fraction(1), Fraction(0), Fraction(0))
     only = [whole(0, 0, 1), whole(0, 0, 2)]
     yield "shards of no size need not be sent", allgather(only, shards=empty)
@@ -156,6 +172,7 @@ def faults() -> Iterator[tuple[str, StepSchedule]]:
     yield "a first hop without a link", crossing((0, 2, 1), (1, 0, 3))
     yield "another route of the second phase", replace(both, phases=(first, wrong), routes=Rows.of([[0, 1, 2]]))
     yield "too few phases", replace(both, phases=(first,))
+    yield "too many phases", replace(both, collective=Collective.ALLGATHER)
     yield "ranks twice", replace(crossing(*RIGHT), ranks=(0, 0))
     yield "a rank after the last node", replace(crossing(*RIGHT), ranks=(0, 4))
     columns = first.transfers
@@ -192,7 +209,7 @@ def listed() -> Iterator[tuple[str, StepSchedule]]:
 
 
 def test_every_message_of_steps() -> None:
-    fault_lists.check("steps", [(name, verify(each).fault) for name, each in (*faults(), *listed())])
+    fault_lists.check("steps", [(name, verify(each).fault) for name, each in (*of_data(), *of_form(), *listed())])
 
 
 def pairs() -> Topology:

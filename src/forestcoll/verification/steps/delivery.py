@@ -71,7 +71,7 @@ def _first_not_held(spread: Spread) -> int | None:
 def _complete_at(spread: Spread, pieces: Pieces) -> IntArray:
     """Return, for each owner, the step at which it has the whole shard, or a step that never comes."""
     never = np.iinfo(np.int64).max
-    complete = np.full(spread.nodes**2, never, dtype=np.int64)
+    complete = np.full(spread.nodes**2, never)
     whole = np.flatnonzero(_is_whole(spread, pieces))
     latest = np.maximum.reduceat(pieces.steps, pieces.starts[whole])
     # reduceat covers all pieces up to the next given start. The result is exact if the pieces of these owners are
