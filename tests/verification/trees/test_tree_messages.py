@@ -16,6 +16,7 @@ import fault_lists
 from forestcoll.schedule import rows
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
+from forestcoll.solver.generate import generate
 from forestcoll.topology import Shift, Symmetry
 from forestcoll.verification import Fault, verify
 from forestcoll.verification.routes import table
@@ -90,6 +91,17 @@ def others() -> Iterator[tuple[str, TreeSchedule]]:
     turned_by_two.trees = [replace(tree, share=tree.share / 2) for tree in turned_by_two.trees]
     turned_by_two.shifts = [(2, [2, 3, 0, 1])]
     yield "a broadcast with a symmetry of order 2", turned_by_two.freeze()
+    triangle = generate("ring:nodes=3")
+    links = [
+        replace(link, bandwidth=link.bandwidth / (1 + (place == 3)))
+        for place, link in enumerate(triangle.topology.links)
+    ]
+    slower = replace(triangle.topology, links=tuple(links))
+    yield (
+        "a shift that maps a link to the first one, which is faster",
+        replace(triangle, topology=slower, symmetry=Symmetry((Shift(3, np.array([2, 0, 1])),))),
+    )
+    yield "a rank after the last node", replace(triangle, ranks=(0, 3))
 
 
 @pytest.mark.parametrize("size", [1, 2**20])
