@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from test_conditions import question_of
-from test_values import LINE, hub
+from test_values import LINE, hub, with_dead_end
 
 from forestcoll.allreduce.linear_program import allreduce_optimum
 from forestcoll.collective import Collective
@@ -88,6 +88,20 @@ def letter_h() -> Topology:
     return builder.build()
 
 
+def two_switches() -> Topology:
+    """Return three nodes that all send to a switch that adds up. It sends to one that copies, which sends to all."""
+    builder = TopologyBuilder("two switches")
+    for name in "abc":
+        builder.add_compute(name)
+    builder.add_switch("adds", aggregation=True)
+    builder.add_switch("copies", multicast=True)
+    for name in "abc":
+        builder.add_link(name, "adds", 1)
+        builder.add_link("copies", name, 1)
+    builder.add_link("adds", "copies", 1)
+    return builder.build()
+
+
 def without_a_link_back() -> Topology:
     return replace(RING, nodes=RING.nodes[:2], links=RING.links[:1])
 
@@ -107,6 +121,8 @@ def with_lonely_hub() -> Topology:
         (hub(aggregation=True), None, "27/7"),
         (hub(multicast=True, aggregation=True), None, "9/2"),
         (with_lonely_hub(), None, "4/3"),
+        (with_dead_end(), None, "17/4"),
+        (two_switches(), None, "7/8"),
     ],
 )
 def test_trees_of_both_phases_branch_at_nodes_that_copy_and_add_up(

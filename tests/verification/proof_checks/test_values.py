@@ -12,6 +12,7 @@ from forestcoll.proof import (
     LengthsProof,
     PartitionProof,
     Proof,
+    ProofError,
     ReceiptProof,
     TreeDualProof,
     TreeLengthsProof,
@@ -182,6 +183,19 @@ DUALS: list[tuple[TreeDualProof, Topology, Demand, str]] = [
 @pytest.mark.parametrize(("proof", "topology", "demand", "value"), DUALS)
 def test_weights_of_sets_prove_this_value(proof: Proof, topology: Topology, demand: Demand, value: str) -> None:
     assert str(proven(proof, question_of(topology, demand))) == str(proof.algbw(topology, demand)) == value
+
+
+@pytest.mark.parametrize(
+    ("topology", "demand"),
+    [(hub(multicast=True, aggregation=True), ALLREDUCE), (LINE, replace(ALLREDUCE, ranks=ENDS))],
+    ids=["a switch that copies and adds up", "an idle node"],
+)
+def test_the_root_of_an_allreduce_may_be_outside_all_sets(topology: Topology, demand: Demand) -> None:
+    proof = dual((DOWN, (0,), 1), (UP, (2,), 1))
+    with pytest.raises(UnprovenError, match=r"^the sets contain no data$"):
+        proven(proof, question_of(topology, demand))
+    with pytest.raises(ProofError):
+        proof.algbw(topology, demand)
 
 
 def test_a_link_into_a_dead_end_needs_no_opposite_link() -> None:

@@ -250,6 +250,39 @@ def test_the_bound_of_an_all_to_all_is_the_least_of_the_claim_and_of_what_the_ju
     assert report.bound == Bound(demand.collective, Fraction(algbw), proof)
 
 
+BACK = [(other, "0", "1", one, other) for one, other in permutations(range(3), 2)]
+"""Each node sends its part of the sum that ends on another node to this node."""
+
+LARGE_A = (Fraction(9, 10), Fraction(1, 20), Fraction(1, 20))
+
+
+@pytest.mark.parametrize(
+    ("topology", "collective", "shards", "algbw"),
+    [
+        (TRIANGLE.transposed(), Collective.ALLGATHER, None, "9/2"),
+        (TRIANGLE.transposed(), Collective.ALLGATHER, LARGE_A, "140/19"),
+        (TRIANGLE, Collective.REDUCE_SCATTER, None, "9/2"),
+        (TRIANGLE, Collective.REDUCE_SCATTER, LARGE_A, "140/19"),
+        (TRIANGLE.transposed(), Collective.ALLREDUCE, LARGE_A, "3"),
+        (TRIANGLE, Collective.ALLREDUCE, LARGE_A, "3"),
+        (RING, Collective.ALLREDUCE, None, "4/3"),
+    ],
+)
+def test_the_bound_is_that_of_the_slowest_node_or_of_all_that_is_received(
+    topology: Topology, collective: Collective, shards: tuple[Fraction, ...] | None, algbw: str
+) -> None:
+    phases = {
+        Collective.ALLGATHER: (phase_of(DIRECT),),
+        Collective.REDUCE_SCATTER: (phase_of(BACK, op=PhaseOp.REDUCE),),
+        Collective.ALLREDUCE: (phase_of(BACK, op=PhaseOp.REDUCE), phase_of(DIRECT)),
+    }
+    schedule = StepSchedule(topology, collective, phases[collective], shards=shards)
+    report = verify(bfb(RING, collective) if topology is RING else schedule)
+    assert report.fault is None
+    assert report.bound is not None
+    assert str(report.bound.algbw) == algbw
+
+
 @pytest.mark.parametrize(
     ("parts", "unit", "times"),
     [(2**62, 2, 1), (2**61, 2, 4), (2**40, 2**30, 1)],

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -17,9 +18,10 @@ from forestcoll.schedule import rows
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.solver.generate import generate
-from forestcoll.topology import Shift, Symmetry
+from forestcoll.topology import Shift, Symmetry, Topology, TopologyBuilder
 from forestcoll.verification import Fault, verify
 from forestcoll.verification.routes import table
+from forestcoll.verification.routes.case import RouteCase
 from forestcoll.verification.trees import delivery
 from verify_drafts import (
     Draft,
@@ -52,6 +54,16 @@ def _changed(make: Callable[[], Draft], change: Callable[[Draft], None]) -> Iter
     draft = make()
     change(draft)
     yield f"{make.__name__}{change.__name__}", draft
+
+
+def complete(count: int) -> Topology:
+    """Return a network with a link between every two nodes."""
+    builder = TopologyBuilder("complete")
+    for node in range(count):
+        builder.add_compute(node)
+    for one, other in combinations(range(count), 2):
+        builder.add_duplex(one, other, 1)
+    return builder.build()
 
 
 def others() -> Iterator[tuple[str, TreeSchedule]]:
@@ -102,6 +114,21 @@ def others() -> Iterator[tuple[str, TreeSchedule]]:
         replace(triangle, topology=slower, symmetry=Symmetry((Shift(3, np.array([2, 0, 1])),))),
     )
     yield "a rank after the last node", replace(triangle, ranks=(0, 3))
+    six = generate(complete(6))
+    yield (
+        "a shift that returns early to two of six nodes",
+        replace(six, symmetry=Symmetry((Shift(4, np.array([1, 2, 3, 0, 5, 4])),))),
+    )
+
+
+def test_nodes_of_different_routes_are_different_in_networks_of_any_size() -> None:
+    """Entries of routes are sorted by numbers that do not fit 32 bits if the network has many nodes."""
+    ring = generate("ring:nodes=4").topology
+    case = RouteCase(ring, None, Rows.of([[0, 1], [1, 0]]), None)
+    case.network.size = 2**40
+    assert table.node_repeated(case) is None
+    twice = RouteCase(ring, None, Rows.of([[0, 1], [0, 1, 2, 1]]), None)
+    assert table.node_repeated(twice) == "route 1 (0 -> 1 -> 2 -> 1) visits 1 twice; expected each node at most once"
 
 
 @pytest.mark.parametrize("size", [1, 2**20])
