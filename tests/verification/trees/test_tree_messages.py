@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.solver.generate import generate
 from forestcoll.topology import Shift, Symmetry, Topology, TopologyBuilder
 from forestcoll.verification import Fault, verify
-from forestcoll.verification.routes import table
+from forestcoll.verification.routes import table, wording
 from forestcoll.verification.routes.case import RouteCase
 from forestcoll.verification.trees import delivery
 from verify_drafts import (
@@ -114,6 +114,9 @@ def others() -> Iterator[tuple[str, TreeSchedule]]:
         replace(triangle, topology=slower, symmetry=Symmetry((Shift(3, np.array([2, 0, 1])),))),
     )
     yield "a rank after the last node", replace(triangle, ranks=(0, 3))
+    square = generate("ring:nodes=4")
+    shifts = (Shift(2, np.array([2, 3, 0, 1])), Shift(2, np.array([1, 0, 2, 3])))
+    yield "a second shift that maps a link to no link", replace(square, symmetry=Symmetry(shifts))
     six = generate(complete(6))
     yield (
         "a shift that returns early to two of six nodes",
@@ -129,6 +132,29 @@ def test_nodes_of_different_routes_are_different_in_networks_of_any_size() -> No
     assert table.node_repeated(case) is None
     twice = RouteCase(ring, None, Rows.of([[0, 1], [0, 1, 2, 1]]), None)
     assert table.node_repeated(twice) == "route 1 (0 -> 1 -> 2 -> 1) visits 1 twice; expected each node at most once"
+
+
+def test_kinds_of_nodes_and_long_lists_in_messages() -> None:
+    builder = TopologyBuilder("kinds")
+    for name in "abc":
+        builder.add_compute(name)
+    for copies, adds in ((False, False), (True, False), (False, True), (True, True)):
+        builder.add_switch(f"{copies} {adds}", multicast=copies, aggregation=adds)
+    for one, other in pairwise("abc"):
+        builder.add_duplex(one, other, 1)
+    case = RouteCase(builder.build(), (0, 1), Rows.of([]), None)
+    assert [wording.kind(case, node) for node in range(7)] == [
+        "rank 'a'",
+        "rank 'b'",
+        "idle node 'c'",
+        "switch 'False False'",
+        "switch 'True False' that can multicast",
+        "switch 'False True' that can aggregate",
+        "switch 'True True' that can multicast and aggregate",
+    ]
+    assert wording.kind(RouteCase(case.topology, None, Rows.of([]), None), 2) == "compute node 'c'"
+    assert wording.listed(range(8)) == "(0, 1, 2, 3, 4, 5, 6, 7)"
+    assert wording.listed(range(9)) == "(0, 1, 2, 3, 4, 5, 6, 7, ...)"
 
 
 @pytest.mark.parametrize("size", [1, 2**20])
