@@ -103,7 +103,7 @@ soak: $(STAMPS)/package ## look for faults for 12 minutes: random networks, sche
 soak-long: $(STAMPS)/package ## look for faults for about an hour on 2 cores, and write the figures into docs/reliability.md
 	$(BIN)/python benchmarks/reliability.py --hour --document docs/reliability.md
 
-MUTANTS := trees/ flows/case.py flows/delivery.py flows/judge.py flows/wording.py bundle/ series/ proof_checks/cut.py proof_checks/partition.py proof_checks/receipt.py
+MUTANTS := trees/ flows/ steps/ series/ bundle/ routes/ proof_checks/ claims.py judges.py network.py permutations.py reading.py report.py rule.py search.py wording.py
 mutants: $(STAMPS)/package $(STAMPS)/test ## change each line of the verifier, and look for changes that no test notices
 	$(BIN)/python benchmarks/mutants.py $(MUTANTS)
 

@@ -32,9 +32,18 @@ NEAR = {
     "steps/": ["steps"],
     "series/": ["series"],
     "proof_checks/": ["proof_checks"],
-    "": [""],
+    "": [
+        "test_arrays.py",
+        "test_claims.py",
+        "test_judges.py",
+        "test_reading.py",
+        "test_wording.py",
+        "flows/test_flow_messages.py",
+        "steps/test_step_messages.py",
+        "trees/test_tree_messages.py",
+    ],
 }
-"""For each part of `verification`, the folders of tests/verification whose tests are tried."""
+"""For each part of `verification`, the folders and files of tests/verification whose tests are tried."""
 
 LONG = [
     "test_the_report_of_a_changed_schedule_equals_that_of_its_expanded_form",
@@ -63,7 +72,7 @@ def tried(files: list[Path], folders: list[str], jobs: int, only: set[Key] | Non
 
     Args:
         files: the files to change.
-        folders: the folders of tests/verification with the tests.
+        folders: the folders and files of tests/verification with the tests.
         jobs: the processes at the same time.
         only: the changes to try; all if None.
     """

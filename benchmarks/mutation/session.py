@@ -113,9 +113,8 @@ class Session:
                 continue
             while len(running) >= self.jobs:
                 self._collect(running)
-            limit = 5 + 10 * sum(self.seconds[number] for number in chosen)
-            tests = [items[number] for number in chosen]
-            work = partial(_try, functions[str(path)], path, change, tests, limit)
+            tests = {items[number]: 1 + 10 * self.seconds[number] for number in chosen}
+            work = partial(_try, functions[str(path)], path, change, tests)
             running[_fork(work)] = path, change
         while running:
             self._collect(running)
@@ -188,19 +187,23 @@ def _fork(work: Callable[[], int]) -> int:
         os._exit(status)
 
 
-def _try(functions: list[FunctionType], path: Path, change: Change, items: list[pytest.Item], limit: float) -> int:
-    """Make the change and run the tests up to the first that fails; return 1 if one fails, 2 without a change."""
+def _try(functions: list[FunctionType], path: Path, change: Change, tests: dict[pytest.Item, float]) -> int:
+    """Make the change and run the tests up to the first that fails; return 1 if one fails, 2 without a change.
+
+    Each test has a limit of CPU seconds. If it takes longer, the process is stopped.
+    """
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 1)
     os.dup2(quiet, 2)
-    seconds = int(limit) + 1
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.alarm(MOST_WAIT)
     if not substitute(functions, path, change):
         return 2
-    for number, item in enumerate(items):
+    items = list(tests)
+    for number, (item, limit) in enumerate(tests.items()):
+        signal.setitimer(signal.ITIMER_PROF, limit)
         following = items[number + 1] if number + 1 < len(items) else None
         if not _run(item, following):
             return 1

@@ -6,11 +6,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from forestcoll.collective import Collective
 from forestcoll.errors import InternalError
+from forestcoll.proof import CutProof
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.solver.generate import generate
 from forestcoll.topology.registry import build_topology
-from forestcoll.verification import certified, judges, network, rules, verify
+from forestcoll.verification import Fault, Report, SeriesReport, certified, judges, network, rules, verify
 
 
 def test_a_kind_without_a_judge_is_a_defect(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -34,6 +36,25 @@ def test_rules_are_listed_by_collective_or_kind(of: str, first: str) -> None:
     names = [name for name, _ in rules(of)]
     assert names[0] == first
     assert len(set(names)) == len(names)
+
+
+def test_collectives_whose_pairs_exchange_data_have_the_rules_of_flows() -> None:
+    assert rules("all-to-all") == rules("gather") == rules("flows")
+    assert rules("allgather") == rules("trees") != rules("allreduce")
+    assert rules(Collective.ALLREDUCE) == rules("all_reduce")
+
+
+def test_the_report_of_a_right_schedule_is_returned() -> None:
+    report = verify(generate("ring:nodes=4"))
+    assert certified(report) is report
+    assert report.ok
+    assert isinstance(report.proof, CutProof)
+    assert Report(report.fault).proof is None
+    assert not Report(Fault("a-rule", "a message")).ok
+
+
+def test_the_algbw_of_a_series_is_its_throughput() -> None:
+    assert SeriesReport(None, Fraction(7, 3)).throughput == Fraction(7, 3)
 
 
 def test_the_rules_of_steps_and_series_end_with_their_claims() -> None:

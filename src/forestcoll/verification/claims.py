@@ -141,24 +141,23 @@ def bound_wrong(claim: Claim) -> str | None:
     bound = claim.schedule.bound
     if bound is None or bound.algbw == claim.proven:
         return None
-    return f"optimal_algbw is {wording.number(bound.algbw)}, but {_proof(claim)}"
+    return f"optimal_algbw is {wording.number(bound.algbw)}, but {_proven_by(bound.proof, claim)}"
 
 
 def beaten(claim: Claim) -> str | None:
     """Find a schedule that is faster than the proven bound."""
     if claim.proof is None or claim.achieved is None or claim.achieved <= claim.proven:
         return None
-    return f"the schedule achieves {wording.number(claim.achieved)}, but {_proof(claim)}"
+    return f"the schedule achieves {wording.number(claim.achieved)}, but {_proven_by(claim.proof, claim)}"
 
 
-def _proof(claim: Claim) -> str:
+def _proven_by(proof: Proof, claim: Claim) -> str:
     """Return in words which bound the proof proves, and how."""
-    if not isinstance(claim.proof, CutProof):
-        kind = "" if claim.proof is None else claim.proof.kind
-        return f"the proof of kind {kind!r} proves {wording.number(claim.proven)}"
-    question, nodes = claim.question, wording.nodes(claim.network.topology, claim.proof.inside)
-    leaving, part = (wording.number(find(claim.proof, question)) for find in (cut.exit_bandwidth, cut.must_leave))
-    count = f"{cut.members_inside(claim.proof, question)} of {len(question.members)}"
+    if not isinstance(proof, CutProof):
+        return f"the proof of kind {proof.kind!r} proves {wording.number(claim.proven)}"
+    question, nodes = claim.question, wording.nodes(claim.network.topology, proof.inside)
+    leaving, part = (wording.number(find(proof, question)) for find in (cut.exit_bandwidth, cut.must_leave))
+    count = f"{cut.members_inside(proof, question)} of {len(question.members)}"
     holds = f"contains {count} {wording.members(claim.schedule.ranks)} and has exit bandwidth {leaving}"
     formula = f"{part} of the data must leave it: expected {leaving} / ({part}) = {wording.number(claim.proven)}"
     return f"the cut ({nodes}) {holds}; {formula}"

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.collective import PhaseOp
+from forestcoll.exact import exact_sum
 from forestcoll.schedule.rows import IntArray
 from forestcoll.topology import Topology
 
@@ -28,13 +29,17 @@ class Network:
         links = topology.links
         self.sources = np.fromiter((link.source for link in links), dtype=np.int64, count=len(links))
         self.targets = np.fromiter((link.target for link in links), dtype=np.int64, count=len(links))
-        self.is_compute: BoolArray = np.array([node.is_compute for node in topology.nodes], dtype=np.bool_)
-        self.can_aggregate: BoolArray = np.array([node.aggregation for node in topology.nodes], dtype=np.bool_)
-        self.can_multicast: BoolArray = np.array([node.multicast for node in topology.nodes], dtype=np.bool_)
+        self.is_compute: BoolArray = np.array([node.is_compute for node in topology.nodes])
+        self.can_aggregate: BoolArray = np.array([node.aggregation for node in topology.nodes])
+        self.can_multicast: BoolArray = np.array([node.multicast for node in topology.nodes])
 
     def can_join(self, op: PhaseOp) -> BoolArray:
         """Return which switches the routes of trees that do `op` may begin or end on."""
-        return self.can_aggregate if op is PhaseOp.REDUCE else self.can_multicast
+        return {PhaseOp.REDUCE: self.can_aggregate, PhaseOp.BROADCAST: self.can_multicast}[op]
+
+    def can_branch(self, op: PhaseOp) -> BoolArray:
+        """Return the nodes at which trees that do `op` may branch: compute nodes, and switches that can do it."""
+        return self.is_compute | self.can_join(op)
 
     def find_links(self, sources: IntArray, targets: IntArray) -> IntArray:
         """Return the number of the link from each source to its target, or -1 if there is no link."""
@@ -44,7 +49,7 @@ class Network:
             return found
         codes, order = self._sorted_codes
         if not len(codes):
-            return np.full(len(sources), -1, dtype=np.int64)
+            return np.full(len(sources), -1)
         places = np.minimum(np.searchsorted(codes, wanted), len(codes) - 1)
         return np.where(codes[places] == wanted, order[places], -1)
 
@@ -89,7 +94,10 @@ class Network:
 
     def exit_bandwidth(self, inside: BoolArray) -> Fraction:
         """Return the total bandwidth of the links that leave the nodes marked in `inside`."""
+        return self.total_bandwidth(inside[self.sources] & ~inside[self.targets])
+
+    def total_bandwidth(self, links: BoolArray) -> Fraction:
+        """Return the total bandwidth of the marked links."""
         distinct, class_of = self.bandwidths
-        leaving = class_of[inside[self.sources] & ~inside[self.targets]]
-        counts = np.bincount(leaving, minlength=len(distinct)).tolist()
-        return sum((count * each for count, each in zip(counts, distinct, strict=True) if count), Fraction(0))
+        counts = np.bincount(class_of[links], minlength=len(distinct)).tolist()
+        return exact_sum(count * each for count, each in zip(counts, distinct, strict=True))

@@ -8,8 +8,10 @@ from forestcoll.verification.network import BoolArray
 
 def first_true(marks: BoolArray) -> int | None:
     """Return the first place that is marked, or None."""
-    place = int(marks.argmax()) if len(marks) else 0
-    return place if len(marks) and marks[place] else None
+    if not len(marks):
+        return None
+    place = int(marks.argmax())
+    return place if marks[place] else None
 
 
 def place_in_rows(rows: Rows, entry: int) -> tuple[int, int]:

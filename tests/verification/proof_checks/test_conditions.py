@@ -1,7 +1,7 @@
 """Each condition of a proof is checked by the judge and by the proof itself, and the message names the condition."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -44,8 +44,9 @@ SERIES = Demand(Collective.BROADCAST, root=0)
 
 
 def question_of(topology: Topology, demand: Demand) -> Question:
-    parts = demand.parts(topology)
-    return Question(Network(topology), demand.collective, demand.members(topology), parts, demand.root)
+    parts, ends = demand.parts(topology), (demand.sources, demand.targets)
+    members = demand.members(topology)
+    return Question(Network(topology), demand.collective, members, parts, demand.root, demand.matrix, *ends)
 
 
 def one_way() -> Topology:
@@ -81,6 +82,22 @@ def swaps_the_hub() -> Symmetry:
     return Symmetry((Shift(2, np.array([4, 1, 2, 3, 0], dtype=np.int32)),))
 
 
+def turn(order: int, image: Sequence[int] = (1, 2, 3, 0)) -> Symmetry:
+    return Symmetry((Shift(order, np.array(image, dtype=np.int32)),))
+
+
+def with_islands() -> Topology:
+    """Return the ring with a link between two switches that no other link joins, and a path of links from node 0."""
+    switches = tuple(Node(name, NodeKind.SWITCH) for name in "wxyz")
+    links = tuple(replace(RING.links[0], source=source, target=target) for source, target in ((4, 5), (0, 6), (6, 7)))
+    return replace(RING, nodes=(*RING.nodes, *switches), links=(*RING.links, *links))
+
+
+def across() -> Symmetry:
+    """Return a shift that exchanges the two switches of the island with those of the path."""
+    return turn(2, [0, 1, 2, 3, 6, 7, 4, 5])
+
+
 def prices(*, price: int = 1, weight: int = 1, cut: tuple[int, ...] = (1,), times: int = 1) -> PricesProof:
     return PricesProof(((Port(PortKind.RECEIVE, 1), Fraction(price)),) * times, ((Fraction(weight), cut),))
 
@@ -89,6 +106,9 @@ UNPROVEN: list[tuple[Proof, Topology, Demand, str]] = [
     (dual((0,)), RING, EXCHANGE, "do not support an all-to-all"),
     (dual((0, 1)), RING, Demand(Collective.REDUCE_SCATTER), "set 0 belongs to a broadcast"),
     (dual((0,), swaps_the_hub()), with_hub(), Demand(), "maps a node to one of another kind"),
+    (dual((0,), turn(4)), one_link_slower(), Demand(), "maps a link to no link of the same bandwidth"),
+    (dual((0,), across()), with_islands(), Demand(), "maps a link to no link of the same bandwidth"),
+    (dual((1,)), RING, Demand(Collective.BROADCAST, root=0), "the sets contain no data"),
     (equal_roots(), RING, Demand(), "only a proof about an allreduce can choose equal roots"),
     (equal_roots(), one_link_slower(), ALLREDUCE, "the roots are equal, but a link has no opposite link"),
     (equal_roots(), with_hub(linked=True), ALLREDUCE, "the roots are equal, but a switch can copy data and not add"),
@@ -118,6 +138,8 @@ UNPROVEN: list[tuple[Proof, Topology, Demand, str]] = [
     (prices(), figure_1(), Demand(), "prices bound a series of broadcasts, and this is an allgather"),
     (prices(price=0), figure_1(), SERIES, "a price or the weight of a cut is 0 or less"),
     (prices(weight=-1), figure_1(), SERIES, "a price or the weight of a cut is 0 or less"),
+    (prices(weight=0), figure_1(), SERIES, "a price or the weight of a cut is 0 or less"),
+    (prices(), figure_1(), Demand(Collective.REDUCE, root=0), "prices bound a series of broadcasts, and this is a red"),
     (prices(times=2), figure_1(), SERIES, "a port has two prices"),
     (PricesProof((), ()), figure_1(), SERIES, "there is no cut"),
     (prices(cut=()), figure_1(), SERIES, "there is no cut, or one is empty"),
@@ -145,9 +167,14 @@ def test_the_proof_gives_the_same_reason(proof: Proof, topology: Topology, deman
     assert words in str(caught.value)
 
 
+def test_a_shift_has_an_order_of_two_or_more() -> None:
+    with pytest.raises(UnprovenError, match="applied 1 times as its order says"):
+        proven(dual((0,), turn(1, range(4))), question_of(RING, Demand()))
+
+
 def test_a_link_has_one_length() -> None:
     twice = LengthsProof(((0, 1), (0, 1)), (1, 1))
-    with pytest.raises(UnprovenError, match="a link has two lengths"):
+    with pytest.raises(UnprovenError, match=r"^a link has two lengths$"):
         proven(twice, question_of(RING, EXCHANGE))
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from test_conditions import question_of
 
 from forestcoll.allreduce.linear_program import allreduce_optimum
 from forestcoll.collective import SCHEDULED, Collective, PhaseOp
@@ -35,19 +36,13 @@ from forestcoll.solver.flows import flow_optimum
 from forestcoll.topology import Node, NodeKind, Shift, Symmetry, Topology
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
-from forestcoll.verification.network import Network
 from forestcoll.verification.proof_checks.checks import CHECKS, proven
-from forestcoll.verification.proof_checks.question import Question, UnprovenError
+from forestcoll.verification.proof_checks.question import UnprovenError
 from networks import ANY_KIND, examples, ranks_for, shards_for, uneven_networks, with_abilities
 from oneport_platforms import figure_1
 from verify_drafts import allreduce, broadcast, ring
 
 PHASES = (PhaseOp.REDUCE, PhaseOp.BROADCAST)
-
-
-def question_of(topology: Topology, demand: Demand) -> Question:
-    parts = demand.parts(topology)
-    return Question(Network(topology), demand.collective, demand.members(topology), parts, demand.root)
 
 
 def by_proof(proof: Proof, topology: Topology, demand: Demand) -> Fraction | None:

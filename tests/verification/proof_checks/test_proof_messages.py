@@ -41,4 +41,8 @@ def test_every_message_of_a_condition() -> None:
         schedule = test_every_proof.with_proof(make(), wrong, Fraction(1, 3))
         found.append((f"schedule {number}", verify(schedule).fault))
         found.append((f"schedule {number}, no bound", verify(replace(schedule, bound=None)).fault))
+    right = test_every_proof.allreduce().freeze()
+    for number, changed in enumerate(test_every_proof.changed_duals()):
+        dual = test_every_proof.with_proof(right, changed, test_every_proof.THIRD)
+        found.append((f"dual {number}", verify(dual).fault))
     fault_lists.check("proofs", found)

@@ -6,6 +6,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from test_conditions import question_of
 
 from forestcoll.allreduce.tree_packing.distances import distance_proof
 from forestcoll.collective import Collective
@@ -13,12 +14,11 @@ from forestcoll.progress import SILENT
 from forestcoll.proof import ProofError, TreeDistancesProof, TreeLengthsProof, proof_document, proof_from_document
 from forestcoll.request import Demand
 from forestcoll.solver.generate import generate
-from forestcoll.topology import Node, NodeKind, Topology
+from forestcoll.topology import Node, NodeKind, Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
-from forestcoll.verification.network import Network
 from forestcoll.verification.proof_checks.checks import proven
-from forestcoll.verification.proof_checks.question import Question, UnprovenError
+from forestcoll.verification.proof_checks.question import UnprovenError
 from networks import duplex_networks, examples, with_abilities
 
 RING = build_topology("ring:nodes=4")
@@ -26,9 +26,14 @@ ALLREDUCE = Demand(Collective.ALLREDUCE)
 ONE = Fraction(1)
 
 
-def question_of(topology: Topology, demand: Demand = ALLREDUCE) -> Question:
-    parts = demand.parts(topology)
-    return Question(Network(topology), demand.collective, demand.members(topology), parts, demand.root)
+def of_costs(pairs: dict[tuple[int, int], int]) -> Topology:
+    """Return four compute nodes with these full-duplex links and bandwidths."""
+    builder = TopologyBuilder("four")
+    for name in "abcd":
+        builder.add_compute(name)
+    for (one, other), bandwidth in pairs.items():
+        builder.add_duplex("abcd"[one], "abcd"[other], bandwidth)
+    return builder.build()
 
 
 def of_ring(*cuts: tuple[tuple[int, ...], Fraction], lengths: tuple[int, ...] = (1,) * 8) -> TreeDistancesProof:
@@ -49,10 +54,17 @@ def test_the_bound_of_distances_is_valid_and_near_the_bound_of_least_trees(
     found = distance_proof(topology, tuple(map(Fraction, lengths)), SILENT)
     assert found is not None
     bound = found.algbw(topology, ALLREDUCE)
-    assert proven(found, question_of(topology)) == bound
+    assert proven(found, question_of(topology, ALLREDUCE)) == bound
     assert proof_from_document(proof_document(found), topology, "certificate") == found
     exact = TreeLengthsProof.of(topology, lengths).algbw(topology, ALLREDUCE)
     assert exact <= bound <= 2 * exact
+
+
+STAR = of_costs({(place, 3): 1 for place in range(3)})
+
+
+def of_star(*cuts: tuple[tuple[int, ...], Fraction]) -> TreeDistancesProof:
+    return replace(TreeDistancesProof.of(STAR, (1,) * 6), cuts=cuts)
 
 
 def one_link_slower() -> Topology:
@@ -75,6 +87,13 @@ WRONG: list[tuple[TreeDistancesProof, Topology, Demand, str]] = [
     (of_ring(), RING, ALLREDUCE, "there is no set"),
     (of_ring(((0,), ONE), ((0, 3), ONE)), RING, ALLREDUCE, "the sets between node 0 and node 1 weigh more"),
     (TreeDistancesProof(((0, 2), (2, 0)), (1, 1), (((0,), ONE),)), RING, ALLREDUCE, "a link that does not exist"),
+    (of_ring(((0,), 0 * ONE)), RING, ALLREDUCE, "weight.* is 0 or less"),
+    (
+        of_star(((0, 2), 2 * ONE), ((0, 1), 2 * ONE)),
+        STAR,
+        replace(ALLREDUCE, ranks=(0, 1, 2)),
+        "the sets between node 0 and node 3 weigh more",
+    ),
 ]
 
 
@@ -86,6 +105,58 @@ def test_the_failed_condition_is_named(
         proven(proof, question_of(topology, demand))
     with pytest.raises(ProofError, match=words):
         proof.algbw(topology, demand)
+
+
+def with_dead_end() -> Topology:
+    """Return the ring with a switch that a link leads to and no link leaves."""
+    link = replace(RING.links[0], target=4)
+    return replace(RING, nodes=(*RING.nodes, Node("end", NodeKind.SWITCH)), links=(*RING.links, link))
+
+
+def _both_ways(*pairs: tuple[int, int]) -> tuple[tuple[int, int], ...]:
+    return tuple(ends for one, other in pairs for ends in ((one, other), (other, one)))
+
+
+FREE = (((0, 1), ONE),)
+"""The set for the ring if the links between nodes 0 and 1 have no length; the other two nodes are outside."""
+
+
+@pytest.mark.parametrize(
+    ("proof", "topology", "value"),
+    [
+        (of_ring(((0,), ONE)), RING, 4),
+        (of_ring(((0,), ONE)), with_dead_end(), 4),
+        (of_ring(*FREE, lengths=tuple(int({link.source, link.target} != {0, 1}) for link in RING.links)), RING, 3),
+        (TreeDistancesProof(_both_ways((0, 1), (0, 3), (2, 3)), (0, 0, 2, 2, 2, 2), (((0, 1, 2), 2 * ONE),)), RING, 2),
+    ],
+    ids=["all links", "a dead end", "some links", "links of length 0"],
+)
+def test_the_bound_is_the_sum_of_lengths_over_the_weight(
+    proof: TreeDistancesProof, topology: Topology, value: int
+) -> None:
+    assert proven(proof, question_of(topology, ALLREDUCE)) == value
+    assert proof.algbw(topology, ALLREDUCE) == value
+
+
+@pytest.mark.parametrize(
+    ("proof", "message"),
+    [
+        (
+            TreeDistancesProof(_both_ways((0, 1), (0, 1)), (1,) * 4, (((0,), ONE),)),
+            "a length is negative, or a link has two lengths",
+        ),
+        (of_ring(((0,), ONE), ((0, 9), ONE)), "set 1 contains a number that is not the number of a node"),
+        (of_ring(((0,), ONE), ((0, 0), ONE)), "set 1 contains a node twice"),
+        (
+            of_ring(*(((0,), Fraction(1, 10**1500 + place)) for place in (1, 3, 7))),
+            "the common denominator of its numbers has more than 4000 digits",
+        ),
+    ],
+)
+def test_numbers_that_no_search_finds_are_refused(proof: TreeDistancesProof, message: str) -> None:
+    with pytest.raises(UnprovenError) as caught:
+        proven(proof, question_of(RING, ALLREDUCE))
+    assert str(caught.value) == message
 
 
 def test_a_heavier_set_in_a_file_is_refused() -> None:

@@ -6,8 +6,18 @@ from fractions import Fraction
 import pytest
 from test_conditions import question_of
 
-from forestcoll.collective import Collective
-from forestcoll.proof import CutProof, LengthsProof, PartitionProof, Proof, ReceiptProof, TreeLengthsProof
+from forestcoll.collective import Collective, PhaseOp
+from forestcoll.proof import (
+    CutProof,
+    LengthsProof,
+    PartitionProof,
+    Proof,
+    ProofError,
+    ReceiptProof,
+    TreeDualProof,
+    TreeLengthsProof,
+    WeightedCut,
+)
 from forestcoll.request import Demand
 from forestcoll.topology import Node, NodeKind, Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
@@ -104,6 +114,7 @@ PROOFS: list[tuple[Proof, Demand, str]] = [
     (LengthsProof.of(LINE, LENGTHS), Demand(Collective.SCATTER, root=2), "7253/670"),
     (LengthsProof.of(LINE, LENGTHS), replace(EXCHANGE, ranks=(0, 2)), "14506/1111"),
     (LengthsProof.of(LINE, LENGTHS), replace(EXCHANGE, matrix=UNEVEN), "7253/2021"),
+    (LengthsProof(((0, 1), (1, 0), (1, 2)), (0, 1, 2)), replace(EXCHANGE, ranks=(1, 2)), "9"),
     (TreeLengthsProof.of(LINE, LENGTHS), ALLREDUCE, "7253/1111"),
     (TreeLengthsProof.of(LINE, LENGTHS), replace(ALLREDUCE, ranks=(0, 1)), "7253/11"),
 ]
@@ -111,5 +122,85 @@ PROOFS: list[tuple[Proof, Demand, str]] = [
 
 @pytest.mark.parametrize(("proof", "demand", "value"), PROOFS)
 def test_the_judge_and_the_proof_compute_this_value(proof: Proof, demand: Demand, value: str) -> None:
-    question = replace(question_of(LINE, demand), matrix=demand.matrix)
-    assert str(proven(proof, question)) == str(proof.algbw(LINE, demand)) == value
+    assert str(proven(proof, question_of(LINE, demand))) == str(proof.algbw(LINE, demand)) == value
+
+
+def hub(*, multicast: bool = False, aggregation: bool = False) -> Topology:
+    """Return three nodes at a switch, with another bandwidth of each link."""
+    builder = TopologyBuilder("hub")
+    for name in "abc":
+        builder.add_compute(name)
+    builder.add_switch("s", multicast=multicast, aggregation=aggregation)
+    for place, name in enumerate("abc"):
+        builder.add_link(name, "s", 2 + place)
+        builder.add_link("s", name, 7 - place)
+    return builder.build()
+
+
+UP, DOWN = PhaseOp.REDUCE, PhaseOp.BROADCAST
+HALF = Fraction(1, 2)
+
+
+def dual(
+    *cuts: tuple[PhaseOp, tuple[int, ...], int], equal_roots: bool = False, **potentials: dict[int, Fraction]
+) -> TreeDualProof:
+    """Return weights of sets, each with its phase, and the potentials of nodes by phase."""
+    weighted = tuple(WeightedCut(phase, inside, Fraction(weight)) for phase, inside, weight in cuts)
+    return TreeDualProof(weighted, {PhaseOp(op): of for op, of in potentials.items()}, equal_roots=equal_roots)
+
+
+def each(phase: PhaseOp, **potentials: dict[int, Fraction]) -> TreeDualProof:
+    return dual(*((phase, (node,), 1) for node in range(3)), **potentials)
+
+
+ABLE = {"multicast": True, "aggregation": True}
+ENDS = (0, 2)
+DUALS: list[tuple[TreeDualProof, Topology, Demand, str]] = [
+    (dual((DOWN, (0,), 1), (DOWN, (0, 1), 2)), LINE, Demand(shards=SHARDS), "42/13"),
+    (dual((DOWN, (0,), 1), (DOWN, (0, 1), 2), (DOWN, (2,), 0)), LINE, Demand(Collective.BROADCAST, root=0), "7/3"),
+    (dual((UP, (0,), 1), (UP, (0, 1), 2)), LINE, Demand(Collective.REDUCE_SCATTER), "57/5"),
+    (dual((UP, (0,), 1), (UP, (0, 1), 2)), LINE, Demand(Collective.REDUCE, root=1), "19/2"),
+    (
+        dual((DOWN, (0,), 1), (DOWN, (0, 1), 2), (UP, (2,), 3), (UP, (1, 2), 1), (DOWN, (1,), 1)),
+        LINE,
+        ALLREDUCE,
+        "14/3",
+    ),
+    (each(DOWN, broadcast={3: HALF}), hub(), Demand(), "27/2"),
+    (each(DOWN, broadcast={3: -HALF, 0: Fraction(0)}), hub(), Demand(), "27/2"),
+    (each(UP, reduce={3: -HALF}), hub(multicast=True), Demand(Collective.REDUCE_SCATTER), "27/2"),
+    (each(UP, reduce={3: HALF}, broadcast={3: HALF}), hub(), ALLREDUCE, "27"),
+    (each(UP), hub(), ALLREDUCE, "18"),
+    (dual((DOWN, (0, 3), 1), (DOWN, (1, 3), 1), (UP, (2, 3), 1)), hub(**ABLE), ALLREDUCE, "28"),
+    (dual((DOWN, (0,), 1), (DOWN, (1,), 1), (UP, (2,), 1)), hub(multicast=True), ALLREDUCE, "10"),
+    (dual((DOWN, (0,), 1), (DOWN, (1,), 1), (UP, (2,), 1)), hub(aggregation=True), ALLREDUCE, "10"),
+    (dual((DOWN, (0, 1), 1), (DOWN, (1, 2), 1)), LINE, Demand(ranks=ENDS), "7"),
+    (dual((DOWN, (0, 1), 1), (UP, (1, 2), 1)), LINE, replace(ALLREDUCE, ranks=ENDS), "5"),
+    (dual((DOWN, (0,), 1), (UP, (1,), 1), equal_roots=True), build_topology("ring:nodes=4"), ALLREDUCE, "6"),
+]
+
+
+@pytest.mark.parametrize(("proof", "topology", "demand", "value"), DUALS)
+def test_weights_of_sets_prove_this_value(proof: Proof, topology: Topology, demand: Demand, value: str) -> None:
+    assert str(proven(proof, question_of(topology, demand))) == str(proof.algbw(topology, demand)) == value
+
+
+@pytest.mark.parametrize(
+    ("topology", "demand"),
+    [(hub(multicast=True, aggregation=True), ALLREDUCE), (LINE, replace(ALLREDUCE, ranks=ENDS))],
+    ids=["a switch that copies and adds up", "an idle node"],
+)
+def test_the_root_of_an_allreduce_may_be_outside_all_sets(topology: Topology, demand: Demand) -> None:
+    proof = dual((DOWN, (0,), 1), (UP, (2,), 1))
+    with pytest.raises(UnprovenError, match=r"^the sets contain no data$"):
+        proven(proof, question_of(topology, demand))
+    with pytest.raises(ProofError):
+        proof.algbw(topology, demand)
+
+
+def test_a_link_into_a_dead_end_needs_no_opposite_link() -> None:
+    ring = build_topology("ring:nodes=4")
+    into = replace(ring.links[0], target=4)
+    topology = replace(ring, nodes=(*ring.nodes, Node("end", NodeKind.SWITCH)), links=(*ring.links, into))
+    proof = dual((DOWN, (0,), 1), (UP, (1,), 1), equal_roots=True)
+    assert proven(proof, question_of(topology, ALLREDUCE)) == proof.algbw(topology, ALLREDUCE) == 6

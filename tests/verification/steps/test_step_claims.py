@@ -49,16 +49,16 @@ def test_claims_are_checked(tmp_path: Path) -> None:
     assert read_schedule(tmp_path / "steps.json") != RING
 
 
-@pytest.mark.parametrize(
-    ("rule", "schedule"),
-    [
-        ("algbw-wrong", replace(RING, algbw=Fraction(1, 7))),
-        ("certificate-bound", claiming(None, Fraction(1, 7), ReceiptProof())),
-        ("certificate-cut", claiming(None, Fraction(2), CutProof((0, 0)))),
-        ("certificate-outside", claiming(None, Fraction(2), CutProof((0, 1, 2, 3)))),
-        ("certificate-kind", claiming(None, Fraction(2), LengthsProof((), ()))),
-    ],
-)
+WRONG: list[tuple[str, StepSchedule]] = [
+    ("algbw-wrong", replace(RING, algbw=Fraction(1, 7))),
+    ("certificate-bound", claiming(None, Fraction(1, 7), ReceiptProof())),
+    ("certificate-cut", claiming(None, Fraction(2), CutProof((0, 0)))),
+    ("certificate-outside", claiming(None, Fraction(2), CutProof((0, 1, 2, 3)))),
+    ("certificate-kind", claiming(None, Fraction(2), LengthsProof((), ()))),
+]
+
+
+@pytest.mark.parametrize(("rule", "schedule"), WRONG)
 def test_wrong_claims_are_refused(rule: str, schedule: StepSchedule) -> None:
     fault = verify(schedule).fault
     assert fault is not None

@@ -31,11 +31,11 @@ DIRECT = st.one_of(
 KINDS = st.sampled_from([Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE])
 
 
-def _listed(schedule: StepSchedule) -> list[tuple[PhaseOp, Steps]]:
+def listed(schedule: StepSchedule) -> list[tuple[PhaseOp, Steps]]:
     return [(phase.op, [list(step) for step in phase.transfers]) for phase in schedule.phases]
 
 
-def _with(schedule: StepSchedule, phases: list[tuple[PhaseOp, Steps]]) -> StepSchedule:
+def with_phases(schedule: StepSchedule, phases: list[tuple[PhaseOp, Steps]]) -> StepSchedule:
     return replace(schedule, phases=tuple(StepPhase(op, Transfers.of(steps)) for op, steps in phases))
 
 
@@ -78,10 +78,10 @@ def test_breadth_first_broadcast_is_correct(topology: Topology, kind: Collective
 def test_a_mutation_is_refused_exactly_if_data_is_missing(
     topology: Topology, kind: Collective, data: st.DataObject
 ) -> None:
-    phases = _listed(bfb(topology, kind))
+    phases = listed(bfb(topology, kind))
     for _ in range(data.draw(st.integers(1, 2))):
         _mutated(data, data.draw(st.sampled_from(phases))[1], len(topology.nodes))
-    schedule = _with(bfb(topology, kind), phases)
+    schedule = with_phases(bfb(topology, kind), phases)
     ok = verify(schedule).ok
     if kind is Collective.ALLGATHER:
         assert ok == simulates(schedule)
@@ -92,13 +92,13 @@ def test_a_mutation_is_refused_exactly_if_data_is_missing(
 @examples(60)
 @given(DIRECT, st.data())
 def test_repeated_data_is_accepted_in_an_allgather(topology: Topology, data: st.DataObject) -> None:
-    (op, steps) = _listed(bfb(topology))[0]
+    (op, steps) = listed(bfb(topology))[0]
     for _ in range(3):
         number = data.draw(st.integers(0, len(steps) - 1))
         if steps[number]:
             again = data.draw(st.sampled_from(steps[number]))
             steps[-1].append(again._replace(low=again.low + (again.high - again.low) / 3))
-    assert verify(_with(bfb(topology), [(op, steps)])).ok
+    assert verify(with_phases(bfb(topology), [(op, steps)])).ok
 
 
 RING = build_topology("ring:nodes=4")
@@ -106,42 +106,42 @@ RING = build_topology("ring:nodes=4")
 Change = Callable[[Steps], Any]
 
 
-@pytest.mark.parametrize(
-    ("kind", "change", "rule", "words"),
-    [
-        ("allgather", lambda s: s[1].pop(), "part-missing", "never receives"),
-        ("allgather", lambda s: s.reverse(), "part-not-held", "does not have all of part"),
-        ("allgather", lambda s: s[0].append(Transfer(0, Fraction(0), Fraction(1), 0, 2)), "transfer-link", "0 to 2"),
-        ("allgather", lambda s: s[0].append(Transfer(0, Fraction(1), Fraction(1), 0, 1)), "transfer-part", "[1, 1)"),
-        ("allgather", lambda s: s[0].append(Transfer(0, Fraction(0), Fraction(9, 8), 0, 1)), "transfer-part", "9/8"),
-        (
-            "allgather",
-            lambda s: s[0].append(Transfer(9, Fraction(0), Fraction(1), 0, 1)),
-            "transfer-node",
-            "shard is 9",
-        ),
-        (
-            "allgather",
-            lambda s: s[0].append(Transfer(0, Fraction(0), Fraction(1), 0, -1)),
-            "transfer-node",
-            "target is -1",
-        ),
-        ("reduce-scatter", lambda s: s[0].pop(), "part-missing", "never sends"),
-        ("reduce-scatter", lambda s: s.reverse(), "part-not-held", "at a later step"),
-        ("reduce-scatter", lambda s: s[1].append(s[1][0]), "part-twice", "twice"),
-        (
-            "reduce-scatter",
-            lambda s: s[0].append(Transfer(0, Fraction(0), Fraction(1), 0, 1)),
-            "part-twice",
-            "ends on it",
-        ),
-    ],
-)
+VIOLATIONS: list[tuple[str, Change, str, str]] = [
+    ("allgather", lambda s: s[1].pop(), "part-missing", "never receives"),
+    ("allgather", lambda s: s.reverse(), "part-not-held", "does not have all of part"),
+    ("allgather", lambda s: s[0].append(Transfer(0, Fraction(0), Fraction(1), 0, 2)), "transfer-link", "0 to 2"),
+    ("allgather", lambda s: s[0].append(Transfer(0, Fraction(1), Fraction(1), 0, 1)), "transfer-part", "[1, 1)"),
+    ("allgather", lambda s: s[0].append(Transfer(0, Fraction(0), Fraction(9, 8), 0, 1)), "transfer-part", "9/8"),
+    (
+        "allgather",
+        lambda s: s[0].append(Transfer(9, Fraction(0), Fraction(1), 0, 1)),
+        "transfer-node",
+        "shard is 9",
+    ),
+    (
+        "allgather",
+        lambda s: s[0].append(Transfer(0, Fraction(0), Fraction(1), 0, -1)),
+        "transfer-node",
+        "target is -1",
+    ),
+    ("reduce-scatter", lambda s: s[0].pop(), "part-missing", "never sends"),
+    ("reduce-scatter", lambda s: s.reverse(), "part-not-held", "at a later step"),
+    ("reduce-scatter", lambda s: s[1].append(s[1][0]), "part-twice", "twice"),
+    (
+        "reduce-scatter",
+        lambda s: s[0].append(Transfer(0, Fraction(0), Fraction(1), 0, 1)),
+        "part-twice",
+        "ends on it",
+    ),
+]
+
+
+@pytest.mark.parametrize(("kind", "change", "rule", "words"), VIOLATIONS)
 def test_each_violated_rule_is_named_with_its_place(kind: str, change: Change, rule: str, words: str) -> None:
     schedule = bfb(RING, kind)
-    [(op, steps)] = _listed(schedule)
+    [(op, steps)] = listed(schedule)
     change(steps)
-    fault = verify(_with(schedule, [(op, steps)])).fault
+    fault = verify(with_phases(schedule, [(op, steps)])).fault
     assert fault is not None
     assert fault.rule == rule
     assert words in fault.message
@@ -164,7 +164,7 @@ def test_inconsistent_phases_and_columns_are_refused() -> None:
         assert fault.rule == rule
 
 
-def _with_columns(**columns: Any) -> StepSchedule:
+def with_columns(**columns: Any) -> StepSchedule:
     """Return the allgather of the ring with other columns."""
     schedule = bfb(RING)
     return replace(schedule, phases=(StepPhase(PhaseOp.BROADCAST, replace(schedule.phases[0].transfers, **columns)),))
@@ -174,33 +174,33 @@ def _column(values: list[int]) -> np.ndarray[Any, Any]:
     return np.array(values, dtype=np.int32)
 
 
-@pytest.mark.parametrize(
-    ("columns", "message"),
-    [
-        ({"sources": _column([0])}, "phase 0: its columns have different lengths, [1, 16]"),
-        ({"starts": _column([1, 8, 16])}, "phase 0: the starts of steps do not ascend from 0 to the number"),
-        ({"starts": _column([0, 9, 8, 16])}, "phase 0: the starts of steps do not ascend"),
-        ({"starts": _column([0, 8])}, "phase 0: the starts of steps do not ascend"),
-        ({"starts": _column([])}, "phase 0: the starts of steps do not ascend"),
-        ({"lows": _column([9] * 16)}, "phase 0: an end of a part is not the index of a point"),
-        ({"highs": _column([-1] * 16)}, "phase 0: an end of a part is not the index of a point"),
-    ],
-)
+COLUMNS: list[tuple[dict[str, Any], str]] = [
+    ({"sources": _column([0])}, "phase 0: its columns have different lengths, [1, 16]"),
+    ({"starts": _column([1, 8, 16])}, "phase 0: the starts of steps do not ascend from 0 to the number"),
+    ({"starts": _column([0, 9, 8, 16])}, "phase 0: the starts of steps do not ascend"),
+    ({"starts": _column([0, 8])}, "phase 0: the starts of steps do not ascend"),
+    ({"starts": _column([])}, "phase 0: the starts of steps do not ascend"),
+    ({"lows": _column([9] * 16)}, "phase 0: an end of a part is not the index of a point"),
+    ({"highs": _column([-1] * 16)}, "phase 0: an end of a part is not the index of a point"),
+]
+
+
+@pytest.mark.parametrize(("columns", "message"), COLUMNS)
 def test_columns_that_no_file_has_are_refused(columns: dict[str, Any], message: str) -> None:
-    fault = verify(_with_columns(**columns)).fault
+    fault = verify(with_columns(**columns)).fault
     assert fault is not None
     assert fault.rule == "columns-malformed"
     assert message in fault.message
 
 
-@pytest.mark.parametrize(
-    ("shards", "message"),
-    [
-        ([1], "there are 1 shards; expected one for each of 4 compute nodes"),
-        ([2, -1, 0, 0], "a shard is -1; expected 0 or more"),
-        ([1, 1, 0, 0], "the shards add up to 2; expected exactly 1"),
-    ],
-)
+SHARDS: list[tuple[list[int], str]] = [
+    ([1], "there are 1 shards; expected one for each of 4 compute nodes"),
+    ([2, -1, 0, 0], "a shard is -1; expected 0 or more"),
+    ([1, 1, 0, 0], "the shards add up to 2; expected exactly 1"),
+]
+
+
+@pytest.mark.parametrize(("shards", "message"), SHARDS)
 def test_shards_that_do_not_divide_the_data_are_refused(shards: list[int], message: str) -> None:
     fault = verify(replace(bfb(RING), shards=tuple(map(Fraction, shards)))).fault
     assert fault is not None
@@ -211,12 +211,12 @@ def test_a_part_that_arrives_twice_does_not_fill_the_gap_behind_it() -> None:
     """Node 1 receives the first quarter of shard 0 twice and the last half once; the second quarter is missing."""
     quarter, half, one = Fraction(1, 4), Fraction(1, 2), Fraction(1)
     schedule = bfb(RING)
-    [(op, steps)] = _listed(schedule)
+    [(op, steps)] = listed(schedule)
     whole = Transfer(0, Fraction(0), one, 0, 1)
     assert whole in steps[0]
     steps[0].remove(whole)
     steps[0] += [whole._replace(high=quarter), whole._replace(high=quarter), whole._replace(low=half)]
-    fault = verify(_with(schedule, [(op, steps)])).fault
+    fault = verify(with_phases(schedule, [(op, steps)])).fault
     assert fault is not None
     assert fault.rule == "part-not-held"
     assert fault.message == "steps[1][4]: node 1 does not have all of part [0, 1/2) of the shard of 0 before the step"
@@ -224,9 +224,9 @@ def test_a_part_that_arrives_twice_does_not_fill_the_gap_behind_it() -> None:
 
 def test_a_fault_in_the_second_phase_is_counted_over_all_steps() -> None:
     schedule = bfb(RING, "allreduce")
-    [reduce, (op, steps)] = _listed(schedule)
+    [reduce, (op, steps)] = listed(schedule)
     steps[0][0] = steps[0][0]._replace(target=9)
-    fault = verify(_with(schedule, [reduce, (op, steps)])).fault
+    fault = verify(with_phases(schedule, [reduce, (op, steps)])).fault
     assert fault is not None
     assert fault.message == "steps[2][0]: target is 9, which is not the number of a compute node"
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -16,9 +17,11 @@ import fault_lists
 from forestcoll.schedule import rows
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
-from forestcoll.topology import Shift, Symmetry
+from forestcoll.solver.generate import generate
+from forestcoll.topology import Shift, Symmetry, Topology, TopologyBuilder
 from forestcoll.verification import Fault, verify
-from forestcoll.verification.routes import table
+from forestcoll.verification.routes import table, wording
+from forestcoll.verification.routes.case import RouteCase
 from forestcoll.verification.trees import delivery
 from verify_drafts import (
     Draft,
@@ -51,6 +54,16 @@ def _changed(make: Callable[[], Draft], change: Callable[[Draft], None]) -> Iter
     draft = make()
     change(draft)
     yield f"{make.__name__}{change.__name__}", draft
+
+
+def complete(count: int) -> Topology:
+    """Return a network with a link between every two nodes."""
+    builder = TopologyBuilder("complete")
+    for node in range(count):
+        builder.add_compute(node)
+    for one, other in combinations(range(count), 2):
+        builder.add_duplex(one, other, 1)
+    return builder.build()
 
 
 def others() -> Iterator[tuple[str, TreeSchedule]]:
@@ -90,6 +103,58 @@ def others() -> Iterator[tuple[str, TreeSchedule]]:
     turned_by_two.trees = [replace(tree, share=tree.share / 2) for tree in turned_by_two.trees]
     turned_by_two.shifts = [(2, [2, 3, 0, 1])]
     yield "a broadcast with a symmetry of order 2", turned_by_two.freeze()
+    triangle = generate("ring:nodes=3")
+    links = [
+        replace(link, bandwidth=link.bandwidth / (1 + (place == 3)))
+        for place, link in enumerate(triangle.topology.links)
+    ]
+    slower = replace(triangle.topology, links=tuple(links))
+    yield (
+        "a shift that maps a link to the first one, which is faster",
+        replace(triangle, topology=slower, symmetry=Symmetry((Shift(3, np.array([2, 0, 1])),))),
+    )
+    yield "a rank after the last node", replace(triangle, ranks=(0, 3))
+    square = generate("ring:nodes=4")
+    shifts = (Shift(2, np.array([2, 3, 0, 1])), Shift(2, np.array([1, 0, 2, 3])))
+    yield "a second shift that maps a link to no link", replace(square, symmetry=Symmetry(shifts))
+    six = generate(complete(6))
+    yield (
+        "a shift that returns early to two of six nodes",
+        replace(six, symmetry=Symmetry((Shift(4, np.array([1, 2, 3, 0, 5, 4])),))),
+    )
+
+
+def test_nodes_of_different_routes_are_different_in_networks_of_any_size() -> None:
+    """Entries of routes are sorted by numbers that do not fit 32 bits if the network has many nodes."""
+    ring = generate("ring:nodes=4").topology
+    case = RouteCase(ring, None, Rows.of([[0, 1], [1, 0]]), None)
+    case.network.size = 2**40
+    assert table.node_repeated(case) is None
+    twice = RouteCase(ring, None, Rows.of([[0, 1], [0, 1, 2, 1]]), None)
+    assert table.node_repeated(twice) == "route 1 (0 -> 1 -> 2 -> 1) visits 1 twice; expected each node at most once"
+
+
+def test_kinds_of_nodes_and_long_lists_in_messages() -> None:
+    builder = TopologyBuilder("kinds")
+    for name in "abc":
+        builder.add_compute(name)
+    for copies, adds in ((False, False), (True, False), (False, True), (True, True)):
+        builder.add_switch(f"{copies} {adds}", multicast=copies, aggregation=adds)
+    for one, other in pairwise("abc"):
+        builder.add_duplex(one, other, 1)
+    case = RouteCase(builder.build(), (0, 1), Rows.of([]), None)
+    assert [wording.kind(case, node) for node in range(7)] == [
+        "rank 'a'",
+        "rank 'b'",
+        "idle node 'c'",
+        "switch 'False False'",
+        "switch 'True False' that can multicast",
+        "switch 'False True' that can aggregate",
+        "switch 'True True' that can multicast and aggregate",
+    ]
+    assert wording.kind(RouteCase(case.topology, None, Rows.of([]), None), 2) == "compute node 'c'"
+    assert wording.listed(range(8)) == "(0, 1, 2, 3, 4, 5, 6, 7)"
+    assert wording.listed(range(9)) == "(0, 1, 2, 3, 4, 5, 6, 7, ...)"
 
 
 @pytest.mark.parametrize("size", [1, 2**20])

@@ -1,7 +1,6 @@
 """The rules of bundles, in the order in which they are applied. A rule may rely on every rule above it."""
 
-from fractions import Fraction
-
+from forestcoll.exact import exact_sum
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.verification.bundle.case import Case
@@ -33,7 +32,7 @@ def _pieces_wrong(case: Case) -> str | None:
             if size <= 0:
                 return f"members[{place}]: piece {quoted(name)} has size {number(size)}; expected more than 0"
             seen.add(name)
-        total = sum((size for _, size in member.pieces), Fraction(0))
+        total = exact_sum(size for _, size in member.pieces)
         if member.pieces and total != member.size:
             return f"members[{place}] has size {number(member.size)}, and its pieces together {number(total)}"
     return None

@@ -46,7 +46,7 @@ def must_leave(proof: CutProof, question: Question) -> Fraction:
     if question.collective.is_personalised:
         inside = set(proof.inside)
         counts = Counter(part for source, target, part in question.pairs() if source in inside and target not in inside)
-        return sum((part * count for part, count in counts.items()), Fraction(0))
+        return exact_sum(part * count for part, count in counts.items())
     inside, outwards = set(proof.inside), not question.collective.only_reduces
     parts = zip(question.members, question.parts, strict=True)
     return exact_sum(part for node, part in parts if (node in inside) == outwards)

@@ -22,7 +22,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.collective import Collective
+from forestcoll.collective import Collective, PhaseOp
+from forestcoll.exact import exact_sum
 from forestcoll.proof import GroupLengthsProof
 from forestcoll.verification.proof_checks.question import Question, UnprovenError
 
@@ -45,14 +46,14 @@ def groups_bound(proof: GroupLengthsProof, groups: Sequence[tuple[Fraction, Ques
     """Return the algbw, for size 1, that the lengths prove for groups with their sizes, all on one network."""
     question = groups[0][1]
     bandwidths = {(link.source, link.target): link.bandwidth for link in question.topology.links}
-    if min(proof.lengths, default=0) < 0:
+    if any(length < 0 for length in proof.lengths):
         raise UnprovenError("a length is negative")
     if len(set(proof.ends)) < len(proof.ends):
         raise UnprovenError("a link has two lengths")
     if not bandwidths.keys() >= set(proof.ends):
         raise UnprovenError("a length is given for a link that does not exist")
     lengths = dict(zip(proof.ends, proof.lengths, strict=True))
-    used = sum((bandwidths[ends] * length for ends, length in lengths.items()), Fraction(0))
+    used = exact_sum(bandwidths[ends] * length for ends, length in lengths.items())
     far = 2 * question.network.size * sum(lengths.values()) + 1
     least = _Least(_distances(question, lengths, far))
     needed = Fraction(0)
@@ -84,10 +85,10 @@ def _needed(question: Question, least: "_Least", far: int) -> Fraction:
     collective = question.collective
     if collective.is_personalised:
         pairs = question.pairs()
-        return sum((part * _joined(int(least.apart[one, other]), far) for one, other, part in pairs), Fraction(0))
-    nodes = question.topology.nodes
-    copying = tuple(number for number, node in enumerate(nodes) if node.is_compute or node.multicast)
-    adding = tuple(number for number, node in enumerate(nodes) if node.is_compute or node.aggregation)
+        return exact_sum(part * _joined(int(least.apart[one, other]), far) for one, other, part in pairs)
+    adding, copying = (
+        tuple(np.flatnonzero(question.network.can_branch(op)).tolist()) for op in (PhaseOp.REDUCE, PhaseOp.BROADCAST)
+    )
     sources, targets = question.sources or question.members, question.targets or question.members
     if collective is Collective.ALLREDUCE:
         outwards, inwards = least.of(targets, copying), least.of(sources, adding, inward=True)
@@ -97,16 +98,15 @@ def _needed(question: Question, least: "_Least", far: int) -> Fraction:
     inward = collective.only_reduces
     lengths = least.of(question.members, adding if inward else copying, inward=inward)
     parts = zip(question.members, question.parts, strict=True)
-    return sum((part * _joined(lengths[node], far) for node, part in parts if part), Fraction(0))
+    return exact_sum(part * _joined(lengths[node], far) for node, part in parts if part)
 
 
 def _from_any(sources: Sequence[int], targets: Sequence[int], branching: Sequence[int], apart: Matrix) -> int:
     """Return the least length of trees from the sources that reach all targets, or a lower limit of it."""
-    one, *others = sources
+    one = sources[0]
     merged = apart.copy()
     merged[one], merged[:, one] = apart[list(sources)].min(axis=0), apart[:, list(sources)].min(axis=1)
-    able = [node for node in branching if node not in others]
-    return _least(merged, able, [one, *(node for node in targets if node not in sources)])[one]
+    return _least(merged, branching, [one, *(node for node in targets if node not in sources)])[one]
 
 
 class _Least:

@@ -5,10 +5,13 @@ allow at most the sum of bandwidth times length. So algbw is at most the second 
 of N nodes, each pair exchanges M/N.
 """
 
-import heapq
 from fractions import Fraction
+from itertools import groupby
+from operator import itemgetter
 
+from forestcoll.exact import exact_sum
 from forestcoll.proof import LengthsProof
+from forestcoll.verification.proof_checks.distances import least_sums
 from forestcoll.verification.proof_checks.question import Question, UnprovenError
 
 
@@ -27,7 +30,7 @@ def lengths_bound(proof: LengthsProof, question: Question) -> Fraction:
         if ends in lengths:
             raise UnprovenError("a link has two lengths")
         lengths[ends] = length
-    used = sum((links[ends] * length for ends, length in lengths.items()), Fraction(0))
+    used = exact_sum(links[ends] * length for ends, length in lengths.items())
     apart = _all_distances(question, lengths)
     if not apart:
         raise UnprovenError("all distances are 0")
@@ -40,25 +43,10 @@ def _all_distances(question: Question, lengths: dict[tuple[int, int], int]) -> F
     for link in question.topology.links:
         leaving.setdefault(link.source, []).append((link.target, lengths.get((link.source, link.target), 0)))
     totals: dict[Fraction, int] = {}
-    source, reached = -1, dict[int, int]()
-    for one, other, part in question.pairs():
-        if one != source:
-            source, reached = one, _distances(leaving, one)
-        if other not in reached:
-            raise UnprovenError("a compute node does not reach another")
-        totals[part] = totals.get(part, 0) + reached[other]
-    return sum((part * total for part, total in totals.items()), Fraction(0))
-
-
-def _distances(leaving: dict[int, list[tuple[int, int]]], source: int) -> dict[int, int]:
-    """Return the distance from `source` to each node that it reaches (Dijkstra)."""
-    reached: dict[int, int] = {}
-    waiting = [(0, source)]
-    while waiting:
-        distance, node = heapq.heappop(waiting)
-        if node not in reached:
-            reached[node] = distance
-            for target, length in leaving.get(node, []):
-                if target not in reached:
-                    heapq.heappush(waiting, (distance + length, target))
-    return reached
+    for source, pairs in groupby(question.pairs(), key=itemgetter(0)):
+        reached = least_sums({source: 0}, leaving)
+        for _, target, part in pairs:
+            if target not in reached:
+                raise UnprovenError("a compute node does not reach another")
+            totals[part] = totals.get(part, 0) + reached[target]
+    return exact_sum(part * total for part, total in totals.items())

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from forestcoll.collective import Collective
+from forestcoll.exact import exact_sum
 from forestcoll.proof import PricesProof
 from forestcoll.proof.prices import Port, PortKind
 from forestcoll.topology import Topology
@@ -31,7 +32,7 @@ _EXCLUSIVE = _SENDS_ONE | _RECEIVES_ONE | {_HALF_DUPLEX}
 
 def prices_bound(proof: PricesProof, question: Question) -> Fraction:
     """Return the throughput that the prices prove."""
-    if question.collective is not Collective.BROADCAST or question.root is None:
+    if question.collective is not Collective.BROADCAST:
         raise UnprovenError(f"prices bound a series of broadcasts, and this is {question.collective.with_article}")
     if any(price <= 0 for _, price in proof.prices) or any(weight <= 0 for weight, _ in proof.cuts):
         raise UnprovenError("a price or the weight of a cut is 0 or less")
@@ -44,9 +45,9 @@ def prices_bound(proof: PricesProof, question: Question) -> Fraction:
     require_coarse([*(price for _, price in proof.prices), *(weight for weight, _ in proof.cuts)])
     _require_odd_sets(proof, question.topology)
     _require_costs(proof, question.topology)
-    paid = sum((price for _, price in proof.prices), Fraction(0))
-    paid += sum((price * Fraction(len(inside) - 1, 2) for price, inside in proof.odd_sets), Fraction(0))
-    return paid / sum((weight for weight, _ in proof.cuts), Fraction(0))
+    paid = exact_sum(price for _, price in proof.prices)
+    paid += exact_sum(price * Fraction(len(inside) - 1, 2) for price, inside in proof.odd_sets)
+    return paid / exact_sum(weight for weight, _ in proof.cuts)
 
 
 def _require_odd_sets(proof: PricesProof, topology: Topology) -> None:
@@ -68,7 +69,7 @@ def _require_costs(proof: PricesProof, topology: Topology) -> None:
     leaving = _costs(proof, topology)
     for source in topology.compute:
         for target, cost in _path_costs(topology, leaving, source):
-            due = sum((each for place, each in entered[target].items() if place not in entered[source]), Fraction(0))
+            due = exact_sum(each for place, each in entered[target].items() if place not in entered[source])
             if cost < due:
                 path = f"{node(topology, source)} -> {node(topology, target)} costs {number(cost)} at the prices"
                 raise UnprovenError(f"{path}, less than {number(due)}, the weight of the cuts that it enters")
@@ -82,9 +83,9 @@ def _costs(proof: PricesProof, topology: Topology) -> dict[int, list[tuple[int, 
     for place, link in enumerate(topology.links):
         ports = list(occupied(topology, place))
         nodes = {port.number for port in ports if port.kind is PortKind.BOTH}
-        paid = sum((prices.get(port, Fraction(0)) for port in ports), Fraction(0))
+        paid = exact_sum(prices.get(port, Fraction(0)) for port in ports)
         if len(nodes) == 2:
-            paid += sum((price for price, inside in proof.odd_sets if nodes.issubset(inside)), Fraction(0))
+            paid += exact_sum(price for price, inside in proof.odd_sets if nodes.issubset(inside))
         cost = paid / link.bandwidth
         if link.source in outgoing:
             cost += prices.get(Port(PortKind.OUTGOING, link.source), Fraction(0)) / outgoing[link.source]

@@ -6,11 +6,8 @@ take part and no switch copies or adds up, each of these sends leaves one comput
 
 from fractions import Fraction
 
-import numpy as np
-
 from forestcoll.collective import Collective
 from forestcoll.proof import ReceiptProof
-from forestcoll.verification.network import BoolArray, Network
 from forestcoll.verification.proof_checks.question import Question, UnprovenError
 
 
@@ -24,12 +21,5 @@ def receipt_bound(proof: ReceiptProof, question: Question) -> Fraction:  # noqa:
     if bool((network.can_multicast | network.can_aggregate).any()):
         raise UnprovenError("a switch can copy or add up data")
     ends = (network.targets, network.sources)
-    least = min(_bandwidth(network, network.is_compute[end] & question.usable) for end in ends)
+    least = min(network.total_bandwidth(network.is_compute[end] & question.usable) for end in ends)
     return least / (2 * (len(question.members) - 1))
-
-
-def _bandwidth(network: Network, links: BoolArray) -> Fraction:
-    """Return the total bandwidth of the marked links."""
-    distinct, class_of = network.bandwidths
-    counts = np.bincount(class_of[links], minlength=len(distinct)).tolist()
-    return sum((count * each for count, each in zip(counts, distinct, strict=True)), Fraction(0))

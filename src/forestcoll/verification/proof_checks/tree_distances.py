@@ -7,13 +7,14 @@ each set, along a walk between two nodes that may branch. If no walk is shorter 
 leave, no tree is shorter than the weight of all sets.
 """
 
-import heapq
 from fractions import Fraction
 
 import numpy as np
 
-from forestcoll.collective import Collective
+from forestcoll.collective import Collective, PhaseOp
+from forestcoll.exact import exact_sum
 from forestcoll.proof import TreeDistancesProof
+from forestcoll.verification.proof_checks.distances import least_sums
 from forestcoll.verification.proof_checks.question import Question, UnprovenError, require_coarse
 
 Neighbours = dict[int, list[tuple[int, int]]]
@@ -25,20 +26,20 @@ def tree_distances_bound(proof: TreeDistancesProof, question: Question) -> Fract
     if question.collective is not Collective.ALLREDUCE:
         raise UnprovenError(f"distances bound an allreduce only, and this is {question.collective.with_article}")
     network = question.network
-    relays = network.is_compute & ~question.takes_part
-    if not np.array_equal(network.can_multicast | relays, network.can_aggregate | relays):
+    adding, copying = (network.can_branch(op) for op in (PhaseOp.REDUCE, PhaseOp.BROADCAST))
+    if not np.array_equal(adding, copying):
         raise UnprovenError("a switch can copy data and not add it up, or the reverse")
     used, neighbours = _lengths(proof, question)
     _check_sets(proof, question)
-    branching = np.flatnonzero(question.takes_part | network.can_multicast | relays).tolist()
+    branching = np.flatnonzero(copying).tolist()
     for source in branching:
-        reached = _distances(source, neighbours)
+        reached = least_sums({source: 0}, neighbours)
         for target in branching:
             left = (each for inside, each in proof.cuts if source in inside and target not in inside)
-            weight = sum(left, Fraction(0))
+            weight = exact_sum(left)
             if target in reached and weight > reached[target]:
                 raise UnprovenError(f"the sets between node {source} and node {target} weigh more than their distance")
-    return used / sum((weight for _, weight in proof.cuts), Fraction(0))
+    return used / exact_sum(weight for _, weight in proof.cuts)
 
 
 def _lengths(proof: TreeDistancesProof, question: Question) -> tuple[Fraction, Neighbours]:
@@ -78,17 +79,3 @@ def _check_sets(proof: TreeDistancesProof, question: Question) -> None:
         common &= set(inside)
     if not proof.cuts or not common:
         raise UnprovenError("no node that takes part is in all sets, or there is no set")
-
-
-def _distances(source: int, neighbours: Neighbours) -> dict[int, int]:
-    """Return the distances from `source` (Dijkstra)."""
-    reached: dict[int, int] = {}
-    waiting = [(0, source)]
-    while waiting:
-        length, node = heapq.heappop(waiting)
-        if node not in reached:
-            reached[node] = length
-            for target, more in neighbours.get(node, []):
-                if target not in reached:
-                    heapq.heappush(waiting, (length + more, target))
-    return reached

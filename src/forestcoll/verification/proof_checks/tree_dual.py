@@ -26,6 +26,7 @@ from functools import cached_property
 import numpy as np
 
 from forestcoll.collective import Collective, PhaseOp
+from forestcoll.exact import exact_sum
 from forestcoll.proof import TreeDualProof, WeightedCut
 from forestcoll.schedule.rows import IntArray
 from forestcoll.verification.network import BoolArray
@@ -91,8 +92,8 @@ class _Dual:
         """Check that an allreduce is equally fast with any roots."""
         if self.question.collective is not Collective.ALLREDUCE:
             raise UnprovenError("only a proof about an allreduce can choose equal roots")
-        able = (self.able(PhaseOp.REDUCE), self.able(PhaseOp.BROADCAST))
-        if not np.array_equal(*able):
+        adding, copying = (self.able(phase) for phase in self.phases)
+        if not np.array_equal(adding, copying):
             raise UnprovenError("the roots are equal, but a switch can copy data and not add it up, or the reverse")
         links, usable = self.question.topology.links, self.question.usable.tolist()
         bandwidths = {
@@ -134,9 +135,7 @@ class _Dual:
 
     def able(self, phase: PhaseOp) -> BoolArray:
         """Return which non-members copy data in a broadcast or add up data in a reduce; idle nodes can do both."""
-        network = self.question.network
-        switches = network.can_multicast if phase is PhaseOp.BROADCAST else network.can_aggregate
-        return switches | (network.is_compute & ~self.question.takes_part)
+        return self.question.network.can_branch(phase) & ~self.question.takes_part
 
     @cached_property
     def node_orbits(self) -> IntArray:
@@ -155,16 +154,16 @@ class _Dual:
         orbit_of, zero = self.node_orbits, Fraction(0)
         if self.question.collective is Collective.ALLREDUCE:
             if self.proof.equal_roots:
-                total = sum((of_orbit.get(int(orbit_of[node]), zero) for node in self.question.members), zero)
+                total = exact_sum(of_orbit.get(int(orbit_of[node]), zero) for node in self.question.members)
                 return total / len(self.question.members)
-            roots = self.question.takes_part | (self.able(PhaseOp.REDUCE) & self.able(PhaseOp.BROADCAST))
+            roots = self.question.takes_part | np.all([self.able(phase) for phase in self.phases], axis=0)
             return min(of_orbit.get(int(orbit), zero) for orbit in np.unique(orbit_of[roots]))
         parts = zip(self.question.members, self.question.parts, strict=True)
-        return sum((part * of_orbit.get(int(orbit_of[node]), zero) for node, part in parts), zero)
+        return exact_sum(part * of_orbit.get(int(orbit_of[node]), zero) for node, part in parts)
 
     def _held_by_orbit(self) -> dict[int, Fraction]:
         """Return, for each orbit of nodes (by its least node), the weight of all images of sets that contain a node."""
-        sizes = np.bincount(self.node_orbits, minlength=self.question.network.size)
+        sizes = np.bincount(self.node_orbits)
         return _means(((cut, self.node_orbits[list(cut.inside)]) for cut in self.proof.cuts), sizes)
 
     def _costs(self, phase: PhaseOp) -> dict[int, Fraction]:
@@ -178,7 +177,7 @@ class _Dual:
             if cut.phase is phase:
                 inside = self.question.marks(cut.inside)
                 crossed.append((cut, self.link_orbits[inside[tails] & ~inside[heads]]))
-        return _means(crossed, np.bincount(self.link_orbits, minlength=len(tails)))
+        return _means(crossed, np.bincount(self.link_orbits))
 
     def paid(self) -> Fraction:
         """Return the sum over usable links of bandwidth times the greatest cost over the phases."""
@@ -195,9 +194,7 @@ class _Dual:
 
     def _falls(self, phase: PhaseOp) -> dict[int, Fraction]:
         """Return, for each link with a potential at an end, the decrease of the potential along the link."""
-        potentials = {node: value for node, value in self.proof.potentials.get(phase, {}).items() if value}
-        if not potentials:
-            return {}
+        potentials = self.proof.potentials.get(phase, {})
         zero, ends = Fraction(0), enumerate(self.question.topology.links)
         return {
             place: potentials.get(link.source, zero) - potentials.get(link.target, zero)

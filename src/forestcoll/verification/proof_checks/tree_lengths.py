@@ -7,19 +7,18 @@ The least length from a node to a set of members is found for growing sets (Eric
 that may branch, two disjoint parts of the set meet; then one search of shortest paths carries the sums to all nodes.
 """
 
-import heapq
 from collections.abc import Collection, Iterator, Mapping
 from fractions import Fraction
 
-from forestcoll.collective import Collective
+import numpy as np
+
+from forestcoll.collective import Collective, PhaseOp
 from forestcoll.proof import TreeLengthsProof
+from forestcoll.verification.proof_checks.distances import Arcs, least_sums
 from forestcoll.verification.proof_checks.question import Question, UnprovenError
 
 MOST_MEMBERS = 12
 """The most members; the time triples with each."""
-
-Arcs = Mapping[int, list[tuple[int, int]]]
-"""For each node, the nodes from which it can be entered, and the lengths of these links."""
 
 
 def tree_lengths_bound(proof: TreeLengthsProof, question: Question) -> Fraction:
@@ -44,21 +43,14 @@ def tree_lengths_bound(proof: TreeLengthsProof, question: Question) -> Fraction:
             leaving.setdefault(link.source, []).append((link.target, length))
     if lengths:
         raise UnprovenError("a length is given for a link that does not exist")
-    copying, adding = _branching(question, copies=True), _branching(question, copies=False)
+    adding, copying = (
+        set(np.flatnonzero(question.network.can_branch(op)).tolist()) for op in (PhaseOp.REDUCE, PhaseOp.BROADCAST)
+    )
     outwards, inwards = _least(question.members, copying, entering), _least(question.members, adding, leaving)
-    both = [outwards[node] + inwards[node] for node in copying & adding if node in outwards and node in inwards]
+    both = [outwards[node] + inwards[node] for node in copying & adding & outwards.keys() & inwards.keys()]
     if not both or min(both) == 0:
         raise UnprovenError("a tree has length 0, or there is no tree")
     return used / min(both)
-
-
-def _branching(question: Question, *, copies: bool) -> set[int]:
-    """Return the nodes at which a tree may branch: compute nodes, and switches that copy (or add up)."""
-    return {
-        number
-        for number, node in enumerate(question.topology.nodes)
-        if node.is_compute or (node.multicast if copies else node.aggregation)
-    }
 
 
 def _least(members: tuple[int, ...], branching: Collection[int], sources: Arcs) -> dict[int, int]:
@@ -67,7 +59,7 @@ def _least(members: tuple[int, ...], branching: Collection[int], sources: Arcs) 
     for held in range(1, 2 ** len(members)):
         is_single = held & (held - 1) == 0
         begin = {members[held.bit_length() - 1]: 0} if is_single else _joined(least, held, branching)
-        least[held] = _carried(begin, sources)
+        least[held] = least_sums(begin, sources)
     return least[2 ** len(members) - 1]
 
 
@@ -79,8 +71,7 @@ def _joined(least: Mapping[int, Mapping[int, int]], held: int, branching: Collec
         for node in branching:
             if node in one and node in other:
                 total = one[node] + other[node]
-                if total < sums.get(node, total + 1):
-                    sums[node] = total
+                sums[node] = min(total, sums.get(node, total))
     return sums
 
 
@@ -91,18 +82,3 @@ def _halves(held: int) -> Iterator[int]:
     while part:
         part = (part - 1) & rest
         yield part | top
-
-
-def _carried(begin: Mapping[int, int], sources: Arcs) -> dict[int, int]:
-    """Return the least sums at all nodes, if a sum grows by the length of each link on the way (Dijkstra)."""
-    reached: dict[int, int] = {}
-    waiting = [(length, node) for node, length in begin.items()]
-    heapq.heapify(waiting)
-    while waiting:
-        length, node = heapq.heappop(waiting)
-        if node not in reached:
-            reached[node] = length
-            for source, more in sources.get(node, []):
-                if source not in reached:
-                    heapq.heappush(waiting, (length + more, source))
-    return reached

@@ -11,6 +11,7 @@ import itertools
 from fractions import Fraction
 from math import lcm
 
+from forestcoll.exact import exact_sum
 from forestcoll.proof import PricesProof, Proof
 from forestcoll.proof.prices import Port, PortKind
 from forestcoll.schedule.series.value import SeriesSchedule, Transfer
@@ -128,7 +129,7 @@ def _weights(case: _Case) -> str | None:
         count = tree.weight * schedule.period
         if count <= 0 or count.denominator > 1:
             return f"tree {number}: its weight makes {_number(count)} messages a period; expected 1 or more, whole"
-    total = sum((tree.weight for tree in schedule.trees), Fraction(0)) * schedule.period
+    total = exact_sum(tree.weight for tree in schedule.trees) * schedule.period
     if total != schedule.messages:
         return f"the trees carry {_number(total)} messages a period; expected {schedule.messages}"
     return None

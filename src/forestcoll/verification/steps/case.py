@@ -7,6 +7,7 @@ from math import lcm
 
 import numpy as np
 
+from forestcoll.exact import exact_sum
 from forestcoll.schedule.rows import IntArray
 from forestcoll.schedule.steps.value import StepSchedule, Transfers
 from forestcoll.verification.network import ExactArray
@@ -33,10 +34,9 @@ class StepCase(RouteCase):
         return tuple(time for of_phase in times for time in of_phase)
 
     @cached_property
-    def algbw(self) -> Fraction | None:
-        """M / T_B, the bandwidth for large data; None if nothing is sent."""
-        time = sum(self.step_times, Fraction(0))
-        return 1 / time if time else None
+    def algbw(self) -> Fraction:
+        """M / T_B, the bandwidth for large data."""
+        return 1 / exact_sum(self.step_times)
 
     @cached_property
     def route_hops(self) -> tuple[IntArray, IntArray]:
@@ -49,20 +49,18 @@ class StepCase(RouteCase):
         if transfers.routes is None:
             return steps, self.network.find_links(transfers.sources, transfers.targets), sizes
         own, routed = np.flatnonzero(transfers.routes < 0), np.flatnonzero(transfers.routes >= 0)
-        routed = routed[np.lexsort((transfers.routes[routed], steps[routed]))]
-        used, at = transfers.routes[routed], steps[routed]
-        firsts = np.flatnonzero(np.diff(used, prepend=-1) | np.diff(at, prepend=-1))
-        amounts = np.add.reduceat(sizes[routed], firsts) if len(firsts) else sizes[routed]
-        links, lengths = self._links_of(used[firsts])
+        count = len(self.schedule.routes)
+        codes, amounts = _summed(steps[routed] * count + transfers.routes[routed], sizes[routed])
+        links, lengths = self._links_of(codes % count)
         return (
-            np.concatenate([steps[own], np.repeat(at[firsts], lengths)]),
+            np.concatenate([steps[own], np.repeat(codes // count, lengths)]),
             np.concatenate([self.network.find_links(transfers.sources[own], transfers.targets[own]), links]),
             np.concatenate([sizes[own], np.repeat(amounts, lengths)]),
         )
 
     def _links_of(self, numbers: IntArray) -> tuple[IntArray, IntArray]:
         """Return the links of the routes with these numbers, one route after the other, and how many each has."""
-        of_hop = np.full(len(self.schedule.routes.entries), -1, dtype=np.int64)
+        of_hop = np.empty(len(self.schedule.routes.entries), dtype=np.int64)
         places, links = self.route_hops
         of_hop[places] = links
         starts = self.schedule.routes.starts.astype(np.int64)
@@ -102,15 +100,20 @@ class StepCase(RouteCase):
             lcm(*(point.denominator for point in transfers.points)),
             lcm(*(each.denominator for each in shards)),
         )
-        fits = parts * unit * max(len(transfers) * self.group.order, 1) <= np.iinfo(np.int64).max
+        fits = parts * unit * len(transfers) * self.group.order <= np.iinfo(np.int64).max
         points, weights = (
             np.array([int(value * whole) for value in values], dtype=np.int64 if fits else object)
             for values, whole in ((transfers.points, parts), (shards, unit))
         )
         sizes = (points[transfers.highs] - points[transfers.lows]) * weights[transfers.shards]
         steps, links, sizes = self._crossed(transfers, sizes)
-        codes = steps * len(self.network.sources) + links
-        order = np.argsort(codes)
-        codes, begins = np.unique(codes[order], return_index=True)
-        loads = np.add.reduceat(sizes[order], begins) if len(begins) else sizes
-        return loads, codes % len(self.network.sources), codes // len(self.network.sources), parts * unit
+        count = len(self.network.sources)
+        codes, loads = _summed(steps * count + links, sizes)
+        return loads, codes % count, codes // count, parts * unit
+
+
+def _summed(codes: IntArray, sizes: ExactArray) -> tuple[IntArray, ExactArray]:
+    """Return the distinct codes, in ascending order, and the sum of the sizes of each."""
+    order = np.argsort(codes)
+    distinct, begins = np.unique(codes[order], return_index=True)
+    return distinct, np.add.reduceat(sizes[order], begins)

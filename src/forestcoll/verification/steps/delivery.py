@@ -4,7 +4,6 @@ They read a phase as a `Spread`, in which a reduce runs backwards: shards spread
 forward at a later step what it received at a step.
 """
 
-from bisect import bisect_left, bisect_right
 from fractions import Fraction
 
 import numpy as np
@@ -40,7 +39,7 @@ def not_held(case: StepCase) -> str | None:
     """Find data that is sent before the sender has it or, in a reduce, data that the receiver never forwards."""
     for phase, spread in zip(case.schedule.phases, case.spreads, strict=True):
         sent = phase.transfers
-        transfer = first_true(_is_not_held(spread))
+        transfer = _first_not_held(spread)
         if transfer is None:
             continue
         where, what = wording.place(case, sent, transfer), _part(case, sent, transfer)
@@ -59,23 +58,22 @@ def _part(case: StepCase, sent: Transfers, transfer: int) -> str:
     return f"part {wording.part(sent, transfer)} of the shard of {wording.node(case, int(sent.shards[transfer]))}"
 
 
-def _is_not_held(spread: Spread) -> BoolArray:
-    """Return the transfers that send data which their source has not received before their step."""
+def _first_not_held(spread: Spread) -> int | None:
+    """Return the first transfer that sends data which its source has not received before its step, or None."""
     pieces = spread.pieces
     owners = spread.owners(spread.shards, spread.sources)
     complete_at = _complete_at(spread, pieces)
     doubtful = np.flatnonzero((spread.sources != spread.shards) & (complete_at[owners] >= spread.steps))
-    wrong = np.zeros(len(spread.shards), dtype=np.bool_)
-    wrong[doubtful] = _lacks_some(spread, pieces, doubtful, owners[doubtful])
-    return wrong
+    lacking = first_true(_lacks_some(spread, pieces, doubtful, owners[doubtful]))
+    return None if lacking is None else int(doubtful[lacking])
 
 
 def _complete_at(spread: Spread, pieces: Pieces) -> IntArray:
     """Return, for each owner, the step at which it has the whole shard, or a step that never comes."""
     never = np.iinfo(np.int64).max
-    complete = np.full(spread.size, never, dtype=np.int64)
+    complete = np.full(spread.size, never)
     whole = np.flatnonzero(_is_whole(spread, pieces))
-    latest = np.maximum.reduceat(pieces.steps, pieces.starts[:-1][whole]) if len(whole) else whole
+    latest = np.maximum.reduceat(pieces.steps, pieces.starts[whole])
     # reduceat covers all pieces up to the next given start. The result is exact if the pieces of these owners are
     # adjacent. If other pieces are between them, the result is later than needed, which is safe.
     complete[whole] = latest
@@ -91,10 +89,7 @@ def _is_whole(spread: Spread, pieces: Pieces) -> BoolArray:
     last = np.maximum(pieces.starts[1:] - 1, 0)
     joins = np.bincount(pieces.owners[pieces.joins_next], minlength=spread.size)
     whole: BoolArray = (
-        (counts > 0)
-        & (joins == counts - 1)
-        & (pieces.lows[first] == 0)
-        & (pieces.highs[last] == len(spread.points) - 1)
+        (joins == counts - 1) & (pieces.lows[first] == 0) & (pieces.highs[last] == len(spread.points) - 1)
     )
     return whole
 
@@ -110,10 +105,11 @@ def _lacks_some(spread: Spread, pieces: Pieces, transfers: IntArray, owners: Int
     reached = spread.lows[transfers].copy()
     active = np.arange(len(transfers))
     while len(active):
-        here = np.clip(at[active], 0, len(codes) - 1)
+        # Before the first piece (-1) and after the last, the last one is tried. It belongs to a later owner, begins
+        # later, or ends where the search is, so it does not hold the data.
+        here = np.minimum(at[active], len(codes) - 1)
         holds = (
-            (here == at[active])
-            & (pieces.owners[here] == owners[active])
+            (pieces.owners[here] == owners[active])
             & (pieces.lows[here] <= reached[active])
             & (pieces.highs[here] > reached[active])
             & (pieces.steps[here] < spread.steps[transfers[active]])
@@ -130,9 +126,9 @@ def missing(case: StepCase) -> str | None:
     """Find a node that does not receive a whole shard or, in a reduce, does not send its whole part of a sum."""
     if case.schedule.collective is Collective.ALL_TO_ALL:
         return _missing_part(case, case.spreads[0])
-    members = np.array(case.schedule.members, dtype=np.int64)
+    members = np.array(case.schedule.members)
     sizes = case.schedule.shard_sizes
-    sent = np.array([node for node in members.tolist() if sizes[node] > 0], dtype=np.int64)
+    sent = np.array([node for node in members.tolist() if sizes[node] > 0])
     for phase, spread in zip(case.schedule.phases, case.spreads, strict=True):
         shards = np.intersect1d(sent, spread.origins)
         owners = spread.owners(shards[:, None], members[None, :]).ravel()
@@ -162,12 +158,9 @@ def _missing_part(case: StepCase, spread: Spread) -> str | None:
 
 def _has_part(spread: Spread, owner: int, low: Fraction, high: Fraction) -> bool:
     """Return whether pieces of `owner` cover the part from `low` to `high`."""
-    pieces, points = spread.pieces, spread.points
-    begin, end = int(pieces.starts[owner]), int(pieces.starts[owner + 1])
-    lows, highs = pieces.lows[begin:end].tolist(), pieces.highs[begin:end].tolist()
-    reached, last = bisect_right(points, low) - 1, bisect_left(points, high)
-    for place in range(max(0, bisect_right(lows, reached) - 1), len(lows)):
-        if reached < 0 or lows[place] > reached or reached >= last:
-            break
-        reached = max(reached, highs[place])
-    return 0 <= reached >= last < len(points)
+    pieces, reached = spread.pieces, low
+    for place in range(int(pieces.starts[owner]), int(pieces.starts[owner + 1])):
+        begin, end = (spread.points[int(column[place])] for column in (pieces.lows, pieces.highs))
+        if begin <= reached:
+            reached = max(reached, end)
+    return reached >= high

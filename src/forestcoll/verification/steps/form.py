@@ -1,11 +1,11 @@
 """Rules about the form of a step schedule. Each returns the message of the first wrong place, or None."""
 
-from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
 
 from forestcoll.collective import Collective, PhaseOp
+from forestcoll.exact import exact_sum
 from forestcoll.schedule.rows import IntArray
 from forestcoll.schedule.steps.value import Transfers
 from forestcoll.verification.network import BoolArray
@@ -92,7 +92,7 @@ def shards_wrong(case: StepCase) -> str | None:
         return f"there are {len(shards)} shards; expected one for each of {nodes} compute nodes that take part"
     if min(shards) < 0:
         return f"a shard is {number(min(shards))}; expected 0 or more"
-    total = sum(shards, Fraction(0))
+    total = exact_sum(shards)
     return None if total == 1 else f"the shards add up to {number(total)}; expected exactly 1"
 
 
@@ -165,5 +165,4 @@ def algbw_wrong(case: StepCase) -> str | None:
     claimed = case.schedule.algbw
     if claimed is None or claimed == case.algbw:
         return None
-    achieved = "nothing is sent" if case.algbw is None else f"the steps achieve {number(case.algbw)}"
-    return f"algbw is {number(claimed)}, but {achieved}"
+    return f"algbw is {number(claimed)}, but the steps achieve {number(case.algbw)}"

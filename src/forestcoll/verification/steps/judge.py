@@ -5,10 +5,10 @@ The rules are the tables in `forestcoll.verification.steps.rules`.
 """
 
 from collections.abc import Iterator
-from fractions import Fraction
 
 from forestcoll.collective import Collective
-from forestcoll.proof import Bound, CutProof, Proof, ReceiptProof
+from forestcoll.exact import exact_sum
+from forestcoll.proof import Bound, CutProof, LengthsProof, Proof, ReceiptProof
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.verification.claims import Claim
 from forestcoll.verification.proof_checks.checks import PROOFS_OF_EXCHANGES, PROOFS_OF_TREES, proven
@@ -39,7 +39,7 @@ def judge_steps(schedule: StepSchedule) -> StepReport:
         optimal=algbw == bound.algbw,
         bound=bound,
         step_times=case.step_times,
-        bandwidth_factor=sum(case.step_times, Fraction(0)) * egress,
+        bandwidth_factor=exact_sum(case.step_times) * egress,
         least_factor=egress / bound.algbw,
     )
 
@@ -61,13 +61,17 @@ def _bound(case: StepCase) -> Bound:
 
 
 def _proofs(schedule: StepSchedule) -> Iterator[Proof]:
-    """Yield the proofs that can be best: data that all nodes receive, or that the slowest node receives or sends."""
+    """Yield the proofs that can be best: data that all nodes receive, or that the slowest node receives or sends.
+
+    In an all-to-all, they are lengths of links: 1 for all links, or for those that enter or leave the slowest node.
+    """
     topology, sizes = schedule.topology, schedule.shard_sizes
     every, members = range(len(topology.nodes)), schedule.members
     if schedule.collective is Collective.ALL_TO_ALL:
-        last = min(members, key=lambda node: topology.ingress[node])
-        yield CutProof(tuple(node for node in every if node != last))
-        yield CutProof((min(members, key=lambda node: topology.egress[node]),))
+        target, source = (min(members, key=speed.__getitem__) for speed in (topology.ingress, topology.egress))
+        yield LengthsProof.of(topology, (1,) * len(topology.links))
+        yield LengthsProof.of(topology, tuple(int(link.target == target) for link in topology.links))
+        yield LengthsProof.of(topology, tuple(int(link.source == source) for link in topology.links))
         return
     whole = schedule.collective is Collective.ALLREDUCE
     if whole:

@@ -18,7 +18,7 @@ def too_short(case: StepCase) -> str | None:
 def node_repeated(case: StepCase) -> str | None:
     """Find a route that visits a node twice."""
     routes = case.schedule.routes
-    codes = np.repeat(np.arange(len(routes), dtype=np.int64), np.diff(routes.starts)) * case.network.size
+    codes = np.repeat(np.arange(len(routes)), np.diff(routes.starts)) * case.network.size
     codes += routes.entries
     codes.sort()
     again = first_true(codes[1:] == codes[:-1])
@@ -52,12 +52,11 @@ def ends_wrong(case: StepCase) -> str | None:
         first, last = entries[starts[used]], entries[starts[used + 1] - 1]
         wrong = first_true((first != sent.sources[routed]) | (last != sent.targets[routed]))
         if wrong is not None:
-            return _wrong_ends(case, sent, int(routed[wrong]))
+            return _wrong_ends(case, sent, int(routed[wrong]), int(used[wrong]))
     return None
 
 
-def _wrong_ends(case: StepCase, sent: Transfers, transfer: int) -> str:
-    route = -1 if sent.routes is None else int(sent.routes[transfer])
+def _wrong_ends(case: StepCase, sent: Transfers, transfer: int, route: int) -> str:
     listed = case.schedule.routes[route]
     ends = listed[0], listed[-1], int(sent.sources[transfer]), int(sent.targets[transfer])
     first, last, source, target = (wording.node(case, node) for node in ends)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from forestcoll.collective import PhaseOp
+from forestcoll.exact import exact_sum
 from forestcoll.verification.proof_checks.question import MAX_DENOMINATOR_DIGITS
 from forestcoll.verification.routes.form import fits
 from forestcoll.verification.trees import wording
@@ -85,7 +86,7 @@ def shards_wrong(case: Case) -> str | None:
     for node, shard in zip(case.compute, shards, strict=True):
         if shard < 0:
             return f"the shard of {wording.node(case, node)} is {wording.number(shard)}; expected 0 or more"
-    total = sum(shards, Fraction(0))
+    total = exact_sum(shards)
     return None if total == 1 else f"the shards add up to {wording.number(total)}; expected exactly 1"
 
 

@@ -1,0 +1,299 @@
+"""The whole message of each fault of a step schedule, and schedules that are right although they look wrong."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from itertools import combinations, permutations
+from typing import Any
+
+import numpy as np
+import pytest
+import test_step_claims
+import test_verify_routes
+import test_verify_steps
+from test_verify_routes import RIGHT, crossing
+
+import fault_lists
+from forestcoll.collective import Collective, PhaseOp
+from forestcoll.generation.bfb import bfb
+from forestcoll.generation.steps import generate_steps
+from forestcoll.proof import Bound, CutProof, LengthsProof, ReceiptProof
+from forestcoll.request import Demand
+from forestcoll.schedule.rows import Rows
+from forestcoll.schedule.steps.value import StepPhase, StepSchedule, Transfer, Transfers
+from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology.registry import build_topology
+from forestcoll.verification import verify
+
+Sent = tuple[int, str, str, int, int]
+"""The shard, the begin and the end of the part, the source and the target of a transfer."""
+
+RING = build_topology("ring:nodes=4")
+
+
+def triangle() -> Topology:
+    """Return three nodes with links between all, each with another bandwidth."""
+    builder = TopologyBuilder("triangle")
+    for name in "abc":
+        builder.add_compute(name)
+    for place, (one, other) in enumerate(("ab", "ac", "ba", "bc", "ca", "cb")):
+        builder.add_link(one, other, 1 + place)
+    return builder.build()
+
+
+TRIANGLE = triangle()
+
+
+def phase_of(*steps: list[Sent], op: PhaseOp = PhaseOp.BROADCAST) -> StepPhase:
+    listed = [[Transfer(shard, Fraction(low), Fraction(high), *ends) for shard, low, high, *ends in s] for s in steps]
+    return StepPhase(op, Transfers.of(listed))
+
+
+def allgather(*steps: list[Sent], **changes: Any) -> StepSchedule:
+    return replace(StepSchedule(TRIANGLE, Collective.ALLGATHER, (phase_of(*steps),)), **changes)
+
+
+def whole(shard: int, source: int, target: int) -> Sent:
+    return (shard, "0", "1", source, target)
+
+
+DIRECT = [whole(one, one, other) for one in range(3) for other in range(3) if one != other]
+"""Each node sends its shard to each other one."""
+
+
+def without(*left_out: Sent) -> list[Sent]:
+    return [sent for sent in DIRECT if sent not in left_out]
+
+
+def direct(topology: Topology) -> list[Sent]:
+    """Return the transfers in which each node sends each other one its part."""
+    count = len(topology.nodes)
+    ends = [str(Fraction(place, count)) for place in range(count + 1)]
+    return [(one, ends[other], ends[other + 1], one, other) for one, other in permutations(range(count), 2)]
+
+
+def exchange(*parts: tuple[str, str]) -> StepSchedule:
+    """Return an all-to-all in which node 0 sends these parts of its buffer to node 1, which needs [1/3, 2/3)."""
+    step = [(0, *part, 0, 1) for part in parts] + [sent for sent in direct(TRIANGLE) if sent[3:] != (0, 1)]
+    return StepSchedule(TRIANGLE, Collective.ALL_TO_ALL, (phase_of(step),))
+
+
+NEEDED = ("1/3", "2/3")
+ENOUGH: list[list[tuple[str, str]]] = [
+    [NEEDED],
+    [("1/3", "1/2"), ("1/2", "2/3")],
+    [("1/2", "2/3"), ("1/3", "1/2")],
+    [("0", "1")],
+    [("1/2", "1"), ("0", "1/2")],
+    [("1/3", "1/2"), ("5/12", "2/3")],
+    [("0", "1/6"), NEEDED, ("5/6", "1")],
+]
+TOO_LITTLE: list[list[tuple[str, str]]] = [
+    [],
+    [("1/3", "1/2")],
+    [("1/2", "2/3")],
+    [("1/3", "5/12"), ("1/2", "2/3")],
+    [("0", "1/3"), ("2/3", "1")],
+    [("1/3", "1/2"), ("7/12", "1")],
+    [("0", "1/6"), ("1/4", "3/4")][:1],
+]
+
+
+@pytest.mark.parametrize("parts", ENOUGH)
+def test_an_all_to_all_may_send_parts_in_pieces_and_more_than_needed(parts: list[tuple[str, str]]) -> None:
+    report = verify(exchange(*parts))
+    assert report.fault is None
+    assert report.bound is not None
+
+
+@pytest.mark.parametrize("parts", TOO_LITTLE)
+def test_an_all_to_all_that_leaves_out_data_is_refused(parts: list[tuple[str, str]]) -> None:
+    fault = verify(exchange(*parts)).fault
+    assert fault is not None
+    assert (fault.rule, fault.message) == (
+        "part-missing",
+        "node 'b' never receives all of part [1/3, 2/3) of the buffer of 'a'; expected all of it",
+    )
+
+
+@pytest.mark.parametrize(("more", "lacks"), [((0, "0", "1", 0, 1), (1, 0)), ((0, "0", "1", 0, 2), (0, 1))])
+def test_what_another_node_receives_does_not_count(more: Sent, lacks: tuple[int, int]) -> None:
+    step = [more, *(sent for sent in direct(TRIANGLE) if sent[3:] != lacks)]
+    fault = verify(StepSchedule(TRIANGLE, Collective.ALL_TO_ALL, (phase_of(step),))).fault
+    assert fault is not None
+    assert fault.message.startswith(f"node {'abc'[lacks[1]]!r} never receives all of part")
+
+
+HALVES = [(0, "0", "1/2", 0, 1), (0, "1/2", "1", 0, 1)]
+
+
+def of_data() -> Iterator[tuple[str, StepSchedule]]:
+    """Yield allgathers, each with its name, most of which send data that is missing or too late."""
+    late = without(whole(0, 0, 2))
+    yield "sent as it arrives", allgather([], [], [*late, whole(0, 1, 2)])
+    yield "sent after it arrived", allgather([], [], late, [whole(0, 1, 2)])
+    yield "half sent as it arrives", allgather([(0, "0", "1/2", 1, 2), *late], [(0, "1/2", "1", 1, 2)])
+    quarters = [(0, "0", "1/4", 0, 1), (0, "1/4", "1/2", 0, 1)]
+    rest = without(whole(0, 0, 1), whole(0, 0, 2))
+    second = [(0, "0", "1/2", 1, 2), (0, "1/2", "1", 0, 2), (0, "1/2", "1", 0, 1)]
+    yield "a part that came in two pieces", allgather([*quarters, *rest], second)
+    yield "a part of which the second piece is late", allgather([quarters[0], *rest], [quarters[1], *second])
+    yield "half of a shard is missing", allgather([HALVES[1], *without(whole(0, 0, 1))])
+    yield "the other half is missing", allgather([HALVES[0], *without(whole(0, 0, 1))])
+    yield "half of another shard is missing", allgather([(1, "1/2", "1", 1, 2), *without(whole(1, 1, 2))])
+    of_b = [(1, "0", "1/4", 1, 2), (1, "1/4", "1/2", 1, 2)]
+    then = [(1, "0", "1/2", 2, 0), (1, "1/2", "1", 1, 0), (1, "1/2", "1", 1, 2)]
+    yield "a part of another shard in two pieces", allgather([*of_b, *without(whole(1, 1, 0), whole(1, 1, 2))], then)
+    ends = [(one, "1/2", "1", one, other) for one in range(3) for other in range(3) if one != other]
+    yield "all first halves are missing", allgather(ends)
+    yield "all second halves are missing", allgather([(each[0], "0", "1/2", *each[3:]) for each in ends])
+    last = [(2, "0", "1/2", 2, 1), *without(whole(2, 2, 1), whole(2, 2, 0))]
+    yield "the last piece is too short", allgather(last, [whole(2, 1, 0)])
+    yield "a shard returns to its owner", allgather(DIRECT, [whole(2, 1, 2), whole(2, 0, 2)])
+
+
+def of_form() -> Iterator[tuple[str, StepSchedule]]:
+    """Yield schedules, each with its name, most of which have a wrong form or claim."""
+    empty = (Fraction(1), Fraction(0), Fraction(0))
+    only = [whole(0, 0, 1), whole(0, 0, 2)]
+    yield "shards of no size need not be sent", allgather(only, shards=empty)
+    yield "shards of equal size", allgather(DIRECT, shards=(Fraction(1, 3),) * 3)
+    yield "an all-to-all with shards", replace(exchange(NEEDED), shards=(Fraction(1, 3),) * 3)
+    both = bfb(RING, "allreduce")
+    first, then = both.phases
+    lost = then.transfers.only(range(1))
+    yield "the second phase of an allreduce ends early", replace(both, phases=(first, replace(then, transfers=lost)))
+    turned = then.transfers.backwards()
+    yield "the second phase is reversed", replace(both, phases=(first, replace(then, transfers=turned)))
+    routes = np.full(len(then.transfers), -1, dtype=np.int32)
+    routes[3] = 0
+    wrong = replace(then, transfers=replace(then.transfers, routes=routes))
+    yield "a route of the second phase", replace(both, phases=(first, wrong), routes=Rows.of([[0, 2]]))
+    yield "a first hop without a link", crossing((0, 2, 1), (1, 0, 3))
+    yield "another route of the second phase", replace(both, phases=(first, wrong), routes=Rows.of([[0, 1, 2]]))
+    yield "too few phases", replace(both, phases=(first,))
+    yield "too many phases", replace(both, collective=Collective.ALLGATHER)
+    yield "ranks twice", replace(crossing(*RIGHT), ranks=(0, 0))
+    yield "a rank after the last node", replace(crossing(*RIGHT), ranks=(0, 4))
+    columns = first.transfers
+    doubled = replace(columns, points=(columns.points[0],) * len(columns.points))
+    yield "equal points", replace(both, phases=(replace(first, transfers=doubled), then))
+    yield "an owner that is no node", allgather([(3, "0", "1", 0, 1), *DIRECT])
+    yield "a source that is no node", allgather([(0, "0", "1", -1, 1), *DIRECT])
+    for name, proof in (("a receipt", ReceiptProof()), ("a cut", CutProof((0,)))):
+        claimed = Bound(Collective.ALL_TO_ALL, Fraction(9, 2), proof)
+        yield f"an all-to-all with {name}", replace(exchange(NEEDED), bound=claimed)
+    weak = Bound(Collective.ALL_TO_ALL, Fraction(5), LengthsProof.of(TRIANGLE, (1,) * 6))
+    yield "a bound of an all-to-all that is not proven", replace(exchange(NEEDED), bound=weak)
+
+
+def listed() -> Iterator[tuple[str, StepSchedule]]:
+    """Yield the changed schedules of the other tests."""
+    wrong: Any = test_verify_steps.VIOLATIONS
+    for number, (kind, change, *_) in enumerate(wrong):
+        [(op, steps)] = test_verify_steps.listed(bfb(RING, kind))
+        change(steps)
+        yield f"transfers {number}", test_verify_steps.with_phases(bfb(RING, kind), [(op, steps)])
+    for number, (columns, _) in enumerate(test_verify_steps.COLUMNS):
+        yield f"columns {number}", test_verify_steps.with_columns(**columns)
+    for number, (shards, _) in enumerate(test_verify_steps.SHARDS):
+        yield f"shards {number}", replace(bfb(RING), shards=tuple(map(Fraction, shards)))
+    for number, (schedule, *_) in enumerate(test_verify_routes.WRONG):
+        yield f"routes {number}", schedule
+    for number, (ranks, *_) in enumerate(test_verify_routes.RANKS):
+        yield f"ranks {number}", replace(crossing(*RIGHT), ranks=ranks)
+    for number, schedule in enumerate(test_verify_routes.malformed().values()):
+        yield f"columns of routes {number}", schedule
+    for number, (_, schedule) in enumerate(test_step_claims.WRONG):
+        yield f"claims {number}", schedule
+
+
+def test_every_message_of_steps() -> None:
+    fault_lists.check("steps", [(name, verify(each).fault) for name, each in (*of_data(), *of_form(), *listed())])
+
+
+def pairs() -> Topology:
+    """Return two pairs of nodes: fast links in the pairs, and slow ones between them."""
+    builder = TopologyBuilder("pairs")
+    for name in "abcd":
+        builder.add_compute(name)
+    for one, other in combinations("abcd", 2):
+        builder.add_duplex(one, other, 100 if one + other in {"ab", "cd"} else 1)
+    return builder.build()
+
+
+SLOW = LengthsProof.of(pairs(), tuple(int(link.bandwidth == 1) for link in pairs().links))
+
+
+@pytest.mark.parametrize(
+    ("topology", "claimed", "algbw", "proof"),
+    [
+        (TRIANGLE, None, "9/2", LengthsProof(((0, 1), (0, 2)), (1, 1))),
+        (TRIANGLE, LengthsProof.of(TRIANGLE, (1,) * 6), "9/2", LengthsProof(((0, 1), (0, 2)), (1, 1))),
+        (TRIANGLE.transposed(), None, "9/2", LengthsProof(((1, 0), (2, 0)), (1, 1))),
+        (RING, None, "2", LengthsProof.of(RING, (1,) * 8)),
+        (pairs(), SLOW, "4", SLOW),
+    ],
+    ids=["egress", "a weaker claim", "ingress", "all links", "the claim"],
+)
+def test_the_bound_of_an_all_to_all_is_the_least_of_the_claim_and_of_what_the_judge_finds(
+    topology: Topology, claimed: LengthsProof | None, algbw: str, proof: LengthsProof
+) -> None:
+    demand = Demand(Collective.ALL_TO_ALL)
+    bound = None if claimed is None else Bound(demand.collective, claimed.algbw(topology, demand), claimed)
+    schedule = StepSchedule(topology, demand.collective, (phase_of(direct(topology)),), bound=bound)
+    if topology is RING:
+        schedule = generate_steps(RING, demand.collective, method="steps")
+        schedule = replace(schedule, bound=None)
+    report = verify(schedule)
+    assert report.fault is None
+    assert report.bound == Bound(demand.collective, Fraction(algbw), proof)
+
+
+BACK = [(other, "0", "1", one, other) for one, other in permutations(range(3), 2)]
+"""Each node sends its part of the sum that ends on another node to this node."""
+
+LARGE_A = (Fraction(9, 10), Fraction(1, 20), Fraction(1, 20))
+
+
+@pytest.mark.parametrize(
+    ("topology", "collective", "shards", "algbw"),
+    [
+        (TRIANGLE.transposed(), Collective.ALLGATHER, None, "9/2"),
+        (TRIANGLE.transposed(), Collective.ALLGATHER, LARGE_A, "140/19"),
+        (TRIANGLE, Collective.REDUCE_SCATTER, None, "9/2"),
+        (TRIANGLE, Collective.REDUCE_SCATTER, LARGE_A, "140/19"),
+        (TRIANGLE.transposed(), Collective.ALLREDUCE, LARGE_A, "3"),
+        (TRIANGLE, Collective.ALLREDUCE, LARGE_A, "3"),
+        (RING, Collective.ALLREDUCE, None, "4/3"),
+    ],
+)
+def test_the_bound_is_that_of_the_slowest_node_or_of_all_that_is_received(
+    topology: Topology, collective: Collective, shards: tuple[Fraction, ...] | None, algbw: str
+) -> None:
+    phases = {
+        Collective.ALLGATHER: (phase_of(DIRECT),),
+        Collective.REDUCE_SCATTER: (phase_of(BACK, op=PhaseOp.REDUCE),),
+        Collective.ALLREDUCE: (phase_of(BACK, op=PhaseOp.REDUCE), phase_of(DIRECT)),
+    }
+    schedule = StepSchedule(topology, collective, phases[collective], shards=shards)
+    report = verify(bfb(RING, collective) if topology is RING else schedule)
+    assert report.fault is None
+    assert report.bound is not None
+    assert str(report.bound.algbw) == algbw
+
+
+@pytest.mark.parametrize(
+    ("parts", "unit", "times"),
+    [(2**62, 2, 1), (2**61, 2, 4), (2**40, 2**30, 1)],
+    ids=["fine points", "many transfers", "fine shards"],
+)
+def test_loads_that_do_not_fit_64_bits_are_exact(parts: int, unit: int, times: int) -> None:
+    """Nodes send their shards several times, in parts whose sizes have large denominators."""
+    cut, pair = str(Fraction(1, parts)), build_topology("ring:nodes=2")
+    sent = [(0, "0", cut, 0, 1), (0, cut, "1", 0, 1)] * times
+    shards = (1 - Fraction(1, unit), Fraction(1, unit))
+    phase = phase_of([*sent, whole(1, 1, 0)])
+    report = verify(StepSchedule(pair, Collective.ALLGATHER, (phase,), shards=shards))
+    link = pair.links[0].bandwidth
+    assert (report.fault, report.step_times) == (None, (shards[0] * times / link,))
