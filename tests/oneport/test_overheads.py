@@ -18,6 +18,7 @@ from forestcoll import (
 from forestcoll.errors import InputError
 from forestcoll.exact_lp.exact_packing import packing_optimum
 from forestcoll.oneport import Platform, periodic_schedule, steady_optimum
+from forestcoll.pictures.gantt import chart
 from forestcoll.proof import Bound
 from forestcoll.schedule.series.document import from_document, text_of
 from forestcoll.simulation.series.play import play_series
@@ -147,6 +148,12 @@ def test_the_sender_is_busy_for_its_overhead_and_the_link() -> None:
         assert sum(name[0] in {"a", "a sends"} for name in names) <= 1
         assert sum(name[1] in {"c", "c receives"} for name in names) <= 1
     assert ("a", "a sends") in {name for names in moved for name in names}
+
+
+def test_a_chart_shows_the_overheads_at_the_ports_of_the_node() -> None:
+    names, bars = chart(compare_series(triangle(), "a").schedule())
+    sends = names.index("a sends")
+    assert {bar.label for bar in bars if bar.row == sends} == {"→ a sends", "→ b receives"}
 
 
 def test_an_overhead_during_a_send_breaks_the_rule_of_ports() -> None:
