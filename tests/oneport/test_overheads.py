@@ -194,6 +194,13 @@ def test_invalid_overheads_are_refused(attributes: dict[str, object], message: s
     assert message in str(caught.value)
 
 
+def test_a_node_has_a_limit_or_an_overhead_but_not_both() -> None:
+    network = triangle("bounded-multi-port")
+    nodes = (replace(network.nodes[0], attributes={"send_overhead": 1, "send_bandwidth": 1}), *network.nodes[1:])
+    with pytest.raises(InputError, match=r"node 'a' has send_bandwidth and send_overhead; leave one of them out"):
+        compare_series(replace(network, nodes=nodes), "a")
+
+
 def test_a_switch_needs_an_id_of_its_own() -> None:
     builder = TopologyBuilder("taken", port_model="one-port")
     builder.add_compute("a", send_overhead=1)
