@@ -18,6 +18,7 @@ from forestcoll import (
 from forestcoll.errors import InputError
 from forestcoll.exact_lp.exact_packing import packing_optimum
 from forestcoll.oneport import Platform, periodic_schedule, steady_optimum
+from forestcoll.pictures.gantt import chart
 from forestcoll.proof import Bound
 from forestcoll.schedule.series.document import from_document, text_of
 from forestcoll.simulation.series.play import play_series
@@ -149,6 +150,12 @@ def test_the_sender_is_busy_for_its_overhead_and_the_link() -> None:
     assert ("a", "a sends") in {name for names in moved for name in names}
 
 
+def test_a_chart_shows_the_overheads_at_the_ports_of_the_node() -> None:
+    names, bars = chart(compare_series(triangle(), "a").schedule())
+    sends = names.index("a sends")
+    assert {bar.label for bar in bars if bar.row == sends} == {"→ a sends", "→ b receives"}
+
+
 def test_an_overhead_during_a_send_breaks_the_rule_of_ports() -> None:
     of_links = compare_series(triangle(None), "a").schedule()
     fault = verify(replace(of_links, topology=replace(of_links.topology, port_model="one-port"))).fault
@@ -185,6 +192,13 @@ def test_invalid_overheads_are_refused(attributes: dict[str, object], message: s
     with pytest.raises(InputError, match=r"^triangle: node 'a'") as caught:
         compare_series(replace(network, nodes=nodes), "a")
     assert message in str(caught.value)
+
+
+def test_a_node_has_a_limit_or_an_overhead_but_not_both() -> None:
+    network = triangle("bounded-multi-port")
+    nodes = (replace(network.nodes[0], attributes={"send_overhead": 1, "send_bandwidth": 1}), *network.nodes[1:])
+    with pytest.raises(InputError, match=r"node 'a' has send_bandwidth and send_overhead; leave one of them out"):
+        compare_series(replace(network, nodes=nodes), "a")
 
 
 def test_a_switch_needs_an_id_of_its_own() -> None:

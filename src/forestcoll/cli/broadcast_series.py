@@ -71,7 +71,8 @@ def command(  # noqa: PLR0913 (one parameter per option)
     The source sends one message after another to all compute nodes, in a schedule that repeats after a period. A
     message of size 1 takes 1/bandwidth over a link. If TOPOLOGY contains "port_model": "one-port", a compute node sends
     to one neighbour and receives from one neighbour at a time. Without port_model, it uses all its links at once.
-    --ports lists the other models. No schedule has a greater throughput, and the report contains the proof. With
+    --ports lists the other models. With send_overhead and receive_overhead, a node needs additional time for each
+    message. No schedule has a greater throughput, and the report contains the proof. With
     --loss, the throughput may be less than the optimum by this part. The schedule is verified before it is written.
     """
     from forestcoll.cli.terminal_progress import TerminalProgress

@@ -46,7 +46,8 @@ def command(  # noqa: PLR0913 (one parameter per option)
 ) -> None:
     """Plan the broadcast of one large message in packets.
 
-    A packet takes latency_us + size / bandwidth over a link. The command chooses the number of packets, their trees and
+    A packet takes latency_us + size / bandwidth over a link, and additional time in nodes with send_overhead or
+    receive_overhead. The command chooses the number of packets, their trees and
     the times of all sends for the least total time found, and prints a lower bound of the time of any broadcast.
     With --json, "sends" lists all sends if there are at most 20,000. With -o, the periodic schedule of a series of such
     packets is written. Both are verified first.

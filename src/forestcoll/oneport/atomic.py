@@ -31,7 +31,7 @@ from forestcoll.oneport.waves import FINE, Key, Route, Wave, WaveBuilder
 from forestcoll.progress import SILENT, Progress
 from forestcoll.schedule.series.timetable import PacketSend, Timetable
 from forestcoll.topology import NodeId, TopologyLike
-from forestcoll.topology.node_ports import BOUNDED
+from forestcoll.topology.node_ports import RECEIVE_LIMIT, SEND_LIMIT, shared_bandwidths
 from forestcoll.topology.overheads import without_overheads
 from forestcoll.topology.registry import load_topology
 
@@ -109,7 +109,8 @@ def atomic_broadcast(topology: TopologyLike, source: NodeId, size: int, *, progr
         nodes, unless branch and bound takes too long, and if nodes use all their links at once without switches.
 
     Raises:
-        InputError: the source is unknown or a switch, `size` is less than 1, or the unit of bandwidths is unknown.
+        InputError: the source is unknown or a switch, `size` is less than 1, the unit of bandwidths is unknown, or
+            links of a node share a bandwidth.
         NoSolutionError: a compute node cannot be reached.
 
     Example:
@@ -122,7 +123,7 @@ def atomic_broadcast(topology: TopologyLike, source: NodeId, size: int, *, progr
     network = without_overheads(load_topology(topology))
     if size < 1:
         raise InputError(f"size is {size} bytes; expected 1 or more")
-    if network.port_model == BOUNDED:
+    if shared_bandwidths(network, SEND_LIMIT) or shared_bandwidths(network, RECEIVE_LIMIT):
         raise InputError(
             f"{network.name}: links of a node share a bandwidth, so a message has no fixed time over a link; use "
             "pipelined_broadcast with packets=1"

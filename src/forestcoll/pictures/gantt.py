@@ -1,6 +1,6 @@
 """A Gantt chart of one period: one row for each port or link, one bar for each transfer of a tree."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -8,6 +8,7 @@ from forestcoll.errors import InputError
 from forestcoll.pictures.canvas import check_name, new_figure, save
 from forestcoll.proof.prices import PortKind, end_ports
 from forestcoll.schedule.series.value import SeriesSchedule, Transfer
+from forestcoll.topology.node_ports import link_ends
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,37 +62,42 @@ def chart(schedule: SeriesSchedule) -> tuple[list[str], list[Bar]]:
     rows: dict[tuple[str, int, int], int] = {}
     used = {ends for tree in schedule.trees for ends in tree.edges}
     kinds = set(end_ports(topology))
+    places = {(link.source, link.target): place for place, link in enumerate(topology.links)}
+    holders = {ends: link_ends(topology, places[ends]) for ends in used}
     for node in topology.compute:
-        if PortKind.SEND in kinds and any(one == node for one, _ in used):
+        if PortKind.SEND in kinds and any(one == node for one, _ in holders.values()):
             rows["sends", node, -1] = len(rows)
-        if PortKind.RECEIVE in kinds and any(other == node for _, other in used):
+        if PortKind.RECEIVE in kinds and any(other == node for _, other in holders.values()):
             rows["receives", node, -1] = len(rows)
         if PortKind.BOTH in kinds:
             rows["is busy", node, -1] = len(rows)
     names = [f"{topology.nodes[node].id} {verb}" for verb, node, _ in rows]
-    apart = [ends for ends in used if not _port_rows(*ends).keys() & rows.keys()]
+    apart = [ends for ends in used if not _port_rows(*holders[ends]).keys() & rows.keys()]
     for one, other in sorted(apart):
         rows["link", one, other] = len(rows)
         names.append(f"{topology.nodes[one].id} → {topology.nodes[other].id}")
-    return names, list(_bars(schedule, rows))
+    return names, list(_bars(schedule, rows, holders))
 
 
-def _port_rows(one: int, other: int) -> dict[tuple[str, int, int], bool]:
-    """Return the rows that a link may have at the ports of its ends, each with whether it is the end that sends."""
-    return {
-        ("sends", one, -1): True,
-        ("receives", other, -1): False,
-        ("is busy", one, -1): True,
-        ("is busy", other, -1): False,
-    }
+Holders = tuple[int | None, int | None]
+"""The nodes whose ports a link uses to send and to receive."""
 
 
-def _bars(schedule: SeriesSchedule, rows: dict[tuple[str, int, int], int]) -> Iterator[Bar]:
+def _port_rows(one: int | None, other: int | None) -> dict[tuple[str, int, int], bool]:
+    """Return the rows that a link may have at the ports of its nodes, each with whether it is the end that sends."""
+    sends = {} if one is None else {("sends", one, -1): True, ("is busy", one, -1): True}
+    receives = {} if other is None else {("receives", other, -1): False, ("is busy", other, -1): False}
+    return sends | receives
+
+
+def _bars(
+    schedule: SeriesSchedule, rows: dict[tuple[str, int, int], int], holders: Mapping[tuple[int, int], Holders]
+) -> Iterator[Bar]:
     ids = [str(node.id) for node in schedule.topology.nodes]
     for transfer, begin, length in _intervals(schedule):
         one, other = schedule.trees[transfer.tree].edges[transfer.edge]
         labels = {True: f"→ {ids[other]}", False: f"{ids[one]} →"}
-        for key, sends in _port_rows(one, other).items():
+        for key, sends in _port_rows(*holders[one, other]).items():
             if key in rows:
                 yield Bar(rows[key], begin, length, transfer.tree, labels[sends])
         if ("link", one, other) in rows:

@@ -17,7 +17,7 @@ from types import MappingProxyType
 
 from forestcoll.errors import InputError, shown
 from forestcoll.topology.model import Link, Node, NodeId, NodeKind, Topology
-from forestcoll.topology.node_ports import PORT_OF, positive
+from forestcoll.topology.node_ports import BOUNDED, PORT_OF, positive
 
 KEYS = ("send_overhead", "send_overhead_us", "receive_overhead", "receive_overhead_us")
 
@@ -28,8 +28,8 @@ def without_overheads(topology: Topology) -> Topology:
     The switches of node "a" are "a sends" and "a receives".
 
     Raises:
-        InputError: an overhead is not a number above 0, there is a start-up without an overhead, or another node has
-            the id of a switch.
+        InputError: an overhead is not a number above 0, there is a start-up without an overhead, a bounded multi-port
+            node has an overhead and a limit of the same kind, or another node has the id of a switch.
 
     Example:
         >>> from forestcoll import TopologyBuilder
@@ -69,6 +69,9 @@ class _Divided:
                 place = f"{self._topology.name}: node {shown(self._topology.nodes[node].id)}"
                 raise InputError(f"{place} has {name}_overhead_us without {name}_overhead; add {name}_overhead")
             return
+        if self._topology.port_model == BOUNDED and attributes.get(f"{name}_bandwidth") is not None:
+            place = f"{self._topology.name}: node {shown(self._topology.nodes[node].id)}"
+            raise InputError(f"{place} has {name}_bandwidth and {name}_overhead; leave one of them out")
         time = positive(self._topology, node, f"{name}_overhead", overhead)
         latency = None if start_up is None else positive(self._topology, node, f"{name}_overhead_us", start_up)
         switch = self._stages[node, name] = len(self._nodes)
