@@ -83,14 +83,12 @@ def test_no_network_of_eight_or_nine_nodes_is_better_than_the_offered_ones(nodes
     [(nodes, degree) for degree in (2, 3, 4) for nodes in range(degree + 1, 13) if nodes * degree % 2 == 0],
 )
 def test_no_network_with_or_without_parallel_links_is_better(nodes: int, degree: int) -> None:
-    """The offered network has the least T_B, and the fewest steps that the Moore bound allows, except in two cases.
+    """The offered network has the least T_B, and the fewest steps that the Moore bound allows.
 
     Parallel links leave a node fewer neighbours, so the bound is true for networks with them.
     """
     (offered,) = find_topologies(nodes, degree, bidirectional=True).members
-    fewest = moore_steps(nodes, degree, both_ways=True)
-    more = 1 if (nodes, degree) in {(10, 3), (12, 3)} else 0
-    assert offered.cost == Cost(fewest + more, least_factor(nodes))
+    assert offered.cost == Cost(moore_steps(nodes, degree, both_ways=True), least_factor(nodes))
 
 
 CUBIC = {6: 2, 8: 5, 10: 19, 12: 85}
@@ -138,17 +136,12 @@ def invariant(graph: nx.Graph) -> tuple[bytes, ...]:
 _PRIME = 1_000_003
 
 
-@pytest.mark.parametrize(("nodes", "better"), [(8, 0), (10, 1), pytest.param(12, 2, marks=pytest.mark.slow)])
-def test_few_networks_of_degree_three_are_better(nodes: int, better: int) -> None:
-    """The Petersen graph and two networks of 12 nodes take one step less than the offered network, at the least T_B."""
+@pytest.mark.parametrize(("nodes", "as_good"), [(8, 1), (10, 1), pytest.param(12, 2, marks=pytest.mark.slow)])
+def test_no_network_of_degree_three_is_better_and_few_are_as_good(nodes: int, as_good: int) -> None:
     (offered,) = find_topologies(nodes, 3, bidirectional=True).members
     costs = [cost_of(graph) for graph in cubic_networks(nodes)]
-    assert costs.count(Cost(offered.cost.steps - 1, least_factor(nodes))) == better
-    assert (min(cost.steps for cost in costs) < offered.cost.steps) == (better > 0)
-
-
-def test_the_petersen_graph_takes_two_steps() -> None:
-    assert cost_of(nx.petersen_graph()) == Cost(2, least_factor(10))
+    assert costs.count(offered.cost) == as_good
+    assert min(cost.steps for cost in costs) == offered.cost.steps
 
 
 def cost_of(graph: nx.Graph) -> Cost:

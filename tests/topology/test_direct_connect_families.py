@@ -114,6 +114,27 @@ def test_a_distance_regular_graph_is_isomorphic_to_its_namesake(nodes: int, expe
     assert nx.is_isomorphic(found, expected)
 
 
+@pytest.mark.parametrize(
+    ("outer", "step", "expected"),
+    [
+        (5, 2, nx.petersen_graph()),
+        (8, 3, nx.moebius_kantor_graph()),
+        (10, 2, nx.dodecahedral_graph()),
+        (10, 3, nx.desargues_graph()),
+        (7, 1, nx.circular_ladder_graph(7)),
+    ],
+)
+def test_a_generalized_petersen_graph_is_isomorphic_to_its_namesake(outer: int, step: int, expected: nx.Graph) -> None:
+    digraph = graph(f"generalized-petersen:outer={outer},step={step}")
+    assert regular_of(digraph, 3)
+    assert nx.is_isomorphic(digraph.to_undirected(), expected)
+
+
+def test_an_inner_link_of_a_generalized_petersen_graph_spans_less_than_half_of_the_circle() -> None:
+    with pytest.raises(InputError, match="step 3 is too large; with 6 nodes in a circle it must be at most 2"):
+        build_topology("generalized-petersen:outer=6,step=3")
+
+
 def test_the_nearest_distance_regular_graph_is_named() -> None:
     with pytest.raises(InputError, match=r"no such graph of 33 nodes is listed; the nearest has 32"):
         build_topology("distance-regular:nodes=33")

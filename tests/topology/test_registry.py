@@ -52,6 +52,7 @@ NAMES = [
     "fat-tree",
     "gb200-nvl72",
     "generalized-kautz",
+    "generalized-petersen",
     "grand-teton",
     "hamming",
     "hgx-a100-4",

@@ -35,14 +35,14 @@ def bases(nodes: int, degree: int, *, published_only: bool = False, for_products
     Args:
         nodes: N, 2 or more.
         degree: d, 1 or more.
-        published_only: leave out networks that are not in the paper: the Cayley graphs, and circulants that repeat only
-            some of their offsets.
+        published_only: leave out networks that are not in the paper: the Cayley graphs, Moebius ladders, the Petersen
+            graph, and circulants that repeat only some of their offsets.
         for_products: leave out families that are never simple and bandwidth-optimal. This saves the time to count
             their costs.
     """
     families = _SIMPLE_OPTIMAL if for_products else (*_SIMPLE_OPTIMAL, *_WITH_PARALLEL_LINKS, _de_bruijn)
     if not published_only:
-        families = (*families, _cayley) if for_products else (*families, _cayley, _repeated_circulant)
+        families = (*families, *_UNPUBLISHED) if for_products else (*families, *_UNPUBLISHED, _repeated_circulant)
     return tuple(base for family in families for base in family(nodes, degree))
 
 
@@ -178,6 +178,24 @@ def _plus(numbers: Iterable[int]) -> str:
     return "+".join(map(str, numbers))
 
 
+def _moebius_ladder(nodes: int, degree: int) -> Iterator[Base]:
+    """Yield the ring with a link between opposite nodes. Each step but the first and the last reaches four nodes.
+
+    Nodes t and -t are reached over one link of the ring, and the nodes opposite to t-1 and 1-t over two links, one of
+    which is the link to the opposite node. So the three links can share the four shards equally.
+    """
+    if degree == 3 and nodes % 2 == 0 and nodes > 6:
+        half, cost = nodes // 2, _best(-(-nodes // 4), nodes)
+        spec, name = f"circulant:nodes={nodes},offsets=1+{half}", f"C({nodes},{{1,{half}}})"
+        yield _base(name, spec, nodes, degree, cost, bidirectional=True)
+
+
+def _petersen(nodes: int, degree: int) -> Iterator[Base]:
+    if (nodes, degree) == (10, 3):
+        spec = "generalized-petersen:outer=5,step=2"
+        yield _base("GP(5,2)", spec, nodes, degree, _best(2, nodes), bidirectional=True)
+
+
 def _bidirectional_ring(nodes: int, degree: int) -> Iterator[Base]:
     if degree == 2 and nodes > 2:
         yield _base(f"BiRing(2,{nodes})", f"ring:nodes={nodes}", nodes, 2, _best(nodes // 2, nodes), bidirectional=True)
@@ -292,3 +310,5 @@ _SIMPLE_OPTIMAL: tuple[_Family, ...] = (
     _twisted_hypercube,
 )
 _WITH_PARALLEL_LINKS: tuple[_Family, ...] = (_wide_bidirectional_ring, _wide_one_way_ring)
+_UNPUBLISHED: tuple[_Family, ...] = (_moebius_ladder, _petersen, _cayley)
+"""Simple networks with the least T_B, and Cayley graphs, that are not in the paper."""

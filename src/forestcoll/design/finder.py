@@ -14,7 +14,9 @@ predict both, and no schedule is made. The cost of an expansion grows with the c
 pruning loses nothing. Products need factors with bandwidth-optimal breadth-first schedules. The factor with the fewest
 steps is kept in addition to the frontier (`factors`).
 
-Costs that must be counted are counted last, and only if the least cost that is possible is not already reached.
+Costs that must be counted are counted last, and only if the least cost that is possible is not already reached. In the
+search for networks of a smaller degree, whose links are then repeated, the networks of (N, d) are rivals: what they
+beat is not counted.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
