@@ -231,7 +231,7 @@ def test_trees_that_are_divided_into_many_parts_have_wide_integers() -> None:
     (plan,) = optimum(topology, trees=2**49).forests
     undivided = Forest.of(plan, SILENT)
     assert undivided.divided(1, SILENT) is undivided
-    assert undivided.core.__name__ != undivided.divided(24, SILENT).core.__name__
+    assert undivided.core is not undivided.divided(24, SILENT).core
     schedule = generate(topology, trees=2**49, compact=True)
     assert schedule.symmetry is not None
     assert verify(schedule).ok
