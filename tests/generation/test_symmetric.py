@@ -209,7 +209,7 @@ def with_fault(draw: st.DrawFn, topology: Topology) -> Topology:
     return replace(topology, links=links)
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_identical_boxes_with_faults_have_valid_compact_schedules(data: st.DataObject) -> None:
     topology = data.draw(st.composite(with_fault)(data.draw(copies())))
