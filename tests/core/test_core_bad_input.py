@@ -215,3 +215,17 @@ def test_base_trees_of_a_symmetry(name: str) -> None:
         assert counters["missing"] == 0
         assert routed[0] == [0]
         assert routed[4].tolist() == [0, 1, 1, 2]
+
+
+@pytest.mark.parametrize("name", [name for name in cores() if name != "reference"])
+def test_a_root_in_place_has_fewer_base_trees_than_a_root_that_moves(name: str) -> None:
+    """In a triangle, node 0 stays in place: its orbit has one node, and that of node 1 has two."""
+    core = cores()[name]
+    arcs = {"tails": [0, 0, 1, 1, 2, 2], "heads": [1, 2, 0, 2, 0, 1], "capacities": [1] * 6}
+    problem = core.Problem(**(TRIANGLE | arcs))
+    routed, counters = core.grow_base_trees(problem, 1, [[0, 2, 1]], [0, 0, 2, 3, 2, 3], 1)
+    assert counters["missing"] == 0
+    supplies = {0: 0, 1: 0}
+    for root, multiplicity in zip(routed[0], routed[1], strict=True):
+        supplies[root] += multiplicity
+    assert supplies == {0: 1, 1: 2}

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from forestcoll.errors import InputError
 from forestcoll.generation import forest
 from forestcoll.generation.forest import schedule_for
+from forestcoll.generation.growing import Forest
 from forestcoll.generation.symmetric import link_orbits
 from forestcoll.method import Method
-from forestcoll.progress import Progress
+from forestcoll.progress import SILENT, Progress
 from forestcoll.schedule.trees.expansion import expanded
 from forestcoll.solver.generate import generate
 from forestcoll.solver.optimum import optimum
@@ -208,7 +209,7 @@ def with_fault(draw: st.DrawFn, topology: Topology) -> Topology:
     return replace(topology, links=links)
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_identical_boxes_with_faults_have_valid_compact_schedules(data: st.DataObject) -> None:
     topology = data.draw(st.composite(with_fault)(data.draw(copies())))
@@ -223,3 +224,14 @@ def test_identical_boxes_on_hubs_have_base_trees(topology: Topology) -> None:
     schedule = generate(topology, compact=True)
     assert verify(schedule).optimal
     assert verify(expanded(schedule)).optimal
+
+
+def test_trees_that_are_divided_into_many_parts_have_wide_integers() -> None:
+    topology = changed_network(build_topology("dgx-a100:boxes=4"), without=["b0/gpu0--ib"])
+    (plan,) = optimum(topology, trees=2**49).forests
+    undivided = Forest.of(plan, SILENT)
+    assert undivided.divided(1, SILENT) is undivided
+    assert undivided.core is not undivided.divided(24, SILENT).core
+    schedule = generate(topology, trees=2**49, compact=True)
+    assert schedule.symmetry is not None
+    assert verify(schedule).ok

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from forestcoll.core import AnyProblem, Core, RoutedTrees
+from forestcoll.core import AnyProblem, Core, RoutedTrees, core_for
 from forestcoll.errors import NoSolutionError
 from forestcoll.forest_optimum.plan import ForestPlan
 from forestcoll.forest_optimum.scaling import ScaledTopology
@@ -16,22 +16,28 @@ class Forest:
 
     Attributes:
         plan: the input of the generation; its data flows away from the roots.
+        bound: no sum of capacities or trees is greater.
         core: a core with integers wide enough for the plan.
         problem: the network of the plan, with capacities in trees.
     """
 
     plan: ForestPlan
+    bound: int
     core: Core
     problem: AnyProblem
 
     @staticmethod
-    def of(plan: ForestPlan, progress: Progress) -> "Forest":
-        """Return the forest of `plan`."""
+    def of(plan: ForestPlan, progress: Progress, parts: int = 1) -> "Forest":
+        """Return the forest of `plan`; its core can divide each tree into `parts`."""
         capacities, weights = plan.tree_capacities(), plan.weights
         scaled = ScaledTopology.of(plan.topology, weights)
-        bound = sum(capacities) + 2 * sum(weights) * plan.trees_per_root
+        bound = (sum(capacities) + 2 * sum(weights) * plan.trees_per_root) * parts
         scaled.remark_on_width(bound, progress)
-        return Forest(plan, *scaled.problem(capacities, bound))
+        return Forest(plan, bound, *scaled.problem(capacities, bound))
+
+    def divided(self, parts: int, progress: Progress) -> "Forest":
+        """Return the same forest with a core that can divide each tree into `parts`."""
+        return self if core_for(self.bound * parts) is self.core else Forest.of(self.plan, progress, parts)
 
     def found(self, method: Method, progress: Progress) -> RoutedTrees:
         """Return all trees.

@@ -54,9 +54,9 @@ def grow_base_trees(
 ) -> BaseTrees | None:
     """Return base trees of each of `forests` for `best`.
 
-    Return None if the base trees could not be grown, or if they have more than `most_edges` edges. The group is one that `find_symmetry` finds or, if base trees
-    could not be completed with it, a smaller one. If not `moves_all`, groups that leave roots in place are tried, too.
-    A symmetry of a network is also a symmetry of its transpose.
+    Return None if the base trees could not be grown, or if they have more than `most_edges` edges. The group is one
+    that `find_symmetry` finds or, if base trees could not be completed with it, a smaller one. If not `moves_all`,
+    groups that leave roots in place are tried, too. A symmetry of a network is also a symmetry of its transpose.
     """
     progress.begin("looking for a symmetry")
     for group in chain.from_iterable(map(_smaller_groups, _symmetries(best, forests, moves_all=moves_all))):
@@ -65,7 +65,8 @@ def grow_base_trees(
             continue
         progress.begin("growing trees")
         unit = gcd(*sizes)
-        grown = [_grown(forest, group, unit, progress) for forest in forests]
+        divided = [forest.divided(group.order // unit, progress) for forest in forests]
+        grown = [_grown(forest, group, unit, progress) for forest in divided]
         if all(routed is not None for routed in grown):
             return BaseTrees(tuple(routed for routed in grown if routed is not None), group, group.order // unit)
     return None
