@@ -26,6 +26,7 @@
 #include "generate/orbits.h"
 #include "generate/prices.h"
 #include "generate/tight_sets.h"
+#include "generate/useful_switches.h"
 
 namespace forestcoll {
 
@@ -38,7 +39,7 @@ class Growth {
   Growth(Network<Capacity>& network, const std::vector<NodeIndex>& terminals, TightSets<Capacity>& sets,
          const Orbits* orbits = nullptr)
       : network_(network), sets_(sets), terminals_(terminals), paths_(network), is_terminal_(index(network.nodes())),
-        stamp_(index(network.nodes())), settled_(index(network.nodes())), useful_(index(network.nodes())),
+        stamp_(index(network.nodes())), settled_(index(network.nodes())), useful_(network, is_terminal_),
         distance_(index(network.nodes())), exits_(index(network.nodes())), feeders_(index(network.nodes())),
         cost_(index(network.arcs())), sent_(index(network.nodes())), sendable_(index(network.nodes())),
         depth_order_(network.nodes()) {
@@ -142,30 +143,6 @@ class Growth {
       if (node != tree.root && tree.reaches(node)) order.push_back(node);
     }
     return depth_order_(tree.root, order, [&](NodeIndex node) { return parent(tree, node); });
-  }
-
-  // Whether the node has no children in the tree.
-  bool is_leaf(const Tree& tree, NodeIndex node) const {
-    return std::none_of(terminals_.begin(), terminals_.end(), [&](NodeIndex other) {
-      return other != tree.root && tree.reaches(other) && parent(tree, other) == node;
-    });
-  }
-
-  // The node, and all nodes that the tree reaches through it.
-  std::vector<NodeIndex> branch(const Tree& tree, NodeIndex node) {
-    std::vector<NodeIndex> nodes;
-    std::vector<char> known(index(network_.nodes()));  // 1: in the branch, 2: not
-    known[index(node)] = 1;
-    known[index(tree.root)] = 2;
-    for (const NodeIndex each : terminals_) {
-      if (!tree.reaches(each)) continue;
-      ancestors_.clear();
-      NodeIndex next = each;
-      for (; known[index(next)] == 0; next = parent(tree, next)) ancestors_.push_back(next);
-      for (const NodeIndex passed : ancestors_) known[index(passed)] = known[index(next)];
-      if (known[index(each)] == 1) nodes.push_back(each);
-    }
-    return nodes;
   }
 
   // Removes the node from the tree; the nodes reached through it must be removed too.
@@ -284,8 +261,9 @@ class Growth {
   void find_ways(const Tree& tree, Rules rules) {
     ++round_;
     targets_.clear();
+    // If fewer nodes are missing, this takes less time than a search over all switches.
     prunes_ = static_cast<NodeIndex>(tree.frontier.size()) > tree.missing;
-    if (prunes_) mark_useful(tree);
+    if (prunes_) useful_.mark(tree, terminals_);
     for (const NodeIndex node : tree.frontier) leave(tree, node, 0, rules);
     while (!open_.empty()) {
       const Visit visit = open_.top();
@@ -295,27 +273,6 @@ class Growth {
       leave(tree, visit.node, visit.cost, rules);
     }
   }
-
-  // Marks the switches from which a path through switches leads to a node that the tree misses. If more nodes are in
-  // the frontier than are missing, this takes less time than to search over all switches.
-  void mark_useful(const Tree& tree) {
-    useful_switches_.clear();
-    for (const NodeIndex node : terminals_) {
-      if (!tree.reaches(node)) mark_before(node);
-    }
-    for (std::size_t next = 0; next < useful_switches_.size(); ++next) mark_before(useful_switches_[next]);
-  }
-
-  void mark_before(NodeIndex node) {
-    for (const ArcIndex arc : network_.in(node)) {
-      const NodeIndex tail = network_.tail(arc);
-      if (is_terminal(tail) || useful_[index(tail)] == round_) continue;
-      useful_[index(tail)] = round_;
-      useful_switches_.push_back(tail);
-    }
-  }
-
-  bool is_useful(NodeIndex node) const { return !prunes_ || useful_[index(node)] == round_; }
 
   void leave(const Tree& tree, NodeIndex node, Cost so_far, Rules rules) {
     const std::span<const Exit> out = exits_[index(node)];
@@ -328,7 +285,7 @@ class Growth {
         const std::size_t turn = place >= first ? place - first : place + out.size() - first;
         targets_.push_back(
             {so_far + cost(arc) + sender_price_[index(sender_[index(head)])], static_cast<std::uint32_t>(turn), arc});
-      } else if (!settled(head) && is_useful(head) && open(tree, arc, rules)) {
+      } else if (!settled(head) && (!prunes_ || useful_.contains(head)) && open(tree, arc, rules)) {
         feed(head, arc, so_far + cost(arc));
       }
     }
@@ -474,9 +431,8 @@ class Growth {
   std::vector<char> is_terminal_;
   std::vector<std::uint32_t> stamp_, settled_;  // for a switch, the round in which it was last met, and settled
   std::uint32_t round_ = 0;
-  bool prunes_ = false;                // whether the search of this round enters only useful switches
-  std::vector<std::uint32_t> useful_;  // for a switch, the last round in which it was useful
-  std::vector<NodeIndex> useful_switches_;
+  bool prunes_ = false;  // whether the search of this round enters only useful switches
+  UsefulSwitches<Capacity> useful_;
   std::vector<Cost> distance_;
   struct Exit {
     ArcIndex arc;
@@ -515,7 +471,7 @@ class Growth {
     std::size_t back;
   };
   std::vector<BackStep> walk_;
-  std::vector<NodeIndex> next_frontier_, ancestors_;
+  std::vector<NodeIndex> next_frontier_;
   DepthOrder depth_order_;
   std::vector<ArcIndex> path_;
   struct Entry {
