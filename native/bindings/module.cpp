@@ -147,9 +147,11 @@ nb::tuple pack_trees(const Problem<Capacity>& problem, const LogicalNetwork<Capa
 
 // The paths of a table or of a forest as two arrays: the start of each path and one past the end, and all nodes.
 template <class AppendNodes>
-std::pair<IntList, IntList> flatten(PathIndex paths, AppendNodes append_nodes, Observer& observer) {
+std::pair<IntList, IntList> flatten(PathIndex paths, std::size_t all_nodes, AppendNodes append_nodes,
+                                    Observer& observer) {
   IntList starts{0}, nodes;
   starts.reserve(static_cast<std::size_t>(paths) + 1);
+  nodes.reserve(all_nodes);
   for (PathIndex path = 0; path < paths; ++path) {
     observer.pulse();
     append_nodes(path, nodes);
@@ -176,7 +178,7 @@ nb::tuple route(const Problem<Capacity>& problem, const LogicalNetwork<Capacity>
     LogicalNetwork<Capacity> used = logical;
     trees = route_trees(used, batches, problem.terminals.size() - 1, observer);
     paths = flatten(
-        used.paths.size(),
+        used.paths.size(), used.paths.entries(),
         [&](PathIndex path, IntList& nodes) {
           const auto along = used.paths[path];
           nodes.insert(nodes.end(), along.begin(), along.end());
@@ -214,8 +216,9 @@ nb::tuple grown(Forest<Capacity>& forest, Run run, Observer& observer) {
     nb::gil_scoped_release unlocked;
     run();
     trees = forest.trees(observer);
-    paths =
-        flatten(forest.paths(), [&](PathIndex path, IntList& nodes) { forest.append_nodes(path, nodes); }, observer);
+    paths = flatten(
+        forest.paths(), forest.path_nodes(), [&](PathIndex path, IntList& nodes) { forest.append_nodes(path, nodes); },
+        observer);
   }
   return nb::make_tuple(to_tuple(std::move(trees), std::move(paths)), to_dict(forest.counters()));
 }

@@ -122,10 +122,9 @@ class Completion {
         for (const NodeIndex node : extra_entries(trees_[place], inside)) {
           if (slack >= 0) break;
           if (!trees_[place].reaches(node)) continue;  // was cut off with another branch
-          if (only_leaves && !growth_.is_leaf(trees_[place], node)) continue;
-          const auto branch = growth_.branch(trees_[place], node);
+          if (only_leaves && !is_leaf(trees_[place], node)) continue;
           const bool touched = touches(trees_[place], inside);
-          for (const NodeIndex each : branch) {
+          for (const NodeIndex each : branch(trees_[place], node)) {
             slack += trees_[place].multiplicity * entries(trees_[place], each);
             growth_.cut_off(trees_[place], each);
           }
@@ -135,6 +134,30 @@ class Completion {
       }
     }
     if (slack < 0) throw std::logic_error("a set is short although no tree wastes its arcs");
+  }
+
+  // Whether the node has no children in the tree.
+  bool is_leaf(const Tree& tree, NodeIndex node) const {
+    return std::none_of(terminals_.begin(), terminals_.end(), [&](NodeIndex other) {
+      return other != tree.root && tree.reaches(other) && growth_.parent(tree, other) == node;
+    });
+  }
+
+  // The node, and all nodes that the tree reaches through it.
+  std::vector<NodeIndex> branch(const Tree& tree, NodeIndex node) const {
+    std::vector<NodeIndex> nodes, ancestors;
+    std::vector<char> known(index(network_.nodes()));  // 1: in the branch, 2: not
+    known[index(node)] = 1;
+    known[index(tree.root)] = 2;
+    for (const NodeIndex each : terminals_) {
+      if (!tree.reaches(each)) continue;
+      ancestors.clear();
+      NodeIndex next = each;
+      for (; known[index(next)] == 0; next = growth_.parent(tree, next)) ancestors.push_back(next);
+      for (const NodeIndex passed : ancestors) known[index(passed)] = known[index(next)];
+      if (known[index(each)] == 1) nodes.push_back(each);
+    }
+    return nodes;
   }
 
   // The capacity of the arcs into the set that the trees that miss it do not need.

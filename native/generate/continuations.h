@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -17,8 +18,9 @@ class Continuations {
   template <class Capacity>
   explicit Continuations(const Network<Capacity>& network) : places_(static_cast<std::size_t>(network.arcs())) {
     for (NodeIndex node = 0; node < network.nodes(); ++node) {
+      const auto arcs = static_cast<std::uint32_t>(network.out(node).size());
       std::uint32_t place = 0;
-      for (const ArcIndex arc : network.out(node)) places_[index(arc)] = place++;
+      for (const ArcIndex arc : network.out(node)) places_[index(arc)] = {place++, std::bit_ceil(arcs)};
     }
   }
 
@@ -30,7 +32,8 @@ class Continuations {
       const Slot& known = find(table, arc);
       if (known.arc == arc) return known.number;
     }
-    if (4 * (table.count + 1) > 3 * table.slots) widen(table);
+    const std::uint32_t most = places_[index(arc)].slots;
+    if (table.slots < most && 4 * (table.count + 1) > 3 * table.slots) widen(table, most);
     ++table.count;
     find(table, arc) = {arc, next};
     return next;
@@ -53,15 +56,15 @@ class Continuations {
   Slot& find(const Table& table, ArcIndex arc) {
     const std::uint32_t mask = table.slots - 1;
     Slot* slots = slots_.data() + table.first_slot;
-    std::uint32_t place = places_[index(arc)] & mask;
+    std::uint32_t place = places_[index(arc)].number & mask;
     while (slots[place].arc != arc && slots[place].arc >= 0) place = (place + 1) & mask;
     return slots[place];
   }
 
-  // Moves the continuations to a new place with four times as many slots.
-  void widen(Table& table) {
+  // Moves the continuations to a new place with four times as many slots, but no more than a slot for each arc.
+  void widen(Table& table, std::uint32_t most) {
     const std::size_t begin = table.first_slot, end = begin + table.slots;
-    table = {slots_.size(), table.count, std::max<std::uint32_t>(kFewestSlots, 4 * table.slots)};
+    table = {slots_.size(), table.count, std::min(most, std::max(kFewestSlots, 4 * table.slots))};
     slots_.resize(slots_.size() + table.slots);
     for (std::size_t slot = begin; slot < end; ++slot) {
       const Slot moved = slots_[slot];
@@ -71,8 +74,13 @@ class Continuations {
 
   static constexpr std::uint32_t kFewestSlots = 4;
 
-  std::vector<std::uint32_t> places_;  // for an arc, its place among the arcs out of its tail
-  std::vector<Table> tables_;          // for each prefix
+  // The number of an arc among the arcs out of its tail, and enough slots for all of them.
+  struct Place {
+    std::uint32_t number, slots;
+  };
+
+  std::vector<Place> places_;  // for each arc
+  std::vector<Table> tables_;  // for each prefix
   std::vector<Slot> slots_;
 };
 

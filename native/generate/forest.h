@@ -72,11 +72,13 @@ class Forest {
     prove_rest(observer);
   }
 
+  // The trees, which the forest does not keep.
   RoutedTrees<Capacity> trees(Observer& observer) {
     RoutedTrees<Capacity> result;
     path_numbers_.emplace(network_);
     result.paths.reserve(trees_.size() * (terminals_.size() - 1));
-    for (const Tree& tree : trees_) {
+    for (Tree& grown : trees_) {
+      const Tree tree = std::move(grown);  // frees its memory
       observer.advance(static_cast<std::int64_t>(result.roots.size()), static_cast<std::int64_t>(trees_.size()));
       result.roots.push_back(tree.root);
       result.multiplicities.push_back(tree.multiplicity);
@@ -96,6 +98,13 @@ class Forest {
     std::reverse(nodes.begin() + start, nodes.end());
   }
   PathNumber paths() const { return static_cast<PathNumber>(path_numbers_->paths().size()); }
+  // The number of nodes of all these paths together.
+  std::size_t path_nodes() const {
+    const auto arcs = growth_.paths().template sums<std::uint32_t>([](ArcIndex) { return std::uint32_t{1}; });
+    std::size_t nodes = 0;
+    for (const ArcPath& path : path_numbers_->paths()) nodes += arcs[index(path.prefix)] + 2;
+    return nodes;
+  }
 
   const ForestCounters& counters() const { return counters_; }
 

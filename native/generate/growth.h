@@ -21,10 +21,12 @@
 #include "flow/network.h"
 #include "generate/arc_path_table.h"
 #include "generate/depth_order.h"
+#include "generate/flat_lists.h"
 #include "generate/growing_tree.h"
 #include "generate/orbits.h"
 #include "generate/prices.h"
 #include "generate/tight_sets.h"
+#include "generate/useful_switches.h"
 
 namespace forestcoll {
 
@@ -37,9 +39,10 @@ class Growth {
   Growth(Network<Capacity>& network, const std::vector<NodeIndex>& terminals, TightSets<Capacity>& sets,
          const Orbits* orbits = nullptr)
       : network_(network), sets_(sets), terminals_(terminals), paths_(network), is_terminal_(index(network.nodes())),
-        stamp_(index(network.nodes())), settled_(index(network.nodes())), distance_(index(network.nodes())),
-        feeders_(index(network.nodes())), cost_(index(network.arcs())), sent_(index(network.nodes())),
-        sendable_(index(network.nodes())), depth_order_(network.nodes()) {
+        stamp_(index(network.nodes())), settled_(index(network.nodes())), useful_(network, is_terminal_),
+        distance_(index(network.nodes())), exits_(index(network.nodes())), feeders_(index(network.nodes())),
+        cost_(index(network.arcs())), sent_(index(network.nodes())), sendable_(index(network.nodes())),
+        depth_order_(network.nodes()) {
     for (const NodeIndex terminal : terminals) is_terminal_[index(terminal)] = true;
     capacity_arc_.resize(index(network.arcs()));
     std::iota(capacity_arc_.begin(), capacity_arc_.end(), 0);
@@ -55,6 +58,11 @@ class Growth {
       if (sender(arc) == network.tail(arc)) sendable_[index(sender(arc))] += network.capacity(arc);
       update_cost(arc);
     }
+    for (NodeIndex node = 0; node < network.nodes(); ++node) {
+      for (const ArcIndex arc : network.out(node)) {
+        exits_.append(index(node), {arc, network.head(arc), is_terminal(network.head(arc))});
+      }
+    }
     sender_price_.assign(index(network.nodes()), price<Capacity>(0, 1));
   }
 
@@ -64,11 +72,11 @@ class Growth {
     tree.multiplicity = multiplicity;
     tree.missing = static_cast<NodeIndex>(terminals_.size()) - 1;
     tree.entry.resize(index(network_.nodes()));
-    tree.within.assign(index(network_.nodes()) / 64 + 1, 0);
-    tree.flip(root);
-    tree.paid.assign((index(sets_.size()) + 63) / 64, 0);
+    tree.within.resize(index(network_.nodes()));
+    tree.within.set(root);
+    tree.pays.resize(index(sets_.size()));
     for (SetIndex set = 0; set < sets_.size(); ++set) {
-      if (sets_.contains(set, root)) close(tree, set);
+      if (sets_.contains(set, root)) tree.pays.set(set);
     }
     tree.frontier = {root};
     return tree;
@@ -91,7 +99,8 @@ class Growth {
     next_frontier_.clear();
     for (const Target& target : targets_) {
       if (tree.complete() || static_cast<NodeIndex>(next_frontier_.size()) >= rules.most) break;
-      if (tree.reaches(network_.head(target.arc)) || !open(tree, target.arc, rules)) continue;
+      if (is_cut_off(network_.tail(target.arc)) || tree.reaches(network_.head(target.arc))) continue;
+      if (!open(tree, target.arc, rules)) continue;
       if (find_way(tree, target.arc, rules)) attach(tree, rules, split);
     }
     tree.frontier.swap(next_frontier_);
@@ -136,30 +145,6 @@ class Growth {
     return depth_order_(tree.root, order, [&](NodeIndex node) { return parent(tree, node); });
   }
 
-  // Whether the node has no children in the tree.
-  bool is_leaf(const Tree& tree, NodeIndex node) const {
-    return std::none_of(terminals_.begin(), terminals_.end(), [&](NodeIndex other) {
-      return other != tree.root && tree.reaches(other) && parent(tree, other) == node;
-    });
-  }
-
-  // The node, and all nodes that the tree reaches through it.
-  std::vector<NodeIndex> branch(const Tree& tree, NodeIndex node) {
-    std::vector<NodeIndex> nodes;
-    std::vector<char> known(index(network_.nodes()));  // 1: in the branch, 2: not
-    known[index(node)] = 1;
-    known[index(tree.root)] = 2;
-    for (const NodeIndex each : terminals_) {
-      if (!tree.reaches(each)) continue;
-      ancestors_.clear();
-      NodeIndex next = each;
-      for (; known[index(next)] == 0; next = parent(tree, next)) ancestors_.push_back(next);
-      for (const NodeIndex passed : ancestors_) known[index(passed)] = known[index(next)];
-      if (known[index(each)] == 1) nodes.push_back(each);
-    }
-    return nodes;
-  }
-
   // Removes the node from the tree; the nodes reached through it must be removed too.
   void cut_off(Tree& tree, NodeIndex node) {
     release(tree.entry[index(node)], tree.multiplicity);
@@ -175,14 +160,14 @@ class Growth {
   // Subtracts the present trees from the slack of the set, which contains no tree yet.
   void count_trees(SetIndex set, const std::vector<Tree*>& incomplete) {
     for (Tree* tree : incomplete) {
-      tree->paid.resize((index(sets_.size()) + 63) / 64, 0);
+      tree->pays.resize(index(sets_.size()));
       const bool touched = std::any_of(terminals_.begin(), terminals_.end(), [&](NodeIndex node) {
         return sets_.contains(set, node) && tree->reaches(node);
       });
       if (touched) {
-        close(*tree, set);
+        tree->pays.set(set);
       } else {
-        reopen(*tree, set);
+        tree->pays.clear(set);
         sets_.pay(set, tree->multiplicity);
       }
     }
@@ -234,15 +219,11 @@ class Growth {
  private:
   static std::size_t index(std::int32_t number) { return static_cast<std::size_t>(number); }
 
-  static void close(Tree& tree, SetIndex set) { tree.paid[index(set) / 64] |= std::uint64_t{1} << (set % 64); }
-  static void reopen(Tree& tree, SetIndex set) { tree.paid[index(set) / 64] &= ~(std::uint64_t{1} << (set % 64)); }
-  static bool pays(const Tree& tree, SetIndex set) { return ((tree.paid[index(set) / 64] >> (set % 64)) & 1) != 0; }
-
   // Returns whether this arc alone permits the tree to use it.
   bool open(const Tree& tree, ArcIndex arc, Rules rules) const {
     if (left(arc) < rules.enough) return false;
     for (const SetIndex set : sets_.entered(arc)) {
-      if (pays(tree, set) && sets_.spare(set, rules.spend) < rules.enough) return false;
+      if (tree.pays[set] && sets_.spare(set, rules.spend) < rules.enough) return false;
     }
     return true;
   }
@@ -280,6 +261,9 @@ class Growth {
   void find_ways(const Tree& tree, Rules rules) {
     ++round_;
     targets_.clear();
+    // If fewer nodes are missing, this takes less time than a search over all switches.
+    prunes_ = static_cast<NodeIndex>(tree.frontier.size()) > tree.missing;
+    if (prunes_) useful_.mark(tree, terminals_);
     for (const NodeIndex node : tree.frontier) leave(tree, node, 0, rules);
     while (!open_.empty()) {
       const Visit visit = open_.top();
@@ -291,18 +275,17 @@ class Growth {
   }
 
   void leave(const Tree& tree, NodeIndex node, Cost so_far, Rules rules) {
-    const auto& out = network_.out(node);
+    const std::span<const Exit> out = exits_[index(node)];
     if (out.empty()) return;
     const std::size_t first = index(tree.root) % out.size();  // the place of the arc that is tried first
     for (std::size_t place = 0; place < out.size(); ++place) {
-      const ArcIndex arc = out[place];
-      const NodeIndex head = network_.head(arc);
-      if (is_terminal(head)) {
+      const auto [arc, head, leads_to_terminal] = out[place];
+      if (leads_to_terminal) {
         if (tree.reaches(head) || !open(tree, arc, rules)) continue;
         const std::size_t turn = place >= first ? place - first : place + out.size() - first;
         targets_.push_back(
             {so_far + cost(arc) + sender_price_[index(sender_[index(head)])], static_cast<std::uint32_t>(turn), arc});
-      } else if (!settled(head) && open(tree, arc, rules)) {
+      } else if (!settled(head) && (!prunes_ || useful_.contains(head)) && open(tree, arc, rules)) {
         feed(head, arc, so_far + cost(arc));
       }
     }
@@ -325,23 +308,28 @@ class Growth {
     }
   }
 
+  // Whether the node is a switch that can no longer be entered.
+  bool is_cut_off(NodeIndex node) const { return !is_terminal(node) && feeders_[index(node)].empty(); }
+
   // Finds a path from the frontier that ends in `last`, and stores it in `path_`.
   bool find_way(const Tree& tree, ArcIndex last, Rules rules) {
-    path_.assign(1, last);
-    if (is_terminal(network_.tail(last))) return true;
-    while (!feeders_[index(network_.tail(last))].empty()) {
-      path_.assign(1, last);
-      while (!is_terminal(network_.tail(path_.back()))) {
-        const ArcIndex arc = next_feeder(tree, network_.tail(path_.back()), rules);
-        if (arc < 0) break;
+    NodeIndex node = network_.tail(last);
+    path_.clear();
+    path_.push_back(last);
+    while (!is_terminal(node)) {
+      const ArcIndex arc = next_feeder(tree, node, rules);
+      if (arc >= 0) {
         path_.push_back(arc);
-      }
-      if (is_terminal(network_.tail(path_.back()))) {
-        std::reverse(path_.begin(), path_.end());
-        return true;
+        node = network_.tail(arc);
+      } else if (path_.size() == 1) {
+        return false;
+      } else {  // the switch cannot be entered any more, so another way to it is needed
+        path_.resize(1);
+        node = network_.tail(last);
       }
     }
-    return false;
+    std::reverse(path_.begin(), path_.end());
+    return true;
   }
 
   // The cheapest arc, by present use, over which the switch can still be entered; arcs over which it cannot be entered
@@ -353,7 +341,7 @@ class Growth {
     for (std::size_t place = 0; place < feeders.size();) {
       const ArcIndex arc = feeders[place];
       const NodeIndex tail = network_.tail(arc);
-      if (!open(tree, arc, rules) || (!is_terminal(tail) && feeders_[index(tail)].empty())) {
+      if (!open(tree, arc, rules) || is_cut_off(tail)) {
         feeders[place] = feeders.back();
         feeders.pop_back();
         continue;
@@ -371,60 +359,69 @@ class Growth {
   // To enter a set costs nothing for a tree that was not in it, on its way to a node in it; to pass through costs
   // slack.
   bool costs(const Tree& tree, SetIndex set, NodeIndex target) const {
-    return pays(tree, set) || !sets_.contains(set, target);
+    return tree.pays[set] || !sets_.contains(set, target);
   }
 
   // Adds the node at the end of `path_`, if the whole path is available.
   template <class Split>
   void attach(Tree& tree, Rules rules, Split split) {
-    Capacity carried = tree.multiplicity;
-    for (const ArcIndex arc : path_) {
-      carried = std::min(carried, left(arc) / uses(arc));
-      for (const SetIndex set : sets_.entered(arc)) {
-        if (costs(tree, set, network_.head(path_.back()))) carried = std::min(carried, sets_.spare(set, rules.spend));
-      }
-    }
+    const NodeIndex head = network_.head(path_.back());
+    const Capacity carried = list_entries(tree, head, rules);
     if (carried < rules.enough) return;
     if (carried < tree.multiplicity) split(tree, carried);
     if (!pay_sets(tree, rules)) return;
     for (const ArcIndex arc : path_) change(arc, -tree.multiplicity);
-    const NodeIndex head = network_.head(path_.back());
     tree.add(head, paths_.add(path_));
     next_frontier_.push_back(head);
   }
 
-  // How often `path_` uses the capacity of the arc: once, unless arcs share it.
+  // Stores the entries of `path_` into sets in `entries_`, and returns how many copies of the tree can use the path.
+  Capacity list_entries(const Tree& tree, NodeIndex head, Rules rules) {
+    Capacity carried = tree.multiplicity;
+    entries_.clear();
+    for (const ArcIndex arc : path_) {
+      carried = std::min(carried, shared_ ? left(arc) / uses(arc) : left(arc));
+      for (const SetIndex set : sets_.entered(arc)) {
+        const bool cost = costs(tree, set, head);
+        if (cost) carried = std::min(carried, sets_.spare(set, rules.spend));
+        entries_.push_back({set, cost});
+      }
+    }
+    return carried;
+  }
+
+  // How often `path_` uses the capacity of the arc, if arcs share it.
   Capacity uses(ArcIndex arc) const {
-    if (!shared_) return 1;
     return std::count_if(path_.begin(), path_.end(),
                          [&](ArcIndex other) { return capacity_arc(other) == capacity_arc(arc); });
   }
 
-  // A path may enter a set more than once: this pays for all entries, or for none.
+  // Pays for all entries of `path_`, or for none: the path may enter a set more than once, and sets may share slack.
   bool pay_sets(Tree& tree, Rules rules) {
-    entries_.clear();
-    for (const ArcIndex arc : path_) {
-      for (const SetIndex set : sets_.entered(arc)) {
-        const bool paying = costs(tree, set, network_.head(path_.back()));
-        if (paying && sets_.spare(set, rules.spend) < tree.multiplicity) {
-          for (const auto& [undone, cost] : entries_) {
-            if (cost) {
-              sets_.pay(undone, -tree.multiplicity);
-            } else {
-              reopen(tree, undone);
-            }
-          }
-          return false;
-        }
-        if (paying) {
-          sets_.pay(set, tree.multiplicity);
-        } else {
-          close(tree, set);
-        }
-        entries_.push_back({set, paying});
+    for (std::size_t place = 0; place < entries_.size(); ++place) {
+      Entry& entry = entries_[place];
+      entry.cost = entry.cost || tree.pays[entry.set];
+      if (!entry.cost) {
+        tree.pays.set(entry.set);
+      } else if (sets_.spare(entry.set, rules.spend) >= tree.multiplicity) {
+        sets_.pay(entry.set, tree.multiplicity);
+      } else {
+        entries_.resize(place);
+        pay_back(tree);
+        return false;
       }
     }
     return true;
+  }
+
+  void pay_back(Tree& tree) {
+    for (const auto& [set, cost] : entries_) {
+      if (cost) {
+        sets_.pay(set, -tree.multiplicity);
+      } else {
+        tree.pays.clear(set);
+      }
+    }
   }
 
   Network<Capacity>& network_;
@@ -434,7 +431,15 @@ class Growth {
   std::vector<char> is_terminal_;
   std::vector<std::uint32_t> stamp_, settled_;  // for a switch, the round in which it was last met, and settled
   std::uint32_t round_ = 0;
+  bool prunes_ = false;  // whether the search of this round enters only useful switches
+  UsefulSwitches<Capacity> useful_;
   std::vector<Cost> distance_;
+  struct Exit {
+    ArcIndex arc;
+    NodeIndex head;
+    bool leads_to_terminal;
+  };
+  FlatLists<Exit> exits_;                       // for a node, the arcs out of it
   std::vector<std::vector<ArcIndex>> feeders_;  // for a switch, the arcs into it from nodes settled before it
   bool shared_ = false;                         // whether arcs share capacities
   std::vector<ArcIndex> capacity_arc_;          // for an arc, the arc of its orbit whose capacity it uses
@@ -454,7 +459,10 @@ class Growth {
     Cost cost;
     std::uint32_t turn;  // trees from different roots begin with different ones of equally good targets
     ArcIndex arc;
-    bool operator<(const Target& other) const { return cost < other.cost || (cost == other.cost && turn < other.turn); }
+    // Bitwise operators leave one branch to the sort, which the processor cannot predict.
+    bool operator<(const Target& other) const {
+      return (cost < other.cost) | ((cost == other.cost) & (turn < other.turn));
+    }
   };
   std::vector<Target> targets_;
   struct BackStep {
@@ -463,7 +471,7 @@ class Growth {
     std::size_t back;
   };
   std::vector<BackStep> walk_;
-  std::vector<NodeIndex> next_frontier_, ancestors_;
+  std::vector<NodeIndex> next_frontier_;
   DepthOrder depth_order_;
   std::vector<ArcIndex> path_;
   struct Entry {

@@ -100,3 +100,13 @@ def test_large_capacities_grow_the_same_trees_in_every_width(spec: str) -> None:
     narrow, wide = (grow(cores()[name], large) for name in NATIVE)
     assert narrow == wide
     assert narrow[2]["attempts"] <= 3
+
+
+@pytest.mark.parametrize("name", NATIVE)
+@pytest.mark.parametrize("spec", ["fat-tree:levels=1,arity=40", "fat-tree:levels=3,arity=3", "dgx-a100:boxes=3"])
+def test_distinct_routes_are_numbered_in_the_order_in_which_trees_use_them(name: str, spec: str) -> None:
+    network = scaled(build_topology(spec))
+    (_, _, entries, starts, nodes), _ = cores()[name].grow_trees(network.on(cores()[name]), network.supply)
+    routes = [tuple(route) for route in routes_of(starts, nodes)]
+    assert len(set(routes)) == len(routes)
+    assert list(dict.fromkeys(entries.tolist())) == list(range(len(routes)))

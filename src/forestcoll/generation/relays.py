@@ -17,6 +17,8 @@ from forestcoll.schedule.trees.value import Phase
 
 def divided_at(relays: Collection[int], nodes: int, routes: Rows, phase: Phase) -> tuple[Rows, Phase]:
     """Return the routes and the phase with every route divided at each of `relays`; the network has `nodes` nodes."""
+    if not relays:
+        return routes, phase
     is_relay = np.zeros(nodes, dtype=np.bool_)
     is_relay[list(relays)] = True
     is_stop = is_relay[routes.entries]
