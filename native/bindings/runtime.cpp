@@ -110,7 +110,6 @@ void bind(nb::module_& module) {
       .def("start", &Engine::start)
       .def("post", &post, "plan"_a, "layout"_a, "digest"_a, "label"_a, "collective"_a, "count"_a, "type"_a,
            "reduction"_a, "factor"_a, "members"_a, "own"_a, "result"_a, "result_begin"_a)
-      .def("failure", &Engine::failure, "Return the message of the fault that ended the group, empty if there is none.")
       .def("journal", &journal,
            "Return number, label, state, awaited ranks, collective, type and bytes of the last operations.")
       .def("close", &Engine::close, "grace"_a, nb::call_guard<nb::gil_scoped_release>());

@@ -74,7 +74,6 @@ class Engine final : private Courier, private Operations, private ControlHandler
     refused->finish(kForked);
     return refused;
   }
-  std::string failure() const { return home_.is_elsewhere() ? kForked : inbox_.failure(); }
   std::vector<JournalEntry> journal() const {
     return home_.is_elsewhere() ? std::vector<JournalEntry>{} : journal_.entries();
   }

@@ -75,11 +75,6 @@ class Inbox {
     failure_ = failure;
   }
 
-  std::string failure() const {
-    const std::lock_guard lock(mutex_);
-    return failure_;
-  }
-
   void request_close() {
     const std::lock_guard lock(mutex_);
     closing_ = true;

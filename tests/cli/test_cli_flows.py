@@ -92,6 +92,10 @@ def test_methods_of_trees_are_refused() -> None:
     assert "--demand needs --collective" in run.error_line(2)
     run = run_command("bounds", "ring:nodes=3", "--collective", "gather")
     assert "a gather needs a root" in run.error_line(2)
+    run = run_command("bounds", "ring:nodes=3", "--collective", "allgather", "--demand", "x.csv")
+    assert "an allgather has no demand matrix" in run.error_line(2)
+    words = ["ring:nodes=3", "--collective", "gather", "--root", "0", "--demand", "x.csv", "--shards", "s.json"]
+    assert "--demand and --shards cannot be combined" in run_command("optimum", *words).error_line(2)
 
 
 def test_one_bound_of_trees() -> None:

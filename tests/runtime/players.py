@@ -22,6 +22,7 @@ from forestcoll.generation.step_duality import from_allgathers
 from forestcoll.generation.steps import generate_steps
 from forestcoll.runtime import Communicator, MemoryStore, TcpStore, member
 from forestcoll.runtime.elements import AnyArray, ElementType, ReduceOp
+from forestcoll.runtime.execution import new_engine
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.solver.generate import generate
@@ -83,8 +84,7 @@ class Players:
 
 def give_up_after(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let operations fail after `seconds` without progress; the ranks still have `LIMIT` to meet."""
-    usual = member.new_engine
-    monkeypatch.setattr(member, "new_engine", lambda rank, _, name, dump: usual(rank, seconds, name, dump))
+    monkeypatch.setattr(member, "new_engine", lambda rank, _, name, dump: new_engine(rank, seconds, name, dump))
 
 
 def wait_until(condition: Callable[[], bool]) -> None:

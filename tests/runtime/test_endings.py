@@ -46,6 +46,17 @@ def test_a_dropped_group_stops_before_its_arrays_are_freed() -> None:
     players.close()
 
 
+def test_a_wait_has_a_limit_of_its_own() -> None:
+    with Players(ring(2)) as players:
+        pending = players.groups[0].allreduce(np.ones(10))
+        with pytest.raises(
+            TimeoutError, match=r"operation 0 \(allreduce\(sum\) of 10 f64\) has not ended within 0\.01 s"
+        ):
+            pending.wait(0.01)
+        players.groups[1].allreduce(np.ones(10))
+        assert np.array_equal(np.asarray(pending.wait(LIMIT)), 2 * np.ones(10))
+
+
 def test_a_fork_leaves_the_group_of_its_parent_alone() -> None:
     with Players(ring(2)) as players:
         pending = players.groups[0].allreduce(np.ones(10))

@@ -1,5 +1,6 @@
 """Step schedules made from others: reversed, mapped to another numbering, or one after the other."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -66,6 +67,10 @@ def test_only_a_reduce_scatter_and_an_allgather_make_an_allreduce() -> None:
         combined(ring, ring)
     with pytest.raises(InputError, match="for different networks"):
         combined(reversed_steps(ring), other)
+    with pytest.raises(InputError, match="have different shards; make them the same"):
+        combined(reversed_steps(ring), replace(ring, shards=(Fraction(1, 2), *[Fraction(1, 6)] * 3)))
+    with pytest.raises(InputError, match="have different ranks; make them the same"):
+        combined(replace(reversed_steps(ring), ranks=(0, 1, 2, 3)), ring)
 
 
 def test_transfers_in_any_order_are_sorted_into_steps() -> None:

@@ -222,8 +222,9 @@ def test_a_switch_that_only_adds_up_may_be_the_root_of_a_tree_that_reduces() -> 
     assert agrees(replace(schedule, routes=routes, phases=(schedule.phases[0], other)))
 
 
-def test_marks_of_other_nodes_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("marks", ["_members", "_possible_roots"])
+def test_marks_of_other_nodes_are_refused(marks: str, monkeypatch: pytest.MonkeyPatch) -> None:
     case = Case(ring().freeze())
-    monkeypatch.setattr(examination, "_members", lambda _: np.ones(2, dtype=np.bool_))
+    monkeypatch.setattr(examination, marks, lambda *_: np.ones(2, dtype=np.bool_))
     with pytest.raises(ValueError, match="marks of other nodes"):
         examination.base_loads(case)

@@ -1,0 +1,65 @@
+"""Files of bundles: each fault is named with its place, and the members are written as files of their own."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forestcoll.errors import InputError
+from forestcoll.schedule.bundle.files import write_members
+from forestcoll.schedule.bundle.value import BundleSchedule
+from forestcoll.schedule.document_parts import check_format
+from forestcoll.schedule.files import read_schedule, schedule_from_document, schedule_text
+from forestcoll.simultaneous.solving import generate_groups
+
+
+@pytest.fixture(scope="module")
+def bundle() -> BundleSchedule:
+    return generate_groups("ring:nodes=4", "0,1;2,3")
+
+
+CHANGES: dict[str, tuple[Callable[[Any], object], str]] = {
+    "no members": (lambda document: document.update(members=[]), "members has 0 entries; expected 1 to"),
+    "format": (
+        lambda document: document["members"][1]["schedule"].update(format="forestcoll.steps/1"),
+        r"members\[1\]\.schedule\.format is 'forestcoll\.steps/1'; expected 'forestcoll\.schedule/1' or",
+    ),
+    "topology": (
+        lambda document: document["members"][0]["schedule"].update(topology=document["topology"]),
+        r"members\[0\]\.schedule has a topology of its own; remove it",
+    ),
+    "one rank": (
+        lambda document: document["members"][0]["schedule"].update(ranks=[1]),
+        "ranks: lists 1; a collective needs at least two",
+    ),
+    "a rank twice": (
+        lambda document: document["members"][0]["schedule"].update(ranks=[1, 1]),
+        r"ranks\[1\] is 1 for the second time; list each node once",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_fault_is_named_with_its_place(bundle: BundleSchedule, name: str) -> None:
+    change, message = CHANGES[name]
+    document = json.loads("".join(schedule_text(bundle)))
+    change(document)
+    with pytest.raises(InputError, match=message):
+        schedule_from_document(document, where="here")
+
+
+def test_an_object_without_a_format_is_refused() -> None:
+    with pytest.raises(InputError, match='here: has no "format"; expected'):
+        check_format({}, "forestcoll.bundle/1", "here")
+
+
+def test_members_are_written_as_files(bundle: BundleSchedule, tmp_path: Path) -> None:
+    write_members(bundle, tmp_path / "members")
+    assert [read_schedule(tmp_path / "members" / f"group-{place}.json") for place in range(2)] == [
+        member.schedule for member in bundle.bundled
+    ]
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="file: cannot be created: File exists"):
+        write_members(bundle, tmp_path / "file")
