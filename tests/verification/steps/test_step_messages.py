@@ -31,17 +31,18 @@ Sent = tuple[int, str, str, int, int]
 RING = build_topology("ring:nodes=4")
 
 
-def triangle() -> Topology:
-    """Return three nodes with links between all, each with another bandwidth."""
+def triangle(*, descending: bool = False) -> Topology:
+    """Return three nodes with links between all, with bandwidths from 1 to 6: node 0 sends least or, else, node 2."""
     builder = TopologyBuilder("triangle")
     for name in "abc":
         builder.add_compute(name)
     for place, (one, other) in enumerate(("ab", "ac", "ba", "bc", "ca", "cb")):
-        builder.add_link(one, other, 1 + place)
+        builder.add_link(one, other, 6 - place if descending else 1 + place)
     return builder.build()
 
 
 TRIANGLE = triangle()
+DESCENDING = triangle(descending=True)
 
 
 def phase_of(*steps: list[Sent], op: PhaseOp = PhaseOp.BROADCAST) -> StepPhase:
@@ -231,10 +232,12 @@ SLOW = LengthsProof.of(pairs(), tuple(int(link.bandwidth == 1) for link in pairs
         (TRIANGLE, None, "9/2", LengthsProof(((0, 1), (0, 2)), (1, 1))),
         (TRIANGLE, LengthsProof.of(TRIANGLE, (1,) * 6), "9/2", LengthsProof(((0, 1), (0, 2)), (1, 1))),
         (TRIANGLE.transposed(), None, "9/2", LengthsProof(((1, 0), (2, 0)), (1, 1))),
+        (DESCENDING, None, "9/2", LengthsProof(((2, 0), (2, 1)), (1, 1))),
+        (DESCENDING.transposed(), None, "9/2", LengthsProof(((0, 2), (1, 2)), (1, 1))),
         (RING, None, "2", LengthsProof.of(RING, (1,) * 8)),
         (pairs(), SLOW, "4", SLOW),
     ],
-    ids=["egress", "a weaker claim", "ingress", "all links", "the claim"],
+    ids=["egress", "a weaker claim", "ingress", "egress of c", "ingress of c", "all links", "the claim"],
 )
 def test_the_bound_of_an_all_to_all_is_the_least_of_the_claim_and_of_what_the_judge_finds(
     topology: Topology, claimed: LengthsProof | None, algbw: str, proof: LengthsProof
