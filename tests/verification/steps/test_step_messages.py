@@ -141,6 +141,7 @@ def of_data() -> Iterator[tuple[str, StepSchedule]]:
     yield "a part of which the second piece is late", allgather([quarters[0], *rest], [quarters[1], *second])
     yield "half of a shard is missing", allgather([HALVES[1], *without(whole(0, 0, 1))])
     yield "the other half is missing", allgather([HALVES[0], *without(whole(0, 0, 1))])
+    yield "half of a shard twice", allgather([HALVES[0], HALVES[0], *without(whole(0, 0, 1))])
     yield "half of another shard is missing", allgather([(1, "1/2", "1", 1, 2), *without(whole(1, 1, 2))])
     of_b = [(1, "0", "1/4", 1, 2), (1, "1/4", "1/2", 1, 2)]
     then = [(1, "0", "1/2", 2, 0), (1, "1/2", "1", 1, 0), (1, "1/2", "1", 1, 2)]
@@ -172,6 +173,10 @@ def of_form() -> Iterator[tuple[str, StepSchedule]]:
     yield "a route of the second phase", replace(both, phases=(first, wrong), routes=Rows.of([[0, 2]]))
     yield "a first hop without a link", crossing((0, 2, 1), (1, 0, 3))
     yield "another route of the second phase", replace(both, phases=(first, wrong), routes=Rows.of([[0, 1, 2]]))
+    long = bfb(build_topology("ring:nodes=9"), "reduce-scatter")
+    [(op, steps)] = test_verify_steps.listed(long)
+    steps[-1] *= 2
+    yield "a step of a long reduce is sent twice", test_verify_steps.with_phases(long, [(op, steps)])
     yield "too few phases", replace(both, phases=(first,))
     yield "too many phases", replace(both, collective=Collective.ALLGATHER)
     yield "ranks twice", replace(crossing(*RIGHT), ranks=(0, 0))
