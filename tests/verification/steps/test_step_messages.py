@@ -36,7 +36,7 @@ def triangle(*, descending: bool = False) -> Topology:
     builder = TopologyBuilder("triangle")
     for name in "abc":
         builder.add_compute(name)
-    for place, (one, other) in enumerate(("ab", "ac", "ba", "bc", "ca", "cb")):
+    for place, (one, other) in enumerate(permutations("abc", 2)):
         builder.add_link(one, other, 6 - place if descending else 1 + place)
     return builder.build()
 
