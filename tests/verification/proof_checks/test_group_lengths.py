@@ -96,10 +96,10 @@ def grid() -> Topology:
     for name in "abcdef":
         builder.add_compute(name)
     builder.add_switch("s", multicast=True)
-    for place, (one, other) in enumerate(("ab", "bc", "de", "ef", "ad", "be", "cf")):
+    for place, (one, other) in enumerate(zip("abdeabc", "bcefdef", strict=True)):
         builder.add_link(one, other, 1 + place)
         builder.add_link(other, one, 2 + 2 * place)
-    for place, (one, other) in enumerate(("as", "ds", "sc", "sf")):
+    for place, (one, other) in enumerate(zip("adss", "sscf", strict=True)):
         builder.add_link(one, other, 20 + 5 * place)
     return builder.build()
 

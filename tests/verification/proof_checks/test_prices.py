@@ -16,7 +16,7 @@ from oneport_platforms import platform_of_costs
 COSTS = [("a", "x", 1), ("x", "b", 1), ("x", "y", 1), ("y", "x", 1), ("y", "c", 1), ("b", "c", 3), ("x", "z", 1)]
 ENDS = [(link.source, link.target) for link in platform_of_costs("abc", COSTS, switches="xyz").links]
 PER_NODE = {PortKind.SEND: 10, PortKind.RECEIVE: 100, PortKind.BOTH: 1000}
-LINKS = (1, Fraction(1, 12), 2, 3, 7, 5, 4)
+LINKS: tuple[Fraction | int, ...] = (1, Fraction(1, 12), 2, 3, 7, 5, 4)
 """The price of each link, in the order of the topology: a -> x, b -> c, x -> b, x -> y, x -> z, y -> c, y -> x."""
 
 PRICES = tuple(

@@ -17,6 +17,7 @@ from forestcoll.topology import Topology
 from forestcoll.verification import Fault, verify
 from forestcoll.verification.proof_checks.checks import proven
 from forestcoll.verification.proof_checks.question import UnprovenError
+from verify_drafts import allreduce
 
 
 def conditions() -> Iterator[tuple[Proof, Topology, Demand]]:
@@ -41,7 +42,7 @@ def test_every_message_of_a_condition() -> None:
         schedule = test_every_proof.with_proof(make(), wrong, Fraction(1, 3))
         found.append((f"schedule {number}", verify(schedule).fault))
         found.append((f"schedule {number}, no bound", verify(replace(schedule, bound=None)).fault))
-    right = test_every_proof.allreduce().freeze()
+    right = allreduce().freeze()
     for number, changed in enumerate(test_every_proof.changed_duals()):
         dual = test_every_proof.with_proof(right, changed, test_every_proof.THIRD)
         found.append((f"dual {number}", verify(dual).fault))

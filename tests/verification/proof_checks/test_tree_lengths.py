@@ -83,7 +83,7 @@ def letter_h() -> Topology:
     builder = TopologyBuilder("H")
     for name in "abcdxy":
         builder.add_compute(name)
-    for one, other in ("ax", "dx", "xy", "yb", "yc"):
+    for one, other in zip("adxyy", "xxybc", strict=True):
         builder.add_duplex(one, other, 1)
     return builder.build()
 

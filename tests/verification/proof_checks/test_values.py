@@ -137,20 +137,24 @@ def hub(*, multicast: bool = False, aggregation: bool = False) -> Topology:
     return builder.build()
 
 
+Potentials = dict[PhaseOp, dict[int, Fraction]]
+"""The potentials of nodes, by phase."""
+
 UP, DOWN = PhaseOp.REDUCE, PhaseOp.BROADCAST
 HALF = Fraction(1, 2)
 
 
 def dual(
-    *cuts: tuple[PhaseOp, tuple[int, ...], int], equal_roots: bool = False, **potentials: dict[int, Fraction]
+    *cuts: tuple[PhaseOp, tuple[int, ...], int], potentials: Potentials | None = None, equal_roots: bool = False
 ) -> TreeDualProof:
-    """Return weights of sets, each with its phase, and the potentials of nodes by phase."""
+    """Return weights of sets, each with its phase."""
     weighted = tuple(WeightedCut(phase, inside, Fraction(weight)) for phase, inside, weight in cuts)
-    return TreeDualProof(weighted, {PhaseOp(op): of for op, of in potentials.items()}, equal_roots=equal_roots)
+    return TreeDualProof(weighted, potentials or {}, equal_roots=equal_roots)
 
 
-def each(phase: PhaseOp, **potentials: dict[int, Fraction]) -> TreeDualProof:
-    return dual(*((phase, (node,), 1) for node in range(3)), **potentials)
+def each(phase: PhaseOp, potentials: Potentials | None = None) -> TreeDualProof:
+    """Return the sets of one node each, in a network of three nodes."""
+    return dual(*((phase, (node,), 1) for node in range(3)), potentials=potentials)
 
 
 ABLE = {"multicast": True, "aggregation": True}
@@ -166,10 +170,10 @@ DUALS: list[tuple[TreeDualProof, Topology, Demand, str]] = [
         ALLREDUCE,
         "14/3",
     ),
-    (each(DOWN, broadcast={3: HALF}), hub(), Demand(), "27/2"),
-    (each(DOWN, broadcast={3: -HALF, 0: Fraction(0)}), hub(), Demand(), "27/2"),
-    (each(UP, reduce={3: -HALF}), hub(multicast=True), Demand(Collective.REDUCE_SCATTER), "27/2"),
-    (each(UP, reduce={3: HALF}, broadcast={3: HALF}), hub(), ALLREDUCE, "27"),
+    (each(DOWN, {DOWN: {3: HALF}}), hub(), Demand(), "27/2"),
+    (each(DOWN, {DOWN: {3: -HALF, 0: Fraction(0)}}), hub(), Demand(), "27/2"),
+    (each(UP, {UP: {3: -HALF}}), hub(multicast=True), Demand(Collective.REDUCE_SCATTER), "27/2"),
+    (each(UP, {UP: {3: HALF}, DOWN: {3: HALF}}), hub(), ALLREDUCE, "27"),
     (each(UP), hub(), ALLREDUCE, "18"),
     (dual((DOWN, (0, 3), 1), (DOWN, (1, 3), 1), (UP, (2, 3), 1)), hub(**ABLE), ALLREDUCE, "28"),
     (dual((DOWN, (0,), 1), (DOWN, (1,), 1), (UP, (2,), 1)), hub(multicast=True), ALLREDUCE, "10"),

@@ -31,17 +31,18 @@ Sent = tuple[int, str, str, int, int]
 RING = build_topology("ring:nodes=4")
 
 
-def triangle() -> Topology:
-    """Return three nodes with links between all, each with another bandwidth."""
+def triangle(*, descending: bool = False) -> Topology:
+    """Return three nodes with links between all, with bandwidths from 1 to 6: node 0 sends least or, else, node 2."""
     builder = TopologyBuilder("triangle")
     for name in "abc":
         builder.add_compute(name)
-    for place, (one, other) in enumerate(("ab", "ac", "ba", "bc", "ca", "cb")):
-        builder.add_link(one, other, 1 + place)
+    for place, (one, other) in enumerate(permutations("abc", 2)):
+        builder.add_link(one, other, 6 - place if descending else 1 + place)
     return builder.build()
 
 
 TRIANGLE = triangle()
+DESCENDING = triangle(descending=True)
 
 
 def phase_of(*steps: list[Sent], op: PhaseOp = PhaseOp.BROADCAST) -> StepPhase:
@@ -140,6 +141,7 @@ def of_data() -> Iterator[tuple[str, StepSchedule]]:
     yield "a part of which the second piece is late", allgather([quarters[0], *rest], [quarters[1], *second])
     yield "half of a shard is missing", allgather([HALVES[1], *without(whole(0, 0, 1))])
     yield "the other half is missing", allgather([HALVES[0], *without(whole(0, 0, 1))])
+    yield "half of a shard twice", allgather([HALVES[0], HALVES[0], *without(whole(0, 0, 1))])
     yield "half of another shard is missing", allgather([(1, "1/2", "1", 1, 2), *without(whole(1, 1, 2))])
     of_b = [(1, "0", "1/4", 1, 2), (1, "1/4", "1/2", 1, 2)]
     then = [(1, "0", "1/2", 2, 0), (1, "1/2", "1", 1, 0), (1, "1/2", "1", 1, 2)]
@@ -171,6 +173,10 @@ def of_form() -> Iterator[tuple[str, StepSchedule]]:
     yield "a route of the second phase", replace(both, phases=(first, wrong), routes=Rows.of([[0, 2]]))
     yield "a first hop without a link", crossing((0, 2, 1), (1, 0, 3))
     yield "another route of the second phase", replace(both, phases=(first, wrong), routes=Rows.of([[0, 1, 2]]))
+    long = bfb(build_topology("ring:nodes=9"), "reduce-scatter")
+    [(op, steps)] = test_verify_steps.listed(long)
+    steps[-1] *= 2
+    yield "a step of a long reduce is sent twice", test_verify_steps.with_phases(long, [(op, steps)])
     yield "too few phases", replace(both, phases=(first,))
     yield "too many phases", replace(both, collective=Collective.ALLGATHER)
     yield "ranks twice", replace(crossing(*RIGHT), ranks=(0, 0))
@@ -231,10 +237,12 @@ SLOW = LengthsProof.of(pairs(), tuple(int(link.bandwidth == 1) for link in pairs
         (TRIANGLE, None, "9/2", LengthsProof(((0, 1), (0, 2)), (1, 1))),
         (TRIANGLE, LengthsProof.of(TRIANGLE, (1,) * 6), "9/2", LengthsProof(((0, 1), (0, 2)), (1, 1))),
         (TRIANGLE.transposed(), None, "9/2", LengthsProof(((1, 0), (2, 0)), (1, 1))),
+        (DESCENDING, None, "9/2", LengthsProof(((2, 0), (2, 1)), (1, 1))),
+        (DESCENDING.transposed(), None, "9/2", LengthsProof(((0, 2), (1, 2)), (1, 1))),
         (RING, None, "2", LengthsProof.of(RING, (1,) * 8)),
         (pairs(), SLOW, "4", SLOW),
     ],
-    ids=["egress", "a weaker claim", "ingress", "all links", "the claim"],
+    ids=["egress", "a weaker claim", "ingress", "egress of c", "ingress of c", "all links", "the claim"],
 )
 def test_the_bound_of_an_all_to_all_is_the_least_of_the_claim_and_of_what_the_judge_finds(
     topology: Topology, claimed: LengthsProof | None, algbw: str, proof: LengthsProof

@@ -139,7 +139,7 @@ class _Rows(NamedTuple):
 def _overlapping(rows: _Rows) -> IntArray:
     """Return the pieces that begin before an earlier piece of the same owner ends."""
     if not len(rows.owners):
-        return np.zeros(0, dtype=np.int64)
+        return rows.owners
     # Owners are in ascending order, so the pieces of an owner end below the first piece of a later owner.
     width = int(rows.highs.max()) + 1
     reached = np.maximum.accumulate(rows.owners * width + rows.highs)
@@ -154,7 +154,7 @@ def _earliest(rows: _Rows, crossed: list[int]) -> _Rows:
         columns = (rows.transfers, rows.lows, rows.highs, rows.steps)
         cut.extend(_uncrossed(owner, list(zip(*(column[begin:end].tolist() for column in columns), strict=True))))
     kept = ~np.isin(rows.owners, crossed)
-    added = np.array(cut, dtype=np.int64).T
+    added = np.array(cut).T
     mixed = _Rows(*(np.concatenate([old[kept], new]) for old, new in zip(rows, added, strict=True)))
     order = np.lexsort((mixed.lows, mixed.owners))
     return _Rows(*(column[order] for column in mixed))
