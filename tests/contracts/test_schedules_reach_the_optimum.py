@@ -65,6 +65,7 @@ SPECS = [
     "gb200-nvl72:boxes=1,gpus=8",
     "gb200-nvl72:boxes=2,gpus=6",
     "generalized-kautz:degree=3,nodes=7",
+    "generalized-petersen:outer=5,step=2",
     "grand-teton:boxes=2",
     "hamming:dim=2,base=3",
     "hgx-a100-4:boxes=2",
