@@ -13,7 +13,7 @@ from forestcoll.lowering import Lowering, Options, Placement, Style, lower
 from forestcoll.lowering.fitting import excess_of
 from forestcoll.lowering.grid import Grid, achieved, grid_for, rounded
 from forestcoll.method import StepMethod
-from forestcoll.program import Buffer, Message, Program, Span
+from forestcoll.program import Buffer, ChannelKind, Message, Program, Span
 from forestcoll.program.limits import Limits
 from forestcoll.ranks import without_relays
 from forestcoll.schedule.shape_of import shape_of
@@ -162,6 +162,22 @@ def test_parts_of_trees_that_share_a_link_alternate() -> None:
     costs = Costs(alpha_us=0, overhead_us=0)
     seconds = run_in_time(program, paths_of(schedule), 2 * 10**9, costs).seconds
     assert 1 <= seconds < 1.1  # 1.5 if the parts of one tree came before those of the other
+
+
+def test_in_each_instance_the_ranks_of_a_box_write_to_different_ranks_at_once() -> None:
+    schedule = schedule_of("dgx-a100:boxes=2,gpus=4")
+    options = {"style": Style.ONE_SIDED, "placement": Placement.OUT_OF_PLACE, "chunks": 8, "instances": 8}
+    program = lowered(schedule, **options).program
+    first: dict[tuple[int, int], int] = {}
+    for rank, _, _, each in program.instructions():
+        if each.channel is None or program.channels[each.channel].kind is not ChannelKind.MEMORY:
+            continue
+        [source], [target] = each.sources, each.targets
+        if isinstance(source, Span) and source.buffer is Buffer.INPUT and isinstance(target, Span):
+            first.setdefault((source.offset, rank), target.rank)
+    offsets = {offset for offset, _ in first}
+    assert len(offsets) == 8
+    assert all(len({first[offset, rank] for rank in range(4)}) == 4 for offset in offsets)
 
 
 def test_in_place_a_root_copies_nothing() -> None:

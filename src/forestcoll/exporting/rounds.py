@@ -30,8 +30,11 @@ from forestcoll.units import bytes_per_microsecond
 MOST_ROUNDS = 16
 """The most rounds that are simulated."""
 
+LEAST_ROUNDS = 4
+"""The least rounds that are simulated: with fewer, the last one does not overlap with others as later ones do."""
+
 MOST_INSTRUCTIONS = 24_000
-"""About how many instructions are simulated for one size; two rounds are always simulated."""
+"""About how many instructions are simulated for one size, unless `LEAST_ROUNDS` have more."""
 
 LEAST_SLICE = 2**15
 """The least bytes of a slice: a 32th part of the greatest (`sliceSize` in `prims_simple.h` of NCCL)."""
@@ -147,7 +150,7 @@ class RoundModel:
 
     def _simulated(self, messages: _Messages) -> int:
         """Return the number of rounds that are simulated."""
-        return max(2, min(MOST_ROUNDS, MOST_INSTRUCTIONS // max(1, self._length(messages))))
+        return max(LEAST_ROUNDS, min(MOST_ROUNDS, MOST_INSTRUCTIONS // max(1, self._length(messages))))
 
 
 def round_bytes_of(target: Target, options: Options) -> int:

@@ -246,12 +246,13 @@ class _Search:
         choices: dict[str, Sequence[int]] = {}
         choices["chunks"] = sorted({least_with(self.counts, loss).chunks for loss in _LOSSES}) if self.counts else ()
         if one_sided and lowerer_for(self.schedule).in_pieces:
-            choices["round_bytes"] = (2**21, 2**22, 2**17)
+            choices["round_bytes"] = (best.round_bytes // 4, best.round_bytes // 2, 4 * best.round_bytes)
         if self.counts and not one_sided:
             known = best.step_chunks or 1
             choices["step_chunks"] = [each for each in (known // 2, 2 * known, 4 * known) if each]
-        choices["blocks"] = [each for each in (32, 64, self._most_blocks()) if each <= self._most_blocks()]
-        choices["instances"] = (1, 2, 4, 8, 16)
+        choices["blocks"] = sorted({min(64, self._most_blocks()), self._most_blocks()})
+        factors = (Fraction(2), Fraction(4), Fraction(1, 2))
+        choices["instances"] = [int(best.instances * each) for each in factors if 1 <= best.instances * each <= 16]
         if not one_sided and lowerer_for(self.schedule).in_pieces:
             choices["pieces"] = (4, 16, 64, 128)
         yield from ((name, values) for name, values in choices.items() if name not in self.given and values)
