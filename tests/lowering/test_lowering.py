@@ -166,7 +166,7 @@ def test_parts_of_trees_that_share_a_link_alternate() -> None:
 
 def test_in_each_instance_the_ranks_of_a_box_write_to_different_ranks_at_once() -> None:
     schedule = schedule_of("dgx-a100:boxes=2,gpus=4")
-    options = {"style": Style.ONE_SIDED, "placement": Placement.OUT_OF_PLACE, "chunks": 8, "instances": 8}
+    options: dict[str, Any] = {"style": Style.ONE_SIDED, "placement": "out-of-place", "chunks": 8, "instances": 8}
     program = lowered(schedule, **options).program
     first: dict[tuple[int, int], int] = {}
     for rank, _, _, each in program.instructions():
