@@ -3,8 +3,10 @@
 import pytest
 
 from forestcoll import generate
+from forestcoll.exporting.export import why_slow
 from forestcoll.exporting.search import Aim, best_program
 from forestcoll.interpreter import check
+from forestcoll.simulation import Costs
 from forestcoll.targets.sizes import chunks_of_file
 
 
@@ -27,3 +29,11 @@ def test_more_chunks_never_reach_less() -> None:
     ]
     assert [each.algbw for each in found] == sorted(each.algbw for each in found)
     assert [each.program.chunks & (each.program.chunks - 1) for each in found] == [0] * 2
+
+
+def test_latencies_are_named_as_the_reason_of_a_slow_program() -> None:
+    aim = Aim(sizes=(10**9,), costs=Costs(alpha_us=10**5))
+    chosen = best_program(generate("ring:nodes=3"), "msccl-xml", "rccl", aim=aim)
+    reason = why_slow(chosen)
+    assert reason is not None
+    assert "100000 us to arrive" in reason

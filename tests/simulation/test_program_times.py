@@ -24,6 +24,7 @@ from forestcoll.program import (
 from forestcoll.simulation import Costs
 from forestcoll.simulation.program.events import Timeline, run_in_time
 from forestcoll.simulation.program.paths import Paths
+from forestcoll.simulation.program.rounds import in_messages
 from forestcoll.topology import Topology, TopologyBuilder
 
 FIFO, MEMORY, PORT = ChannelKind.FIFO, ChannelKind.MEMORY, ChannelKind.PORT
@@ -169,3 +170,15 @@ def test_ranks_of_a_one_sided_program_write_to_different_ranks_at_the_same_time(
     program = lower(schedule, Options(style=Style.ONE_SIDED, placement=Placement.OUT_OF_PLACE, pieces=4)).program
     found = run_in_time(program, Paths.of(schedule), 2**30, Costs())
     assert 2**30 / found.seconds > 0.95 * 1e9 * float(schedule.algbw)
+
+
+@pytest.mark.parametrize(("messages", "time"), [((2, 1), 4.0), ((1, 1), 3.0), ((1, 2), 2.5)])
+def test_a_block_forwards_each_slice_of_a_message_when_it_has_arrived(messages: tuple[int, int], time: float) -> None:
+    send = Instruction(sources=(Span(0, Buffer.INPUT, 0, 2),), targets=(Message(0, 2),))
+    forward = Instruction(sources=(Message(0, 2),), targets=(Span(1, Buffer.OUTPUT, 0, 2), Message(1, 2)))
+    receive = Instruction(sources=(Message(1, 2),), targets=(Span(2, Buffer.OUTPUT, 0, 2),))
+    chain = program([[send]], [[forward]], [[receive]], channels=(TO_1, Channel(FIFO, 1, 2)))
+    network = star()
+    free = Costs(alpha_us=0, overhead_us=0)
+    paths = Paths(network, network.compute, {})
+    assert run_in_time(in_messages(chain, *messages), paths, 2000, free).seconds * 1e6 == pytest.approx(time)

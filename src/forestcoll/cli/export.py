@@ -60,6 +60,13 @@ class Chunks(click.IntRange):
 @click.option(
     "--pieces", type=_COUNT, metavar="N", help="The number of pieces of a chunk, which follow each other along a tree."
 )
+@click.option(
+    "--step-chunks",
+    type=_COUNT,
+    metavar="N",
+    help="For msccl-xml: the most chunks that one step moves. The data of a tree is cut into parts of at most so many "
+    "chunks, which follow each other along the tree.",
+)
 @click.option("--channels", type=_COUNT, metavar="N", help="The number of channels that the trees of a root share.")
 @click.option(
     "--instances",

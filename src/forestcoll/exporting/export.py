@@ -122,7 +122,7 @@ def export_best(  # noqa: PLR0913 (one parameter per option)
         known = chosen.lowering
         done = export_with(chosen.options, schedule, target, dialect=dialect, lowering=known, progress=progress)
     expected = tuple((point.size, point.algbw) for point in chosen.points)
-    return replace(done, expected=expected, slow=_why_slow(chosen))
+    return replace(done, expected=expected, slow=why_slow(chosen))
 
 
 def _in_pieces(schedule: Schedule, size: int, given: Mapping[str, Any], progress: Progress) -> Export:
@@ -160,17 +160,23 @@ def _check_placement(dialect: str, given: Mapping[str, Any]) -> None:
         raise InputError(f"the {dialect} dialect is for in place or for out of place; export two files")
 
 
-def _why_slow(chosen: Chosen) -> str | None:
+def why_slow(chosen: Chosen) -> str | None:
     """Return why the program is slow at the greatest size, or None if it is not."""
     bound = schedule_algbw(chosen.lowering)
     if not chosen.points or chosen.points[-1].algbw >= SLOW * bound:
         return None
     if chosen.lowering.loss > 1 - SLOW:
         return "shares are rounded to whole chunks, or trees are left out; more chunks lose less"
-    costs = chosen.model.costs
+    costs, size = chosen.model.costs, chosen.points[-1].size
     unlimited = replace(chosen.model, costs=replace(costs, block_gbps=None))
-    if costs.block_gbps is not None and unlimited.point(chosen.points[-1].size).algbw >= SLOW * bound:
+    if costs.block_gbps is not None and unlimited.point(size).algbw >= SLOW * bound:
         return f"a block moves at most {costs.block_gbps:g} GB/s, and more blocks do not fit or do not help"
+    instant = replace(chosen.model, costs=replace(costs, alpha_us=0, overhead_us=0))
+    if instant.point(size).algbw >= SLOW * bound:
+        return (
+            f"each message takes {costs.overhead_us:g} us before it moves and {costs.alpha_us:g} us to arrive, "
+            "and larger or smaller messages do not help"
+        )
     if chosen.options.protocol is not Protocol.SIMPLE:
         return f"the protocol {chosen.options.protocol.value} is for small messages"
     return "blocks wait for each other: the order of a block's steps leaves links idle"

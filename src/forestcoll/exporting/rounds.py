@@ -3,13 +3,18 @@
 A runtime moves large data in rounds (`simulation/program/rounds.py`). All rounds of one program move the same amount.
 So the time is that of some rounds, simulated, plus the same time for each further round: the time by which the last
 simulated rounds made the program longer. The result is never below the time that the busiest link needs.
+
+MSCCL sends the chunks of an instruction in messages that fit a slot, as many chunks at once as fit, and forwards each
+slice of a message when it has arrived.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from math import ceil
+from typing import NamedTuple
 
 from forestcoll.lowering import Options
 from forestcoll.program import Program, Protocol
@@ -17,6 +22,7 @@ from forestcoll.schedule.schedule import Schedule
 from forestcoll.simulation.costs import Costs, Point, point_at
 from forestcoll.simulation.program.events import EventSimulation
 from forestcoll.simulation.program.paths import Paths
+from forestcoll.simulation.program.rounds import in_messages
 from forestcoll.targets.exporting import Target
 from forestcoll.targets.msccl_xml.dialects import CONNECTIONS
 from forestcoll.units import bytes_per_microsecond
@@ -24,11 +30,28 @@ from forestcoll.units import bytes_per_microsecond
 MOST_ROUNDS = 16
 """The most rounds that are simulated."""
 
+LEAST_ROUNDS = 4
+"""The least rounds that are simulated: with fewer, the last one does not overlap with others as later ones do."""
+
 MOST_INSTRUCTIONS = 24_000
-"""About how many instructions are simulated for one size; two rounds are always simulated."""
+"""About how many instructions are simulated for one size, unless `LEAST_ROUNDS` have more."""
+
+LEAST_SLICE = 2**15
+"""The least bytes of a slice: a 32th part of the greatest (`sliceSize` in `prims_simple.h` of NCCL)."""
 
 TOO_MANY_INSTRUCTIONS = 40_000
 """A program with more instructions in a round is not simulated."""
+
+MOST_MESSAGES = 2 * TOO_MANY_INSTRUCTIONS
+"""The most slices of messages in a round that are simulated one by one."""
+
+
+class _Messages(NamedTuple):
+    """The rounds of a program, the most chunks of a message in a round, and the slices of a message."""
+
+    rounds: int
+    chunks: int
+    slices: int
 
 
 @dataclass(frozen=True)
@@ -39,10 +62,11 @@ class RoundModel:
         schedule: the schedule of the program.
         program: the program.
         chunks: the number of chunks of the file.
-        round_bytes: the most bytes of a chunk that a round moves.
+        round_bytes: the most bytes of a chunk that a round moves and, for programs of messages, of a message.
         paths: the paths between ranks.
         costs: the parameters of the model.
         algbw: the algbw that the busiest link allows, in the unit of the topology.
+        slices: the most slices of a message; 0 if the runtime has no messages.
     """
 
     schedule: Schedule
@@ -52,16 +76,21 @@ class RoundModel:
     paths: Paths
     costs: Costs
     algbw: Fraction
+    slices: int = 0
+    _simulations: dict[tuple[int, int], EventSimulation] = field(
+        default_factory=dict, repr=False, compare=False, init=False
+    )
+    _timed: set[_Messages] = field(default_factory=set, repr=False, compare=False, init=False)
 
     @property
     def can_be_simulated(self) -> bool:
         """Return whether the program is short enough to be simulated."""
-        return self._length <= TOO_MANY_INSTRUCTIONS
+        return self._length(None) <= TOO_MANY_INSTRUCTIONS
 
     @property
     def work(self) -> int:
-        """Return about how many instructions are simulated for a size of many rounds."""
-        return self._length * self._simulated * 3 // 2 if self.can_be_simulated else 0
+        """Return how many instructions were simulated so far, for one size each."""
+        return sum(each.rounds * self._length(each) for each in self._timed)
 
     def points(self, sizes: Sequence[int]) -> tuple[Point, ...]:
         """Return the time for each size of the data M, in bytes; nothing if the program is too long."""
@@ -69,35 +98,64 @@ class RoundModel:
 
     def point(self, size: int) -> Point:
         """Return the time for M of `size` bytes."""
-        rounds = max(1, ceil(size / self.chunks / self.round_bytes))
-        most = self._simulated
+        whole = self._messages(size)
+        rounds, most = whole.rounds, self._simulated(whole)
         if rounds <= most:
-            seconds = self._seconds(rounds, size)
+            seconds = self._seconds(whole, size)
         else:
             part = size / rounds
-            late, early = self._seconds(most, most * part), self._seconds(most // 2, most // 2 * part)
+            late, early = (self._seconds(whole._replace(rounds=each), each * part) for each in (most, most // 2))
             seconds = late + (rounds - most) * (late - early) / (most - most // 2)
         unit = float(bytes_per_microsecond(self.schedule.topology.bandwidth_unit) * 10**6)
         seconds = max(seconds, size / (float(self.algbw) * unit))
         return point_at(self.schedule, size=size, seconds=seconds, pieces=rounds, part=1 / self.chunks)
 
-    def _seconds(self, rounds: int, size: float) -> float:
-        return self._simulation.run(round(size), rounds).seconds
+    def _seconds(self, messages: _Messages, size: float) -> float:
+        self._timed.add(messages)
+        key = (messages.chunks, messages.slices)
+        if key not in self._simulations:
+            program, costs = self.program, self.costs
+            if messages.slices:  # the overhead is that of a message
+                program = in_messages(program, messages.chunks, messages.slices)
+                costs = replace(costs, overhead_us=costs.overhead_us / messages.slices)
+            self._simulations[key] = EventSimulation(program, self.paths, costs)
+        return self._simulations[key].run(round(size), messages.rounds).seconds
+
+    def _messages(self, size: int) -> _Messages:
+        """Return what the runtime does with `size` bytes; a long program has larger messages, which are slower."""
+        chunk = size / self.chunks
+        rounds = max(1, ceil(chunk / self.round_bytes))
+        if not self.slices:
+            return _Messages(rounds, 1, 0)
+        chunks = max(1, int(self.round_bytes / max(chunk, 1)))
+        slices = max(1, min(self.slices, int(min(chunks, self._count) * min(chunk, self.round_bytes) / LEAST_SLICE)))
+        messages = _Messages(rounds, min(chunks, self._count), slices)
+        while self._length(messages) > MOST_MESSAGES and (messages.slices > 1 or messages.chunks < self._count):
+            more = messages.chunks if messages.slices > 1 else 2 * messages.chunks
+            messages = messages._replace(chunks=more, slices=1)
+        return messages
 
     @cached_property
-    def _simulation(self) -> EventSimulation:
-        return EventSimulation(self.program, self.paths, self.costs)
-
-    @cached_property
-    def _length(self) -> int:
-        """The number of instructions of one round."""
-        loops = {loop.times for rank in self.program.ranks for block in rank.blocks for loop in block.loops}
-        return sum(1 for _ in self.program.instructions()) // max(loops, default=1)
+    def _counts(self) -> Mapping[int, int]:
+        """How many instructions move each number of chunks."""
+        return Counter(each.count for _, _, _, each in self.program.instructions())
 
     @property
-    def _simulated(self) -> int:
-        """The number of rounds that are simulated."""
-        return max(2, min(MOST_ROUNDS, MOST_INSTRUCTIONS // max(1, self._length)))
+    def _count(self) -> int:
+        """The most chunks that an instruction moves."""
+        return max(1, *self._counts)
+
+    def _length(self, messages: _Messages | None) -> int:
+        """Return the number of instructions of one round of these messages, or of one message for each instruction."""
+        if messages is not None and messages.slices:
+            parts = ((-(-count // messages.chunks) or 1, number) for count, number in self._counts.items())
+            return messages.slices * sum(each * number for each, number in parts)
+        loops = {loop.times for rank in self.program.ranks for block in rank.blocks for loop in block.loops}
+        return sum(self._counts.values()) // max(loops, default=1)
+
+    def _simulated(self, messages: _Messages) -> int:
+        """Return the number of rounds that are simulated."""
+        return max(LEAST_ROUNDS, min(MOST_ROUNDS, MOST_INSTRUCTIONS // max(1, self._length(messages))))
 
 
 def round_bytes_of(target: Target, options: Options) -> int:
@@ -105,3 +163,8 @@ def round_bytes_of(target: Target, options: Options) -> int:
     if target is Target.MSCCLPP_JSON:
         return 2**62 if options.protocol is Protocol.LL else options.round_bytes
     return CONNECTIONS[options.protocol.value].slot_bytes
+
+
+def slices_of(target: Target, options: Options) -> int:
+    """Return the most slices of a message of a runtime; 0 if it has no messages."""
+    return 0 if target is Target.MSCCLPP_JSON else CONNECTIONS[options.protocol.value].slices

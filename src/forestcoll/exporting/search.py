@@ -1,10 +1,10 @@
 """The best program of a schedule for a runtime, by search with the simulator of programs.
 
-The search starts from the least number of chunks that loses little, and changes one option at a time: the number of
-chunks, the bytes of a round, blocks, parallel instances, pieces. Chunks come first: fewer chunks lose more by rounding,
-but data moves in more rounds, and the ranks of a tall tree work on different rounds at the same time. It keeps a change
-if the program becomes faster by more than `GAIN` in the simulator, and ends when the program is within `ENOUGH` of the
-schedule, or no change helps.
+The search starts from the least number of chunks that loses little, and steps that move one message each. It changes
+one option at a time: the number of chunks, the chunks of a step, the bytes of a round, blocks, parallel instances,
+pieces. Fewer chunks lose more by rounding; smaller steps move through tall trees in less time, and need more steps. It
+keeps a change if the program becomes faster by more than `GAIN` in the simulator, and ends when the program is within
+`ENOUGH` of the schedule, or no change helps.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,12 +13,13 @@ from fractions import Fraction
 from math import ceil, log2
 from typing import Any
 
+from forestcoll.collective import Collective
 from forestcoll.errors import NoSolutionError
 from forestcoll.exporting.divisible import LEAST_BYTES, Count, counts_for, least_with
 from forestcoll.exporting.machines import machine_of
-from forestcoll.exporting.rounds import TOO_MANY_INSTRUCTIONS, RoundModel, round_bytes_of
+from forestcoll.exporting.rounds import TOO_MANY_INSTRUCTIONS, RoundModel, round_bytes_of, slices_of
 from forestcoll.lowering import Lowering, Options, Style, lower, lowerer_for
-from forestcoll.program import Protocol
+from forestcoll.program import Program, Protocol
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.simulation.costs import Costs, Point
@@ -175,7 +176,7 @@ class _Search:
         improved = True
         while improved and not self._is_enough(best):
             improved = False
-            for name, values in self._choices():
+            for name, values in self._choices(best.options):
                 found = self._better(best, name, values)
                 improved, best = improved or found is not best, found
                 if self._is_enough(best):
@@ -197,6 +198,8 @@ class _Search:
         chosen: dict[str, Any] = {name: value for name, value in self.given.items() if name != "chunks"}
         if self.counts:
             chosen["chunks"] = least_with(self.counts, _LOSSES[1]).chunks
+            if self.target is not Target.MSCCLPP_JSON:
+                chosen.setdefault("step_chunks", self._chunks_of_message(chosen["chunks"]))
         if chosen.get("protocol") == Protocol.LL and self.target is Target.MSCCLPP_JSON:
             chosen.setdefault("pieces", 1)
         if self.target is Target.MSCCLPP_JSON:
@@ -219,6 +222,15 @@ class _Search:
         simulated = TOO_MANY_INSTRUCTIONS // max(1, least_instructions(self.schedule))
         return int(min(16, 2 ** ceil(log2(max(1.0, blocks))), 1 << max(1, simulated).bit_length() - 1))
 
+    def _chunks_of_message(self, chunks: int) -> int:
+        """Return how many chunks a step moves first: as many as fit in a message with the greatest size.
+
+        With more, the last ones only wait for each other. There are more if the program could not be simulated else.
+        """
+        fit = round_bytes_of(self.target, Options()) * chunks // self.aim.sizes[-1]
+        hops = 2 * (len(self.schedule.members) - 1) * (2 if self.schedule.collective is Collective.ALLREDUCE else 1)
+        return max(1, fit, ceil(hops * chunks / TOO_MANY_INSTRUCTIONS))
+
     def _retreats(self, start: Options) -> Iterator[Options]:
         """Yield options to try if the first program does not fit: other numbers of chunks, with fewer instances."""
         instances = [start.instances]
@@ -228,17 +240,21 @@ class _Search:
             numbers = [start.chunks, *(count.chunks for count in reversed(self.counts))]
             yield from (replace(start, instances=each, chunks=chunks) for chunks in dict.fromkeys(numbers))
 
-    def _choices(self) -> Iterator[tuple[str, Sequence[int]]]:
+    def _choices(self, best: Options) -> Iterator[tuple[str, Sequence[int]]]:
         """Yield the options to vary, with their values."""
         one_sided = self.target is Target.MSCCLPP_JSON
         choices: dict[str, Sequence[int]] = {}
         choices["chunks"] = sorted({least_with(self.counts, loss).chunks for loss in _LOSSES}) if self.counts else ()
         if one_sided and lowerer_for(self.schedule).in_pieces:
-            choices["round_bytes"] = (2**21, 2**22, 2**17)
-        choices["blocks"] = [each for each in (32, 64, self._most_blocks()) if each <= self._most_blocks()]
-        choices["instances"] = (1, 2, 4, 8, 16)
+            choices["round_bytes"] = (best.round_bytes // 4, best.round_bytes // 2, 4 * best.round_bytes)
+        if self.counts and not one_sided:
+            known = best.step_chunks or 1
+            choices["step_chunks"] = [each for each in (known // 2, 2 * known, 4 * known) if each]
+        choices["blocks"] = sorted({min(64, self._most_blocks()), self._most_blocks()})
+        factors = (Fraction(2), Fraction(4), Fraction(1, 2))
+        choices["instances"] = [int(best.instances * each) for each in factors if 1 <= best.instances * each <= 16]
         if not one_sided and lowerer_for(self.schedule).in_pieces:
-            choices["pieces"] = (4, 16, 64)
+            choices["pieces"] = (4, 16, 64, 128)
         yield from ((name, values) for name, values in choices.items() if name not in self.given and values)
 
     def _most_blocks(self) -> int:
@@ -249,6 +265,8 @@ class _Search:
         """Return the best candidate with one of these values of an option, or `best`."""
         for value in values:
             change: dict[str, Any] = {name: value}
+            if name == "chunks" and best.options.step_chunks is not None and "step_chunks" not in self.given:
+                change["step_chunks"] = max(1, best.options.step_chunks * value // (best.options.chunks or value))
             found = self._evaluate(replace(best.options, **change))
             if found is None and name == "pieces":
                 break  # more pieces do not fit either
@@ -295,7 +313,16 @@ class _Search:
             return None
         chunks = chunks_of_file(lowering.program)
         round_bytes = round_bytes_of(self.target, options)
-        model = RoundModel(self.schedule, lowering.program, chunks, round_bytes, self.paths, self.costs, lowering.algbw)
+        slices = slices_of(self.target, options)
+        model = self._model_of(lowering.program, round_bytes) or RoundModel(
+            self.schedule, lowering.program, chunks, round_bytes, self.paths, self.costs, lowering.algbw, slices
+        )
+        before = model.work
         algbw = model.point(self.aim.sizes[-1]).algbw if model.can_be_simulated else 0.0
-        self.work += model.work
+        self.work += model.work - before
         return _Candidate(options, lowering, model, algbw)
+
+    def _model_of(self, program: Program, round_bytes: int) -> RoundModel | None:
+        """Return the model of a program that was made before, with other options."""
+        models = (each.model for each in self.known.values() if each is not None)
+        return next((each for each in models if each.round_bytes == round_bytes and each.program == program), None)

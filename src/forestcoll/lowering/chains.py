@@ -5,9 +5,14 @@ block has one peer to receive from and one to send to. So on each channel a rank
 sends to it and one that it sends to; a neighbour is in at most one pair. A tree is split into chains: a chain continues
 through a rank if the two neighbours are joined there, and begins or ends there otherwise.
 
-**Order.** There is one order over all chains, and every block does its work in that order. If a chain starts from the
-data of another chain (or, when reducing, adds to data that another chain takes up), the other chain comes first. So no
-program deadlocks, however few slots its channels have. Proof: take the first chain that is not done. All chains that it
+**Order.** There is one order over all chains, and every block does its work in that order. It is that of the times at
+which chains would begin if the parts of each tree followed each other evenly, all trees in the same time, and each edge
+took `DELAY` of that time, divided by the height of the trees. So a block neither does one tree after the
+other, nor waits for the end of a tree before it begins the next part.
+
+If a chain starts from the data of another chain (or, when reducing, adds to data that another chain takes up), the
+other chain comes first: it has the same part of the data, and is less far. So no program deadlocks, however few slots
+its channels have. Proof: take the first chain that is not done. All chains that it
 depends on come before it and are done. Each block on its path has done everything that comes before, so its next
 instruction belongs to this chain, and the chunks can move along the chain from the first rank to the last.
 """
@@ -23,6 +28,9 @@ import numpy.typing as npt
 
 from forestcoll.collective import PhaseOp
 from forestcoll.lowering.flows import Flow
+
+DELAY = 0.25
+"""The time that data takes from the root to the lowest rank in the order of chains; all data takes 1."""
 
 IntArray: TypeAlias = npt.NDArray[np.int64]
 
@@ -46,12 +54,11 @@ class Chain:
     path: tuple[int, ...]
     depth: int
 
-    @property
-    def key(self) -> tuple[int, ...]:
-        """Return the position of the chain in the order: see the docstring of the module."""
+    def key(self, height: int) -> tuple[float, ...]:
+        """Return the position of the chain in the order of trees of at most this height: see the module."""
         flow = self.flow
-        level = self.depth if flow.op is PhaseOp.BROADCAST else -self.depth
-        return flow.piece, flow.phase, level, flow.turn, flow.root, flow.offset
+        level = flow.phase * height + (self.depth if flow.op is PhaseOp.BROADCAST else height - 1 - self.depth)
+        return flow.position + level * (DELAY / height), level, flow.turn, flow.root, flow.offset
 
 
 @dataclass(frozen=True)
@@ -148,7 +155,8 @@ def chains_of(flows: Sequence[Flow], channels: Sequence[int]) -> Chains:
         for flow, channel in zip(flows, channels, strict=True)
         for path, depth in _paths(flow, channel, joints)
     ]
-    return Chains.of(sorted(chains, key=lambda chain: (*chain.key, chain.path)))
+    height = max(chain.depth + len(chain.path) - 1 for chain in chains)
+    return Chains.of(sorted(chains, key=lambda chain: (*chain.key(height), chain.path)))
 
 
 def hops_of(flows: Sequence[Flow], edges: Edges, channels: IntArray) -> Chains:
@@ -156,10 +164,12 @@ def hops_of(flows: Sequence[Flow], edges: Edges, channels: IntArray) -> Chains:
     outward = np.array([flow.op is PhaseOp.BROADCAST for flow in flows])[edges.flow]
     source = np.where(outward, edges.upper, edges.lower)
     target = np.where(outward, edges.lower, edges.upper)
-    level = np.where(outward, edges.depth, -edges.depth)
-    keys = np.array([(flow.piece, flow.phase, flow.turn, flow.root, flow.offset) for flow in flows], dtype=np.int64)
-    piece, phase, turn, root, offset = keys[edges.flow].T
-    order = np.lexsort((target, source, offset, root, turn, level, phase, piece))  # the order of `Chain.key`
+    keys = np.array([(flow.phase, flow.turn, flow.root, flow.offset) for flow in flows], dtype=np.int64)
+    phase, turn, root, offset = keys[edges.flow].T
+    height = edges.height
+    level = phase * height + np.where(outward, edges.depth, height - 1 - edges.depth)
+    times = np.array([flow.position for flow in flows])[edges.flow] + level * (DELAY / height)
+    order = np.lexsort((target, source, offset, root, turn, level, times))  # the order of `Chain.key`
     return Chains(
         flows=flows,
         flow=edges.flow[order],

@@ -13,7 +13,7 @@ down to one flow for each pair.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
 from math import lcm
@@ -21,7 +21,7 @@ from math import lcm
 from forestcoll.collective import Collective, PhaseOp
 from forestcoll.errors import InputError, NoSolutionError
 from forestcoll.lowering.fitting import Excess, lesser
-from forestcoll.lowering.flows import Flow
+from forestcoll.lowering.flows import Flow, most_of_step, parts_of
 from forestcoll.lowering.grid import MAX_EXACT_CHUNKS
 from forestcoll.lowering.layout import Layout
 from forestcoll.lowering.one_sided import one_sided
@@ -259,12 +259,12 @@ def _programs(
 ) -> Iterator[Program | Excess]:
     """Yield the programs that fit, the best one first, and for each other plan the limit that it exceeds."""
     one = options.style is Style.ONE_SIDED
-    most = None if one else limits.count
+    most = None if one else most_of_step(options, limits.count)
     trees = _trees(flows, counts, part, options, limits)
-    listed = [each for tree in trees for each in _split(tree, options, most)]
+    listed = [each for tree in trees for each in parts_of(tree, options, most)]
     layout = _layout(flows, part, options, listed)
     own = [_own(rank, layout) for rank in range(flows.size)]
-    kept = [each for flow in own for each in _split(flow, options, most)]
+    kept = [each for flow in own for each in parts_of(flow, options, most)]
     name = flows.topology.name
     if one:
         yield one_sided(name, layout, [*kept, *listed], limits, flows.boxes)
@@ -308,11 +308,3 @@ def _trees(flows: _Flows, counts: Sequence[int], part: int, options: Options, li
             children = {upper: (lower,) for upper, lower in pairwise(flows.paths[number].ranks)}
             yield Flow(PhaseOp.BROADCAST, 0, source, offset, count, children, turn=turn)
             offset += count
-
-
-def _split(flow: Flow, options: Options, most: int | None) -> Iterator[Flow]:
-    """Yield the parts of a tree for instances and pieces; none has more than `most` chunks."""
-    for instance, part in enumerate(flow.split(options.instances)):
-        for piece, part_of_it in enumerate(part.split(options.pieces)):
-            numbered = replace(part_of_it, instance=instance, piece=piece)
-            yield from numbered.split(1 if most is None else -(-numbered.count // most))

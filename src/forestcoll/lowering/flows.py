@@ -11,7 +11,7 @@ from itertools import accumulate, pairwise
 
 from forestcoll.collective import PhaseOp
 from forestcoll.lowering.grid import Grid
-from forestcoll.lowering.options import Options
+from forestcoll.lowering.options import Options, Style
 from forestcoll.schedule.trees.value import Tree, TreeSchedule
 
 
@@ -31,6 +31,7 @@ class Flow:
         instance: the parallel copy of the program that it belongs to.
         piece: the number of the piece of the tree's part.
         turn: the number of the tree among those of its root in the phase.
+        part: its number among the parts of the tree that follow each other through the tree, and their number.
     """
 
     op: PhaseOp
@@ -43,6 +44,13 @@ class Flow:
     instance: int = 0
     piece: int = 0
     turn: int = 0
+    part: tuple[int, int] = (0, 1)
+
+    @property
+    def position(self) -> float:
+        """Return the middle of its place among the parts of the tree, from 0 (the first data) to 1 (the last)."""
+        number, parts = self.part
+        return (2 * number + 1) / (2 * parts)
 
     def split(self, parts: int) -> "Iterator[Flow]":
         """Yield `parts` flows of about equal sizes."""
@@ -64,18 +72,34 @@ class Flow:
 def flows_of(schedule: TreeSchedule, grid: Grid, options: Options, most: int | None) -> tuple[Flow, ...]:
     """Return the flows of `schedule`, which lists all trees, on `grid`; none has more than `most` chunks.
 
-    Every chunk of the grid becomes `instances` times `pieces` chunks of the program. With pieces, the trees of both
-    phases of an allreduce are cut at the same places, so that a piece is reduced and broadcast under the same number.
+    Every chunk of the grid becomes `instances` times `pieces` chunks of the program. If a tree has several parts, the
+    trees of both phases of an allreduce are cut at the same places, so that the same parts are reduced and broadcast.
     """
-    flows: list[Flow] = []
     trees = list(_trees(schedule, grid))
-    for flow in _cut_alike(trees) if options.pieces > 1 else trees:
-        scaled = replace(flow, offset=flow.offset * options.scale, count=flow.count * options.scale)
-        for instance, part in enumerate(scaled.split(options.instances)):
-            for piece, part_of_it in enumerate(part.split(options.pieces)):
-                numbered = replace(part_of_it, instance=instance, piece=piece)
-                flows += numbered.split(1 if most is None else -(-numbered.count // most))
-    return tuple(flows)
+    most = most_of_step(options, most)
+    alike = options.pieces > 1 or (most is not None and max(flow.count * options.pieces for flow in trees) > most)
+    scaled = (
+        replace(flow, offset=flow.offset * options.scale, count=flow.count * options.scale)
+        for flow in (_cut_alike(trees) if alike else trees)
+    )
+    return tuple(part for flow in scaled for part in parts_of(flow, options, most))
+
+
+def most_of_step(options: Options, most: int | None) -> int | None:
+    """Return the most chunks that one instruction may move if the target allows `most`; None for any number."""
+    if options.style is Style.ONE_SIDED or options.step_chunks is None:
+        return most
+    return options.step_chunks if most is None else min(most, options.step_chunks)
+
+
+def parts_of(flow: Flow, options: Options, most: int | None) -> Iterator[Flow]:
+    """Yield the parts of a tree for instances and pieces; none has more than `most` chunks."""
+    for instance, copy in enumerate(flow.split(options.instances)):
+        parts: list[Flow] = []
+        for piece, whole in enumerate(copy.split(options.pieces)):
+            numbered = replace(whole, instance=instance, piece=piece)
+            parts += numbered.split(1 if most is None else -(-numbered.count // most))
+        yield from (replace(part, part=(number, len(parts))) for number, part in enumerate(parts))
 
 
 def _cut_alike(trees: Sequence[Flow]) -> Iterator[Flow]:

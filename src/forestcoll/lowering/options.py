@@ -40,6 +40,8 @@ class Options:
             that makes all shares whole. With fewer chunks, shares are rounded, and the loss is reported.
         pieces: the number of pieces of the data of each tree; they follow each other through the tree. MSCCL cuts
             data into slices by itself.
+        step_chunks: the most chunks that one instruction moves, for programs of messages; None for as many as the
+            target allows. The data of a tree is cut into parts of at most so many chunks, which follow each other.
         channels: the number of channels for the trees of a root in each phase; None for as many as fit.
         instances: the number of parallel copies of the program, each on its part of the data.
         blocks: the most thread blocks of a rank; None for at most `COMFORTABLE_BLOCKS` if the program fits them,
@@ -52,6 +54,7 @@ class Options:
     placement: Placement = Placement.BOTH
     chunks: int | None = None
     pieces: int = 1
+    step_chunks: int | None = None
     channels: int | None = None
     instances: int = 1
     blocks: int | None = None
@@ -62,7 +65,7 @@ class Options:
         object.__setattr__(self, "style", _member(Style, self.style, "style"))
         object.__setattr__(self, "placement", _member(Placement, self.placement, "placement"))
         object.__setattr__(self, "protocol", _member(Protocol, self.protocol, "protocol"))
-        for name in ("chunks", "pieces", "channels", "instances", "blocks", "round_bytes"):
+        for name in ("chunks", "pieces", "step_chunks", "channels", "instances", "blocks", "round_bytes"):
             value = getattr(self, name)
             if value is not None and (type(value) is not int or not 1 <= value <= MOST):
                 raise InputError(f"{name} is {shown(value)}; it must be an integer from 1 to {MOST:,}")

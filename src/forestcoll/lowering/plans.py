@@ -41,10 +41,11 @@ MOST_WORK = 6_000_000
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Chains in their order, and the blocks that they use."""
+    """Chains in their order, the blocks that they use, and the most chunks that one instruction moves."""
 
     chains: Chains
     table: BlockTable
+    most: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ def plans(layout: Layout, flows: Sequence[Flow], limits: Limits) -> Iterator[Pla
             excess = _excess(chains, table, bound, limits)
             if excess is None:
                 tried.add(spread)
-                yield Plan(chains, table)
+                yield Plan(chains, table, limits.count)
             elif bound == limits.blocks:
                 yield excess
 

@@ -184,14 +184,15 @@ class _Node:
 
     def _puts(self, source: Span, *, fresh: bool) -> Iterator[Instruction]:
         """Yield puts to the children, other boxes first, and their signals; `fresh` data needs a meeting before."""
-        below = self._in_turn(self.cell.spreads.get(self.rank, ()))
+        below = self.cell.spreads.get(self.rank, ())
         stored = [other for fan in self.cell.stores.get(self.rank, ()) for other in fan]
         for fan in self.cell.stores.get(self.rank, ()):
             target = self._multicast(self._result(self.rank), fan)
             yield Instruction(sources=(source,), targets=(target,), meets=fresh)
             fresh = True
-        ports = [other for other in below if self.puts.neighbours.port(self.rank, other) and other not in stored]
-        near = [other for other in below if other not in ports]
+        far = [other for other in below if self.puts.neighbours.port(self.rank, other) and other not in stored]
+        ports = self._in_turn(far)
+        near = self._in_turn([other for other in below if other not in ports])
         for other in ports + [other for other in near if other not in stored]:
             channel = self.channel(self.rank, other)
             signals = (channel,) if other in ports else ()
@@ -202,9 +203,14 @@ class _Node:
             yield Instruction(signals=tuple(self.channel(self.rank, other) for other in near))
 
     def _in_turn(self, others: Sequence[int]) -> list[int]:
-        """Return ranks in the order of their distance, so that ranks with equal work do not write to one at once."""
+        """Return ranks in the order of their distance, so that ranks with equal work do not write to one at once.
+
+        Each instance begins with another one of them.
+        """
         ranks = len(self.puts.neighbours.boxes)
-        return sorted(others, key=lambda other: (other - self.rank - self.cell.instance - 1) % ranks)
+        listed = sorted(others, key=lambda other: (other - self.rank) % ranks)
+        first = self.cell.instance % max(1, len(listed))
+        return listed[first:] + listed[:first]
 
     def _copy(self) -> Iterator[Instruction]:
         """Yield the copy of a root's own data to its output, if the data lies elsewhere."""

@@ -99,7 +99,7 @@ def _plans(schedule: StepSchedule, grid: Grid, layout: Layout, limits: Limits) -
             hops = Chains.of(list(_hops(schedule, grid, layout, levels, limits.count)))
             table = block_table(hops, len(layout.parts), copiers, together=False)
             if bound is None or max(table.counts) <= bound:
-                yield Plan(hops, table)
+                yield Plan(hops, table, limits.count)
             elif bound == limits.blocks:
                 yield Excess("thread blocks", max(table.counts), bound)
 

@@ -73,10 +73,7 @@ class _Maker:
 
     def __init__(self, layout: Layout, flows: Sequence[Flow], plan: Plan, own: Sequence[Flow] | None) -> None:
         self._layout, self._plan, self._flows = layout, plan, plan.chains.flows
-        self._kept: dict[int, list[Flow]] = {}
-        if copies(layout):
-            for flow in flows if own is None else own:
-                self._kept.setdefault(flow.root, []).append(flow)
+        self._kept = _kept(flows if own is None else own, plan.most) if copies(layout) else {}
         bounds = sorted({bound for flow in flows for bound in (flow.offset, flow.offset + flow.count)})
         self._cells = [_range(bounds, flow) for flow in self._flows]
         self.channels, self.messages = _channels(plan.chains)
@@ -96,6 +93,21 @@ class _Maker:
         for each in zip(*(column[here].tolist() for column in self._columns), strict=True):
             emitter.visit(self._flows[each[0]], self._cells[each[0]], *each[1:])
         return self._layout.rank(number, [Block(tuple(listed)) for listed in emitter.blocks], emitter.scratch)
+
+
+def _kept(flows: Sequence[Flow], most: int | None) -> dict[int, list[Flow]]:
+    """Return, for each root, its data in as few parts as possible; none has more than `most` chunks."""
+    kept: dict[int, list[Flow]] = {}
+    for flow in sorted(flows, key=lambda flow: flow.offset):
+        listed = kept.setdefault(flow.root, [])
+        if listed and flow.offset == listed[-1].offset + listed[-1].count:
+            listed[-1] = replace(listed[-1], count=listed[-1].count + flow.count)
+        else:
+            listed.append(flow)
+    return {
+        root: [part for flow in listed for part in flow.split(1 if most is None else -(-flow.count // most))]
+        for root, listed in kept.items()
+    }
 
 
 def _range(bounds: Sequence[int], flow: Flow) -> range:

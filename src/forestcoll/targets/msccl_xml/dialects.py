@@ -46,15 +46,17 @@ class Connection:
     Attributes:
         slots: the number of messages that fit. A connection has 8 steps; a message takes 4 with Simple, else 1.
         slot_bytes: the size of a message in bytes with the default buffers of NCCL.
+        slices: the parts of a message that move one after the other (`MSCCL_CHUNKSTEPS` / `MSCCL_SLICESTEPS`).
     """
 
     slots: int
     slot_bytes: int
+    slices: int = 1
 
 
 CONNECTIONS: Mapping[str, Connection] = MappingProxyType(
     {
-        "Simple": Connection(2, 2**21),
+        "Simple": Connection(2, 2**21, 2),
         "LL": Connection(8, 2**15),
         "LL128": Connection(8, 576_000),
     }
