@@ -1,15 +1,21 @@
 """Platforms of the paper, random platforms, and slow reference programs with which small platforms are compared."""
 
+import json
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import chain, combinations, product
 
 from hypothesis import strategies as st
 
+from forestcoll import Collective
 from forestcoll.exact_lp.exact_packing import packing_optimum
 from forestcoll.exact_lp.linear_program import LinearProgram, Row
-from forestcoll.oneport import Platform
+from forestcoll.oneport import Platform, periodic_schedule, steady_optimum
+from forestcoll.proof import Bound
+from forestcoll.schedule.series.document import from_document, text_of
+from forestcoll.schedule.series.value import SeriesSchedule
 from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.verification import verify
 
 HALF = Fraction(1, 2)
 
@@ -159,3 +165,15 @@ def _leads_to(parents: dict[int, int], node: int, source: int) -> bool:
     for _ in parents:
         node = parents.get(node, source)
     return node == source
+
+
+def optimal_series(topology: Topology) -> SeriesSchedule:
+    """Return the schedule of node 0 as it is read from its file: it reaches the optimum, which its proof confirms."""
+    best = steady_optimum(Platform.of(topology, 0))
+    bound = Bound(Collective.BROADCAST, best.throughput, best.certificate)
+    schedule = periodic_schedule(best.platform, best.trees, bound)
+    read = from_document(json.loads("".join(text_of(schedule))), "file")
+    report = verify(read)
+    assert report.optimal, report.fault
+    assert read.throughput == best.throughput
+    return read

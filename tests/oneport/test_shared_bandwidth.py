@@ -1,4 +1,3 @@
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -8,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forestcoll import (
-    Collective,
     SeriesSchedule,
     Topology,
     TopologyBuilder,
@@ -18,15 +16,13 @@ from forestcoll import (
 )
 from forestcoll.errors import InputError
 from forestcoll.exact_lp.exact_packing import packing_optimum
-from forestcoll.oneport import Platform, periodic_schedule, steady_optimum
+from forestcoll.oneport import Platform, steady_optimum
 from forestcoll.oneport.flow_form import flow_form
-from forestcoll.proof import Bound
-from forestcoll.schedule.series.document import from_document, text_of
 from forestcoll.simulation.series.play import play_series
 from forestcoll.verification import verify
 from forestcoll.verification.series.timetable import timetable_fault
 from networks import examples
-from oneport_platforms import every_tree, random_platforms
+from oneport_platforms import every_tree, optimal_series, random_platforms
 
 BOUNDED = "bounded-multi-port"
 
@@ -73,13 +69,7 @@ def test_the_optimum_equals_that_of_the_program_over_all_trees(topology: Topolog
 @given(bounded_platforms(6, switches=1))
 @examples(25)
 def test_schedules_reach_the_optimum_and_are_proven(topology: Topology) -> None:
-    best = steady_optimum(Platform.of(topology, 0))
-    bound = Bound(Collective.BROADCAST, best.throughput, best.certificate)
-    schedule = periodic_schedule(best.platform, best.trees, bound)
-    read = from_document(json.loads("".join(text_of(schedule))), "file")
-    report = verify(read)
-    assert report.optimal, report.fault
-    assert schedule.throughput == best.throughput
+    schedule = optimal_series(topology)
     assert play_series(schedule, 5).messages == 5
 
 
