@@ -222,7 +222,7 @@ def test_a_switch_can_be_a_dead_end() -> None:
 def test_an_unknown_port_model_is_refused(port_model: str) -> None:
     with pytest.raises(
         InputError,
-        match=r"^where: port_model is .*'one-port' or .* or 'half-duplex'$",
+        match=r"^where: port_model is .*'one-port' or .* or 'bounded-multi-port'$",
     ):
         TopologyBuilder("name", port_model=port_model, where="where")
 

@@ -9,7 +9,7 @@ only wasteful.
 from typing import TypeAlias
 
 from forestcoll.verification.claims import FORM, Claim, bound_rules
-from forestcoll.verification.routes.rules import SYMMETRY
+from forestcoll.verification.routes.rules import SYMMETRY, SYMMETRY_FREE
 from forestcoll.verification.rule import Rule, statements
 from forestcoll.verification.steps import delivery, form, routes
 from forestcoll.verification.steps.case import StepCase
@@ -46,6 +46,7 @@ RULES: tuple[StepRule, ...] = (
         form.shards_wrong,
     ),
     *SYMMETRY,
+    SYMMETRY_FREE,
     Rule("symmetry-exchange", "An all-to-all has no symmetry.", form.symmetry_forbidden),
     Rule("symmetry-shard", "A shift maps each node to a node whose shard has the same size.", form.shards_asymmetric),
     Rule(
