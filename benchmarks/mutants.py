@@ -26,7 +26,7 @@ ALIVE = Path("build/mutants.json")
 EXPLAINED = Path(__file__).parent / "mutation" / "explained.toml"
 NEAR = {
     "trees/": ["trees"],
-    "routes/": ["trees", "flows"],
+    "routes/": ["trees", "flows", "test_group.py", "steps/test_step_symmetry.py"],
     "flows/": ["flows"],
     "bundle/": ["bundle"],
     "steps/": ["steps"],

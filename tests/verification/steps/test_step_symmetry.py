@@ -214,6 +214,20 @@ def test_a_fault_is_found(collective: str, rule: str, change: Callable[[StepSche
     assert fault.rule == rule
 
 
+def test_each_orbit_must_be_free() -> None:
+    """The shift moves four nodes in a circle, and exchanges the two others twice."""
+    fault = verify(_shifted(compact("complete:nodes=6"), 4, [1, 2, 3, 0, 5, 4])).fault
+    assert fault is not None
+    assert fault.rule == "symmetry-free"
+    assert "both send 4 to 4" in fault.message
+
+
+def test_a_shift_keeps_the_nodes_that_take_part() -> None:
+    fault = verify(_shifted(replace(compact("ring:nodes=4"), ranks=(0, 1)), 2, [2, 3, 0, 1])).fault
+    assert fault is not None
+    assert fault.rule == "symmetry-kind"
+
+
 def test_an_all_to_all_has_no_symmetry() -> None:
     whole = generate_steps("ring:nodes=4", "all-to-all", method="steps")
     fault = verify(_shifted(whole, 4, [1, 2, 3, 0])).fault
