@@ -1,6 +1,7 @@
 """Graphs: node-link JSON, GraphML, GML, lists of edges and neighbours, SNDlib."""
 
 import json
+import warnings
 from fractions import Fraction
 from pathlib import Path
 
@@ -249,6 +250,13 @@ def test_sndlib_in_xml() -> None:
 )
 def test_what_is_broken_is_said(text: str, said: str) -> None:
     assert said in problem(text)
+
+
+def test_python_does_not_warn_of_a_refused_number() -> None:
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter("always")
+        assert "are no attributes" in problem("a b 5\nb c {1and: 3}\n")
+    assert not shown
 
 
 def test_entities_that_grow_are_refused_at_once(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ A list of edges has lines `one other`, `one other 25` or `one other {'capacity':
 
 import ast
 import re
+import warnings
 from collections.abc import Sequence
 
 from forestcoll.errors import shown
@@ -77,7 +78,9 @@ def read_edges(sources: Sequence[Source], options: ImportOptions, notes: Notes) 
 
 def _attributes(source: Source, text: str, line: int) -> dict[str, object]:
     try:
-        value = ast.literal_eval(text) if len(text) < 2**12 else None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SyntaxWarning)  # of a number such as 1and, which is refused
+            value = ast.literal_eval(text) if len(text) < 2**12 else None
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         value = None
     if not isinstance(value, dict):
