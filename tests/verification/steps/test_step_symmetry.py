@@ -214,6 +214,18 @@ def test_a_fault_is_found(collective: str, rule: str, change: Callable[[StepSche
     assert fault.rule == rule
 
 
+def test_the_loads_of_all_images_are_exact() -> None:
+    """Each transfer is cut at a point whose denominator exceeds 64 bits."""
+    base = compact("ring:nodes=3")
+    point = Fraction(1, 3**50)
+    steps = [
+        [part for each in step for part in (each._replace(high=point), each._replace(low=point))]
+        for step in base.phases[0].transfers
+    ]
+    finer = replace(base, phases=(replace(base.phases[0], transfers=Transfers.of(steps)),))
+    assert verify(finer).step_times == verify(base).step_times
+
+
 def test_each_orbit_must_be_free() -> None:
     """The shift moves four nodes in a circle, and exchanges the two others twice."""
     fault = verify(_shifted(compact("complete:nodes=6"), 4, [1, 2, 3, 0, 5, 4])).fault
