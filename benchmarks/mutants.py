@@ -1,7 +1,7 @@
 """Change each line of `verification` in all small ways, and look for changes that no test notices: `make mutants`.
 
-A test should fail for every change, or the list of explained changes should say why none can fail. A change that
-neither a test nor the list covers is a failure, and so is an entry of the list for a change that a test notices.
+Each change should make a test fail, or be listed in `mutation/explained.toml` with the reason why no test can fail.
+Anything else is a failure, and so is an entry of the list for a change that a test notices.
 """
 
 import argparse

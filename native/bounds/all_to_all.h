@@ -85,7 +85,7 @@ template <class Capacity>
 Capacity sum_of_distances(const Network<Capacity>& network, const std::vector<NodeIndex>& terminals,
                           const std::vector<Capacity>& lengths, Observer& observer) {
   if (lengths.size() != static_cast<std::size_t>(network.arcs())) {
-    throw std::invalid_argument("lengths needs one for every arc");
+    throw std::invalid_argument("lengths must have one entry per arc");
   }
   Capacity longest = 0;
   for (const Capacity length : lengths) {

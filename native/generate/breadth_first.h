@@ -35,7 +35,7 @@ class BreadthFirstBroadcast {
   BreadthFirstBroadcast(const Network<Capacity>& network, const std::vector<Capacity>& latencies, Capacity demand,
                         Capacity chunks)
       : network_(network), latencies_(latencies), demand_(demand), chunks_(chunks) {
-    if (latencies.size() != index(network.arcs())) throw std::invalid_argument("latencies needs one for every arc");
+    if (latencies.size() != index(network.arcs())) throw std::invalid_argument("latencies must have one entry per arc");
     if (demand <= 0) throw std::invalid_argument("demand must be greater than 0");
     if (chunks < 0) throw std::invalid_argument("chunks must be 0 or more");
     for (ArcIndex arc = 0; arc < network.arcs(); ++arc) {

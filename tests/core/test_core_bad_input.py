@@ -109,9 +109,9 @@ def test_an_all_to_all_needs_paths_between_all_terminals(name: str) -> None:
 
 def test_lengths_and_latencies_that_do_not_fit_the_arcs_are_refused(native: Core) -> None:
     problem = native.Problem(**TRIANGLE)
-    with pytest.raises(ValueError, match="lengths needs one for every arc"):
+    with pytest.raises(ValueError, match="lengths must have one entry per arc"):
         native.distance_sum(problem, [1, 1])
-    with pytest.raises(ValueError, match="latencies needs one for every arc"):
+    with pytest.raises(ValueError, match="latencies must have one entry per arc"):
         native.broadcast_breadth_first(problem, 1, [0, 0], 0)
     with pytest.raises(ValueError, match="a latency is negative"):
         native.broadcast_breadth_first(problem, 1, [0, -1, 0], 0)

@@ -44,7 +44,7 @@ def every_matching(pairs: list[Pair]) -> Iterator[tuple[Pair, ...]]:
 
 
 def optimum_by_matchings(platform: Platform) -> Fraction:
-    """Return the optimum of a program with a rate for every tree and a time for every matching of nodes."""
+    """Return the optimum of the linear program over all trees and all matchings of nodes."""
     topology = platform.topology
     trees = list(every_tree(platform))
     ends = [(min(link.source, link.target), max(link.source, link.target)) for link in topology.links]
