@@ -6,6 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from forestcoll.collective import Collective, PhaseOp
@@ -18,6 +19,7 @@ from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.shape_of import shape_of
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.topology.registry import build_topology
+from forestcoll.topology.symmetry import Shift, Symmetry
 from forestcoll.verification import verify
 from verify_drafts import fault_of
 
@@ -76,6 +78,12 @@ BROKEN: dict[str, tuple[Callable[[], TreeSchedule], Mutation, str, str]] = {
         lambda s: replace(s, collective=Collective.ALLGATHER),
         "ends-misplaced",
         "sources and targets are given; expected none in an allgather",
+    ),
+    "a symmetry": (
+        copies,
+        lambda s: replace(s, symmetry=Symmetry((Shift(6, np.array([1, 2, 3, 4, 5, 0], dtype=np.int32)),))),
+        "ends-misplaced",
+        "sources and targets are given with a symmetry; expected one of them",
     ),
     "an empty list": (copies, lambda s: replace(s, targets=()), "ends-wrong", "targets are ()"),
     "a node twice": (copies, lambda s: replace(s, sources=(0, 0, 3)), "ends-wrong", "sources are (0, 0, 3)"),
