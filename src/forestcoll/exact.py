@@ -112,14 +112,13 @@ def json_text(document: object, *, indent: int | None = None) -> str:
     return re.sub(f'"{mark}([0-9]+)"', lambda found: floats[int(found[1])], marked)
 
 
-_PLAIN = (str, int, bool, type(None))
+_PLAIN = frozenset((str, int, bool, type(None)))
 
 
 def _holds_written_float(value: object) -> bool:
-    if isinstance(value, dict):
-        return _holds_written_float(tuple(value.values()))
-    if isinstance(value, list | tuple):
-        return any(_holds_written_float(each) for each in value if type(each) not in _PLAIN)
+    if isinstance(value, dict | list | tuple):
+        values = value.values() if isinstance(value, dict) else value
+        return not _PLAIN.issuperset(map(type, values)) and any(map(_holds_written_float, values))
     return isinstance(value, WrittenFloat)
 
 
