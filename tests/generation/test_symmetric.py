@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
-from itertools import product
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +12,6 @@ from forestcoll.errors import InputError
 from forestcoll.generation import forest
 from forestcoll.generation.forest import schedule_for
 from forestcoll.generation.growing import Forest
-from forestcoll.generation.symmetric import link_orbits
 from forestcoll.method import Method
 from forestcoll.progress import SILENT, Progress
 from forestcoll.schedule.trees.expansion import expanded
@@ -108,17 +106,6 @@ def test_base_trees_are_not_grown_if_a_list_of_them_is_too_long(monkeypatch: pyt
 def test_the_proven_method_has_no_base_trees() -> None:
     with pytest.raises(InputError, match="leave compact out"):
         generate(build_topology("ring:nodes=4"), method=Method.PROVEN, compact=True)
-
-
-@pytest.mark.parametrize("spec", ["dgx-a100:boxes=2,nics=true", "torus:dims=2x3", "mi250:boxes=2", "rail:boxes=3"])
-def test_the_links_of_an_orbit_are_the_images_of_a_link_under_the_group(spec: str) -> None:
-    topology = build_topology(spec)
-    symmetry = find_symmetry(topology)
-    number = {(link.source, link.target): place for place, link in enumerate(topology.links)}
-    first = list(range(len(topology.links)))
-    for element, (place, link) in product(symmetry.elements(len(topology.nodes)), enumerate(topology.links)):
-        first[place] = min(first[place], number[int(element[link.source]), int(element[link.target])])
-    assert link_orbits(topology, symmetry).tolist() == first
 
 
 @st.composite
