@@ -21,5 +21,6 @@ def parts_of(schedule: FlowSchedule) -> FloatArray:
         listed.entries, np.repeat(shares_of_flows(schedule.flows), np.diff(listed.starts)), len(schedule.routes)
     )
     sources, targets, of_route = hops_of(schedule.routes)
-    parts = np.bincount(link_numbers(topology, sources, targets), per_route[of_route], len(topology.links))
+    links = link_numbers(topology, sources, targets)
+    parts = np.bincount(links, per_route[of_route], len(topology.links)).astype(np.float64)
     return parts if schedule.symmetry is None else summed_over_images(topology, schedule.symmetry, parts)

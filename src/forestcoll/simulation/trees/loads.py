@@ -19,5 +19,6 @@ def parts_of_phase(schedule: TreeSchedule, phase: Phase) -> FloatArray:
     sizes = np.diff(phase.routes.starts)
     per_route = np.bincount(phase.routes.entries, np.repeat(shares_of(phase), sizes), len(schedule.routes))
     sources, targets, of_route = hops_of(schedule.routes)
-    parts = np.bincount(link_numbers(topology, sources, targets), per_route[of_route], len(topology.links))
+    links = link_numbers(topology, sources, targets)
+    parts = np.bincount(links, per_route[of_route], len(topology.links)).astype(np.float64)
     return parts if schedule.symmetry is None else summed_over_images(topology, schedule.symmetry, parts)
