@@ -1,3 +1,4 @@
+import json
 from decimal import Decimal
 from fractions import Fraction
 
@@ -6,7 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll.exact import MAX_DIGITS, MAX_RESULT_DIGITS, WrittenFloat, plain_number, to_fraction
+from forestcoll.exact import (
+    MAX_DIGITS,
+    MAX_RESULT_DIGITS,
+    WrittenFloat,
+    exact_sum,
+    json_text,
+    plain_number,
+    to_fraction,
+)
 
 LARGEST = 10**MAX_DIGITS - 1
 
@@ -113,3 +122,23 @@ def test_plain_numbers_are_read_back(numerator: int, denominator: int) -> None:
 def test_a_float_is_read_as_its_shortest_decimal(number: float) -> None:
     assert float(to_fraction(number)) == number
     assert to_fraction(number) == Fraction(repr(number))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0.10",
+        "[0.10]",
+        '[{"a": 1}, {"a": 0.10}]',
+        '{"a": {"b": {}, "c": [{"d": "0.1"}, {"d": [0.10, 1]}]}}',
+        '[{}, "0.1"]',
+    ],
+)
+def test_a_float_in_any_place_is_written_with_its_digits(text: str) -> None:
+    assert json_text(json.loads(text, parse_float=WrittenFloat)) == text
+
+
+def test_a_sum_counts_each_occurrence_of_an_object_and_of_equal_objects() -> None:
+    third = Fraction(1, 3)
+    assert exact_sum([third, Fraction(1, 2), third, Fraction(1, 3), Fraction(0)]) == Fraction(3, 2)
+    assert exact_sum(iter([])) == 0

@@ -7,9 +7,11 @@ billion is refused, not computed).
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
+from itertools import chain
 from numbers import Rational, Real
 from typing import Self
 
@@ -112,14 +114,16 @@ def json_text(document: object, *, indent: int | None = None) -> str:
     return re.sub(f'"{mark}([0-9]+)"', lambda found: floats[int(found[1])], marked)
 
 
-_PLAIN = (str, int, bool, type(None))
+_PLAIN = frozenset((str, int, bool, type(None)))
 
 
 def _holds_written_float(value: object) -> bool:
-    if isinstance(value, dict):
-        return _holds_written_float(tuple(value.values()))
-    if isinstance(value, list | tuple):
-        return any(_holds_written_float(each) for each in value if type(each) not in _PLAIN)
+    if isinstance(value, dict | list | tuple):
+        values = value.values() if isinstance(value, dict) else value
+        kinds = set(map(type, values))
+        if kinds == {dict}:  # such as all edges of a network; their values are checked together
+            return _holds_written_float(list(chain.from_iterable(map(dict.values, values))))
+        return not kinds <= _PLAIN and any(map(_holds_written_float, values))
     return isinstance(value, WrittenFloat)
 
 
@@ -136,10 +140,13 @@ def _marked(value: object, mark: str, floats: list[str]) -> object:
 
 
 def exact_sum(numbers: Iterable[Fraction]) -> Fraction:
-    """Return the sum of `numbers`; of thousands of fractions with few denominators much faster than `sum`."""
+    """Return the sum of `numbers`, much faster than `sum` if thousands share few objects or denominators."""
+    listed = list(numbers)
+    objects = dict(zip(map(id, listed), listed, strict=True))
     numerators: dict[int, int] = {}
-    for numerator, denominator in (number.as_integer_ratio() for number in numbers):
-        numerators[denominator] = numerators.get(denominator, 0) + numerator
+    for identity, count in Counter(map(id, listed)).items():
+        numerator, denominator = objects[identity].as_integer_ratio()
+        numerators[denominator] = numerators.get(denominator, 0) + numerator * count
     return sum((Fraction(above, below) for below, above in numerators.items()), Fraction(0))
 
 

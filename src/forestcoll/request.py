@@ -209,7 +209,8 @@ class Demand:
         """Return the part of the data of each compute node that takes part; the parts add up to 1."""
         weights = self.weights(topology)
         whole = sum(weights)
-        return tuple(Fraction(weight, whole) for weight in weights)
+        of_weight = {weight: Fraction(weight, whole) for weight in set(weights)}
+        return tuple(map(of_weight.__getitem__, weights))
 
     def weights(self, topology: Topology) -> tuple[int, ...]:
         """Return the weight of each compute node that takes part: its shard in units of 1/D; D is their sum."""

@@ -3,17 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
-from itertools import product
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forestcoll.errors import InputError
-from forestcoll.generation import forest
+from forestcoll.generation import forest, memory
 from forestcoll.generation.forest import schedule_for
 from forestcoll.generation.growing import Forest
-from forestcoll.generation.symmetric import link_orbits
 from forestcoll.method import Method
 from forestcoll.progress import SILENT, Progress
 from forestcoll.schedule.trees.expansion import expanded
@@ -45,6 +43,10 @@ NETWORKS = {
 class Counters(Progress):
     def __init__(self) -> None:
         self.noted: dict[str, int] = {}
+        self.remarks: list[str] = []
+
+    def remark(self, text: str) -> None:
+        self.remarks.append(text)
 
     def note(self, counters: Mapping[str, int]) -> None:
         self.noted |= counters
@@ -101,24 +103,33 @@ def test_base_trees_are_not_grown_if_a_list_of_them_is_too_long(monkeypatch: pyt
     topology = changed_network(build_topology("torus:dims=4x4"), without=["0--1"])
     assert find_symmetry(topology).order == 2  # 8 roots, 15 edges for each
     counters = Counters()
-    assert generate(topology, progress=counters).symmetry is None
+    with pytest.raises(InputError, match=r"16 trees have 240 tree edges, more than the 100 .* use fewer ranks"):
+        generate(topology, progress=counters)
     assert "group_order" not in counters.noted
+
+
+def test_the_memory_of_many_base_trees_is_stated_before_they_are_grown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "LONG_EDGES", 100)
+    counters = Counters()
+    schedule = generate(build_topology("torus:dims=3x4x5"), compact=True, progress=counters)
+    assert schedule.symmetry is not None
+    assert counters.remarks == []  # 59 edges
+    topology = changed_network(build_topology("torus:dims=4x4"), without=["0--1"])
+    generate(topology, compact=True, progress=counters)
+    assert counters.remarks[0].startswith("a schedule of 120 tree edges or more needs 480 bytes to ")
+
+
+@pytest.mark.parametrize(("spec", "roots"), [("torus:dims=8x8x8", 100), ("hypercube:dim=8", 64)])
+def test_a_direct_network_with_a_dead_link_has_base_trees_for_few_roots(spec: str, roots: int) -> None:
+    topology = changed_network(build_topology(spec), without=["0--1"])
+    schedule = generate(topology, compact=True)
+    assert len(set(schedule.phases[0].roots)) <= roots
+    assert verify(schedule).optimal
 
 
 def test_the_proven_method_has_no_base_trees() -> None:
     with pytest.raises(InputError, match="leave compact out"):
         generate(build_topology("ring:nodes=4"), method=Method.PROVEN, compact=True)
-
-
-@pytest.mark.parametrize("spec", ["dgx-a100:boxes=2,nics=true", "torus:dims=2x3", "mi250:boxes=2", "rail:boxes=3"])
-def test_the_links_of_an_orbit_are_the_images_of_a_link_under_the_group(spec: str) -> None:
-    topology = build_topology(spec)
-    symmetry = find_symmetry(topology)
-    number = {(link.source, link.target): place for place, link in enumerate(topology.links)}
-    first = list(range(len(topology.links)))
-    for element, (place, link) in product(symmetry.elements(len(topology.nodes)), enumerate(topology.links)):
-        first[place] = min(first[place], number[int(element[link.source]), int(element[link.target])])
-    assert link_orbits(topology, symmetry).tolist() == first
 
 
 @st.composite

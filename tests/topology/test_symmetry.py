@@ -1,8 +1,15 @@
-"""The value type of a group of symmetries: its order and its elements."""
+"""The value type of a group of symmetries: its order and its elements, orbits of links, and sums over all elements."""
+
+from itertools import product
 
 import numpy as np
+import pytest
 
 from forestcoll.topology import Shift, Symmetry
+from forestcoll.topology.automorphisms import find_symmetry
+from forestcoll.topology.changes import changed_network
+from forestcoll.topology.orbits import link_orbits, summed_over_images
+from forestcoll.topology.registry import build_topology
 
 
 def _shift(order: int, image: list[int]) -> Shift:
@@ -30,3 +37,30 @@ def test_the_repr_of_a_symmetry_is_one_line() -> None:
     assert repr(Symmetry(shifts[:1])) == "Symmetry(order 2)"
     assert repr(Symmetry(())) == "Symmetry(order 1)"
     assert repr(shifts[1]) == "Shift(order 3, 6 nodes)"
+
+
+@pytest.mark.parametrize("spec", ["dgx-a100:boxes=2,nics=true", "torus:dims=2x3", "mi250:boxes=2", "rail:boxes=3"])
+def test_the_links_of_an_orbit_are_the_images_of_a_link_under_the_group(spec: str) -> None:
+    topology = build_topology(spec)
+    symmetry = find_symmetry(topology)
+    number = {(link.source, link.target): place for place, link in enumerate(topology.links)}
+    first = list(range(len(topology.links)))
+    for element, (place, link) in product(symmetry.elements(len(topology.nodes)), enumerate(topology.links)):
+        first[place] = min(first[place], number[int(element[link.source]), int(element[link.target])])
+    assert link_orbits(topology, symmetry).tolist() == first
+
+
+@pytest.mark.parametrize("change", [None, "b0/gpu0--ib"])
+def test_loads_of_all_images_are_the_sums_over_the_elements_of_the_group(change: str | None) -> None:
+    topology = build_topology("dgx-a100:boxes=4")
+    if change is not None:
+        topology = changed_network(topology, without=[change])
+    symmetry = find_symmetry(topology, moves_all=change is None)
+    loads = np.arange(len(topology.links)) ** 2
+    number = {(link.source, link.target): place for place, link in enumerate(topology.links)}
+    summed = np.zeros_like(loads)
+    for element in symmetry.elements(len(topology.nodes)):
+        for place, link in enumerate(topology.links):
+            summed[number[int(element[link.source]), int(element[link.target])]] += loads[place]
+    assert symmetry.order > 1
+    assert summed_over_images(topology, symmetry, loads).tolist() == summed.tolist()

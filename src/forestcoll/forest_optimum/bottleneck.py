@@ -38,10 +38,9 @@ def plan_reaching(
     The number of trees does not depend on the order of the nodes.
     """
     progress.begin("finding the fewest trees")
-    order = NodeOrder.of(scaled)
     ratio = scaled.whole * scaled.unit / algbw
-    trees, unused = _fewest_trees(order.scaled, ratio, order.nodes(cut), progress)
-    return ForestPlan(scaled.topology, demand, algbw, trees, order.of_links(unused) if unused else ())
+    trees, unused = _fewest_trees(scaled, ratio, frozenset(cut), progress)
+    return ForestPlan(scaled.topology, demand, algbw, trees, unused)
 
 
 def bottleneck(scaled: ScaledTopology, progress: Progress = SILENT) -> tuple[Fraction, tuple[int, ...]]:
@@ -70,25 +69,38 @@ def _fewest_trees(
     sufficient = lcm(*((capacity * ratio).denominator for capacity in set(scaled.capacities)))
     if cut and sufficient // step > _MOST_TRIED:
         # Of several bottleneck cuts, which one was found depends on the order of the nodes of the given network.
-        step = _least_step(scaled, ratio, frozenset(bottleneck(scaled)[1]))
+        order = NodeOrder.of(scaled)
+        step = _least_step(order.scaled, ratio, frozenset(bottleneck(order.scaled)[1]))
     scaled.remark_on_width(_width(scaled, scaled.whole_trees(step * ratio), step), progress)
     for tried, multiple in enumerate(_multiples(sufficient // step)):
         progress.advance(tried, _MOST_TRIED)
         trees = multiple * step
         if _fits(scaled, scaled.whole_trees(trees * ratio), trees):
-            unused = _unused(scaled, trees * ratio, trees)
+            unused = _unused_in_order(scaled, trees * ratio, trees)
             if unused is not None:
                 return trees, unused
     return sufficient, ()
 
 
+def _unused_in_order(scaled: ScaledTopology, scale: Fraction, trees: int) -> tuple[int, ...] | None:
+    """Return the same as `_unused`, found with the nodes in the order of their ids."""
+    if not any(_excess_of_switches(scaled, scaled.whole_trees(scale))):
+        return ()
+    order = NodeOrder.of(scaled)
+    unused = _unused(order.scaled, scale, trees)
+    return order.of_links(unused) if unused else unused
+
+
+def _excess_of_switches(scaled: ScaledTopology, capacities: Sequence[int]) -> Iterator[int]:
+    """Yield by how much the exit capacity of each switch is greater than its entering capacity."""
+    excess = excess_of(scaled.topology, capacities)
+    return (max(0, excess[switch]) for switch in scaled.topology.switches)
+
+
 def _least_step(scaled: ScaledTopology, ratio: Fraction, cut: frozenset[int]) -> int:
     """Return the least k for which k b ratio is an integer on all links that leave the cut."""
-    leaving = (
-        capacity
-        for link, capacity in zip(scaled.topology.links, scaled.capacities, strict=True)
-        if link.source in cut and link.target not in cut
-    )
+    ends = zip(*scaled.topology.link_ends, scaled.capacities, strict=True)
+    leaving = {capacity for source, target, capacity in ends if source in cut and target not in cut}
     return lcm(*((capacity * ratio).denominator for capacity in leaving))
 
 

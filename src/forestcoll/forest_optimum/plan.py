@@ -57,9 +57,8 @@ class ForestPlan:
 
     def tree_capacities(self) -> tuple[int, ...]:
         """Return how many trees may use each link: bandwidth / `tree_bandwidth`, rounded down, minus `unused`."""
-        above, below = self.tree_bandwidth.as_integer_ratio()
-        ratios = (link.bandwidth.as_integer_ratio() for link in self.topology.links)
-        whole = tuple(numerator * below // (denominator * above) for numerator, denominator in ratios)
+        tree_bandwidth = self.tree_bandwidth
+        whole = self.topology.of_links(each // tree_bandwidth for each in self.topology.bandwidth_classes[0])
         return tuple(map(sub, whole, self.unused)) if self.unused else whole
 
     def transposed(self) -> "ForestPlan":

@@ -54,8 +54,8 @@ class ScaledTopology:
 
     def whole_trees(self, scale: Fraction) -> tuple[int, ...]:
         """Return floor(scale * capacity) of each link."""
-        numerator, denominator = scale.numerator, scale.denominator
-        return tuple(capacity * numerator // denominator for capacity in self.capacities)
+        whole = {capacity: capacity * scale.numerator // scale.denominator for capacity in set(self.capacities)}
+        return tuple(map(whole.__getitem__, self.capacities))
 
     def remark_on_width(self, bound: int, progress: Progress) -> None:
         """Remark if numbers up to `bound` are too wide for the native core, unless the network is tiny."""
@@ -69,10 +69,8 @@ class ScaledTopology:
     def problem(self, capacities: Sequence[int], bound: int) -> tuple[Core, AnyProblem]:
         """Return a core that is exact up to `bound`, and its problem: the network with the given capacities."""
         core = core_for(bound)
-        links = self.topology.links
-        tails, heads = [link.source for link in links], [link.target for link in links]
-        compute, weights = list(self.topology.compute), list(self.weights)
-        return core, core.Problem(len(self.topology.nodes), tails, heads, list(capacities), compute, weights)
+        ends = map(list, (*self.topology.link_ends, capacities, self.topology.compute, self.weights))
+        return core, core.Problem(len(self.topology.nodes), *ends)
 
 
 def require_all_ports(topology: Topology) -> None:

@@ -38,9 +38,9 @@ def trimmed(topology: Topology, capacities: Sequence[int], spare: Sequence[int],
 def excess_of(topology: Topology, capacities: Sequence[int]) -> list[int]:
     """Return the exit capacity minus the entering capacity of each node."""
     excess = [0] * len(topology.nodes)
-    for link, capacity in zip(topology.links, capacities, strict=True):
-        excess[link.source] += capacity
-        excess[link.target] -= capacity
+    for source, target, capacity in zip(*topology.link_ends, capacities, strict=True):
+        excess[source] += capacity
+        excess[target] -= capacity
     return excess
 
 

@@ -104,6 +104,8 @@ class Optimum(Rate):
 def unused_links(topology: Topology, used: Iterable[Topology]) -> tuple[Link, ...]:
     """Return the links of `topology` with the bandwidth that the networks `used` leave, without links with none."""
     networks = (topology, *used)
+    if len(networks) == 2 and networks[1] is topology:
+        return ()
     denominator = lcm(*(network.bandwidth_numerators[1] for network in networks))
     left = dict.fromkeys(((link.source, link.target) for link in topology.links), 0)
     for place, network in enumerate(networks):

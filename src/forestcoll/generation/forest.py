@@ -27,7 +27,7 @@ from forestcoll.generation.growing import Forest
 from forestcoll.generation.in_network import joined_at_switches
 from forestcoll.generation.loads import achieved_algbw
 from forestcoll.generation.logical import with_logical_links
-from forestcoll.generation.memory import can_fit, check_memory, memory_statement
+from forestcoll.generation.memory import can_fit, check_memory, memory_range, memory_statement
 from forestcoll.generation.packed import packed_phases
 from forestcoll.generation.relays import divided_at
 from forestcoll.generation.symmetric import grow_base_trees
@@ -107,6 +107,8 @@ def _schedule_of(best: Optimum, chosen: Method, compact: bool, progress: Progres
                 progress.remark(f"{best.topology.name}: a list of all trees is too long; base trees stand for them")
             return schedule
     if not listed:
+        if edges > MOST_LISTED_EDGES:
+            raise _too_long(best, trees, edges)
         _check_size(best.network, trees, progress)
     return _schedule(best, [forest.found(chosen, progress) for forest in forests])
 
@@ -129,6 +131,15 @@ def _check_size(topology: Topology, trees: int, progress: Progress) -> None:
     sentence = check_memory(topology, trees) or memory_statement(topology, trees)
     if sentence is not None:
         progress.remark(sentence)
+
+
+def _too_long(best: Optimum, trees: int, edges: int) -> InputError:
+    return InputError(
+        f"{best.topology.name}: the network has too little symmetry for base trees, and its {trees:,} trees have "
+        f"{edges:,} tree edges, more than the {MOST_LISTED_EDGES:,} that a file can hold (they would take minutes and "
+        f"{memory_range(best.network, trees)} of memory); use fewer ranks, a smaller network, or 'forestcoll optimum' "
+        "for the algbw alone"
+    )
 
 
 def _method(name: Method | str) -> Method:

@@ -5,11 +5,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from forestcoll.generation.symmetric import link_orbits
 from forestcoll.schedule.rows import IntArray, Rows
 from forestcoll.schedule.trees.traffic import carried_by_routes
 from forestcoll.schedule.trees.value import Phase
 from forestcoll.topology import Symmetry, Topology
+from forestcoll.topology.orbits import summed_over_images
 
 
 def achieved_algbw(topology: Topology, routes: Rows, phases: Sequence[Phase], symmetry: Symmetry | None) -> Fraction:
@@ -19,7 +19,7 @@ def achieved_algbw(topology: Topology, routes: Rows, phases: Sequence[Phase], sy
     loads = np.zeros(len(topology.links), dtype=carried.dtype)
     np.add.at(loads, _links(topology, routes), np.repeat(carried, np.diff(routes.starts) - 1))
     if symmetry is not None:
-        loads = _of_all_images(loads, link_orbits(topology, symmetry), order)
+        loads = summed_over_images(topology, symmetry, loads)
     times = (int(load) / link.bandwidth for load, link in zip(loads.tolist(), topology.links, strict=True))
     return whole / max(times)
 
@@ -30,15 +30,7 @@ def _links(topology: Topology, routes: Rows) -> IntArray:
     is_last[routes.starts[1:] - 1] = True
     hops = np.flatnonzero(~is_last)
     size = len(topology.nodes)
-    codes = np.array([link.source * size + link.target for link in topology.links], dtype=np.int64)
+    sources, targets = (np.array(ends, dtype=np.int64) for ends in topology.link_ends)
+    codes = sources * size + targets
     numbers: IntArray = np.searchsorted(codes, routes.entries[hops].astype(np.int64) * size + routes.entries[hops + 1])
     return numbers
-
-
-def _of_all_images(loads: IntArray, orbits: IntArray, order: int) -> IntArray:
-    """Return the load of each link by all images of base trees. Links of an orbit have equal loads."""
-    together = np.zeros_like(loads)
-    np.add.at(together, orbits, loads)
-    sizes = np.bincount(orbits, minlength=len(loads))
-    summed: IntArray = together[orbits] * (order // sizes[orbits])
-    return summed

@@ -97,10 +97,16 @@ def check_memory(topology: Topology, trees: int) -> str | None:
 
 def memory_statement(topology: Topology, trees: int) -> str | None:
     """Return a sentence with the memory that a schedule of `trees` trees needs, or None if it is made quickly."""
-    edges, need = trees * (len(topology.compute) - 1), schedule_memory(topology, trees)
+    edges = trees * (len(topology.compute) - 1)
     if edges < LONG_EDGES:
         return None
-    return f"a schedule of {edges:,} tree edges or more needs {_text(need.least)} to {_text(need.most)} of memory"
+    return f"a schedule of {edges:,} tree edges or more needs {memory_range(topology, trees)} of memory"
+
+
+def memory_range(topology: Topology, trees: int) -> str:
+    """Return the least and the most memory of a schedule that lists `trees` trees, as a text."""
+    need = schedule_memory(topology, trees)
+    return f"{_text(need.least)} to {_text(need.most)}"
 
 
 def _text(size: int) -> str:

@@ -17,16 +17,17 @@ from itertools import chain
 from math import gcd
 
 import numpy as np
-import numpy.typing as npt
 
 from forestcoll.core import RoutedTrees
 from forestcoll.forest_optimum.plan import ForestPlan
 from forestcoll.forest_optimum.value import Optimum
 from forestcoll.generation.growing import Forest
+from forestcoll.generation.memory import can_fit, memory_statement
 from forestcoll.progress import Progress
 from forestcoll.topology import Symmetry, Topology
 from forestcoll.topology.automorphisms import find_symmetry
 from forestcoll.topology.automorphisms.graph import ArcTable, graph_of
+from forestcoll.topology.orbits import least_on_cycle, link_orbits
 
 _FEW_ORBITS = 64
 """If a group that moves every root leaves more orbits of roots, a group that leaves some roots in place is tried first.
@@ -54,15 +55,18 @@ def grow_base_trees(
 ) -> BaseTrees | None:
     """Return base trees of each of `forests` for `best`.
 
-    Return None if the base trees could not be grown, or if they have more than `most_edges` edges. The group is one
-    that `find_symmetry` finds or, if base trees could not be completed with it, a smaller one. If not `moves_all`,
-    groups that leave roots in place are tried, too. A symmetry of a network is also a symmetry of its transpose.
+    Return None if the base trees could not be grown, or if they have more than `most_edges` edges or do not fit into
+    the memory. The group is one that `find_symmetry` finds or, if base trees could not be completed with it, a smaller
+    one. If not `moves_all`, groups that leave roots in place are tried, too, and the memory of many base trees is
+    reported to `progress` before they are grown. A symmetry of a network is also a symmetry of its transpose.
     """
     progress.begin("looking for a symmetry")
     for group in chain.from_iterable(map(_smaller_groups, _symmetries(best, forests, moves_all=moves_all))):
         sizes = _root_orbit_sizes(forests[0].plan, group)
-        if len(sizes) * (len(best.members) - 1) > most_edges:
+        if len(sizes) * (len(best.members) - 1) > most_edges or not can_fit(best.network, len(sizes)):
             continue
+        if not moves_all and (sentence := memory_statement(best.network, len(sizes))) is not None:
+            progress.remark(sentence)
         progress.begin("growing trees")
         unit = gcd(*sizes)
         divided = [forest.divided(group.order // unit, progress) for forest in forests]
@@ -125,33 +129,7 @@ def _root_orbit_sizes(plan: ForestPlan, group: Symmetry) -> list[int]:
     """Return the number of nodes in each orbit of roots."""
     first = np.arange(len(plan.topology.nodes))
     for shift in group.shifts:
-        first = _least_on_cycle(first, shift.image.astype(np.int64), shift.order)
+        first = least_on_cycle(first, shift.image.astype(np.int64), shift.order)
     roots = [node for node, weight in zip(plan.topology.compute, plan.weights, strict=True) if weight]
     sizes: list[int] = np.unique(first[roots], return_counts=True)[1].tolist()
     return sizes
-
-
-def link_orbits(topology: Topology, symmetry: Symmetry) -> npt.NDArray[np.int64]:
-    """Return, for each link, the number of the first link of its orbit."""
-    sources, targets = (np.array(ends, dtype=np.int64) for ends in zip(*_link_ends(topology), strict=True))
-    codes = sources * len(topology.nodes) + targets  # rising, as links are sorted
-    first = np.arange(len(codes))
-    for shift in symmetry.shifts:
-        image = shift.image.astype(np.int64)
-        links = np.searchsorted(codes, image[sources] * len(topology.nodes) + image[targets])
-        first = _least_on_cycle(first, links, shift.order)
-    return first
-
-
-def _link_ends(topology: Topology) -> Iterator[tuple[int, int]]:
-    return ((link.source, link.target) for link in topology.links)
-
-
-def _least_on_cycle(values: npt.NDArray[np.int64], image: npt.NDArray[np.int64], order: int) -> npt.NDArray[np.int64]:
-    """Return, for each place, the least of `values` on its cycle under `image`, which has `order` steps."""
-    reach = 1
-    while reach < order:  # each of `values` is the least over `reach` steps; `image` advances by `reach` steps
-        values = np.minimum(values, values[image])
-        image = image[image]
-        reach *= 2
-    return values

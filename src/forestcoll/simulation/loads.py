@@ -44,7 +44,7 @@ class Loads:
 def bytes_per_second(topology: Topology) -> FloatArray:
     """Return the bandwidth of each link in bytes per second. Raises `InputError` if the unit's size is not known."""
     unit = bytes_per_microsecond(topology.bandwidth_unit) * 10**6
-    return np.array([float(link.bandwidth * unit) for link in topology.links])
+    return np.array(topology.of_links(float(bandwidth * unit) for bandwidth in topology.bandwidth_classes[0]))
 
 
 def hops_of(routes: Rows) -> tuple[IntArray, IntArray, IntArray]:

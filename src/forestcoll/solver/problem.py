@@ -21,7 +21,6 @@ from forestcoll.collective import Collective
 from forestcoll.errors import InputError, InternalError, NoSolutionError
 from forestcoll.forest_optimum.forest_search import ForestSearch
 from forestcoll.forest_optimum.interface import Candidate, Search
-from forestcoll.forest_optimum.unbalanced_switches import UnbalancedSwitchSearch
 from forestcoll.forest_optimum.value import Optimum, unused_links
 from forestcoll.generation.forest import schedule_for
 from forestcoll.generation.logical import on_fabric
@@ -174,13 +173,13 @@ class Problem:
         return Solution(replace(promised, algbw=schedule.algbw), found.algbw, schedule)
 
     def _spare(self, found: Candidate) -> tuple[Link, ...]:
+        if self.part.has_balanced_switches or found.packing is not None:
+            return unused_links(self.topology, [self.part])
+        from forestcoll.forest_optimum.unbalanced_switches import UnbalancedSwitchSearch
+
         if isinstance(self.search, UnbalancedSwitchSearch):
-            used = [self.search.search.best.topology]
-        elif self.part.has_balanced_switches or found.packing is not None:
-            used = [self.part]
-        else:
-            used = [plan.topology for plan in found.forests]
-        return unused_links(self.topology, used)
+            return unused_links(self.topology, [self.search.search.best.topology])
+        return unused_links(self.topology, [plan.topology for plan in found.forests])
 
 
 def _on_network(best: Optimum, problem: Problem, logical: LogicalNetwork) -> Optimum:
@@ -208,4 +207,6 @@ def _search(topology: Topology, demand: Demand, progress: Progress, orbits: Orbi
         return AllreduceSearch.of(topology, progress, orbits)
     if topology.has_balanced_switches:
         return ForestSearch.of(topology, demand, progress)
+    from forestcoll.forest_optimum.unbalanced_switches import UnbalancedSwitchSearch
+
     return UnbalancedSwitchSearch.of(topology, demand, progress)

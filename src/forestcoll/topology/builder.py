@@ -70,8 +70,9 @@ class TopologyBuilder:
         self._check_attributes("graph", self._attributes)
         self._nodes: list[Node] = []
         self._numbers: dict[NodeId, int] = {}
-        self._links: dict[tuple[int, int], Link] = {}
+        self._links: dict[int, Link] = {}  # by source and target, as `_code` combines them
         self._bandwidths: dict[tuple[type, object], Fraction] = {}  # by the type and the value that was given
+        self._last: tuple[object, Fraction] = (self, Fraction(0))  # the last bandwidth that was given, and its value
 
     def add_compute(self, node: NodeId, /, **attributes: object) -> NodeId:
         """Add a compute node.
@@ -129,16 +130,13 @@ class TopologyBuilder:
             InputError: an end is not a node of the network, the link is a self-loop, the bandwidth is not a number
                 greater than 0, the latency is not a number of 0 or more, or a unit cannot be converted.
         """
-        try:
-            link = self._link(source, target, bandwidth, latency_us)
-        except ValueError as error:
-            raise self._error(f"edge {shown(source)} -> {shown(target)}{error}") from None
-        self._merge(link)
+        self._merge(self._link(source, target, bandwidth, latency_us))
 
     def add_duplex(self, one: NodeId, other: NodeId, bandwidth: object, *, latency_us: object | None = None) -> None:
         """Add two links, one in each direction, each with the whole `bandwidth`. Arguments and errors: `add_link`."""
-        self.add_link(one, other, bandwidth, latency_us=latency_us)
-        self.add_link(other, one, bandwidth, latency_us=latency_us)
+        link = self._link(one, other, bandwidth, latency_us)
+        self._merge(link)
+        self._merge(Link(link.target, link.source, link.bandwidth, link.latency_us))
 
     def build(self, *, connected: bool = True) -> Topology:
         """Return the frozen topology.
@@ -154,7 +152,7 @@ class TopologyBuilder:
         topology = Topology(
             name=self._name,
             nodes=tuple(self._nodes),
-            links=tuple(link for _, link in sorted(self._links.items())),
+            links=tuple(map(self._links.__getitem__, sorted(self._links))),
             bandwidth_unit=self._bandwidth_unit,
             port_model=self._port_model,
             attributes=MappingProxyType(self._attributes),
@@ -165,7 +163,7 @@ class TopologyBuilder:
         # A one-port network is used for broadcasts from one source, which other nodes need not reach.
         if connected and self._port_model is None:
             self._check_connected(topology)
-        self._check_denominator()
+        self._check_denominator(topology)
         return topology
 
     def _error(self, message: str) -> InputError:
@@ -185,7 +183,8 @@ class TopologyBuilder:
             raise self._error(f"node id {shown(node)} must be a string or an integer; rename the node")
         if node in self._numbers:
             raise self._error(f"node {shown(node)} appears twice; give every node an id of its own")
-        self._check_attributes(f"node {shown(node)}", attributes)
+        if not _FINITE.issuperset(map(type, attributes.values())):
+            self._check_attributes(f"node {shown(node)}", attributes)
         self._numbers[node] = len(self._nodes)
         self._nodes.append(Node(node, kind, multicast, aggregation, MappingProxyType(dict(attributes))))
         return node
@@ -198,20 +197,26 @@ class TopologyBuilder:
                 )
 
     def _link(self, source: NodeId, target: NodeId, bandwidth: object, latency_us: object | None) -> Link:
+        try:
+            return self._checked_link(source, target, bandwidth, latency_us)
+        except ValueError as error:
+            raise self._error(f"edge {shown(source)} -> {shown(target)}{error}") from None
+
+    def _checked_link(self, source: NodeId, target: NodeId, bandwidth: object, latency_us: object | None) -> Link:
         """Return the link, or raise a `ValueError` whose text follows the name of the edge."""
         ends = (self._number(source), self._number(target))
         if ends[0] == ends[1]:
             raise ValueError(" is a self-loop; remove it")
         amount = self._bandwidth(bandwidth)
-        if amount.numerator <= 0:
-            raise ValueError(f": bandwidth {shown(bandwidth)} must be greater than 0; leave a dead link out")
         latency = None if latency_us is None else _latency(latency_us)
         if latency is not None and latency < 0:
             raise ValueError(f": latency_us {shown(latency_us)} must be 0 or more")
         return Link(*ends, amount, latency)
 
     def _number(self, node: NodeId) -> int:
-        plain = node if type(node) is str else _plain(node)
+        if type(node) is str and (known := self._numbers.get(node)) is not None:
+            return known
+        plain = _plain(node)
         number = self._numbers.get(plain) if _is_id(plain) else None
         if number is None:
             hint = near_id(plain, self._numbers)
@@ -220,6 +225,11 @@ class TopologyBuilder:
 
     def _bandwidth(self, value: object) -> Fraction:
         """Return the exact bandwidth; large networks have few different ones, so that each is converted once."""
+        if value is not self._last[0]:
+            self._last = (value, self._known_or_converted(value))
+        return self._last[1]
+
+    def _known_or_converted(self, value: object) -> Fraction:
         if type(value) not in {int, str, Fraction}:
             return self._converted(value)
         key = (type(value), value)
@@ -229,21 +239,24 @@ class TopologyBuilder:
 
     def _converted(self, value: object) -> Fraction:
         try:
-            return bandwidth_in(self._bandwidth_unit, value)
+            amount = bandwidth_in(self._bandwidth_unit, value)
         except ValueError as error:
             raise ValueError(f": bandwidth {shown(value)} {error}") from None
+        if amount.numerator <= 0:
+            raise ValueError(f": bandwidth {shown(value)} must be greater than 0; leave a dead link out")
+        return amount
 
     def _merge(self, link: Link) -> None:
-        ends = (link.source, link.target)
-        present = self._links.get(ends)
-        if present is not None:
+        code = _code(link)
+        present = self._links.setdefault(code, link)
+        if present is not link:
             latencies = [each.latency_us for each in (present, link) if each.latency_us is not None]
-            link = Link(*ends, present.bandwidth + link.bandwidth, max(latencies, default=None))
-        self._links[ends] = link
+            latency = max(latencies, default=None)
+            self._links[code] = Link(link.source, link.target, present.bandwidth + link.bandwidth, latency)
 
-    def _check_denominator(self) -> None:
+    def _check_denominator(self, topology: Topology) -> None:
         common, bound = 1, 10**MAX_DENOMINATOR_DIGITS
-        for denominator in {link.bandwidth.denominator for link in self._links.values()}:
+        for denominator in {bandwidth.denominator for bandwidth in topology.bandwidth_classes[0]}:
             common = math.lcm(common, denominator)
             if common >= bound:
                 raise self._error(
@@ -258,6 +271,15 @@ class TopologyBuilder:
             raise self._error(
                 f"compute node {shown(one)} cannot reach compute node {shown(other)}; add links on the way"
             )
+
+
+_FINITE = frozenset((int, str, bool, type(None)))
+"""Types of attributes that JSON can always represent."""
+
+
+def _code(link: Link) -> int:
+    """Return a number for the ends of a link. Numbers are in the order of (source, target)."""
+    return link.source << 32 | link.target
 
 
 def _plain(node: NodeId) -> NodeId:

@@ -101,7 +101,7 @@ def topology_to_document(topology: Topology) -> dict[str, object]:
         "multigraph": False,
         "graph": _stated(KeysOf.GRAPH, graph | dict(topology.attributes), None),
         "nodes": [node_to_dict(node) for node in topology.nodes],
-        "edges": [_edge(topology, link) for link in topology.links],
+        "edges": _edges(topology),
     }
 
 
@@ -118,7 +118,8 @@ def _stated(keys: KeysOf, document: dict[str, object], default: object) -> dict[
 
     Without the key, reading would refuse the attribute as a mistake.
     """
-    return document | {missing: default for _, missing in keys.mistakes(document)}
+    mistakes = [missing for _, missing in keys.mistakes(document)]
+    return document | dict.fromkeys(mistakes, default) if mistakes else document
 
 
 def link_to_dict(link: Link) -> dict[str, object]:
@@ -129,9 +130,17 @@ def link_to_dict(link: Link) -> dict[str, object]:
     return document
 
 
-def _edge(topology: Topology, link: Link) -> dict[str, object]:
-    ends = {"source": topology.nodes[link.source].id, "target": topology.nodes[link.target].id}
-    return ends | link_to_dict(link)
+def _edges(topology: Topology) -> list[dict[str, object]]:
+    ids = [node.id for node in topology.nodes]
+    numbers = topology.of_links(map(plain_number, topology.bandwidth_classes[0]))
+    edges: list[dict[str, object]] = [
+        {"source": ids[source], "target": ids[target], "bandwidth": number}
+        for source, target, number in zip(*topology.link_ends, numbers, strict=True)
+    ]
+    for edge, link in zip(edges, topology.links, strict=True):
+        if link.latency_us is not None:
+            edge["latency_us"] = plain_number(link.latency_us)
+    return edges
 
 
 def topology_from_document(

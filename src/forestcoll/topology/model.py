@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import cached_property
 from math import lcm
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from forestcoll.display import Displayed
 from forestcoll.errors import InputError, nearest, shown
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     import networkx as nx
 
 NodeId: TypeAlias = int | str
+
+OfBandwidth = TypeVar("OfBandwidth")
 
 
 def _no_attributes() -> Mapping[str, object]:
@@ -172,7 +174,8 @@ class Topology(Displayed):
     @cached_property
     def is_full_duplex(self) -> bool:
         """Whether each link has a reverse link of the same bandwidth."""
-        bandwidths = {(link.source, link.target): link.bandwidth for link in self.links}
+        pairs = zip(self.links, self.bandwidth_numerators[0], strict=True)
+        bandwidths = {(link.source, link.target): numerator for link, numerator in pairs}
         return all(bandwidths.get((target, source)) == each for (source, target), each in bandwidths.items())
 
     @cached_property
@@ -287,12 +290,12 @@ class Topology(Displayed):
     @cached_property
     def egress(self) -> tuple[Fraction, ...]:
         """For each node, the sum of the bandwidths of the links that leave it."""
-        return self._sums(ends=[link.source for link in self.links])
+        return self._sums(self.link_ends[0])
 
     @cached_property
     def ingress(self) -> tuple[Fraction, ...]:
         """For each node, the sum of the bandwidths of the links that enter it."""
-        return self._sums(ends=[link.target for link in self.links])
+        return self._sums(self.link_ends[1])
 
     def _sums(self, ends: Sequence[int]) -> tuple[Fraction, ...]:
         numerators, denominator = self.bandwidth_numerators
@@ -305,10 +308,30 @@ class Topology(Displayed):
     @cached_property
     def bandwidth_numerators(self) -> tuple[tuple[int, ...], int]:
         """The bandwidths of the links as numerators of a common denominator, which is the second value."""
-        distinct = {link.bandwidth for link in self.links}
+        distinct, _ = self.bandwidth_classes
         denominator = lcm(*(bandwidth.denominator for bandwidth in distinct))
-        numerators = {bandwidth: int(bandwidth * denominator) for bandwidth in distinct}
-        return tuple(numerators[link.bandwidth] for link in self.links), denominator
+        return self.of_links(int(bandwidth * denominator) for bandwidth in distinct), denominator
+
+    @cached_property
+    def bandwidth_classes(self) -> tuple[tuple[Fraction, ...], tuple[int, ...]]:
+        """The distinct bandwidths of links, and for each link the index of its bandwidth among them.
+
+        Links of large networks have few distinct bandwidths, and most share one object for each.
+        """
+        bandwidths = [link.bandwidth for link in self.links]
+        objects = dict(zip(map(id, bandwidths), bandwidths, strict=True))
+        distinct = {bandwidth: index for index, bandwidth in enumerate(dict.fromkeys(objects.values()))}
+        classes = {identity: distinct[bandwidth] for identity, bandwidth in objects.items()}
+        return tuple(distinct), tuple(map(classes.__getitem__, map(id, bandwidths)))
+
+    def of_links(self, of_distinct: Iterable[OfBandwidth]) -> tuple[OfBandwidth, ...]:
+        """Return a value for each link, from a value for each of the distinct bandwidths in `bandwidth_classes`."""
+        return tuple(map(tuple(of_distinct).__getitem__, self.bandwidth_classes[1]))
+
+    @cached_property
+    def link_ends(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The sources and the targets of the links."""
+        return tuple(link.source for link in self.links), tuple(link.target for link in self.links)
 
     @cached_property
     def has_balanced_switches(self) -> bool:

@@ -8,6 +8,10 @@ program with one column per orbit of links has the same optimum as the program w
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from forestcoll.topology import Symmetry, Topology
 from forestcoll.topology.automorphisms import find_symmetry
@@ -69,6 +73,42 @@ class Orbits:
     def first_compute(self, topology: Topology) -> tuple[int, ...]:
         """Return the first node of each orbit of compute nodes."""
         return tuple(node for node in self.first_nodes if topology.nodes[node].is_compute)
+
+
+def link_orbits(topology: Topology, symmetry: Symmetry) -> npt.NDArray[np.int64]:
+    """Return, for each link, the number of the first link of its orbit."""
+    sources, targets = (np.array(ends, dtype=np.int64) for ends in topology.link_ends)
+    codes = sources * len(topology.nodes) + targets  # rising, as links are sorted
+    first = np.arange(len(codes))
+    for shift in symmetry.shifts:
+        image = shift.image.astype(np.int64)
+        links = np.searchsorted(codes, image[sources] * len(topology.nodes) + image[targets])
+        first = least_on_cycle(first, links, shift.order)
+    return first
+
+
+def least_on_cycle(values: npt.NDArray[np.int64], image: npt.NDArray[np.int64], order: int) -> npt.NDArray[np.int64]:
+    """Return, for each place, the least of `values` on its cycle under `image`, which has `order` steps."""
+    reach = 1
+    while reach < order:  # each of `values` is the least over `reach` steps; `image` advances by `reach` steps
+        values = np.minimum(values, values[image])
+        image = image[image]
+        reach *= 2
+    return values
+
+
+def summed_over_images(topology: Topology, symmetry: Symmetry, loads: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the load of each link by all images of routes that alone have the loads `loads`.
+
+    The elements of the group map a link to each link of its orbit equally often. So the links of an orbit have equal
+    loads, and no element is computed.
+    """
+    orbits = link_orbits(topology, symmetry)
+    together = np.zeros_like(loads)
+    np.add.at(together, orbits, loads)
+    sizes = np.bincount(orbits, minlength=len(loads))
+    summed: npt.NDArray[Any] = together[orbits] * (symmetry.order // sizes[orbits])
+    return summed
 
 
 class DisjointSets:

@@ -12,12 +12,10 @@ def reached_from(topology: Topology, start: Iterable[int], *, backwards: bool = 
 
 def _closure(start: Iterable[int], neighbours: Sequence[Sequence[int]]) -> set[int]:
     reached = set(start)
-    frontier = list(reached)
+    frontier = set(reached)
     while frontier:
-        for neighbour in neighbours[frontier.pop()]:
-            if neighbour not in reached:
-                reached.add(neighbour)
-                frontier.append(neighbour)
+        frontier = set().union(*map(neighbours.__getitem__, frontier)) - reached
+        reached |= frontier
     return reached
 
 

@@ -5,7 +5,7 @@ import numpy as np
 from forestcoll.schedule.flows.value import Flows, FlowSchedule
 from forestcoll.schedule.steps.routes import link_numbers
 from forestcoll.simulation.loads import FloatArray, hops_of
-from forestcoll.topology import Symmetry
+from forestcoll.topology.orbits import summed_over_images
 
 
 def shares_of_flows(flows: Flows) -> FloatArray:
@@ -21,9 +21,6 @@ def parts_of(schedule: FlowSchedule) -> FloatArray:
         listed.entries, np.repeat(shares_of_flows(schedule.flows), np.diff(listed.starts)), len(schedule.routes)
     )
     sources, targets, of_route = hops_of(schedule.routes)
-    weights = per_route[of_route]
-    parts = np.zeros(len(topology.links))
-    for element in (schedule.symmetry or Symmetry(())).elements(len(topology.nodes)):
-        links = link_numbers(topology, element[sources], element[targets])
-        parts += np.bincount(links, weights, len(parts))
-    return parts
+    links = link_numbers(topology, sources, targets)
+    parts = np.bincount(links, per_route[of_route], len(topology.links)).astype(np.float64)
+    return parts if schedule.symmetry is None else summed_over_images(topology, schedule.symmetry, parts)

@@ -5,7 +5,7 @@ import numpy as np
 from forestcoll.schedule.steps.routes import link_numbers
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.simulation.loads import FloatArray, hops_of, shares_of
-from forestcoll.topology import Symmetry
+from forestcoll.topology.orbits import summed_over_images
 
 
 def parts_of(schedule: TreeSchedule) -> FloatArray:
@@ -19,9 +19,6 @@ def parts_of_phase(schedule: TreeSchedule, phase: Phase) -> FloatArray:
     sizes = np.diff(phase.routes.starts)
     per_route = np.bincount(phase.routes.entries, np.repeat(shares_of(phase), sizes), len(schedule.routes))
     sources, targets, of_route = hops_of(schedule.routes)
-    weights = per_route[of_route]
-    parts = np.zeros(len(topology.links))
-    for element in (schedule.symmetry or Symmetry(())).elements(len(topology.nodes)):
-        links = link_numbers(topology, element[sources], element[targets])
-        parts += np.bincount(links, weights, len(parts))
-    return parts
+    links = link_numbers(topology, sources, targets)
+    parts = np.bincount(links, per_route[of_route], len(topology.links)).astype(np.float64)
+    return parts if schedule.symmetry is None else summed_over_images(topology, schedule.symmetry, parts)

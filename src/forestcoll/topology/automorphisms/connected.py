@@ -22,6 +22,9 @@ from forestcoll.topology.automorphisms.refinement import Budget, singled_out
 _MOST_HELD = 8
 """For how many colours of switches the switches are fixed."""
 
+_FEW_ORBITS = 64
+"""If a group leaves more orbits of compute nodes, images are also tried for a group that moves some of them only."""
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ConnectedSearch:
@@ -55,11 +58,25 @@ class ConnectedSearch:
     def fewest_orbits(self) -> list[Generator]:
         """Return commuting symmetries that may leave compute nodes in place, with the fewest orbits of compute nodes.
 
-        If there is no group that moves every compute node, often one is found when switches of one colour are fixed.
+        If there is no group that moves every compute node, often one is found when switches of one colour are fixed, or
+        when only the compute nodes of the most common colour must move, as in a torus with a dead link.
         """
         found = [self.group()] if self.bound > 1 else [[]]
         found += (self.solve(held, self.budget) for _, held in self._held_graphs())
-        return min(found, key=lambda group: orbit_count(group, self.graph.compute))
+        best = min(found, key=self._orbit_count)
+        if self._orbit_count(best) <= _FEW_ORBITS:
+            return best
+        return min(best, self._moving_most_common(), key=self._orbit_count)
+
+    def _orbit_count(self, group: Sequence[Generator]) -> int:
+        return orbit_count(group, self.graph.compute)
+
+    def _moving_most_common(self) -> list[Generator]:
+        """Return commuting symmetries whose products act freely on the compute nodes of the most common colour."""
+        colours, counts = np.unique(self.graph.colour[self.graph.compute], return_counts=True)
+        group = Gathering(self.graph.compute & (self.graph.colour == colours[np.argmax(counts)]))
+        ImageSearch(self.graph, self.budget, group, int(counts.max())).extend()
+        return group.generators
 
     def _gathered(self, images: Iterable[Indices]) -> Gathering:
         group = Gathering(self.graph.compute)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.topology.automorphisms.hashing import hashes
-from forestcoll.topology.model import Link, Node, Topology
+from forestcoll.topology.model import Node, Topology
 
 Indices: TypeAlias = npt.NDArray[np.int64]
 Hashes: TypeAlias = npt.NDArray[np.uint64]
@@ -68,20 +68,16 @@ def graph_of(topology: Topology) -> Graph:
     """Return `topology` with a colour for each sort of node and a label for each bandwidth and latency."""
     sorts: dict[object, int] = {}
     colours = [sorts.setdefault(_sort(node), len(sorts)) for node in topology.nodes]
-    links = topology.links
-    return Graph(
-        compute=np.array([node.is_compute for node in topology.nodes]),
-        colour=hashes(np.array(colours)),
-        source=np.array([link.source for link in links], dtype=np.int64),
-        target=np.array([link.target for link in links], dtype=np.int64),
-        label=_labels(links),
-    )
+    source, target = (np.array(ends, dtype=np.int64) for ends in topology.link_ends)
+    compute = np.zeros(len(colours), dtype=np.bool_)
+    compute[list(topology.compute)] = True
+    return Graph(compute, hashes(np.array(colours)), source, target, _labels(topology))
 
 
-def _labels(links: Sequence[Link]) -> Indices:
-    """Return a number for each pair of bandwidth and latency, compared as integers because fractions hash slowly."""
+def _labels(topology: Topology) -> Indices:
+    """Return a number for each pair of bandwidth and latency."""
     numbers: dict[object, int] = {}
-    keys = ((link.bandwidth.as_integer_ratio(), link.latency_us) for link in links)
+    keys = zip(topology.bandwidth_classes[1], (link.latency_us for link in topology.links), strict=True)
     return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
 
 

@@ -32,7 +32,7 @@ class Gathering:
 
     def __init__(self, compute: Mask) -> None:
         self._compute = compute
-        self._first = int(np.argmax(compute))
+        self.first = int(np.argmax(compute))
         self.generators: list[Generator] = []
 
     @property
@@ -50,7 +50,7 @@ class Gathering:
         """Return the group with the lowest power of `image` that commutes, is new and keeps the group free, or None."""
         if any(not np.array_equal(image[each.image], each.image[image]) for each in self.generators):
             return None
-        order = cycle_length(image, self._first)
+        order = cycle_length(image, self.first)
         if not is_identity(power(image, order)):
             return None
         for divisor in divisors(order)[:-1]:
@@ -65,8 +65,8 @@ class Gathering:
         """Return the group with `added`, of which it already contains a power, or None if the result is not free."""
         if not self.generators:
             return None
-        number = steps_from(np.arange(len(self._compute)) == self._first, self.generators)
-        node, times = int(added.image[self._first]), 1
+        number = steps_from(np.arange(len(self._compute)) == self.first, self.generators)
+        node, times = int(added.image[self.first]), 1
         while number[node] < 0:
             node, times = int(added.image[node]), times + 1
         powers = _digits(int(number[node]), [each.order for each in self.generators])

@@ -74,7 +74,7 @@ class ImageSearch:
 
     def _grown(self, *, alike: bool) -> bool:
         """Add the symmetries with the longest cycles, and return whether there was one."""
-        start = int(np.argmax(self.graph.compute))
+        start = self.group.first
         found = _Finder(self.graph, self.budget, self.group, start, alike=alike).symmetries()
         found.sort(key=lambda image: -cycle_length(image, start))
         taken = [self.group.offer(image) for image in found if self.group.order < self.bound]

@@ -111,10 +111,12 @@ def _with_fewest_orbits(acting: Sequence[_Acting], compute: Mask) -> list[Genera
     """Return what some sorts can do together; a sort stays in place if the orbits would not be fewer with it."""
     chosen: list[_Acting] = []
     found: list[Generator] = []
-    for each in sorted(acting, key=lambda one: -int(compute[one.places].sum())):
-        tried = _together([*chosen, each], len(compute)) if each.group else []
-        if orbit_count(tried, compute) < orbit_count(found, compute):
-            chosen, found = [*chosen, each], tried
+    fewest = orbit_count(found, compute)
+    able = [each for each in acting if each.group]
+    for each in sorted(able, key=lambda one: -int(compute[one.places].sum())):
+        tried = _together([*chosen, each], len(compute))
+        if (count := orbit_count(tried, compute)) < fewest:
+            chosen, found, fewest = [*chosen, each], tried, count
     return found
 
 

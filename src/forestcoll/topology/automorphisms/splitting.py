@@ -89,7 +89,9 @@ def _missing(
     place = np.arange(len(which)) - np.repeat(np.cumsum(pairs) - pairs, pairs)
     source = members[first[tails[which]] + place // cells.size[heads[which]]]
     target = members[first[heads[which]] + place % cells.size[heads[which]]]
-    present = np.isin(source * graph.nodes + target, graph.source * graph.nodes + graph.target)
+    arcs = np.sort(graph.source * graph.nodes + graph.target)
+    wanted = source * graph.nodes + target
+    present = arcs[np.minimum(np.searchsorted(arcs, wanted), len(arcs) - 1)] == wanted
     free = ~present & (source != target)
     return source[free], target[free], labels[which[free]]
 

@@ -58,9 +58,10 @@ class Mi250(Recipe):
     def fill(self, network: TopologyBuilder) -> None:
         """As `Recipe.fill`."""
         add_gpus(network, self.boxes, self.gpus)
-        for box in range(self.boxes):
-            for (one, other), count in self._pairs().items():
-                network.add_duplex(gpu_id(box, one), gpu_id(box, other), count * self.fabric_bandwidth)
+        for (one, other), count in self._pairs().items():
+            bandwidth = count * self.fabric_bandwidth
+            for box in range(self.boxes):
+                network.add_duplex(gpu_id(box, one), gpu_id(box, other), bandwidth)
         join_boxes(network, self.boxes, self.gpus, self.ib_bandwidth)
 
     def _pairs(self) -> dict[tuple[int, int], int]:
