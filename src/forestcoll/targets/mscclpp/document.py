@@ -9,6 +9,8 @@ from typing import NamedTuple
 class OperationName(StrEnum):
     """What an operation does; the value is its `name` in files."""
 
+    __hash__ = str.__hash__  # that of `Enum` is a function of Python, and dictionaries call it for each operation
+
     NOTHING = "nop"
     BARRIER = "barrier"
     PUT = "put"
@@ -43,6 +45,8 @@ class OperationName(StrEnum):
 
 class ChannelType(StrEnum):
     """How a channel moves data; the value is its name in files."""
+
+    __hash__ = str.__hash__
 
     MEMORY = "memory"
     PORT = "port"
