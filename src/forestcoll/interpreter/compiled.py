@@ -161,7 +161,7 @@ class _Words:
             self.messages += type(place) is Message
         for dependency in after:
             words += dependency.block, dependency.instruction
-        self.words.extend(words + [*waits, *signals, *flushes] if waits or signals or flushes else words)
+        self.words.extend([*words, *waits, *signals, *flushes] if waits or signals or flushes else words)
 
 
 def _place(place: Place) -> tuple[int, int, int, int]:

@@ -16,7 +16,9 @@ def made_fast(cls: type[_Class]) -> type[_Class]:
     listed = fields(cls)  # type: ignore[arg-type]  # `cls` is a dataclass
     defaults = {each.name: each.default for each in listed if each.default is not MISSING}
     kw_only = "*, " if any(each.kw_only for each in listed) else ""
-    parameters = kw_only + ", ".join(f"{each.name}={each.name}" if each.name in defaults else each.name for each in listed)
+    parameters = kw_only + ", ".join(
+        f"{each.name}={each.name}" if each.name in defaults else each.name for each in listed
+    )
     lines = [f"def __new__(cls, {parameters}):", " self = make(open_class)"]
     lines += [f" self.{each.name} = {each.name}" for each in listed]
     lines += [" self.__class__ = cls", " return self"]
