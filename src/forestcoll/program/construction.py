@@ -25,9 +25,8 @@ def made_fast(cls: type[_Class]) -> type[_Class]:
     open_class = type(cls.__name__, (), {"__slots__": tuple(each.name for each in listed)})
     names: dict[str, Any] = {"make": object.__new__, "open_class": open_class, **defaults}
     exec("\n".join(lines), names)  # noqa: S102 (the text has only the names of fields, as that of `dataclass` itself)
-    cls.__new__ = names["__new__"]  # type: ignore[method-assign]
-    cls.__init__ = object.__init__  # type: ignore[misc]
-    cls.__reduce__ = _reduced  # type: ignore[method-assign]
+    for name, value in {"__new__": names["__new__"], "__init__": object.__init__, "__reduce__": _reduced}.items():
+        setattr(cls, name, value)
     return cls
 
 

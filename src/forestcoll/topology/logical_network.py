@@ -188,7 +188,8 @@ def _shared(topology: Topology, port: _Port, box_of: Mapping[int, int]) -> list[
     """
     nic = port.node
     near = _inner_neighbours(topology, nic, box_of)
-    over, behind = (nic,), sorted(near)
+    over: tuple[int, ...] = (nic,)
+    behind = sorted(near)
     if len(near) == 1 and not topology.nodes[behind[0]].is_compute:
         over = behind[0], nic
         port = replace(port, up=min(port.up, near[over[0]][1]), down=min(port.down, near[over[0]][0]))
