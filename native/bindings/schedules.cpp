@@ -150,7 +150,7 @@ bool is_proven(KeptProgram& kept, bool reduces, bool in_place, Cells starts, Cel
 
 NB_MODULE(_schedules, module) {
   using namespace forestcoll;
-  module.doc() = "Reading, writing and verifying the large arrays of schedules.";
+  module.doc() = "Reading, writing and verifying the large arrays of schedules, and verifying programs.";
   nb::class_<KeptRows>(module, "Rows", "Flat rows of integers.")
       .def(nb::init<Array<const std::int32_t>, Array<const Entry>>(), nb::arg("starts").noconvert(),
            nb::arg("entries").noconvert(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())

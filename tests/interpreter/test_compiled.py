@@ -3,9 +3,10 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import islice
+from typing import Any
 
 import pytest
-from mutations import MUTATIONS
+from mutations import MUTATIONS, with_instruction
 
 from forestcoll import generate
 from forestcoll.interpreter.checking import interpreted
@@ -50,6 +51,28 @@ def test_no_broken_program_is_proven(
 ) -> None:
     for broken in islice(mutate(program_for(SPECS[0], collective, options)), 0, None, 7):
         assert not is_proven(broken) or interpreted(broken).ok
+
+
+def changed_signals(program: Program) -> Iterator[Program]:
+    """A wait, a signal, a flush or a meeting is missing, or one is relaxed."""
+    for rank, block, number, each in program.instructions():
+        changes: list[dict[str, Any]] = [{name: ()} for name in ("waits", "signals", "flushes") if getattr(each, name)]
+        changes += [{"meets": not each.meets}, {"relaxed": not each.relaxed}]
+        for change in changes:
+            yield with_instruction(program, (rank, block, number), replace(each, **change))
+
+
+@pytest.mark.parametrize("options", [SIGNALS, IN_PLACE])
+@pytest.mark.parametrize("collective", COLLECTIVES)
+def test_no_program_with_changed_signals_is_proven_but_refused(collective: str, options: Options) -> None:
+    program = program_for(SPECS[0], collective, options)
+    proven = refused = 0
+    for changed in islice(changed_signals(program), 0, None, 17):
+        ok = interpreted(changed).ok
+        assert ok or not is_proven(changed)
+        proven, refused = proven + ok, refused + (not ok)
+    assert proven > 0
+    assert refused > 0
 
 
 def test_unusual_programs_are_left_to_the_interpreter() -> None:

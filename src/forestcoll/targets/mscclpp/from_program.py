@@ -22,6 +22,7 @@ from forestcoll.program import (
     Rank,
     Span,
     Task,
+    instruction_count,
     instruction_name,
 )
 from forestcoll.targets.letters import LETTERS
@@ -46,6 +47,9 @@ UNIT_BYTES = 2**17
 MAX_PLACE = 2**32 - 1
 """The last byte of a buffer that the executor can address."""
 
+MOST_AT_ONCE = 400_000
+"""The ranks of the plan of a program with more instructions are made, and checked, when they are read."""
+
 _Item = TypeVar("_Item")
 _TYPES = {ChannelKind.MEMORY: ChannelType.MEMORY, ChannelKind.PORT: ChannelType.PORT}
 
@@ -62,7 +66,9 @@ def from_program(program: Program, *, unit_bytes: int = UNIT_BYTES) -> Plan:
     names = {task: name for name, task in TASKS.items()}
     rounds = _rounds(program)
     tables = _Tables.of(program)
-    gpus = _Gpus(program, tables, rounds, unit_bytes)
+    gpus: Sequence[Gpu] = _Gpus(program, tables, rounds, unit_bytes)
+    if instruction_count(program) < MOST_AT_ONCE:
+        gpus = tuple(gpus)
     return Plan(
         name=program.name,
         collective=names.get(program.task, program.task.value),
@@ -147,7 +153,7 @@ def _sizes(rank: Rank, rounds: int) -> tuple[int, int, int]:
 
 @dataclass(frozen=True)
 class _Gpus(Sequence[Gpu]):
-    """The ranks of a plan, each made when it is read: those of a large program take gigabytes together."""
+    """The ranks of a plan, each made when it is read: those of a large program would take gigabytes together."""
 
     program: Program
     tables: "_Tables"
