@@ -22,6 +22,6 @@ def test_constructors_take_what_those_of_dataclasses_take() -> None:
     assert repr(SPAN) == f"Span(rank=1, buffer={Buffer.INPUT!r}, offset=2, count=3, packets=False)"
     assert Instruction() == Instruction(meets=True, sources=())
     with pytest.raises(TypeError):
-        Instruction(())  # type: ignore[misc]
+        Instruction(())  # type: ignore[call-arg]
     with pytest.raises(TypeError):
         Span(1, Buffer.INPUT)  # type: ignore[call-arg]

@@ -50,7 +50,7 @@ class Compiled:
     @staticmethod
     def of(program: Program) -> "Compiled | None":
         """Return `program` as the compiled code takes it, reading its ranks once; None if it is unusual or wrong."""
-        from forestcoll import _schedules
+        from forestcoll._schedules import Program as CompiledProgram
 
         if next(outline_faults(program), None) is not None:
             return None
@@ -59,7 +59,7 @@ class Compiled:
             outlines = [words.rank(program, number, rank) for number, rank in enumerate(program.ranks)]
             sizes = [size for each in outlines for size in (each.input_chunks, each.output_chunks, each.scratch_chunks)]
             channels = [number for each in program.channels for number in (_KINDS[each.kind], each.source, each.target)]
-            compiled = _schedules.Program(
+            compiled = CompiledProgram(
                 _frozen(words.words),
                 _frozen(words.block_ranks),
                 _frozen(words.block_lengths),
