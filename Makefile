@@ -62,13 +62,13 @@ CORE_SUITE := tests/core tests/forest_optimum tests/generation tests/allreduce t
 sanitize-core: SUITE := $(CORE_SUITE)
 sanitize-schedules: MODULE := _schedules
 sanitize-schedules: VARIABLE := FORESTCOLL_SCHEDULES
-sanitize-schedules: SUITE := tests/schedule tests/verification/trees
+sanitize-schedules: SUITE := tests/schedule tests/verification/trees tests/interpreter
 LIBRARY_address := libasan.so
 LIBRARY_core := libasan.so
 LIBRARY_schedules := libasan.so
 LIBRARY_thread := libtsan.so
 sanitize-core: ## run the tests of the native core with a core built for the address and undefined behaviour sanitizers
-sanitize-schedules: ## run the tests of reading, writing and verifying schedules with the same sanitizers
+sanitize-schedules: ## run the tests of reading, writing and verifying schedules and programs with the same sanitizers
 sanitize-%: $(STAMPS)/package $(STAMPS)/test
 	@echo "== Building $(MODULE) with -fsanitize=$(FLAGS)"
 	@$(call configure,sanitize-$*) -DCMAKE_BUILD_TYPE=Release -DFORESTCOLL_SANITIZE=$(FLAGS) >/dev/null
@@ -115,7 +115,7 @@ coverage: $(STAMPS)/package $(STAMPS)/test ## show what the fast tests execute o
 	$(BIN)/python benchmarks/covered.py python build/coverage/report.json
 
 # gcov counts how often each line runs. Old counts are removed, and the modules are compiled without much optimisation.
-coverage-native: SUITE := $(CORE_SUITE) tests/schedule tests/verification/trees tests/bounds tests/concurrent_flow tests/runtime
+coverage-native: SUITE := $(CORE_SUITE) tests/schedule tests/verification/trees tests/interpreter tests/bounds tests/concurrent_flow tests/runtime
 coverage-native: $(STAMPS)/package $(STAMPS)/test ## show the lines of the native code that no test executes
 	@echo "== Building the compiled modules with --coverage"
 	@$(call configure,coverage-native) -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-g -O1" \

@@ -1,5 +1,5 @@
-// The bindings of what reads, writes and verifies schedules: they convert Python values, look for Ctrl-C, and do
-// nothing else. Nothing here is used to make schedules.
+// The bindings of what reads, writes and verifies schedules, and of what verifies programs: they convert Python values,
+// look for Ctrl-C, and do nothing else. Nothing here is used to make schedules.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/vector.h>
@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "interpret/proof.h"
 #include "schedule/rows.h"
 #include "schedule/rows_text.h"
 #include "schedule/tree_walks.h"
@@ -111,12 +112,45 @@ nb::object examine(Marks is_compute, Marks takes_part, Marks may_end, Array<cons
   return nb::cast(to_array(examination.loads()));
 }
 
+using Words = Array<const interpret::Word>;
+using Cells = Array<const std::int64_t>;
+
+std::vector<interpret::Channel> channels_of(std::span<const interpret::Word> rows) {
+  std::vector<interpret::Channel> channels;
+  for (std::size_t first = 0; first + 2 < rows.size(); first += 3) {
+    channels.push_back({static_cast<interpret::Kind>(rows[first]), rows[first + 1], rows[first + 2]});
+  }
+  return channels;
+}
+
+// A program whose arrays belong to Python; the bindings keep them alive.
+struct KeptProgram {
+  KeptProgram(Words words, Words block_ranks, Words block_lengths, Words sizes, Words channels, interpret::Word slots,
+              interpret::Word slot_chunks)
+      : program{span_of(words), span_of(block_ranks),           span_of(block_lengths),
+                span_of(sizes), channels_of(span_of(channels)), slots,
+                slot_chunks},
+        places(program), form(program, places) {}
+  KeptProgram(const KeptProgram&) = delete;
+
+  interpret::Program program;
+  interpret::Places places;
+  interpret::Form form;
+};
+
+bool is_proven(KeptProgram& kept, bool reduces, bool in_place, Cells starts, Cells ends, Words first_sets,
+               Words first_chunks, Cells last_cells, Words last_sets, Words last_chunks) {
+  const interpret::Memory memory{span_of(starts),       span_of(ends),       in_place,           span_of(first_sets),
+                                 span_of(first_chunks), span_of(last_cells), span_of(last_sets), span_of(last_chunks)};
+  return interpret::Proof(kept.program, kept.places, kept.form, memory, reduces).holds(Signals());
+}
+
 }  // namespace
 }  // namespace forestcoll
 
 NB_MODULE(_schedules, module) {
   using namespace forestcoll;
-  module.doc() = "Reading, writing and verifying the large arrays of schedules.";
+  module.doc() = "Reading, writing and verifying the large arrays of schedules, and verifying programs.";
   nb::class_<KeptRows>(module, "Rows", "Flat rows of integers.")
       .def(nb::init<Array<const std::int32_t>, Array<const Entry>>(), nb::arg("starts").noconvert(),
            nb::arg("entries").noconvert(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
@@ -141,4 +175,16 @@ NB_MODULE(_schedules, module) {
   module.def("examine", &examine, nb::arg("is_compute").noconvert(), nb::arg("takes_part").noconvert(),
              nb::arg("may_end").noconvert(), nb::arg("sources").noconvert(), nb::arg("targets").noconvert(), "routes"_a,
              "phases"_a, "Return the load of each link, or None if a rule about routes or trees does not hold.");
+  nb::class_<KeptProgram>(module, "Program", "A program of messages, or of writes into the memory of other ranks.")
+      .def(nb::init<Words, Words, Words, Words, Words, interpret::Word, interpret::Word>(),
+           nb::arg("words").noconvert(), nb::arg("block_ranks").noconvert(), nb::arg("block_lengths").noconvert(),
+           nb::arg("sizes").noconvert(), nb::arg("channels").noconvert(), "slots"_a, "slot_chunks"_a,
+           nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>())
+      .def(
+          "is_well_formed", [](KeptProgram& kept) { return kept.form.holds(Signals()); },
+          "Return whether each instruction is well formed.")
+      .def("is_proven", &is_proven, "reduces"_a, "in_place"_a, nb::arg("starts").noconvert(),
+           nb::arg("ends").noconvert(), nb::arg("first_sets").noconvert(), nb::arg("first_chunks").noconvert(),
+           nb::arg("last_cells").noconvert(), nb::arg("last_sets").noconvert(), nb::arg("last_chunks").noconvert(),
+           "Return whether the well-formed program is proven to compute the right data.");
 }

@@ -1,4 +1,5 @@
-# The large arrays of schedules: read, written and verified. Only `schedule` and `verification` import this module.
+# The large arrays of schedules and programs: read, written and verified. Only `schedule`, `verification` and
+# `interpreter` import this module.
 
 from collections.abc import Sequence
 from typing import Any, TypeAlias
@@ -41,3 +42,28 @@ def examine(
     routes: Rows,
     phases: Sequence[Phase],
 ) -> npt.NDArray[np.int64] | None: ...
+
+class Program:
+    def __init__(
+        self,
+        words: npt.NDArray[np.int32],
+        block_ranks: npt.NDArray[np.int32],
+        block_lengths: npt.NDArray[np.int32],
+        sizes: npt.NDArray[np.int32],
+        channels: npt.NDArray[np.int32],
+        slots: int,
+        slot_chunks: int,
+    ) -> None: ...
+    def is_well_formed(self) -> bool: ...
+    def is_proven(
+        self,
+        reduces: bool,
+        in_place: bool,
+        starts: npt.NDArray[np.int64],
+        ends: npt.NDArray[np.int64],
+        first_sets: npt.NDArray[np.int32],
+        first_chunks: npt.NDArray[np.int32],
+        last_cells: npt.NDArray[np.int64],
+        last_sets: npt.NDArray[np.int32],
+        last_chunks: npt.NDArray[np.int32],
+    ) -> bool: ...

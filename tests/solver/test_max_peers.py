@@ -37,6 +37,16 @@ def test_a_schedule_with_two_peers_reaches_the_optimum_of_four_boxes(collective:
     assert report.optimal
 
 
+@pytest.mark.parametrize(
+    ("spec", "peers"), [("aws-p4d:boxes=4", 2), ("dgx-2:boxes=2", 1), ("dgx-a100:boxes=3,nics=true", 2)]
+)
+def test_ranks_behind_nics_that_are_switches_have_few_peers_and_lose_nothing(spec: str, peers: int) -> None:
+    schedule = generate(spec, max_peers=peers)
+    assert verify(schedule).optimal
+    assert _most_peers(schedule) == peers
+    assert schedule.algbw == optimum(spec).algbw
+
+
 def test_the_links_into_all_boxes_are_equally_busy() -> None:
     schedule = generate(BOXES, max_peers=2)
     fabric = schedule.topology.number("ib")

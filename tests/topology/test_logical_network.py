@@ -37,7 +37,8 @@ def test_logical_links_have_the_bandwidth_of_the_link_to_the_fabric(spread: Spre
         ("dgx-a100:boxes=4", 1, "trees over 4 boxes need at least 2 peers"),
         ("dgx-a100:boxes=1", 2, "it has no two boxes"),
         ("ring:nodes=4", 2, "it has no two boxes"),
-        ("dgx-a100:boxes=3,nics=true", 2, "joins its box to the fabric, not a compute node"),
+        ("aws-p5:boxes=3", 2, "has more than one NIC"),
+        ("superpod-b300:boxes=3", 2, "switch 'b0/nic0' has more than one full-duplex link"),
     ],
 )
 def test_other_networks_are_refused(spec: str, peers: int, message: str) -> None:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from forestcoll.interpreter.compiled import Compiled
 from forestcoll.interpreter.execution import fault_of_data
 from forestcoll.interpreter.local_order import is_proven
 from forestcoll.interpreter.memory import Memory
@@ -34,6 +35,14 @@ class Verdict:
 
 def check(program: Program) -> Verdict:
     """Return the verdict on `program`; it is always the same, because it does not depend on the order of a run."""
+    compiled = Compiled.of(program)
+    if compiled is not None and compiled.is_right():
+        return Verdict(None, None, compiled.instructions, compiled.messages)
+    return interpreted(program)
+
+
+def interpreted(program: Program) -> Verdict:
+    """Return the verdict of the interpreter in Python."""
     listed = [each for *_, each in program.instructions()]
     sizes = len(listed), sum(any(isinstance(place, Message) for place in each.targets) for each in listed)
     if (fault := first_malformed(program)) is not None:

@@ -7,12 +7,13 @@ numbers of chunks that add up to the part: first by largest remainders, then `ro
 tree may get none.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
 from math import lcm
+
+import numpy as np
 
 from forestcoll.errors import NoSolutionError
 from forestcoll.lowering.rounding import Crossings, balanced
@@ -163,23 +164,27 @@ def rounded(shares: Sequence[Fraction], total: int) -> tuple[int, ...]:
 
 def achieved(schedule: TreeSchedule, grid: Grid) -> Fraction:
     """Return the algbw of `schedule` with the shares that `grid` gives its trees, in the topology's unit."""
-    loads = _link_loads(schedule, grid)
-    slowest = max(
-        (Fraction(loads.get((link.source, link.target), 0), grid.chunks) / link.bandwidth)
-        for link in schedule.topology.links
-    )
+    loads, links = _link_loads(schedule, grid), schedule.topology.links
+    slowest = max(Fraction(load, grid.chunks) / link.bandwidth for link, load in zip(links, loads, strict=True))
     return 1 / slowest
 
 
-def _link_loads(schedule: TreeSchedule, grid: Grid) -> Mapping[tuple[int, int], int]:
-    routes = list(schedule.routes)
-    loads: dict[tuple[int, int], int] = {}
+def _link_loads(schedule: TreeSchedule, grid: Grid) -> list[int]:
+    """Return the chunks that each link carries; of several links with the same ends, the first one carries them."""
+    routes = schedule.routes
+    of_route = np.zeros(len(routes), dtype=np.int64)
     for phase, counts in zip(schedule.phases, grid.trees, strict=True):
-        of_route = [0] * len(routes)
-        for listed, count in zip(phase.routes, counts, strict=True):
-            for route in listed:
-                of_route[route] += count
-        for path, load in zip(routes, of_route, strict=True):
-            for hop in pairwise(path):
-                loads[hop] = loads.get(hop, 0) + load
-    return loads
+        lengths = np.diff(phase.routes.starts)
+        np.add.at(of_route, phase.routes.entries, np.repeat(np.array(counts, dtype=np.int64), lengths))
+    hops = np.diff(routes.starts) - 1
+    leaves = np.ones(len(routes.entries), dtype=np.bool_)
+    leaves[routes.starts[1:] - 1] = False
+    sends = np.flatnonzero(leaves)
+    nodes = len(schedule.topology.nodes)
+    ends = routes.entries[sends].astype(np.int64) * nodes + routes.entries[sends + 1]
+    pairs = np.array([link.source * nodes + link.target for link in schedule.topology.links], dtype=np.int64)
+    known, of_link = np.unique(pairs, return_inverse=True)
+    loads = np.zeros(len(known), dtype=np.int64)
+    np.add.at(loads, np.searchsorted(known, ends), np.repeat(of_route, hops))
+    listed: list[int] = loads[of_link].tolist()
+    return listed

@@ -26,8 +26,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Generic, TypeAlias, TypeVar
 
+import numpy as np
+
 from forestcoll.errors import NoSolutionError
 from forestcoll.lowering.cells import Cell, cells_of
+from forestcoll.lowering.chains import IntArray
 from forestcoll.lowering.fitting import Excess
 from forestcoll.lowering.flows import Flow
 from forestcoll.lowering.layout import Layout
@@ -105,13 +108,14 @@ def _placed(puts: Puts, cells: Sequence[Cell], limits: Limits) -> list[list[Cell
     comfortable = min(wanted or COMFORTABLE_BLOCKS, most or COMFORTABLE_BLOCKS)
     rooms: list[_Number] = []
     needs_of = _Known(_trees_of, partial(_needs, puts), cells)
+    ranks = len(puts.layout.parts)
     for cell in cells:
         needs = needs_of(cell)
         free = [each for each in rooms if not each.inner & cell.inner]
         order = [*free, *([] if len(rooms) < comfortable else sorted(rooms, key=lambda each: len(each.cells)))]
-        chosen = next((each for each in order if each.excess(needs) is None), None)
+        chosen = next((each for each in order if not each.is_full(needs) and each.excess(needs) is None), None)
         if chosen is None:
-            chosen = _Number(limits)
+            chosen = _Number(limits, np.zeros(ranks, dtype=np.int64))
             if (excess := chosen.excess(needs)) is not None:
                 return excess
             rooms.append(chosen)
@@ -138,11 +142,13 @@ class _Needs:
         operations: the number of operations.
         peers: the ranks that it writes to or that write to it.
         buffers: the buffers of other ranks that it writes.
+        row: the number of operations of every rank, also of those that do nothing.
     """
 
     operations: dict[int, int]
     peers: dict[int, frozenset[Peer]]
     buffers: dict[int, frozenset[Reached]]
+    row: IntArray
 
 
 _Trees: TypeAlias = tuple[int, ...]
@@ -192,7 +198,9 @@ def _needs(puts: Puts, cell: Cell) -> _Needs:
             for each in targets
             if isinstance(each, Span) and each.rank != rank
         )
-    return _Needs(numbers, peers, buffers)
+    row = np.zeros(len(puts.layout.parts), dtype=np.int64)
+    row[list(numbers)] = list(numbers.values())
+    return _Needs(numbers, peers, buffers, row)
 
 
 @dataclass
@@ -200,11 +208,15 @@ class _Number:
     """A block number, its cells, the ranks with children in them, and the resources that they need from its blocks."""
 
     limits: Limits
+    operations: IntArray
     cells: list[Cell] = field(default_factory=list)
     inner: set[int] = field(default_factory=set)
-    operations: dict[int, int] = field(default_factory=dict)
     peers: dict[int, frozenset[Peer]] = field(default_factory=dict)
     buffers: dict[int, frozenset[Reached]] = field(default_factory=dict)
+
+    def is_full(self, needs: _Needs) -> bool:
+        """Return whether a cell with these needs has too many operations, even without those at the ends of blocks."""
+        return self.limits.steps is not None and bool((self.operations + needs.row > self.limits.steps).any())
 
     def excess(self, needs: _Needs) -> Excess | None:
         """Return the limit that would be exceeded if a cell with these needs were added, or None."""
@@ -220,7 +232,7 @@ class _Number:
                         most = self.limits.channels_of_block
                         fits = f"fewer boxes, or the schedule of generate --max-peers {most}"
                         return Excess(name, count, most, f"rank {rank}", "" if kind is not ChannelKind.PORT else fits)
-            taken = self.operations.get(rank, 0) + more + _operations_at_ends(len(peers))
+            taken = int(self.operations[rank]) + more + _operations_at_ends(len(peers))
             if self.limits.steps is not None and taken > self.limits.steps:
                 return Excess("steps of a block", taken, self.limits.steps, f"rank {rank}")
         return None
@@ -229,8 +241,8 @@ class _Number:
         """Add a cell."""
         self.cells.append(cell)
         self.inner |= cell.inner
-        for rank, more in needs.operations.items():
-            self.operations[rank] = self.operations.get(rank, 0) + more
+        self.operations += needs.row
+        for rank in needs.operations:
             self.peers[rank] = self.peers.get(rank, _NO_PEERS) | needs.peers[rank]
             self.buffers[rank] = self.buffers.get(rank, _NO_BUFFERS) | needs.buffers[rank]
 

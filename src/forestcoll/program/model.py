@@ -48,11 +48,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
+from forestcoll.program.construction import made_fast
 from forestcoll.program.task import Task
 
 
 class Buffer(StrEnum):
     """A buffer that every rank has; the value is its name in messages."""
+
+    __hash__ = str.__hash__  # that of `Enum` is a function of Python, and dictionaries call it for each instruction
 
     INPUT = "input"
     """The contribution of the rank. In place, one of input and output is the other or a part of it: see `Task`."""
@@ -64,6 +67,8 @@ class Buffer(StrEnum):
 
 class ChannelKind(StrEnum):
     """How data moves from one rank to another."""
+
+    __hash__ = str.__hash__
 
     FIFO = "fifo"
     """Messages, in order. The sender copies each message into slots that the receiver empties: see `Program.slots`.
@@ -84,6 +89,7 @@ class Protocol(StrEnum):
     LL128 = "LL128"
 
 
+@made_fast
 @dataclass(frozen=True, slots=True)
 class Span:
     """`count` chunks of a `buffer` of `rank`, from number `offset`.
@@ -109,6 +115,7 @@ class Span:
         return Span(self.rank, self.buffer, self.offset + times * self.count, self.count, self.packets)
 
 
+@made_fast
 @dataclass(frozen=True, slots=True)
 class Message:
     """The next `count` chunks of a FIFO channel: received where it is a source, sent where it is a target.
@@ -165,6 +172,7 @@ class Channel:
     number: int = 0
 
 
+@made_fast
 @dataclass(frozen=True, slots=True)
 class Dependency:
     """Instruction number `instruction` of block number `block` of the same rank, and all before it, must be done."""
@@ -181,6 +189,7 @@ class Barrier:
     blocks: int
 
 
+@made_fast
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Instruction:
     """One instruction of a block; the docstring of the module states the order in which its parts take effect.

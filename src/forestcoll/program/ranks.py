@@ -11,23 +11,24 @@ class DeferredRanks(Sequence[Rank]):
 
     Attributes:
         blocks: for each rank, the number of its blocks.
-        messages: for each channel of the program, the number of messages.
-        instructions: the number of instructions of all ranks.
+        messages: for each channel of the program, the number of messages; None if it is counted when it is needed.
+        instructions: the number of instructions of all ranks; None if it is counted when it is needed.
     """
 
     def __init__(
         self,
         make: Callable[[int], Rank],
         blocks: Sequence[int],
-        messages: Sequence[int],
-        instructions: int,
+        messages: Sequence[int] | None = None,
+        instructions: int | None = None,
         *,
         keeps: bool = False,
     ) -> None:
         """Use `make` to make the rank with a number; `keeps`: all ranks are kept."""
         self._make, self._keeps = make, keeps
         self._made: dict[int, Rank] = {}
-        self.blocks, self.messages, self.instructions = tuple(blocks), tuple(messages), instructions
+        self.blocks, self.instructions = tuple(blocks), instructions
+        self.messages = None if messages is None else tuple(messages)
 
     def __len__(self) -> int:
         return len(self.blocks)
@@ -59,12 +60,13 @@ def block_counts(program: Program) -> Sequence[int]:
 def instruction_count(program: Program) -> int:
     """Return the number of instructions of all ranks."""
     ranks = program.ranks
-    return ranks.instructions if isinstance(ranks, DeferredRanks) else sum(1 for _ in program.instructions())
+    known = ranks.instructions if isinstance(ranks, DeferredRanks) else None
+    return sum(1 for _ in program.instructions()) if known is None else known
 
 
 def message_counts(program: Program) -> Sequence[int]:
     """Return the number of messages of each channel."""
-    if isinstance(program.ranks, DeferredRanks):
+    if isinstance(program.ranks, DeferredRanks) and program.ranks.messages is not None:
         return program.ranks.messages
     counts = [0] * len(program.channels)
     for *_, instruction in program.instructions():

@@ -46,17 +46,28 @@ def first_malformed(program: Program) -> Fault | None:
 
 
 def _faults(program: Program) -> Iterator[Fault]:
-    yield from (Fault(*each) for each in _of_program(program))
+    yield from outline_faults(program)
     for number, rank in enumerate(program.ranks):
-        yield from (Fault(*each, rank=number) for each in _of_rank(program, number, rank))
+        yield from buffer_faults(program, number, rank)
+        yield from (Fault(*each, rank=number) for each in _of_barriers(rank))
     for number, block, place, instruction in program.instructions():
         for rule, message in _of_instruction(program, number, instruction):
             yield fault_at(rule, message, program, (number, block, place))
     yield from _of_channel_ends(program)
     for number, rank in enumerate(program.ranks):
         for place, block_ in enumerate(rank.blocks):
-            if wrong := _wrong_loop(block_):
+            if wrong := wrong_loop(block_):
                 yield Fault(*wrong, number, block_name(program, number, place))
+
+
+def outline_faults(program: Program) -> Iterator[Fault]:
+    """Yield what is wrong with a program whatever its ranks do: its task, its channels, its groups."""
+    return (Fault(*each) for each in _of_program(program))
+
+
+def buffer_faults(program: Program, number: int, rank: Rank) -> Iterator[Fault]:
+    """Yield what is wrong with the buffers and semaphores of rank number `number`."""
+    return (Fault(*each, rank=number) for each in _of_buffers(program, number, rank))
 
 
 def _of_program(program: Program) -> Complaints:
@@ -106,7 +117,7 @@ def _of_channel(program: Program, number: int, channel: Channel) -> Complaints:
         yield "channel-ends", f"channel {number} leads {names}; it needs two of the ranks 0 to {ranks - 1}"
 
 
-def _of_rank(program: Program, number: int, rank: Rank) -> Complaints:
+def _of_buffers(program: Program, number: int, rank: Rank) -> Complaints:
     sizes = (rank.input_chunks, rank.output_chunks, rank.scratch_chunks)
     if min(sizes) < 0:
         yield "buffer-size", f"buffers have {sizes} chunks; they need 0 or more"
@@ -117,6 +128,9 @@ def _of_rank(program: Program, number: int, rank: Rank) -> Complaints:
         have = buffer_chunks(rank, buffer)
         if program.out_of_place and have < need:
             yield "buffer-small", f"the {buffer} buffer has {have} chunks; {program.task} puts {need} there"
+
+
+def _of_barriers(rank: Rank) -> Complaints:
     meetings: dict[int, set[int]] = {}
     for place, block in enumerate(rank.blocks):
         for barrier in (each.barrier for each in block.instructions if each.barrier is not None):
@@ -317,7 +331,7 @@ def _ends(program: Program, instruction: Instruction) -> Iterator[tuple[int, str
         yield channel, "hands to" if program.channels[channel].kind is ChannelKind.PORT else "signals over"
 
 
-def _wrong_loop(block: Block) -> tuple[str, str] | None:
+def wrong_loop(block: Block) -> tuple[str, str] | None:
     """Return the rule and the message of the first loop that is wrong, or None."""
     end = 0
     for loop in block.loops:

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from forestcoll.errors import InputError, InternalError
-from forestcoll.files import parse_document, write_bytes, write_text
+from forestcoll.files import write_bytes, write_text
 from forestcoll.interpreter import check
 from forestcoll.lowering import UNLIMITED, Lowering, Options, Placement, Style, lower, lowerer_for
 from forestcoll.program import Fault, Program
@@ -323,7 +323,7 @@ def _plan(schedule: Schedule, options: Options, lowering: Lowering | None, progr
     lowering = lowering or lower(schedule, options, mscclpp.limits())
     progress.begin("writing the file and reading it back")
     text = _joined(mscclpp.emit(mscclpp.from_program(lowering.program, unit_bytes=options.round_bytes)))
-    plan = mscclpp.plan_from_document(parse_document(text.encode(), _EXPORTED), where=str(_EXPORTED))
+    plan = mscclpp.parse_plan(text, where=str(_EXPORTED))
     _certify(mscclpp.plan_fault(plan))
     progress.begin("executing on symbolic data")
     _certify_program(mscclpp.to_program(plan, root=lowering.program.root))

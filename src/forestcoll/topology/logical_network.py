@@ -23,11 +23,13 @@ What is lost is the difference between the optima of the two networks, which are
   from each node; e ≥ 1, and e ≥ |D| - |A| + 1. So |A| · e ≥ |D|, both if |A| ≤ |D| and if |A| > |D|.)
 
 Inside a box, ranks with other numbers can only be reached over the links of the box. If these limit the algbw, the
-optimum of the logical network can be lower.
+optimum of the logical network can be lower. A NIC that is a switch has no peers itself: the compute nodes behind it
+share its bandwidth equally, and keep the rest of their links to it for traffic within the box.
 """
 
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
@@ -58,7 +60,7 @@ class LogicalNetwork:
 
     Attributes:
         topology: the network; its nodes have the numbers of the network that it was made from.
-        paths: the switches of the fabric, in order, that each logical link passes through, by its ends.
+        paths: the NICs and switches of the fabric, in order, that each logical link passes through, by its ends.
         distances: the distances between boxes that are joined.
     """
 
@@ -69,12 +71,22 @@ class LogicalNetwork:
 
 @dataclass(frozen=True)
 class _Port:
-    """The link of a compute node to the fabric, in both directions."""
+    """The link of a compute node to the fabric, in both directions.
+
+    Attributes:
+        node: the compute node.
+        switch: the switch of the fabric that the link leads to.
+        up: the bandwidth to the fabric.
+        down: the bandwidth from the fabric.
+        over: the switches of the box between the node and the fabric: none, a NIC, or a PCIe switch and a NIC. Several
+            nodes may share a NIC; each has an equal part of its bandwidth.
+    """
 
     node: int
     switch: int
     up: Fraction
     down: Fraction
+    over: tuple[int, ...] = ()
 
 
 def logical_network(topology: Topology, max_peers: int, spread: Spread) -> LogicalNetwork:
@@ -82,7 +94,7 @@ def logical_network(topology: Topology, max_peers: int, spread: Spread) -> Logic
 
     Raises:
         InputError: `max_peers` is too small, or the network does not consist of equal boxes behind a fabric that is not
-            oversubscribed, with at most one link for each compute node.
+            oversubscribed, with at most one link for each compute node, its own or that of a NIC of the box.
 
     Example:
         >>> from forestcoll import build_topology
@@ -97,14 +109,30 @@ def logical_network(topology: Topology, max_peers: int, spread: Spread) -> Logic
         raise InputError(f"max_peers is {max_peers}; trees over {len(ports)} boxes need at least {least} peers")
     parts = _parts(len(ports), distances, spread)
     links, paths = _joined(topology, ports, parts)
-    fabric = {each.switch for box in ports for each in box}.union(*paths.values())
-    kept = tuple(each for each in topology.links if each.source not in fabric and each.target not in fabric)
+    inner = {switch for box in ports for each in box for switch in each.over}
+    fabric = {each.switch for box in ports for each in box}.union(*paths.values()) - inner
+    kept = _inside(topology, ports, fabric)
     nodes = tuple(
         replace(each, multicast=False, aggregation=False) if number in fabric else each
         for number, each in enumerate(topology.nodes)
     )
     ordered = tuple(sorted((*kept, *links), key=lambda each: (each.source, each.target)))
     return LogicalNetwork(replace(topology, nodes=nodes, links=ordered), paths, distances)
+
+
+def _inside(topology: Topology, ports: Sequence[Sequence[_Port]], fabric: AbstractSet[int]) -> tuple[Link, ...]:
+    """Return the links inside boxes, without the bandwidth to NICs that logical links use."""
+    used: dict[tuple[int, int], Fraction] = defaultdict(Fraction)
+    for each in (each for box in ports for each in box):
+        for one, other in pairwise((each.node, *each.over)):
+            used[one, other] += each.up
+            used[other, one] += each.down
+    links = (
+        replace(each, bandwidth=each.bandwidth - used[each.source, each.target])
+        for each in topology.links
+        if each.source not in fabric and each.target not in fabric
+    )
+    return tuple(each for each in links if each.bandwidth > 0)
 
 
 def _parts(boxes: int, distances: Sequence[int], spread: Spread) -> dict[int, Fraction]:
@@ -138,22 +166,65 @@ def _ports(topology: Topology) -> list[list[_Port]]:
             down[link.target].append(link)
     ports: list[list[_Port]] = [[] for _ in range(max(box_of.values()) + 1)]
     for node in sorted({*up, *down}):
-        ports[box_of[node]].append(_port(topology, node, up[node], down[node]))
+        port = _port(topology, node, up[node], down[node])
+        ports[box_of[node]] += [port] if topology.nodes[node].is_compute else _shared(topology, port, box_of)
+    for listed in ports:
+        listed.sort(key=lambda each: each.node)
     _check_equal(topology, ports)
     return ports
 
 
 def _port(topology: Topology, node: int, up: Sequence[Link], down: Sequence[Link]) -> _Port:
-    if not topology.nodes[node].is_compute:
-        raise _refused(topology, f"switch {_name(topology, node)} joins its box to the fabric, not a compute node")
     if len(up) != 1 or len(down) != 1 or up[0].target != down[0].source:
-        raise _refused(
-            topology, f"compute node {_name(topology, node)} has more than one full-duplex link to the fabric"
-        )
+        kind = "compute node" if topology.nodes[node].is_compute else "switch"
+        raise _refused(topology, f"{kind} {_name(topology, node)} has more than one full-duplex link to the fabric")
     return _Port(node, up[0].target, up[0].bandwidth, down[0].bandwidth)
 
 
+def _shared(topology: Topology, port: _Port, box_of: Mapping[int, int]) -> list[_Port]:
+    """Return the ports of the compute nodes behind a NIC that is a switch, which share its port equally.
+
+    They have links to the NIC, or to a PCIe switch, whose compute nodes are divided among its NICs in their order.
+    """
+    nic = port.node
+    near = _inner_neighbours(topology, nic, box_of)
+    over: tuple[int, ...] = (nic,)
+    behind = sorted(near)
+    if len(near) == 1 and not topology.nodes[behind[0]].is_compute:
+        over = behind[0], nic
+        port = replace(port, up=min(port.up, near[over[0]][1]), down=min(port.down, near[over[0]][0]))
+        near = _inner_neighbours(topology, over[0], box_of)
+        behind = _of_nic(topology, nic, sorted(near))
+    if not behind or not all(topology.nodes[each].is_compute for each in behind):
+        raise _refused(
+            topology, f"switch {_name(topology, nic)} joins its box to the fabric, not a compute node or a NIC"
+        )
+    up, down = port.up / len(behind), port.down / len(behind)
+    return [_Port(each, port.switch, min(up, near[each][0]), min(down, near[each][1]), over) for each in behind]
+
+
+def _of_nic(topology: Topology, nic: int, around: Sequence[int]) -> list[int]:
+    """Return the compute nodes at a PCIe switch that use one of its NICs; none if they cannot be divided equally."""
+    nodes = [each for each in around if topology.nodes[each].is_compute]
+    nics = [each for each in around if not topology.nodes[each].is_compute]
+    count, rest = divmod(len(nodes), len(nics))
+    return [] if rest else nodes[count * nics.index(nic) :][:count]
+
+
+def _inner_neighbours(
+    topology: Topology, switch: int, box_of: Mapping[int, int]
+) -> dict[int, tuple[Fraction, Fraction]]:
+    """Return the nodes of its box that a switch has full-duplex links to, and the bandwidths to and from it."""
+    into = {each.source: each.bandwidth for each in topology.links if each.target == switch}
+    out = {each.target: each.bandwidth for each in topology.links if each.source == switch}
+    inside = (each for each in into if each in out and box_of.get(each) == box_of[switch])
+    return {each: (into[each], out[each]) for each in inside}
+
+
 def _check_equal(topology: Topology, ports: Sequence[Sequence[_Port]]) -> None:
+    for one, other in (pair for listed in ports for pair in pairwise(listed)):
+        if one.node == other.node:
+            raise _refused(topology, f"compute node {_name(topology, one.node)} has more than one NIC")
     first = [(each.up, each.down) for each in ports[0]]
     for box, listed in enumerate(ports):
         if not listed or [(each.up, each.down) for each in listed] != first:
@@ -175,7 +246,7 @@ def _joined(
             bandwidth = min(here.up, there.down) * parts[distance]
             path = routes.path(here.switch, there.switch)
             links.append(Link(here.node, there.node, bandwidth))
-            paths[here.node, there.node] = path
+            paths[here.node, there.node] = (*here.over, *path, *reversed(there.over))
             for hop in pairwise(path):
                 loads[hop] += bandwidth
     routes.check(loads)
@@ -239,7 +310,7 @@ def _previous(source: int, targets: Mapping[int, Sequence[int]]) -> dict[int, in
 
 
 def _refused(topology: Topology, reason: str) -> InputError:
-    needed = "it needs equal boxes behind switches, with one link for each compute node"
+    needed = "it needs equal boxes behind switches, with one link for each compute node or NIC"
     return InputError(f"{topology.name}: max_peers does not apply: {reason}; {needed}")
 
 

@@ -13,6 +13,8 @@ NONE = -1
 class StepType(StrEnum):
     """What a step does; the value is its `type` in the file."""
 
+    __hash__ = str.__hash__  # that of `Enum` is a function of Python, and sets call it for each step
+
     SEND = "s"
     RECEIVE = "r"
     RECEIVE_COPY_SEND = "rcs"

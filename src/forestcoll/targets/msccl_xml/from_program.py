@@ -1,6 +1,6 @@
 """Converts a program into MSCCL XML."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from forestcoll.errors import InputError
@@ -120,7 +120,8 @@ class _Draft:
         """Write all steps; their dependencies are still numbers of instructions, and are stored separately."""
         pending: tuple[Dependency, ...] = ()
         for place, instruction in enumerate(self._source.instructions):
-            pending += tuple(each for each in instruction.after if each not in pending)
+            if instruction.after:
+                pending += tuple(each for each in instruction.after if each not in pending)
             for step in self._steps(place, instruction):
                 nops = max(len(pending) - 1, 0)
                 self.steps += [_NOP] * nops + [step]
@@ -166,29 +167,32 @@ class _Draft:
         receive = into[0].source if into else NONE
         return send, receive, numbers.pop() if numbers else 0
 
-    def _steps(self, place: int, instruction: Instruction) -> Iterator[Step]:
-        if not instruction.places:
+    def _steps(self, place: int, instruction: Instruction) -> Iterable[Step]:
+        if not instruction.sources and not instruction.targets:
             if instruction.waits or instruction.signals or instruction.barrier or instruction.acquires:
                 raise InputError(f"{self._name(place)}: MSCCL XML has no signals, semaphores or barriers")
-            return
-        received = [each for each in instruction.sources if isinstance(each, Message)]
-        read = [self._own(place, each) for each in instruction.sources if not isinstance(each, Message)]
-        sent = [each for each in instruction.targets if isinstance(each, Message)]
-        written = [self._own(place, each) for each in instruction.targets if not isinstance(each, Message)]
-        if len(received) > 1 or len(sent) > 1 or len(written) > 1:
+            return ()
+        received, read = self._parts(place, instruction.sources)
+        sent, written = self._parts(place, instruction.targets)
+        if received > 1 or sent > 1 or len(written) > 1:
             raise InputError(f"{self._name(place)}: MSCCL XML has no step with as many sources and targets")
         if not received and not sent and len(read) > 1:
-            yield from _sum(read, written[0])
-            return
-        key = (bool(received), bool(read), bool(written), bool(sent))
-        if key not in _ONE_MESSAGE or len(read) > 1:
+            return _sum(read, written[0])
+        kind = _ONE_MESSAGE.get((bool(received), bool(read), bool(written), bool(sent)))
+        if kind is None or len(read) > 1:
             raise InputError(f"{self._name(place)}: MSCCL XML has no step with these sources and targets")
-        yield _step(_ONE_MESSAGE[key], read[0] if read else None, written[0] if written else None, instruction.count)
+        return (_step(kind, read[0] if read else None, written[0] if written else None, instruction.count),)
 
-    def _own(self, place: int, span: Place) -> Span:
-        if not isinstance(span, Span) or span.rank != self.rank or span.packets:
-            raise InputError(f"{self._name(place)}: MSCCL XML reaches only a rank's own memory, without packets")
-        return span
+    def _parts(self, place: int, places: tuple[Place, ...]) -> tuple[int, list[Span]]:
+        """Return the number of messages among `places`, and the spans."""
+        spans = []
+        for each in places:
+            if isinstance(each, Message):
+                continue
+            if not isinstance(each, Span) or each.rank != self.rank or each.packets:
+                raise InputError(f"{self._name(place)}: MSCCL XML reaches only a rank's own memory, without packets")
+            spans.append(each)
+        return len(places) - len(spans), spans
 
 
 _NOP = Step(0, StepType.NOTHING, "i", NONE, "o", NONE, 0, NONE, NONE, awaited=False)
@@ -206,18 +210,9 @@ def _sum(read: list[Span], target: Span) -> Iterator[Step]:
 
 
 def _step(kind: StepType, source: Span | None, target: Span | None, count: int) -> Step:
-    return Step(
-        number=0,
-        type=kind,
-        source_buffer="i" if source is None else LETTERS[source.buffer],
-        source_offset=0 if source is None else source.offset,
-        target_buffer="o" if target is None else LETTERS[target.buffer],
-        target_offset=0 if target is None else target.offset,
-        chunks=count,
-        awaited_block=NONE,
-        awaited_step=NONE,
-        awaited=False,
-    )
+    read = ("i", 0) if source is None else (LETTERS[source.buffer], source.offset)
+    written = ("o", 0) if target is None else (LETTERS[target.buffer], target.offset)
+    return Step(0, kind, *read, *written, count, NONE, NONE, awaited=False)
 
 
 def _channels(program: Program, places: Iterator[tuple[Place, ...]]) -> list[Channel]:

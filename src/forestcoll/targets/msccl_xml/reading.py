@@ -19,6 +19,8 @@ MAX_BYTES = 512 * 2**20
 
 _PARENTS = {"algo": None, "gpu": "algo", "tb": "gpu", "step": "tb"}
 _TYPES = {kind.value: kind for kind in StepType}
+_BUFFERS = {letter: letter for letter in "ios"}
+_FLAGS = {"0": False, "1": True}
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,17})\Z")
 _MOST_ODDITIES = 3
 _BROKEN = "a tab or a line break within a tag"
@@ -151,6 +153,25 @@ class _Reader:
             self._blocks = []
 
     def _step(self, attributes: dict[str, str]) -> Step:
+        """Return a step; nearly all of its numbers are known from earlier ones."""
+        known = self._integers
+        try:
+            return Step(
+                known[attributes["s"]],
+                _TYPES[attributes["type"]],
+                _BUFFERS[attributes["srcbuf"]],
+                known[attributes["srcoff"]],
+                _BUFFERS[attributes["dstbuf"]],
+                known[attributes["dstoff"]],
+                known[attributes["cnt"]],
+                known[attributes["depid"]],
+                known[attributes["deps"]],
+                _FLAGS[attributes["hasdep"]],
+            )
+        except KeyError:
+            return self._checked_step(attributes)
+
+    def _checked_step(self, attributes: dict[str, str]) -> Step:
         kind = attributes.get("type", "")
         if kind not in _TYPES:
             known = ", ".join(StepType)
@@ -171,7 +192,7 @@ class _Reader:
 
     def _buffer(self, attributes: Mapping[str, str], name: str) -> str:
         value = attributes.get(name, "")
-        if value not in {"i", "o", "s"}:
+        if value not in _BUFFERS:
             raise InputError(f"{self._line()}: <step> has {name} {shown(value)}; expected i, o or s")
         return value
 

@@ -62,11 +62,12 @@ def _out_of_place(algorithm: Algorithm) -> bool:
 def _connections(algorithm: Algorithm) -> Iterator[tuple[int, int, int]]:
     """Yield sender, receiver and channel of every connection that is used, without repetition."""
     used = set()
-    for gpu, block, step in algorithm.steps():
-        if step.type.sends:
-            used.add((gpu.rank, block.send_peer, block.channel))
-        if step.type.receives:
-            used.add((block.receive_peer, gpu.rank, block.channel))
+    for gpu in algorithm.gpus:
+        for block in gpu.blocks:
+            if any(_PARTS[step.type][3] for step in block.steps):
+                used.add((gpu.rank, block.send_peer, block.channel))
+            if any(_PARTS[step.type][2] for step in block.steps):
+                used.add((block.receive_peer, gpu.rank, block.channel))
     yield from used
 
 
@@ -86,21 +87,26 @@ def _block(rank: int, block: document.Block, channels: dict[tuple[int, int, int]
     return model.Block(tuple(_instruction(rank, step, into, out) for step in block.steps))
 
 
+_PARTS = {kind: (kind.reads_source, kind.writes_target, kind.receives, kind.sends) for kind in StepType}
+"""For each type of step, whether it reads its source, writes its target, receives, and sends."""
+
+
 def _instruction(rank: int, step: Step, into: int, out: int) -> model.Instruction:
     after = () if step.awaited_block == NONE else (model.Dependency(step.awaited_block, step.awaited_step),)
-    if step.type is StepType.NOTHING:
-        return model.Instruction(after=after, step=step.number)
-    source = _span(rank, step.source_buffer, step.source_offset, step.chunks) if step.type.reads_source else None
-    target = _span(rank, step.target_buffer, step.target_offset, step.chunks) if step.type.writes_target else None
-    received = model.Message(into, step.chunks) if step.type.receives else None
-    sent = model.Message(out, step.chunks) if step.type.sends else None
-    kept = target if step.type is StepType.REDUCE else None
-    return model.Instruction(
-        sources=tuple(place for place in (kept, received, source) if place is not None),
-        targets=tuple(place for place in (target, sent) if place is not None),
-        after=after,
-        step=step.number,
-    )
+    reads, writes, receives, sends = _PARTS[step.type]
+    sources: tuple[model.Place, ...] = ()
+    targets: tuple[model.Place, ...] = ()
+    if writes:
+        targets = (_span(rank, step.target_buffer, step.target_offset, step.chunks),)
+        if step.type is StepType.REDUCE:
+            sources = targets
+    if receives:
+        sources = (*sources, model.Message(into, step.chunks))
+    if reads:
+        sources = (*sources, _span(rank, step.source_buffer, step.source_offset, step.chunks))
+    if sends:
+        targets = (*targets, model.Message(out, step.chunks))
+    return model.Instruction(sources=sources, targets=targets, after=after, step=step.number)
 
 
 def _span(rank: int, buffer: str, offset: int, count: int) -> model.Span:

@@ -1,6 +1,6 @@
 """An MSCCL++ plan (schema of 0.9) as a value: the content of a file, whether or not a runtime would load it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 class OperationName(StrEnum):
     """What an operation does; the value is its `name` in files."""
+
+    __hash__ = str.__hash__  # that of `Enum` is a function of Python, and dictionaries call it for each operation
 
     NOTHING = "nop"
     BARRIER = "barrier"
@@ -43,6 +45,8 @@ class OperationName(StrEnum):
 
 class ChannelType(StrEnum):
     """How a channel moves data; the value is its name in files."""
+
+    __hash__ = str.__hash__
 
     MEMORY = "memory"
     PORT = "port"
@@ -201,14 +205,14 @@ class Plan:
         alignment: `buffer_alignment`, in bytes.
         least_bytes: `min_message_size`.
         most_bytes: `max_message_size`.
-        gpus: the ranks, in the order of the file.
+        gpus: the ranks, in the order of the file; those of a program are made when they are read.
     """
 
     name: str
     collective: str
     protocol: str
     in_place: bool
-    gpus: tuple[Gpu, ...]
+    gpus: Sequence[Gpu]
     reuse_resources: bool = False
     double_scratch: bool = False
     threads: int = 1024

@@ -7,7 +7,7 @@ becomes a pipeline; a chunk of the plan then stands for as many chunks of the pr
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import TypeVar, overload
 
 from forestcoll.errors import InputError
 from forestcoll.program import (
@@ -19,8 +19,10 @@ from forestcoll.program import (
     Place,
     Program,
     Protocol,
+    Rank,
     Span,
     Task,
+    instruction_count,
     instruction_name,
 )
 from forestcoll.targets.letters import LETTERS
@@ -45,6 +47,9 @@ UNIT_BYTES = 2**17
 MAX_PLACE = 2**32 - 1
 """The last byte of a buffer that the executor can address."""
 
+MOST_AT_ONCE = 400_000
+"""The ranks of the plan of a program with more instructions are made, and checked, when they are read."""
+
 _Item = TypeVar("_Item")
 _TYPES = {ChannelKind.MEMORY: ChannelType.MEMORY, ChannelKind.PORT: ChannelType.PORT}
 
@@ -61,7 +66,9 @@ def from_program(program: Program, *, unit_bytes: int = UNIT_BYTES) -> Plan:
     names = {task: name for name, task in TASKS.items()}
     rounds = _rounds(program)
     tables = _Tables.of(program)
-    gpus = tuple(_gpu(program, rank, tables, rounds, unit_bytes) for rank in range(len(program.ranks)))
+    gpus: Sequence[Gpu] = _Gpus(program, tables, rounds, unit_bytes)
+    if instruction_count(program) < MOST_AT_ONCE:
+        gpus = tuple(gpus)
     return Plan(
         name=program.name,
         collective=names.get(program.task, program.task.value),
@@ -69,18 +76,19 @@ def from_program(program: Program, *, unit_bytes: int = UNIT_BYTES) -> Plan:
         in_place=program.in_place and not program.out_of_place,
         gpus=gpus,
         double_scratch=program.protocol is Protocol.LL,
-        most_bytes=_most_bytes(program, gpus),
+        most_bytes=_most_bytes(program, rounds),
     )
 
 
-def _most_bytes(program: Program, gpus: Sequence[Gpu]) -> int:
+def _most_bytes(program: Program, rounds: int) -> int:
     """Return the greatest size of a message, in bytes: the executor stores offsets within buffers in 32 bits.
 
     Packets take twice the space, in each half of the scratch buffer.
     """
-    chunks = max(max(gpu.input_chunks, gpu.output_chunks, gpu.scratch_chunks) for gpu in gpus)
+    sizes = [_sizes(rank, rounds) for rank in program.ranks]
+    chunks = max(map(max, sizes))
     room = (MAX_PLACE + 1) // 4 if program.protocol is Protocol.LL else MAX_PLACE + 1
-    message = gpus[0].output_chunks if program.task is Task.ALLGATHER else gpus[0].input_chunks
+    message = sizes[0][1 if program.task is Task.ALLGATHER else 0]
     return room // chunks * message
 
 
@@ -138,6 +146,33 @@ class _Tables:
         return _Tables(peers, numbers)
 
 
+def _sizes(rank: Rank, rounds: int) -> tuple[int, int, int]:
+    """Return the sizes of the input, the output and the scratch buffer in chunks of the plan."""
+    return rank.input_chunks // rounds, rank.output_chunks // rounds, -(-rank.scratch_chunks // rounds)
+
+
+@dataclass(frozen=True)
+class _Gpus(Sequence[Gpu]):
+    """The ranks of a plan, each made when it is read: those of a large program would take gigabytes together."""
+
+    program: Program
+    tables: "_Tables"
+    rounds: int
+    unit_bytes: int
+
+    def __len__(self) -> int:
+        return len(self.program.ranks)
+
+    @overload
+    def __getitem__(self, number: int) -> Gpu: ...
+    @overload
+    def __getitem__(self, number: slice) -> tuple[Gpu, ...]: ...
+    def __getitem__(self, number: int | slice) -> Gpu | tuple[Gpu, ...]:
+        if isinstance(number, slice):
+            return tuple(self[each] for each in range(*number.indices(len(self))))
+        return _gpu(self.program, range(len(self))[number], self.tables, self.rounds, self.unit_bytes)
+
+
 def _gpu(program: Program, rank: int, tables: _Tables, rounds: int, unit_bytes: int) -> Gpu:
     each = program.ranks[rank]
     remote: dict[tuple[int, str], set[ChannelType]] = {}
@@ -147,11 +182,12 @@ def _gpu(program: Program, rank: int, tables: _Tables, rounds: int, unit_bytes: 
         writer = _Writer(program, rank, number, tables, rounds, unit_bytes, remote, switches)
         blocks.append(writer.block(block))
     order = list(remote)
+    inputs, outputs, scratch = _sizes(each, rounds)
     return Gpu(
         rank=rank,
-        input_chunks=each.input_chunks // rounds,
-        output_chunks=each.output_chunks // rounds,
-        scratch_chunks=-(-each.scratch_chunks // rounds),
+        input_chunks=inputs,
+        output_chunks=outputs,
+        scratch_chunks=scratch,
         memory_peers=tuple(tables.peers.get((rank, ChannelType.MEMORY), ())),
         port_peers=tuple(tables.peers.get((rank, ChannelType.PORT), ())),
         switches=tuple(switches),

@@ -4,7 +4,10 @@ A file becomes a `Plan` if everything that the executor reads is present and has
 sense is checked by `rules.py`.
 """
 
+import json
+import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar, cast
 
@@ -43,6 +46,22 @@ def read_plan(path: Path) -> Plan:
     return plan_from_document(read_document(path, limit=MAX_BYTES), where=str(path))
 
 
+def parse_plan(text: str, *, where: str) -> Plan:
+    """Return the plan in a text that `emit` made, rank by rank: the JSON objects of all ranks would take gigabytes."""
+    decoder = json.JSONDecoder()
+    begin = end = text.index(_RANKS) + len(_RANKS)
+    gpus: list[Gpu] = []
+    while text[end := _SPACE.match(text, end).end()] != "]":  # type: ignore[union-attr]  # it may be empty
+        document, end = decoder.raw_decode(text, end)
+        gpus.append(_gpu(_Object(document, f"{where}: gpus[{len(gpus)}]")))
+    rest = json.loads(text[:begin] + text[end:])
+    return replace(plan_from_document(rest, where=where), gpus=tuple(gpus))
+
+
+_RANKS = '"gpus": ['
+_SPACE = re.compile(r"[\s,]*")
+
+
 def plan_from_document(document: Mapping[str, object], *, where: str) -> Plan:
     """Return the execution plan in a JSON object, as `read_plan` does; `where` begins every error message."""
     top = _Object(document, where)
@@ -64,9 +83,20 @@ def plan_from_document(document: Mapping[str, object], *, where: str) -> Plan:
 class _Object:
     """A JSON object and its place in the file."""
 
-    def __init__(self, values: Mapping[str, object], where: str) -> None:
+    __slots__ = ("_place", "values")
+
+    def __init__(self, values: Mapping[str, object], place: "str | tuple[_Object, str, int]") -> None:
+        """Start with the place in words, or the object that contains it, the key of the list there, and the index."""
         self.values = values
-        self.where = where
+        self._place = place
+
+    @property
+    def where(self) -> str:
+        """Return the place in words; they are needed in error messages only."""
+        if isinstance(self._place, str):
+            return self._place
+        parent, key, number = self._place
+        return f"{parent.where}: {key}[{number}]"
 
     def __contains__(self, key: str) -> bool:
         return key in self.values
@@ -91,20 +121,25 @@ class _Object:
     def count(self, key: str, *, default: int | None = None) -> int:
         if default is not None and key not in self.values:
             return default
+        value = self.values.get(key)
+        if type(value) is int and 0 <= value < 2**64:
+            return value
         return _count(self._value(key), f"{self.where}: {key}")
 
     def counts(self, key: str) -> tuple[int, ...]:
-        return tuple(_count(each, f"{self.where}: {key}[{i}]") for i, each in enumerate(self._list(key)))
+        return tuple(
+            each if type(each) is int and 0 <= each < 2**64 else _count(each, f"{self.where}: {key}[{i}]")
+            for i, each in enumerate(self._list(key))
+        )
 
     def objects(self, key: str, *, optional: bool = False) -> "list[_Object]":
         if optional and key not in self.values:
             return []
         found = []
         for place, value in enumerate(self._list(key)):
-            where = f"{self.where}: {key}[{place}]"
-            if not isinstance(value, Mapping):
-                raise InputError(f"{where} is {shown(value)}; expected an object")
-            found.append(_Object(value, where))
+            if not isinstance(value, dict):
+                raise InputError(f"{self.where}: {key}[{place}] is {shown(value)}; expected an object")
+            found.append(_Object(value, (self, key, place)))
         return found
 
     def part(self, key: str) -> "_Object":

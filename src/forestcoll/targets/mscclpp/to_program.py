@@ -6,7 +6,7 @@ number of rounds that shows every possible interaction of rounds: `ROUNDS` for t
 buffer is reused, enough rounds to reach its start again.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, lcm
@@ -14,7 +14,8 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from forestcoll.errors import InputError
-from forestcoll.program import Task, model
+from forestcoll.program import DeferredRanks, Task, model
+from forestcoll.program.construction import made_fast
 from forestcoll.targets.letters import BUFFERS
 from forestcoll.targets.mscclpp import document
 from forestcoll.targets.mscclpp.document import ChannelType, Chunks, Gpu, Operation, OperationName, Plan
@@ -33,6 +34,9 @@ _MOST_SCRATCH_ROUNDS = 64
 
 _MOST_ROUNDS = 256
 """The most rounds of a pipeline that are run."""
+
+MOST_AT_ONCE = 200_000
+"""The ranks of a program of a plan with more operations are made when they are read."""
 
 _KINDS = {ChannelType.MEMORY: model.ChannelKind.MEMORY, ChannelType.PORT: model.ChannelKind.PORT}
 _Key = tuple[model.ChannelKind, int, int, int]
@@ -134,7 +138,7 @@ class _Reading:
         return model.Program(
             name=plan.name,
             task=task,
-            ranks=tuple(self._rank(gpu) for gpu in plan.gpus),
+            ranks=self._ranks(),
             channels=tuple(model.Channel(*key) for key in self._channels),
             chunks=chunks,
             shards=(chunks // ranks,) * ranks if task.has_shards else (),
@@ -144,6 +148,13 @@ class _Reading:
             protocol=model.Protocol(plan.protocol),
             slots=None,
         )
+
+    def _ranks(self) -> Sequence[model.Rank]:
+        """Return the ranks; those of a large plan are made when they are read."""
+        gpus = self._plan.gpus
+        if sum(len(block.operations) for gpu in gpus for block in gpu.blocks) < MOST_AT_ONCE:
+            return tuple(map(self._rank, gpus))
+        return DeferredRanks(lambda number: self._rank(gpus[number]), [len(gpu.blocks) for gpu in gpus])
 
     def _rank(self, gpu: Gpu) -> model.Rank:
         whole = max(gpu.input_chunks, gpu.output_chunks) if self._plan.in_place else 0
@@ -249,7 +260,8 @@ def _numbers_to_peers(peers: tuple[int, ...]) -> list[int]:
     return numbers
 
 
-@dataclass(frozen=True)
+@made_fast
+@dataclass(frozen=True, slots=True)
 class _OperationReader:
     """One operation of a block, in one round of a pipeline or in none.
 

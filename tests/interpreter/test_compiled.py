@@ -1,0 +1,86 @@
+"""The compiled proof accepts correct programs, and never a program that the interpreter in Python refuses."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+import pytest
+from mutations import MUTATIONS, with_instruction
+
+from forestcoll import generate
+from forestcoll.interpreter.checking import interpreted
+from forestcoll.interpreter.compiled import Compiled
+from forestcoll.lowering import Options, Placement, Style, lower
+from forestcoll.program import Barrier, Instruction, Program, Protocol
+
+COLLECTIVES = ("allgather", "reduce-scatter", "allreduce", "broadcast", "reduce")
+SPECS = ("dgx-a100:boxes=2,gpus=2", "ring:nodes=4")
+MESSAGES = Options(pieces=2)
+SIGNALS = Options(style=Style.ONE_SIDED, placement=Placement.OUT_OF_PLACE)
+IN_PLACE = replace(SIGNALS, placement=Placement.IN_PLACE, pieces=2)
+
+
+def program_for(spec: str, collective: str, options: Options) -> Program:
+    root = 1 if collective in {"broadcast", "reduce"} else None
+    return lower(generate(spec, collective=collective, root=root), options).program
+
+
+def is_proven(program: Program) -> bool:
+    compiled = Compiled.of(program)
+    return compiled is not None and compiled.is_right()
+
+
+@pytest.mark.parametrize("options", [MESSAGES, SIGNALS, IN_PLACE])
+@pytest.mark.parametrize("collective", COLLECTIVES)
+@pytest.mark.parametrize("spec", SPECS)
+def test_programs_are_proven_as_the_interpreter_proves_them(spec: str, collective: str, options: Options) -> None:
+    program = program_for(spec, collective, options)
+    assert is_proven(program)
+    compiled, verdict = Compiled.of(program), interpreted(program)
+    assert verdict.ok
+    assert compiled is not None
+    assert (compiled.instructions, compiled.messages) == (verdict.instructions, verdict.messages)
+
+
+@pytest.mark.parametrize("mutate", MUTATIONS)
+@pytest.mark.parametrize("collective", COLLECTIVES)
+@pytest.mark.parametrize("options", [MESSAGES, SIGNALS, IN_PLACE])
+def test_no_broken_program_is_proven(
+    options: Options, collective: str, mutate: Callable[[Program], Iterator[Program]]
+) -> None:
+    for broken in islice(mutate(program_for(SPECS[0], collective, options)), 0, None, 7):
+        assert not is_proven(broken) or interpreted(broken).ok
+
+
+def changed_signals(program: Program) -> Iterator[Program]:
+    """A wait, a signal, a flush or a meeting is missing, or one is relaxed."""
+    for rank, block, number, each in program.instructions():
+        changes: list[dict[str, Any]] = [{name: ()} for name in ("waits", "signals", "flushes") if getattr(each, name)]
+        changes += [{"meets": not each.meets}, {"relaxed": not each.relaxed}]
+        for change in changes:
+            yield with_instruction(program, (rank, block, number), replace(each, **change))
+
+
+@pytest.mark.parametrize("options", [SIGNALS, IN_PLACE])
+@pytest.mark.parametrize("collective", COLLECTIVES)
+def test_no_program_with_changed_signals_is_proven_but_refused(collective: str, options: Options) -> None:
+    program = program_for(SPECS[0], collective, options)
+    proven = refused = 0
+    for changed in islice(changed_signals(program), 0, None, 17):
+        ok = interpreted(changed).ok
+        assert ok or not is_proven(changed)
+        proven, refused = proven + ok, refused + (not ok)
+    assert proven > 0
+    assert refused > 0
+
+
+def test_unusual_programs_are_left_to_the_interpreter() -> None:
+    packets = program_for(SPECS[0], "allgather", replace(SIGNALS, protocol=Protocol.LL))
+    assert not is_proven(packets)
+    assert interpreted(packets).ok
+    program = program_for(SPECS[1], "allgather", SIGNALS)
+    blocks = program.ranks[0].blocks
+    meeting = replace(blocks[0], instructions=(Instruction(barrier=Barrier(0, 1)), *blocks[0].instructions))
+    rank = replace(program.ranks[0], blocks=(meeting, *blocks[1:]))
+    assert Compiled.of(replace(program, ranks=(rank, *program.ranks[1:]))) is None
