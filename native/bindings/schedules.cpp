@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "interpret/proof.h"
+#include "schedule/images.h"
 #include "schedule/rows.h"
 #include "schedule/rows_text.h"
 #include "schedule/tree_walks.h"
@@ -64,11 +65,16 @@ struct KeptRows {
   schedule::Rows rows;
 };
 
-nb::str rows_text(const KeptRows& kept, std::size_t first, std::size_t stop) {
+// Writes into the memory of the bytes, because a copy of a long text takes as long as the text.
+nb::bytes rows_text(const KeptRows& kept, std::size_t first, std::size_t stop) {
   if (first > stop || stop > kept.rows.size()) throw std::out_of_range("no such rows");
-  const auto text = std::make_unique_for_overwrite<char[]>(schedule::most_text(kept.rows, first, stop));
-  const char* const end = schedule::write_rows(kept.rows, first, stop, text.get());
-  return nb::str(text.get(), static_cast<std::size_t>(end - text.get()));
+  const auto most = static_cast<Py_ssize_t>(schedule::most_text(kept.rows, first, stop));
+  PyObject* text = PyBytes_FromStringAndSize(nullptr, most);
+  if (text == nullptr) throw nb::python_error();
+  char* const begin = PyBytes_AsString(text);
+  const char* const end = schedule::write_rows(kept.rows, first, stop, begin);
+  if (_PyBytes_Resize(&text, end - begin) != 0) throw nb::python_error();
+  return nb::steal<nb::bytes>(text);
 }
 
 nb::object scan_rows(Array<const std::uint8_t> text) {
@@ -81,6 +87,17 @@ nb::object scan_rows(Array<const std::uint8_t> text) {
 nb::tuple heights(const KeptRows& routes, const KeptRows& trees, std::size_t nodes, bool reduces) {
   schedule::Heights found = schedule::HeightSearch(routes.rows, nodes, reduces).run(trees.rows, Signals());
   return nb::make_tuple(to_array(std::move(found.sends)), to_array(std::move(found.hops)));
+}
+
+nb::tuple sends(const KeptRows& routes, const KeptRows& trees, Array<const std::uint8_t> is_compute) {
+  schedule::Sends found = schedule::sends_of(routes.rows, trees.rows, span_of(is_compute), Signals());
+  return nb::make_tuple(to_array(std::move(found.from_compute)), to_array(std::move(found.over_links)));
+}
+
+using Maps = nb::ndarray<const Entry, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+void write_images(const KeptRows& kept, Maps maps, Array<Entry> out) {
+  schedule::write_images(kept.rows, {maps.data(), maps.size()}, maps.shape(1), span_of(out), Signals());
 }
 
 void add_units(const KeptRows& trees, Array<const std::int64_t> units, Array<std::int64_t> carried) {
@@ -157,11 +174,15 @@ NB_MODULE(_schedules, module) {
       .def(nb::init<Array<const std::int64_t>, Array<const Entry>>(), nb::arg("starts").noconvert(),
            nb::arg("entries").noconvert(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>());
   module.def("rows_text", &rows_text, "rows"_a, "first"_a, "stop"_a,
-             "Return the rows from `first` to `stop` - 1 as JSON without spaces.");
+             "Return the text of the rows from `first` to `stop` - 1: JSON without spaces.");
   module.def("scan_rows", &scan_rows, nb::arg("text").noconvert(),
              "Return lengths and entries of the rows in a text, or None if the text is unusual.");
   module.def("heights", &heights, "routes"_a, "trees"_a, "nodes"_a, "reduces"_a,
              "Return the height and the hops of each tree.");
+  module.def("sends", &sends, "routes"_a, "trees"_a, nb::arg("is_compute").noconvert(),
+             "Return, for each tree, its routes that start on a compute node, and the links of all its routes.");
+  module.def("write_images", &write_images, "rows"_a, nb::arg("maps").noconvert(), nb::arg("out").noconvert(),
+             "Write to `out`, for each row of `maps`, the image of each entry of `rows`.");
   module.def("add_units", &add_units, "trees"_a, nb::arg("units").noconvert(), nb::arg("carried").noconvert(),
              "Add, for each tree, its units to `carried` of each of its routes.");
   nb::class_<PhaseParts>(module, "Phase", "The trees of a phase.")

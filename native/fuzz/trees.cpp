@@ -153,6 +153,7 @@ void examine(FuzzedDataProvider& bytes) {
   }
   for (const Trees& trees : phases) {
     schedule::HeightSearch(routes, nodes, trees.reduces).run(trees.listed.rows(), kNoPulse);
+    schedule::sends_of(routes, trees.listed.rows(), is_compute, kNoPulse);
   }
 }
 

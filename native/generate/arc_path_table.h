@@ -40,6 +40,9 @@ class ArcPathTable {
     return {prefix, arcs.back()};
   }
 
+  // Frees the memory that only new prefixes need; no path may be added after this.
+  void close() { continuations_.clear(); }
+
   // The node where the path begins.
   NodeIndex from(ArcPath path) const { return prefixes_[index(path.prefix)].from; }
 

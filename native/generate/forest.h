@@ -75,6 +75,7 @@ class Forest {
   // The trees, which the forest does not keep.
   RoutedTrees<Capacity> trees(Observer& observer) {
     RoutedTrees<Capacity> result;
+    growth_.paths().close();
     path_numbers_.emplace(network_);
     result.paths.reserve(trees_.size() * (terminals_.size() - 1));
     for (Tree& grown : trees_) {
@@ -86,23 +87,24 @@ class Forest {
         if (node != tree.root) result.paths.push_back((*path_numbers_)(tree.entry[index(node)]));
       }
     }
+    path_numbers_->close();
+    arcs_ = growth_.paths().template sums<std::uint32_t>([](ArcIndex) { return std::uint32_t{1}; });
     return result;
   }
 
   // Appends the nodes of a path that `trees` numbered to `nodes`.
   void append_nodes(PathNumber number, std::vector<NodeIndex>& nodes) const {
     const ArcPath path = path_numbers_->paths()[index(number)];
-    const auto start = static_cast<std::ptrdiff_t>(nodes.size());
-    growth_.paths().for_each_arc(path, [&](ArcIndex arc) { nodes.push_back(network_.head(arc)); });
-    nodes.push_back(growth_.paths().from(path));
-    std::reverse(nodes.begin() + start, nodes.end());
+    nodes.resize(nodes.size() + nodes_of(path));
+    auto place = nodes.end();
+    growth_.paths().for_each_arc(path, [&](ArcIndex arc) { *--place = network_.head(arc); });
+    *--place = growth_.paths().from(path);
   }
   PathNumber paths() const { return static_cast<PathNumber>(path_numbers_->paths().size()); }
   // The number of nodes of all these paths together.
   std::size_t path_nodes() const {
-    const auto arcs = growth_.paths().template sums<std::uint32_t>([](ArcIndex) { return std::uint32_t{1}; });
     std::size_t nodes = 0;
-    for (const ArcPath& path : path_numbers_->paths()) nodes += arcs[index(path.prefix)] + 2;
+    for (const ArcPath& path : path_numbers_->paths()) nodes += nodes_of(path);
     return nodes;
   }
 
@@ -110,6 +112,8 @@ class Forest {
 
  private:
   static std::size_t index(std::int32_t number) { return static_cast<std::size_t>(number); }
+
+  std::size_t nodes_of(ArcPath path) const { return std::size_t{arcs_[index(path.prefix)]} + 2; }
 
   void grow(Care first_care, bool may_learn, Observer& observer) {
     counters_.tight_sets = sets_.size();
@@ -195,6 +199,7 @@ class Forest {
   std::vector<NodeIndex> order_;
   std::vector<Tree> trees_;
   std::optional<PathNumbers> path_numbers_;
+  std::vector<std::uint32_t> arcs_;  // of each prefix of paths, when all trees are finished
   ForestCounters counters_;
 };
 

@@ -71,7 +71,7 @@ class Growth {
     tree.root = root;
     tree.multiplicity = multiplicity;
     tree.missing = static_cast<NodeIndex>(terminals_.size()) - 1;
-    tree.entry.resize(index(network_.nodes()));
+    tree.entry.resize(index(terminals_.back()) + 1);  // terminals ascend
     tree.within.resize(index(network_.nodes()));
     tree.within.set(root);
     tree.pays.resize(index(sets_.size()));

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <deque>
 
 #include "generate/arc_path_table.h"
 #include "generate/continuations.h"
@@ -24,11 +24,14 @@ class PathNumbers {
   }
 
   // The paths in the order of their numbers.
-  const std::vector<ArcPath>& paths() const { return paths_; }
+  const std::deque<ArcPath>& paths() const { return paths_; }
+
+  // Frees the memory that only new numbers need; no path may be numbered after this.
+  void close() { continuations_.clear(); }
 
  private:
   Continuations continuations_;
-  std::vector<ArcPath> paths_;
+  std::deque<ArcPath> paths_;  // not in one array, which would be copied while it grows
 };
 
 }  // namespace forestcoll

@@ -38,7 +38,7 @@ class Rows {
   }
 
   std::size_t size() const { return starts_.size() - 1; }
-  std::size_t entries() const { return entries_.size(); }
+  std::span<const Entry> all_entries() const { return entries_; }
   std::span<const Entry> operator[](std::size_t row) const {
     return entries_.subspan(starts_[row], starts_[row + 1] - starts_[row]);
   }

@@ -1,4 +1,4 @@
-// Walks over the trees of a phase: how high they are, and how much data each route carries.
+// Walks over the trees of a phase: how high they are, how much they send, and how much data each route carries.
 #pragma once
 
 #include <algorithm>
@@ -10,6 +10,20 @@
 #include "schedule/rows.h"
 
 namespace forestcoll::schedule {
+
+// The route with this number. Throws if there is none, or if it has no nodes.
+inline std::span<const Entry> route_of(const Rows& routes, Entry number) {
+  if (number < 0 || static_cast<std::size_t>(number) >= routes.size()) throw std::out_of_range("no such route");
+  const auto route = routes[static_cast<std::size_t>(number)];
+  if (route.empty()) throw std::out_of_range("a route without nodes");
+  return route;
+}
+
+// The place of a node among `nodes` nodes. Throws if there is no such node.
+inline std::size_t place_of(Entry node, std::size_t nodes) {
+  if (node < 0 || static_cast<std::size_t>(node) >= nodes) throw std::out_of_range("no such node");
+  return static_cast<std::size_t>(node);
+}
 
 struct Heights {
   std::vector<std::int32_t> sends;  // of each tree: the most edges from its root to a node
@@ -40,24 +54,12 @@ class HeightSearch {
     std::fill(sends_.begin(), sends_.end(), 0);
     std::fill(hops_.begin(), hops_.end(), 0);
     for (std::size_t place = 0; place < tree.size(); ++place) {
-      const auto route = path(reduces_ ? tree[tree.size() - 1 - place] : tree[place]);
-      const std::size_t source = node(reduces_ ? route.back() : route.front());
-      const std::size_t target = node(reduces_ ? route.front() : route.back());
+      const auto route = route_of(routes_, reduces_ ? tree[tree.size() - 1 - place] : tree[place]);
+      const std::size_t source = place_of(reduces_ ? route.back() : route.front(), sends_.size());
+      const std::size_t target = place_of(reduces_ ? route.front() : route.back(), sends_.size());
       sends_[target] = sends_[source] + 1;
       hops_[target] = hops_[source] + static_cast<std::int32_t>(route.size()) - 1;
     }
-  }
-
-  std::span<const Entry> path(Entry number) const {
-    if (number < 0 || static_cast<std::size_t>(number) >= routes_.size()) throw std::out_of_range("no such route");
-    const auto route = routes_[static_cast<std::size_t>(number)];
-    if (route.empty()) throw std::out_of_range("a route without nodes");
-    return route;
-  }
-
-  std::size_t node(Entry number) const {
-    if (number < 0 || static_cast<std::size_t>(number) >= sends_.size()) throw std::out_of_range("no such node");
-    return static_cast<std::size_t>(number);
   }
 
   static std::int32_t most(const std::vector<std::int32_t>& depths) {
@@ -68,6 +70,29 @@ class HeightSearch {
   bool reduces_;
   std::vector<std::int32_t> sends_, hops_;  // of each node of the tree at hand, 0 at its root
 };
+
+struct Sends {
+  std::vector<std::int64_t> from_compute;  // of each tree: its routes that start on a compute node
+  std::vector<std::int64_t> over_links;    // of each tree: the links of all its routes
+};
+
+// What each tree of a phase sends. Throws if a number of a route or of a node is out of range.
+template <class Pulse>
+Sends sends_of(const Rows& routes, const Rows& trees, std::span<const std::uint8_t> is_compute, Pulse pulse) {
+  Sends found;
+  for (std::size_t tree = 0; tree < trees.size(); ++tree) {
+    pulse();
+    std::int64_t from_compute = 0, over_links = 0;
+    for (const Entry number : trees[tree]) {
+      const auto route = route_of(routes, number);
+      from_compute += is_compute[place_of(route.front(), is_compute.size())];
+      over_links += static_cast<std::int64_t>(route.size()) - 1;
+    }
+    found.from_compute.push_back(from_compute);
+    found.over_links.push_back(over_links);
+  }
+  return found;
+}
 
 // Adds, for each tree, its number of `units` to each of its routes. The caller proves that no sum overflows.
 template <class Pulse>

@@ -203,8 +203,8 @@ def write_bytes(path: Path, chunks: Iterable[bytes]) -> None:
     _write(path, chunks)
 
 
-def write_text(path: Path, chunks: Iterable[str]) -> None:
-    """Write the text in `chunks` to `path`, completely or not at all; gzip if its name ends in `.gz`.
+def write_text(path: Path, chunks: Iterable[str | bytes]) -> None:
+    """Write the text in `chunks` to `path`, completely or not at all; gzip if its name ends in `.gz`. Bytes are UTF-8.
 
     The text is written to a temporary file in the same folder, which then replaces `path` in one step. Until then the
     old file stays unchanged. If the process is interrupted or terminated (SIGTERM, SIGHUP), the temporary file is
@@ -220,10 +220,10 @@ def write_text(path: Path, chunks: Iterable[str]) -> None:
     _write(path, chunks)
 
 
-def _write_standard_output(chunks: Iterable[str]) -> None:
+def _write_standard_output(chunks: Iterable[str | bytes]) -> None:
     """Write a file to standard output: in UTF-8, also where messages are printed in another encoding."""
     if (buffer := getattr(sys.stdout, "buffer", None)) is None:  # a stream of a notebook or a test
-        sys.stdout.writelines(chunks)
+        sys.stdout.writelines(chunk.decode() if isinstance(chunk, bytes) else chunk for chunk in chunks)
         return
     sys.stdout.flush()
     _encode(buffer, chunks)
@@ -247,7 +247,7 @@ def check_writable(path: Path) -> None:
         raise InputError(f"{path}: cannot be written: permission denied")
 
 
-def _write(path: Path, chunks: Iterable[str] | Iterable[bytes]) -> None:
+def _write(path: Path, chunks: Iterable[str | bytes]) -> None:
     if "\0" in str(path):
         raise InputError(f"{str(path)!r}: not a file name: embedded null byte")
     target = path
@@ -267,7 +267,7 @@ def _write(path: Path, chunks: Iterable[str] | Iterable[bytes]) -> None:
         raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
 
 
-def _replace(target: Path, chunks: Iterable[str] | Iterable[bytes]) -> None:
+def _replace(target: Path, chunks: Iterable[str | bytes]) -> None:
     # 40 characters have at most 160 bytes, and a name may have 255
     part = target.with_name(f".{target.name[:40]}.{os.urandom(8).hex()}.part")
     with cleaned_up(part):
@@ -289,7 +289,7 @@ def _mode_for(target: Path) -> int:
     return 0o666 & ~mask
 
 
-def _write_chunks(file: IO[bytes], chunks: Iterable[str] | Iterable[bytes], *, compress: bool) -> None:
+def _write_chunks(file: IO[bytes], chunks: Iterable[str | bytes], *, compress: bool) -> None:
     if not compress:
         _encode(file, chunks)
         return
@@ -301,7 +301,7 @@ def _write_chunks(file: IO[bytes], chunks: Iterable[str] | Iterable[bytes], *, c
         _encode(buffered, chunks)
 
 
-def _encode(file: IO[bytes] | io.BufferedWriter, chunks: Iterable[str] | Iterable[bytes]) -> None:
+def _encode(file: IO[bytes] | io.BufferedWriter, chunks: Iterable[str | bytes]) -> None:
     for chunk in chunks:
         # half of a surrogate pair, which JSON may hold, is no character
         file.write(chunk.encode("utf-8", "replace") if isinstance(chunk, str) else chunk)

@@ -66,7 +66,7 @@ def slow(schedule):
     yield "half"
     print("writing", flush=True)
     time.sleep(60)
-files.schedule_text = slow
+files._pieces_of = slow
 main()
 """
 

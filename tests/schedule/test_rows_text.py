@@ -33,28 +33,28 @@ def test_rows_are_written_in_the_format_of_json(
     block: int, monkeypatch: pytest.MonkeyPatch, rows: list[list[int]]
 ) -> None:
     monkeypatch.setattr(rows_text, "BLOCK_ENTRIES", block)
-    assert ",".join(row_texts(Rows.of(rows))) == json.dumps(rows, separators=(",", ":"))[1:-1]
+    assert b"".join(row_texts(Rows.of(rows))).decode() == json.dumps(rows, separators=(",", ":"))[1:-1]
 
 
 @given(rows=ROWS)
 def test_single_rows_are_written_in_the_format_of_json(rows: list[list[int]]) -> None:
-    assert list(single_row_texts(Rows.of(rows))) == [json.dumps(row, separators=(",", ":")) for row in rows]
+    assert list(single_row_texts(Rows.of(rows))) == [json.dumps(row, separators=(",", ":")).encode() for row in rows]
 
 
 def test_integers_of_every_length_are_written() -> None:
     row = [sign * (10**digits + more) for digits in range(10) for more in (-1, 0, 1) for sign in (1, -1)]
     row += [9999, 10000, 12340005, 100000000, 2**31 - 1, -(2**31)]
-    assert list(row_texts(Rows.of([row]))) == [json.dumps([row], separators=(",", ":"))[1:-1]]
+    assert list(row_texts(Rows.of([row]))) == [json.dumps([row], separators=(",", ":"))[1:-1].encode()]
 
 
 def test_negative_entries_are_written() -> None:
-    assert list(row_texts(Rows.of([[1, -1], [-20]]))) == ["[1,-1],[-20]"]
+    assert list(row_texts(Rows.of([[1, -1], [-20]]))) == [b"[1,-1],[-20]"]
 
 
 def test_integers_of_more_than_32_bits_are_written() -> None:
     rows = Rows(np.array([0, 1, 3]), np.array([2**40, 1, -(2**33)]))
-    assert list(row_texts(rows)) == [f"[{2**40}],[1,{-(2**33)}]"]
-    assert list(single_row_texts(rows)) == [f"[{2**40}]", f"[1,{-(2**33)}]"]
+    assert list(row_texts(rows)) == [f"[{2**40}],[1,{-(2**33)}]".encode()]
+    assert list(single_row_texts(rows)) == [f"[{2**40}]".encode(), f"[1,{-(2**33)}]".encode()]
 
 
 @given(rows=st.lists(st.lists(st.integers(0, 10**9 - 1), min_size=1, max_size=5), min_size=1), separators=SEPARATORS)

@@ -29,14 +29,14 @@ class Format:
 
     Attributes:
         schedules: the class of these schedules.
-        text_of: yields the pieces of the JSON text.
+        text_of: yields the pieces of the JSON text; bytes are UTF-8.
         from_document: returns the schedule that a JSON object describes. Its second argument begins error messages.
         scanned: a faster reader. It returns the schedule in the content of a file, or None if the content differs from
             what this version writes. The attribute is None if the kind has no faster reader.
     """
 
     schedules: type[Schedule]
-    text_of: Callable[[Any], Iterator[str]]
+    text_of: Callable[[Any], Iterator[str | bytes]]
     from_document: Callable[[Mapping[str, object], str], Schedule]
     scanned: Callable[[bytes | bytearray, str], Schedule | None] | None = None
 
@@ -143,6 +143,11 @@ def schedule_text(schedule: Schedule) -> Iterator[str]:
         >>> "".join(schedule_text(generate(build_topology("ring:nodes=4"))))[:34]
         '{"format": "forestcoll.schedule/1"'
     """
+    return (piece.decode() if isinstance(piece, bytes) else piece for piece in _pieces_of(schedule))
+
+
+def _pieces_of(schedule: Schedule) -> Iterator[str | bytes]:
+    """Return the pieces of the JSON text of `schedule`; large pieces may be bytes, which are not copied."""
     for each in FORMATS.values():
         if each.schedules is type(schedule):
             return each.text_of(schedule)
@@ -169,4 +174,4 @@ def write_schedule(schedule: Schedule, path: PathLike) -> None:
         '{"format": "forestcoll.schedule/1"'
     """
     path = as_path(path)
-    write_text(path, schedule_text(schedule))
+    write_text(path, _pieces_of(schedule))

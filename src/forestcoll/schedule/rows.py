@@ -20,13 +20,16 @@ BLOCK_ENTRIES = 2**18
 def row_starts(lengths: IntArray) -> IntArray:
     """Return where rows of these `lengths` begin, and the total length; as int32 if the total fits."""
     total = int(lengths.sum(dtype=np.int64))
-    dtype = np.int32 if total <= np.iinfo(np.int32).max else np.int64
-    starts: IntArray = np.zeros(len(lengths) + 1, dtype=dtype)
-    np.cumsum(lengths, out=starts[1:], dtype=dtype)
+    starts: IntArray = np.zeros(len(lengths) + 1, dtype=_type_of_starts(total))
+    np.cumsum(lengths, out=starts[1:], dtype=starts.dtype)
     return starts
 
 
-def _blocks(starts: IntArray, entries: int) -> Iterator[range]:
+def _type_of_starts(total: int) -> type[np.int32] | type[np.int64]:
+    return np.int32 if total <= np.iinfo(np.int32).max else np.int64
+
+
+def row_blocks(starts: IntArray, entries: int) -> Iterator[range]:
     """Yield ranges of the rows that begin at `starts`: each has at most `entries` entries, or is a single row."""
     first, count = 0, len(starts) - 1
     while first < count:
@@ -85,6 +88,34 @@ class Rows:
             starts = starts.astype(np.int64)
         return CompiledRows(np.ascontiguousarray(starts), np.ascontiguousarray(entries, dtype=np.int32))
 
+    def compiled_indices(self) -> "_schedules.Rows":
+        """Return these rows of numbers of nodes or routes for compiled code, which looks each of them up.
+
+        Raises:
+            IndexError: a number does not fit in 32 bits.
+        """
+        compiled = self.compiled()
+        if compiled is None:
+            raise IndexError("a number of a node or a route does not fit in 32 bits")
+        return compiled
+
+    def images(self, maps: npt.NDArray[np.int32]) -> "Rows":
+        """Return all rows once for each row of `maps`, with the image `map[entry]` of each entry.
+
+        Raises:
+            IndexError: an entry has no image.
+        """
+        from forestcoll._schedules import write_images
+
+        total = len(maps) * len(self.entries)
+        starts = np.empty(len(maps) * len(self) + 1, dtype=_type_of_starts(total))
+        firsts = np.arange(len(maps), dtype=starts.dtype)[:, None] * len(self.entries)
+        np.add(firsts, self.starts[:-1], out=starts[:-1].reshape(len(maps), len(self)), casting="same_kind")
+        starts[-1] = total
+        entries = np.empty(total, dtype=np.int32)
+        write_images(self.compiled_indices(), np.ascontiguousarray(maps), entries)
+        return Rows(starts, entries)
+
     def take(self, rows: IntArray) -> "Rows":
         """Return the rows with these numbers, in this order."""
         if np.array_equal(rows, np.arange(len(self))):
@@ -92,7 +123,7 @@ class Rows:
         lengths = (self.starts[1:] - self.starts[:-1])[rows]
         starts = row_starts(lengths)
         entries = np.empty(starts[-1], dtype=self.entries.dtype)
-        for block in _blocks(starts, BLOCK_ENTRIES):
+        for block in row_blocks(starts, BLOCK_ENTRIES):
             chosen, begins = rows[block.start : block.stop], starts[block.start : block.stop + 1]
             places = np.repeat(self.starts[:-1][chosen] - begins[:-1], lengths[block.start : block.stop])
             entries[begins[0] : begins[-1]] = self.entries[places + np.arange(begins[0], begins[-1])]
@@ -114,7 +145,7 @@ class Rows:
 
         A block has at most `entries` entries (default `BLOCK_ENTRIES`), or is a single row.
         """
-        for block in _blocks(self.starts, entries or BLOCK_ENTRIES):
+        for block in row_blocks(self.starts, entries or BLOCK_ENTRIES):
             starts = self.starts[block.start : block.stop + 1]
             yield block.start, Rows(starts - starts[0], self.entries[starts[0] : starts[-1]])
 

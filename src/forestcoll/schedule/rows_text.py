@@ -10,14 +10,18 @@ error with its place.
 
 import json
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.schedule.rows import IntArray, Rows, row_starts
+from forestcoll.schedule.rows import IntArray, Rows, row_blocks, row_starts
 
-BLOCK_ENTRIES = 2**16
-"""The integers that are converted to text at a time, unless a single row has more."""
+if TYPE_CHECKING:
+    from forestcoll import _schedules
+
+BLOCK_ENTRIES = 2**14
+"""The integers that are converted to text at a time, unless a single row has more; the text fits into a cache."""
 
 MAX_DIGITS = 9
 """The most digits of an integer that is read here; every such integer fits in 32 bits."""
@@ -25,34 +29,29 @@ MAX_DIGITS = 9
 _ZERO = ord("0")
 
 
-def row_texts(rows: Rows) -> Iterator[str]:
-    """Yield the text of `rows` in pieces of some thousands of rows, as `json.dumps` without spaces writes them.
+def row_texts(rows: Rows) -> Iterator[bytes]:
+    """Yield the text of `rows` in pieces, as `json.dumps` without spaces writes them; join the pieces."""
+    compiled = rows.compiled()
+    for block in row_blocks(rows.starts, BLOCK_ENTRIES):
+        if block.start:
+            yield b","
+        yield _text(rows, compiled, block)
 
-    Join the pieces with commas.
-    """
-    for _, block in rows.blocks(BLOCK_ENTRIES):
-        yield _text(block)
 
-
-def single_row_texts(rows: Rows) -> Iterator[str]:
+def single_row_texts(rows: Rows) -> Iterator[bytes]:
     """Yield the text of each row, as `json.dumps` without spaces writes it."""
-    from forestcoll._schedules import rows_text
-
     compiled = rows.compiled()
     for row in range(len(rows)):
-        yield _dumped([rows[row]])[1:-1] if compiled is None else rows_text(compiled, row, row + 1)
+        yield _text(rows, compiled, range(row, row + 1))
 
 
-def _text(rows: Rows) -> str:
-    """Return the texts of all rows with commas between them."""
+def _text(rows: Rows, compiled: "_schedules.Rows | None", block: range) -> bytes:
+    """Return the texts of the rows in `block` with commas between them."""
     from forestcoll._schedules import rows_text
 
-    compiled = rows.compiled()
-    return _dumped(list(rows))[1:-1] if compiled is None else rows_text(compiled, 0, len(rows))
-
-
-def _dumped(rows: list[tuple[int, ...]]) -> str:
-    return json.dumps(rows, separators=(",", ":"))
+    if compiled is None:
+        return json.dumps([rows[row] for row in block], separators=(",", ":"))[1:-1].encode()
+    return rows_text(compiled, block.start, block.stop)
 
 
 def scan_rows(text: bytes | bytearray, begin: int, end: int) -> Rows | None:

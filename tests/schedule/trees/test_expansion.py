@@ -86,3 +86,14 @@ def test_distinct_rows_are_in_order_of_first_occurrence(rows: list[list[int]]) -
     expected = list(dict.fromkeys(map(tuple, rows)))
     assert list(distinct) == expected
     assert [expected[number] for number in numbers.tolist()] == list(map(tuple, rows))
+
+
+def test_images_of_rows() -> None:
+    maps = np.array([[2, 0, 1], [1, 1, 0]], dtype=np.int32)
+    assert Rows.of([[0, 1], [], [2]]).images(maps) == Rows.of([[2, 0], [], [1], [1, 1], [], [0]])
+
+
+@pytest.mark.parametrize("entry", [-1, 3, 2**40])
+def test_a_number_outside_a_map_has_no_image(entry: int) -> None:
+    with pytest.raises(IndexError, match=r"no image|32 bits"):
+        Rows(np.array([0, 1]), np.array([entry])).images(np.zeros((1, 3), dtype=np.int32))

@@ -29,8 +29,8 @@ _READERS: Mapping[str, Callable[[Mapping[str, object], str, Topology], Any]] = {
 """The formats of members."""
 
 
-def text_of(schedule: BundleSchedule) -> Iterator[str]:
-    """Yield the pieces of the JSON text of `schedule`; equal schedules give equal texts."""
+def text_of(schedule: BundleSchedule) -> Iterator[str | bytes]:
+    """Yield the pieces of the JSON text of `schedule`; equal schedules give equal texts. Bytes are UTF-8."""
     head: dict[str, object] = {
         "format": FORMAT,
         "topology": topology_to_document(schedule.topology),

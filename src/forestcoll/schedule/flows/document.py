@@ -52,10 +52,8 @@ def text_of(schedule: FlowSchedule, *, topology: bool = True) -> Iterator[str]:
     head |= symmetry_document(schedule.symmetry)
     yield json_text(head)[:-1]
     yield ',\n"routes": ['
-    before = ""
     for text in row_texts(schedule.routes):
-        yield before + text
-        before = ","
+        yield text.decode()
     yield '],\n"flows": [\n'
     yield from _flow_texts(schedule.flows)
     yield "]}\n"

@@ -65,8 +65,8 @@ def text_of(schedule: StepSchedule) -> Iterator[str]:
     yield json_text(head)[:-1]
     if len(schedule.routes):
         yield ',\n"routes": ['
-        for place, text in enumerate(row_texts(schedule.routes)):
-            yield f"{',' * (place > 0)}{text}"
+        for text in row_texts(schedule.routes):
+            yield text.decode()
         yield "]"
     yield ',\n"steps": ['
     before = "\n[\n"

@@ -4,7 +4,7 @@ The reader checks types and ranges, so that every `TreeSchedule` is well formed.
 correct; `verify` does.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import chain
 from typing import cast
@@ -40,8 +40,8 @@ _TREE_KEYS = {"root", "share", "routes"}
 _ENDS = ("sources", "targets")
 
 
-def text_of(schedule: TreeSchedule, *, topology: bool = True) -> Iterator[str]:
-    """Yield the pieces of the JSON text of `schedule`, without the network if not `topology`.
+def text_of(schedule: TreeSchedule, *, topology: bool = True) -> Iterator[str | bytes]:
+    """Yield the pieces of the JSON text of `schedule`, without the network if not `topology`; bytes are UTF-8.
 
     Equal schedules give equal texts.
     """
@@ -56,25 +56,22 @@ def text_of(schedule: TreeSchedule, *, topology: bool = True) -> Iterator[str]:
     head |= symmetry_document(schedule.symmetry)
     yield json_text(head)[:-1]
     yield ',\n"routes": ['
-    yield from _joined(row_texts(schedule.routes))
+    yield from row_texts(schedule.routes)
     yield '],\n"phases": ['
     for place, phase in enumerate(schedule.phases):
         yield f'{"," * (place > 0)}\n{{"op": "{phase.op.value}", "trees": [\n'
-        yield from _joined(_tree_texts(phase), separator=",\n")
+        yield from _tree_texts(phase)
         yield "]}"
     yield "]}\n"
 
 
-def _tree_texts(phase: Phase) -> Iterator[str]:
-    for root, share, routes in zip(phase.roots, phase.shares, single_row_texts(phase.routes), strict=True):
-        yield f'{{"root": {root}, "share": "{share}", "routes": {routes}}}'
-
-
-def _joined(texts: Iterable[str], separator: str = ",") -> Iterator[str]:
+def _tree_texts(phase: Phase) -> Iterator[str | bytes]:
     before = ""
-    for text in texts:
-        yield before + text
-        before = separator
+    for root, share, routes in zip(phase.roots, phase.shares, single_row_texts(phase.routes), strict=True):
+        yield f'{before}{{"root": {root}, "share": "{share}", "routes": '
+        yield routes
+        yield "}"
+        before = ",\n"
 
 
 def scanned(text: bytes | bytearray, where: str) -> TreeSchedule | None:

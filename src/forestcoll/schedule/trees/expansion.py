@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
-from forestcoll.schedule.rows import IntArray, Rows, row_starts
+from forestcoll.schedule.rows import IntArray, Rows
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.topology import NodeArray, Shift, Symmetry
 
@@ -68,7 +68,7 @@ def expanded(schedule: TreeSchedule) -> TreeSchedule:
     """
     if schedule.symmetry is None:
         return schedule
-    elements = np.stack(list(_elements(schedule)))
+    elements = _table_of_elements(schedule)
     routes, of_element = _images_of_free(schedule, elements) or _images(schedule, elements)
     phases = tuple(_expanded_phase(phase, elements, of_element) for phase in schedule.phases)
     return replace(schedule, routes=routes, phases=phases, symmetry=None)
@@ -76,10 +76,7 @@ def expanded(schedule: TreeSchedule) -> TreeSchedule:
 
 def _images(schedule: TreeSchedule, elements: NodeArray) -> tuple[Rows, IntArray]:
     """Return each image of a route once, and a matrix: for each element and each route, the number of the image."""
-    lengths = np.tile(np.diff(schedule.routes.starts), len(elements))
-    routes, numbers = distinct_rows(
-        Rows(row_starts(lengths), np.take(elements, schedule.routes.entries, axis=1).reshape(-1))
-    )
+    routes, numbers = distinct_rows(schedule.routes.images(elements))
     return routes, numbers.reshape(len(elements), -1)
 
 
@@ -104,12 +101,10 @@ def _images_of_free(schedule: TreeSchedule, elements: NodeArray) -> tuple[Rows, 
     back = np.ravel_multi_index(tuple((-powers % orders).T), orders)
     lengths = np.diff(routes.starts)
     base, of_base = distinct_rows(Rows(routes.starts, elements[np.repeat(back, lengths), routes.entries]))
-    lengths = np.tile(np.diff(base.starts), len(elements))
-    images = Rows(row_starts(lengths), np.take(elements, base.entries, axis=1).reshape(-1))
     numbers = np.empty((len(elements), len(routes)), dtype=np.int32)
     for element, image in enumerate(elements):
         numbers[element] = element_of[image[starts]] * len(base) + of_base
-    return images, numbers
+    return base.images(elements), numbers
 
 
 def _element_of_node(elements: NodeArray) -> IntArray:
@@ -142,15 +137,23 @@ def _elements(schedule: TreeSchedule) -> Iterator[NodeArray]:
     return (schedule.symmetry or Symmetry(())).elements(len(schedule.topology.nodes))
 
 
+def _table_of_elements(schedule: TreeSchedule) -> NodeArray:
+    """Return all elements of the group as the rows of one array."""
+    order = 1 if schedule.symmetry is None else schedule.symmetry.order
+    table = np.empty((order, len(schedule.topology.nodes)), dtype=np.int32)
+    for row, element in zip(table, _elements(schedule), strict=True):
+        row[:] = element
+    return table
+
+
 def _expanded_phase(phase: Phase, elements: NodeArray, routes: IntArray) -> Phase:
     """Return the images of `phase`; `routes` has one row for each element, the number of each base route's image."""
     roots = np.array(phase.roots, dtype=np.int64)
-    lengths = np.tile(np.diff(phase.routes.starts), len(elements))
     return Phase(
         op=phase.op,
         roots=tuple(elements[:, roots].reshape(-1).tolist()),
         shares=phase.shares * len(elements),
-        routes=Rows(row_starts(lengths), np.take(routes, phase.routes.entries, axis=1).reshape(-1)),
+        routes=phase.routes.images(routes),
     )
 
 

@@ -7,17 +7,13 @@ tree that reduces is as high as its reverse.
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from forestcoll.collective import PhaseOp
-from forestcoll.schedule.rows import IntArray, Rows
+from forestcoll.schedule.rows import IntArray
 from forestcoll.schedule.shape import Shape
 from forestcoll.schedule.trees.value import TreeSchedule
-
-if TYPE_CHECKING:
-    from forestcoll import _schedules
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +65,11 @@ def tree_shape(schedule: TreeSchedule) -> TreeShape:
     """
     from forestcoll._schedules import heights as tree_heights
 
-    routes = _compiled(schedule.routes)
+    routes = schedule.routes.compiled_indices()
     nodes = len(schedule.topology.nodes)
     depths = [
-        tree_heights(routes, _compiled(phase.routes), nodes, phase.op is PhaseOp.REDUCE) for phase in schedule.phases
+        tree_heights(routes, phase.routes.compiled_indices(), nodes, phase.op is PhaseOp.REDUCE)
+        for phase in schedule.phases
     ]
     heights, hops = np.concatenate(depths, axis=1) if depths else np.zeros((2, 0), dtype=np.int32)
     shares = [share for phase in schedule.phases for share in phase.shares]
@@ -86,13 +83,6 @@ def tree_shape(schedule: TreeSchedule) -> TreeShape:
         group_order=group_order,
         phases=len(schedule.phases),
     )
-
-
-def _compiled(rows: Rows) -> "_schedules.Rows":
-    compiled = rows.compiled()
-    if compiled is None:
-        raise IndexError("a number of a node or a route does not fit in 32 bits")
-    return compiled
 
 
 def _mean(values: IntArray, shares: list[Fraction]) -> float:

@@ -1,5 +1,6 @@
 """The amount of data that a schedule sends. Switches that copy or add up reduce it, even at the same bandwidth."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -44,16 +45,25 @@ def traffic_of(schedule: TreeSchedule) -> Traffic:
         >>> str(traffic_of(generate("ring:nodes=4", "allreduce")).wire)
         '6'
     """
-    topology, routes = schedule.topology, schedule.routes
+    from forestcoll._schedules import sends
+
+    topology, routes = schedule.topology, schedule.routes.compiled_indices()
+    is_compute = np.array([node.is_compute for node in topology.nodes], dtype=np.uint8)
     order = 1 if schedule.symmetry is None else schedule.symmetry.order
-    carried, whole = carried_by_routes(routes, schedule.phases, order * len(topology.nodes))
-    is_compute = np.array([node.is_compute for node in topology.nodes])
-    from_compute = carried[is_compute[routes.entries[routes.starts[:-1]]]]
-    hops = carried * (np.diff(routes.starts) - 1)
-    return Traffic(
-        Fraction(int(from_compute.sum()) * order, whole * len(topology.compute)),
-        Fraction(int(hops.sum()) * order, whole),
-    )
+    sent = wire = Fraction(0)
+    for phase in schedule.phases:
+        from_compute, over_links = sends(routes, phase.routes.compiled_indices(), is_compute)
+        sent += _weighted(from_compute, phase.shares)
+        wire += _weighted(over_links, phase.shares)
+    return Traffic(sent * order / len(topology.compute), wire * order)
+
+
+def _weighted(counts: IntArray, shares: Sequence[Fraction]) -> Fraction:
+    """Return the sum of `counts`, each times its share."""
+    of_share: Counter[Fraction] = Counter()
+    for count, share in zip(counts.tolist(), shares, strict=True):
+        of_share[share] += count
+    return sum((count * share for share, count in of_share.items()), Fraction(0))
 
 
 def carried_by_routes(routes: Rows, phases: Sequence[Phase], copies: int) -> tuple[IntArray, int]:
