@@ -289,3 +289,12 @@ def test_steps_are_lowered_two_sided_and_exactly() -> None:
         lower(steps, Options(chunks=50))
     with pytest.raises(NoSolutionError, match="3 is the most"):
         lower(steps, Options(), Limits(name="tiny", blocks=3))
+
+
+def test_instances_begin_their_messages_at_different_times() -> None:
+    schedule = generate("dgx-a100:boxes=1", collective="broadcast", root=0)
+    options = Options(chunks=64, step_chunks=2, instances=4, placement=Placement.IN_PLACE)
+    program = lower(schedule, options).program
+    sent = [[each.count for each in block.instructions] for block in program.ranks[0].blocks]
+    assert check(program).ok
+    assert sent == [[1] * (2 * halves) + [2] * (32 - halves) for halves in range(4)]

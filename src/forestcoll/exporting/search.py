@@ -45,6 +45,9 @@ ENOUGH = 0.97
 GAIN = 1.01
 """A change is kept if the program becomes faster by this factor."""
 
+MOST_INSTANCES = 16
+"""The most instances that are tried."""
+
 MOST_WORK = 250_000
 """The search ends when it has simulated about this many instructions."""
 
@@ -220,7 +223,7 @@ class _Search:
             sent[link.source] = sent.get(link.source, 0.0) + bandwidth
         blocks = max(sent[member] for member in self.schedule.members) / (self.costs.block_gbps * 1e9)
         simulated = TOO_MANY_INSTRUCTIONS // max(1, least_instructions(self.schedule))
-        return int(min(16, 2 ** ceil(log2(max(1.0, blocks))), 1 << max(1, simulated).bit_length() - 1))
+        return int(min(MOST_INSTANCES, 2 ** ceil(log2(max(1.0, blocks))), 1 << max(1, simulated).bit_length() - 1))
 
     def _chunks_of_message(self, chunks: int) -> int:
         """Return how many chunks a step moves first: as many as fit in a message with the greatest size.
@@ -251,8 +254,8 @@ class _Search:
             known = best.step_chunks or 1
             choices["step_chunks"] = [each for each in (known // 2, 2 * known, 4 * known) if each]
         choices["blocks"] = sorted({min(64, self._most_blocks()), self._most_blocks()})
-        factors = (Fraction(2), Fraction(4), Fraction(1, 2))
-        choices["instances"] = [int(best.instances * each) for each in factors if 1 <= best.instances * each <= 16]
+        more = [best.instances << power for power in range(1, 5) if best.instances << power <= MOST_INSTANCES]
+        choices["instances"] = [*more, best.instances // 2] if best.instances > 1 else more
         if not one_sided and lowerer_for(self.schedule).in_pieces:
             choices["pieces"] = (4, 16, 64, 128)
         yield from ((name, values) for name, values in choices.items() if name not in self.given and values)
@@ -264,15 +267,29 @@ class _Search:
     def _better(self, best: _Candidate, name: str, values: Sequence[int]) -> _Candidate:
         """Return the best candidate with one of these values of an option, or `best`."""
         for value in values:
-            change: dict[str, Any] = {name: value}
-            if name == "chunks" and best.options.step_chunks is not None and "step_chunks" not in self.given:
-                change["step_chunks"] = max(1, best.options.step_chunks * value // (best.options.chunks or value))
-            found = self._evaluate(replace(best.options, **change))
-            if found is None and name == "pieces":
-                break  # more pieces do not fit either
+            found = self._evaluate(self._changed(best.options, name, value))
             if found is not None and found.algbw > GAIN * best.algbw:
                 best = found
+            elif name == "instances" or (found is None and name == "pieces"):
+                break  # more do not help or do not fit either
         return best
+
+    def _changed(self, options: Options, name: str, value: int) -> Options:
+        """Return the options with another value of one of them, and what has to change with it.
+
+        Messages keep their sizes if the number of chunks changes. Instances need steps of two chunks, so that the first
+        messages of an instance can be halves.
+        """
+        changed = replace(options, **{name: value})
+        chunks, known = options.chunks, options.step_chunks
+        if known is None or chunks is None or self.given.keys() & {"chunks", "step_chunks"}:
+            return changed
+        if name == "chunks":
+            return replace(changed, step_chunks=max(1, known * value // chunks))
+        if name == "instances" and value > 1 and known == 1:
+            halves = replace(changed, chunks=2 * chunks, step_chunks=2)
+            return halves if self._divides(halves) else changed
+        return changed
 
     def _evaluate(self, options: Options) -> _Candidate | None:
         skipped = self.work > MOST_WORK or self._is_too_long(options)
