@@ -305,7 +305,7 @@ def test_instances_begin_their_messages_at_different_times() -> None:
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
 def test_lanes_between_two_ranks_take_turns_and_are_continued_by_other_blocks(collective: str) -> None:
     schedule = generate("ring:nodes=4", collective=collective)
-    limits = replace(AZURE, steps=12)
+    limits = replace(AZURE, steps=16)
     program = lower(schedule, Options(chunks=96, step_chunks=1, lanes=2), limits).program
     assert check(program).ok
     assert excess_of(program, limits) is None

@@ -294,7 +294,8 @@ class _Search:
         messages of an instance can be halves. Lanes need small messages in one round, because blocks continue the work
         of others within a round.
         """
-        changed = replace(options, **{name: value})
+        change: dict[str, Any] = {name: value}
+        changed = replace(options, **change)
         chunks, known = options.chunks, options.step_chunks
         if known is None or chunks is None or self.given.keys() & {"chunks", "step_chunks"}:
             return changed
