@@ -105,7 +105,8 @@ def plans(layout: Layout, flows: Sequence[Flow], limits: Limits) -> Iterator[Pla
         yield excess
         return
     tried, work = set(), 0
-    for bound in block_bounds(options, limits):
+    bounds = block_bounds(options, limits)
+    for bound in bounds:
         if bound is not None and edges.peers > bound:
             yield _too_many_peers(edges, bound)
             continue
@@ -121,7 +122,7 @@ def plans(layout: Layout, flows: Sequence[Flow], limits: Limits) -> Iterator[Pla
             if excess is None:
                 tried.add(spread)
                 yield Plan(chains, table, limits.count, spread.stride(_groups(flows, options)))
-            elif bound == limits.blocks:
+            elif bound == bounds[-1]:
                 yield excess
 
 
