@@ -190,6 +190,8 @@ class _Search:
         while improved and not self._is_enough(best):
             improved = False
             for name, values in self._choices(best.options):
+                if best.options.lanes is not None and name in {"instances", "pieces"}:
+                    continue  # lanes are parallel blocks already
                 found = self._better(best, name, values)
                 improved, best = improved or found is not best, found
                 if self._is_enough(best):
@@ -267,9 +269,8 @@ class _Search:
             choices["step_chunks"] = [each for each in (known // 2, 2 * known, 4 * known) if each]
         choices["blocks"] = sorted({min(64, self._most_blocks()), self._most_blocks()})
         more = [best.instances << power for power in range(1, 5) if best.instances << power <= MOST_INSTANCES]
-        if best.lanes is None:
-            choices["instances"] = [*more, best.instances // 2] if best.instances > 1 else more
-        if not one_sided and best.lanes is None and lowerer_for(self.schedule).in_pieces:
+        choices["instances"] = [*more, best.instances // 2] if best.instances > 1 else more
+        if not one_sided and lowerer_for(self.schedule).in_pieces:
             choices["pieces"] = (4, 16, 64, 128)
         yield from ((name, values) for name, values in choices.items() if name not in self.given and values)
 
