@@ -1,5 +1,7 @@
 """The best program of a schedule: what calls divide, and how fast the simulator expects it to be."""
 
+from dataclasses import replace
+
 import pytest
 
 from forestcoll import generate
@@ -33,7 +35,10 @@ def test_more_chunks_never_reach_less() -> None:
 
 def test_latencies_are_named_as_the_reason_of_a_slow_program() -> None:
     aim = Aim(sizes=(10**9,), costs=Costs(alpha_us=10**5))
-    chosen = best_program(generate("ring:nodes=3"), "msccl-xml", "rccl", aim=aim)
+    chosen = best_program(generate("ring:nodes=3"), "msccl-xml", "rccl", aim=aim, given={"instances": 1, "pieces": 1})
     reason = why_slow(chosen)
     assert reason is not None
     assert "100000 us to arrive" in reason
+    assert "without these times, it would reach 3" in reason
+    refused = why_slow(replace(chosen, refused="it needs 172 steps, and 64 is the most"))
+    assert refused == f"{reason}; of another program that was tried: it needs 172 steps, and 64 is the most"

@@ -1,3 +1,5 @@
+from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from random import Random
 from typing import Any
@@ -289,3 +291,41 @@ def test_steps_are_lowered_two_sided_and_exactly() -> None:
         lower(steps, Options(chunks=50))
     with pytest.raises(NoSolutionError, match="3 is the most"):
         lower(steps, Options(), Limits(name="tiny", blocks=3))
+
+
+def test_instances_begin_their_messages_at_different_times() -> None:
+    schedule = generate("dgx-a100:boxes=1", collective="broadcast", root=0)
+    options = Options(chunks=64, step_chunks=2, instances=4, placement=Placement.IN_PLACE)
+    program = lower(schedule, options).program
+    sent = [[each.count for each in block.instructions] for block in program.ranks[0].blocks]
+    assert check(program).ok
+    assert sent == [[1] * (2 * halves) + [2] * (32 - halves) for halves in range(4)]
+
+
+@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
+def test_lanes_between_two_ranks_take_turns_and_are_continued_by_other_blocks(collective: str) -> None:
+    schedule = generate("ring:nodes=4", collective=collective)
+    limits = replace(AZURE, steps=16)
+    program = lower(schedule, Options(chunks=96, step_chunks=1, lanes=2), limits).program
+    assert check(program).ok
+    assert excess_of(program, limits) is None
+    sent: dict[tuple[int, int], Counter[int]] = {}
+    for _, _, _, each in program.instructions():
+        for place in each.targets:
+            if isinstance(place, Message):
+                channel = program.channels[place.channel]
+                sent.setdefault((channel.source, channel.target), Counter())[channel.number] += 1
+    assert max(map(len, sent.values())) > 2
+    for numbers in sent.values():
+        assert all(numbers[lane] - numbers[lane + 1] in {0, 1} for lane in range(0, len(numbers), 2))
+
+
+def test_a_tree_with_too_many_parts_for_the_steps_of_a_block_is_sent_by_blocks_that_continue_each_other() -> None:
+    schedule = generate("dgx-a100:boxes=1,gpus=3", collective="broadcast", root=0)
+    options = Options(chunks=20, step_chunks=1, placement=Placement.IN_PLACE)
+    program = lower(schedule, options, replace(AZURE, steps=8)).program
+    blocks = program.ranks[0].blocks
+    assert check(program).ok
+    assert [len(block.instructions) for block in blocks] == [7, 7, 6]
+    waits = [[(each.block, each.instruction) for each in block.instructions[0].after] for block in blocks]
+    assert waits == [[], [(0, 6)], [(1, 6)]]

@@ -69,6 +69,13 @@ class Chunks(click.IntRange):
 )
 @click.option("--channels", type=_COUNT, metavar="N", help="The number of channels that the trees of a root share.")
 @click.option(
+    "--lanes",
+    type=_COUNT,
+    metavar="N",
+    help="For msccl-xml and schedules of trees: the number of blocks that send from one rank to another at the same "
+    "time. They take turns, in the order of a timetable.",
+)
+@click.option(
     "--instances",
     type=_COUNT,
     metavar="N",

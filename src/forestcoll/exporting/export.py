@@ -165,18 +165,31 @@ def why_slow(chosen: Chosen) -> str | None:
     bound = schedule_algbw(chosen.lowering)
     if not chosen.points or chosen.points[-1].algbw >= SLOW * bound:
         return None
-    if chosen.lowering.loss > 1 - SLOW:
-        return "shares are rounded to whole chunks, or trees are left out; more chunks lose less"
-    costs, size = chosen.model.costs, chosen.points[-1].size
-    unlimited = replace(chosen.model, costs=replace(costs, block_gbps=None))
-    if costs.block_gbps is not None and unlimited.point(size).algbw >= SLOW * bound:
-        return f"a block moves at most {costs.block_gbps:g} GB/s, and more blocks do not fit or do not help"
-    instant = replace(chosen.model, costs=replace(costs, alpha_us=0, overhead_us=0))
-    if instant.point(size).algbw >= SLOW * bound:
+    refused = "" if chosen.refused is None else f"; of another program that was tried: {chosen.refused}"
+    return _reason(chosen, SLOW * bound) + refused
+
+
+def _reason(chosen: Chosen, enough: float) -> str:
+    """Return the first reason without which the program would reach `enough`, with what it would reach."""
+    costs, size, unit = chosen.model.costs, chosen.points[-1].size, chosen.model.schedule.topology.bandwidth_unit
+    if chosen.lowering.algbw < enough:
+        most = f"{float(chosen.lowering.algbw):.4g} {unit}"
+        return f"shares are rounded to {chosen.model.chunks} chunks, or trees are left out, so that {most} is the most"
+    unlimited = replace(chosen.model, costs=replace(costs, block_gbps=None)).point(size).algbw
+    if costs.block_gbps is not None and unlimited >= enough:
+        return (
+            f"a block moves at most {costs.block_gbps:g} GB/s, and more blocks do not fit or do not help; "
+            f"without this limit, it would reach {unlimited:.4g} {unit}"
+        )
+    instant = replace(chosen.model, costs=replace(costs, alpha_us=0, overhead_us=0)).point(size).algbw
+    if instant >= enough:
         return (
             f"each message takes {costs.overhead_us:g} us before it moves and {costs.alpha_us:g} us to arrive, "
-            "and larger or smaller messages do not help"
+            f"and larger or smaller messages do not help; without these times, it would reach {instant:.4g} {unit}"
         )
     if chosen.options.protocol is not Protocol.SIMPLE:
         return f"the protocol {chosen.options.protocol.value} is for small messages"
-    return "blocks wait for each other: the order of a block's steps leaves links idle"
+    return (
+        "blocks wait for each other: the order of a block's steps leaves links idle; "
+        f"if messages took no time but that of their bytes, it would reach {instant:.4g} {unit}"
+    )

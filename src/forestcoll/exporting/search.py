@@ -1,10 +1,10 @@
 """The best program of a schedule for a runtime, by search with the simulator of programs.
 
 The search starts from the least number of chunks that loses little, and steps that move one message each. It changes
-one option at a time: the number of chunks, the chunks of a step, the bytes of a round, blocks, parallel instances,
-pieces. Fewer chunks lose more by rounding; smaller steps move through tall trees in less time, and need more steps. It
-keeps a change if the program becomes faster by more than `GAIN` in the simulator, and ends when the program is within
-`ENOUGH` of the schedule, or no change helps.
+one option at a time: the number of chunks, lanes, the chunks of a step, the bytes of a round, blocks, parallel
+instances, pieces. Fewer chunks lose more by rounding; smaller steps move through tall trees in less time, and need
+more steps. It keeps a change if the program becomes faster by more than `GAIN` in the simulator, and ends when the
+program is within `ENOUGH` of the schedule, or no change helps.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -45,6 +45,15 @@ ENOUGH = 0.97
 GAIN = 1.01
 """A change is kept if the program becomes faster by this factor."""
 
+MOST_INSTANCES = 16
+"""The most instances that are tried."""
+
+LANES = (2,)
+"""The numbers of lanes that are tried: with two, one moves data during the overhead of the other."""
+
+SLOT = round_bytes_of(Target.MSCCL_XML, Options())
+"""The bytes of the greatest message of MSCCL."""
+
 MOST_WORK = 250_000
 """The search ends when it has simulated about this many instructions."""
 
@@ -79,6 +88,7 @@ class Chosen:
             simulated.
         tried: the number of programs that were compared.
         model: the times of the program for any size.
+        refused: why another program that was tried does not fit; None if all fit.
     """
 
     options: Options
@@ -86,6 +96,7 @@ class Chosen:
     points: tuple[Point, ...]
     tried: int
     model: RoundModel
+    refused: str | None = None
 
 
 def best_program(
@@ -121,7 +132,9 @@ def best_program(
     check_style(schedule, target)
     search = _Search(schedule, target, dialect, aim or Aim(), dict(given or {}))
     best = search.run()
-    return Chosen(best.options, best.lowering, best.model.points(search.aim.sizes), len(search.known), best.model)
+    refused = None if search.problem is None else str(search.problem)
+    points = best.model.points(search.aim.sizes)
+    return Chosen(best.options, best.lowering, points, len(search.known), best.model, refused)
 
 
 def schedule_algbw(lowering: Lowering) -> float:
@@ -177,6 +190,8 @@ class _Search:
         while improved and not self._is_enough(best):
             improved = False
             for name, values in self._choices(best.options):
+                if best.options.lanes is not None and name in {"instances", "pieces"}:
+                    continue  # lanes are parallel blocks already
                 found = self._better(best, name, values)
                 improved, best = improved or found is not best, found
                 if self._is_enough(best):
@@ -220,14 +235,14 @@ class _Search:
             sent[link.source] = sent.get(link.source, 0.0) + bandwidth
         blocks = max(sent[member] for member in self.schedule.members) / (self.costs.block_gbps * 1e9)
         simulated = TOO_MANY_INSTRUCTIONS // max(1, least_instructions(self.schedule))
-        return int(min(16, 2 ** ceil(log2(max(1.0, blocks))), 1 << max(1, simulated).bit_length() - 1))
+        return int(min(MOST_INSTANCES, 2 ** ceil(log2(max(1.0, blocks))), 1 << max(1, simulated).bit_length() - 1))
 
     def _chunks_of_message(self, chunks: int) -> int:
         """Return how many chunks a step moves first: as many as fit in a message with the greatest size.
 
         With more, the last ones only wait for each other. There are more if the program could not be simulated else.
         """
-        fit = round_bytes_of(self.target, Options()) * chunks // self.aim.sizes[-1]
+        fit = SLOT * chunks // self.aim.sizes[-1]
         hops = 2 * (len(self.schedule.members) - 1) * (2 if self.schedule.collective is Collective.ALLREDUCE else 1)
         return max(1, fit, ceil(hops * chunks / TOO_MANY_INSTRUCTIONS))
 
@@ -247,12 +262,14 @@ class _Search:
         choices["chunks"] = sorted({least_with(self.counts, loss).chunks for loss in _LOSSES}) if self.counts else ()
         if one_sided and lowerer_for(self.schedule).in_pieces:
             choices["round_bytes"] = (best.round_bytes // 4, best.round_bytes // 2, 4 * best.round_bytes)
+        if self.counts and not one_sided and not self.schedule.collective.has_root:
+            choices["lanes"] = LANES
         if self.counts and not one_sided:
             known = best.step_chunks or 1
             choices["step_chunks"] = [each for each in (known // 2, 2 * known, 4 * known) if each]
         choices["blocks"] = sorted({min(64, self._most_blocks()), self._most_blocks()})
-        factors = (Fraction(2), Fraction(4), Fraction(1, 2))
-        choices["instances"] = [int(best.instances * each) for each in factors if 1 <= best.instances * each <= 16]
+        more = [best.instances << power for power in range(1, 5) if best.instances << power <= MOST_INSTANCES]
+        choices["instances"] = [*more, best.instances // 2] if best.instances > 1 else more
         if not one_sided and lowerer_for(self.schedule).in_pieces:
             choices["pieces"] = (4, 16, 64, 128)
         yield from ((name, values) for name, values in choices.items() if name not in self.given and values)
@@ -264,15 +281,34 @@ class _Search:
     def _better(self, best: _Candidate, name: str, values: Sequence[int]) -> _Candidate:
         """Return the best candidate with one of these values of an option, or `best`."""
         for value in values:
-            change: dict[str, Any] = {name: value}
-            if name == "chunks" and best.options.step_chunks is not None and "step_chunks" not in self.given:
-                change["step_chunks"] = max(1, best.options.step_chunks * value // (best.options.chunks or value))
-            found = self._evaluate(replace(best.options, **change))
-            if found is None and name == "pieces":
-                break  # more pieces do not fit either
+            found = self._evaluate(self._changed(best.options, name, value))
             if found is not None and found.algbw > GAIN * best.algbw:
                 best = found
+            elif name == "instances" or (found is None and name == "pieces"):
+                break  # more do not help or do not fit either
         return best
+
+    def _changed(self, options: Options, name: str, value: int) -> Options:
+        """Return the options with another value of one of them, and what has to change with it.
+
+        Messages keep their sizes if the number of chunks changes. Instances need steps of two chunks, so that the first
+        messages of an instance can be halves. Lanes need small messages in one round, because blocks continue the work
+        of others within a round.
+        """
+        change: dict[str, Any] = {name: value}
+        changed = replace(options, **change)
+        chunks, known = options.chunks, options.step_chunks
+        if known is None or chunks is None or self.given.keys() & {"chunks", "step_chunks"}:
+            return changed
+        if name == "chunks":
+            return replace(changed, step_chunks=max(1, known * value // chunks))
+        if name == "lanes":
+            rounds = (each.chunks for each in self.counts if each.chunks * SLOT >= self.aim.sizes[-1])
+            return replace(changed, chunks=next(rounds, chunks), step_chunks=1, instances=1, pieces=1)
+        if name == "instances" and value > 1 and known == 1:
+            halves = replace(changed, chunks=2 * chunks, step_chunks=2)
+            return halves if self._divides(halves) else changed
+        return changed
 
     def _evaluate(self, options: Options) -> _Candidate | None:
         skipped = self.work > MOST_WORK or self._is_too_long(options)

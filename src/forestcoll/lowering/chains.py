@@ -34,6 +34,8 @@ DELAY = 0.25
 
 IntArray: TypeAlias = npt.NDArray[np.int64]
 
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+
 Joints: TypeAlias = Mapping[tuple[int, int], Mapping[int, int]]
 """For a rank, a channel number and a neighbour that sends: the neighbour that it is joined with."""
 
@@ -162,21 +164,46 @@ def chains_of(flows: Sequence[Flow], channels: Sequence[int]) -> Chains:
 def hops_of(flows: Sequence[Flow], edges: Edges, channels: IntArray) -> Chains:
     """Return every edge of `flows` as a chain, in order; `channels` are the numbers of the channels of the edges."""
     outward = np.array([flow.op is PhaseOp.BROADCAST for flow in flows])[edges.flow]
-    source = np.where(outward, edges.upper, edges.lower)
-    target = np.where(outward, edges.lower, edges.upper)
+    source, target = _ends_of(flows, edges)
     keys = np.array([(flow.phase, flow.turn, flow.root, flow.offset) for flow in flows], dtype=np.int64)
     phase, turn, root, offset = keys[edges.flow].T
     height = edges.height
     level = phase * height + np.where(outward, edges.depth, height - 1 - edges.depth)
     times = np.array([flow.position for flow in flows])[edges.flow] + level * (DELAY / height)
     order = np.lexsort((target, source, offset, root, turn, level, times))  # the order of `Chain.key`
-    return Chains(
-        flows=flows,
-        flow=edges.flow[order],
-        channel=channels[order],
-        starts=np.arange(len(order) + 1) * 2,
-        ranks=np.stack((source[order], target[order]), axis=1).reshape(-1),
-    )
+    return _hops(flows, edges.flow[order], channels[order], source[order], target[order])
+
+
+def hops_in_lanes(flows: Sequence[Flow], edges: Edges, times: FloatArray, lanes: int, most: int | None) -> Chains:
+    """Return every edge of `flows` as a chain, in the order of `times`, distributed over lanes.
+
+    The hops from one rank to another are distributed over `lanes` channels in turn. If a channel had more than `most`
+    hops, the hops are first divided into as many consecutive ranges as needed, each with `lanes` channels of its own.
+    """
+    order = np.argsort(times, kind="stable")
+    source, target = (ends[order] for ends in _ends_of(flows, edges))
+    codes = source * (int(target.max(initial=0)) + 1) + target
+    by_pair = np.argsort(codes, kind="stable")
+    _, counts = np.unique(codes, return_counts=True)
+    number, total = np.empty_like(codes), np.empty_like(codes)
+    number[by_pair] = np.arange(len(codes)) - np.repeat(np.cumsum(counts) - counts, counts)
+    total[by_pair] = np.repeat(counts, counts)
+    rows = -(-total // lanes)
+    ranges = -(-rows // (most or len(codes)))
+    channel = number // lanes * ranges // rows * lanes + number % lanes
+    return _hops(flows, edges.flow[order], channel, source, target)
+
+
+def _ends_of(flows: Sequence[Flow], edges: Edges) -> tuple[IntArray, IntArray]:
+    """Return the rank that sends and the rank that receives, for each edge."""
+    outward = np.array([flow.op is PhaseOp.BROADCAST for flow in flows])[edges.flow]
+    return np.where(outward, edges.upper, edges.lower), np.where(outward, edges.lower, edges.upper)
+
+
+def _hops(flows: Sequence[Flow], flow: IntArray, channel: IntArray, source: IntArray, target: IntArray) -> Chains:
+    """Return chains of one hop each."""
+    ranks = np.stack((source, target), axis=1).reshape(-1)
+    return Chains(flows=flows, flow=flow, channel=channel, starts=np.arange(len(flow) + 1) * 2, ranks=ranks)
 
 
 def _joints(flows: Sequence[Flow], channels: Sequence[int]) -> Joints:

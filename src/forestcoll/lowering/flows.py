@@ -99,7 +99,19 @@ def parts_of(flow: Flow, options: Options, most: int | None) -> Iterator[Flow]:
         for piece, whole in enumerate(copy.split(options.pieces)):
             numbered = replace(whole, instance=instance, piece=piece)
             parts += numbered.split(1 if most is None else -(-numbered.count // most))
+        if options.step_chunks is not None and len(parts) >= 2 * options.instances:
+            parts = list(_shifted(parts, instance))
         yield from (replace(part, part=(number, len(parts))) for number, part in enumerate(parts))
+
+
+def _shifted(parts: Sequence[Flow], instance: int) -> Iterator[Flow]:
+    """Yield the parts of an instance, the first ones in two halves: as many as its number.
+
+    Each message takes an overhead in which it moves no data. Without the halves, all instances would begin their
+    messages at the same times, and links would be idle in all overheads.
+    """
+    for number, part in enumerate(parts):
+        yield from part.split(2 if number < instance else 1)
 
 
 def _cut_alike(trees: Sequence[Flow]) -> Iterator[Flow]:

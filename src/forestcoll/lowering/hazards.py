@@ -35,10 +35,20 @@ class Hazards:
         return [(buffer, each) for each in ranges]
 
     def step(
-        self, block: int, instruction: int, reads: Iterable[Cell], writes: Iterable[Cell]
+        self,
+        block: int,
+        instruction: int,
+        reads: Iterable[Cell],
+        writes: Iterable[Cell],
+        *,
+        after: tuple[int, int] | None = None,
     ) -> tuple[Dependency, ...]:
-        """Record what an instruction reads and writes, and return what it has to wait for, by block."""
+        """Record what an instruction reads and writes, and return what it has to wait for, by block.
+
+        `after` is the block and the number of another instruction that it waits for.
+        """
         needed: dict[int, int] = {}
+        self._need(needed, after)
         for cell in reads:
             self._need(needed, self._written.get(cell))
             since = self._read.setdefault(cell, {})

@@ -43,6 +43,8 @@ class Options:
         step_chunks: the most chunks that one instruction moves, for programs of messages; None for as many as the
             target allows. The data of a tree is cut into parts of at most so many chunks, which follow each other.
         channels: the number of channels for the trees of a root in each phase; None for as many as fit.
+        lanes: for programs of messages made of trees, the number of blocks that send from one rank to another at the
+            same time; they take turns, in the order of a timetable. None for blocks by the depth in trees.
         instances: the number of parallel copies of the program, each on its part of the data.
         blocks: the most thread blocks of a rank; None for at most `COMFORTABLE_BLOCKS` if the program fits them,
             else as many as the target allows.
@@ -56,6 +58,7 @@ class Options:
     pieces: int = 1
     step_chunks: int | None = None
     channels: int | None = None
+    lanes: int | None = None
     instances: int = 1
     blocks: int | None = None
     protocol: Protocol = Protocol.SIMPLE
@@ -65,7 +68,7 @@ class Options:
         object.__setattr__(self, "style", _member(Style, self.style, "style"))
         object.__setattr__(self, "placement", _member(Placement, self.placement, "placement"))
         object.__setattr__(self, "protocol", _member(Protocol, self.protocol, "protocol"))
-        for name in ("chunks", "pieces", "step_chunks", "channels", "instances", "blocks", "round_bytes"):
+        for name in ("chunks", "pieces", "step_chunks", "channels", "lanes", "instances", "blocks", "round_bytes"):
             value = getattr(self, name)
             if value is not None and (type(value) is not int or not 1 <= value <= MOST):
                 raise InputError(f"{name} is {shown(value)}; it must be an integer from 1 to {MOST:,}")

@@ -14,6 +14,15 @@ Apart is preferred, over as many channels as trees are high, or fewer, with a co
 through. Then both are tried with as many blocks as the target allows, and over more channels, so that blocks have fewer
 steps. If a rank has more peers than blocks may use one channel number, apart is also tried with the peers distributed
 over channels, by the distance between the numbers of the two ranks: then no pair of ranks needs two channels for that.
+
+If all these have too many steps in a block, the parts of each tree are divided into consecutive ranges, and through is
+tried with blocks for each range. A block *continues* the work of the block of the range before: its first instruction
+that sends waits for the last one of that block. So data still moves in its order, and no two ranges share a link.
+
+With lanes (`Options.lanes`), which are only used on request, every hop is a separate message, and the order is that of
+a timetable (`timetable.py`). The hops between two ranks are distributed in this order over so many blocks. So blocks
+that share a link have the same amount of data at any time, and equal parts of the link's bandwidth are right for them.
+If a block has too many steps, other blocks continue its work.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,11 +32,12 @@ import numpy as np
 
 from forestcoll.collective import PhaseOp
 from forestcoll.lowering.blocks import BlockTable, block_table
-from forestcoll.lowering.chains import Chains, Edges, IntArray, chains_of, hops_of
+from forestcoll.lowering.chains import Chains, Edges, IntArray, chains_of, hops_in_lanes, hops_of
 from forestcoll.lowering.fitting import Excess
 from forestcoll.lowering.flows import Flow
 from forestcoll.lowering.layout import Layout
 from forestcoll.lowering.options import COMFORTABLE_BLOCKS, Options
+from forestcoll.lowering.timetable import timetable
 from forestcoll.program import Task
 from forestcoll.program.limits import Limits
 
@@ -39,13 +49,26 @@ MOST_WORK = 6_000_000
 """After plans with so many hops together, about 30 seconds, no further plan is tried."""
 
 
+STEPS_FOR_WAITS = 16
+"""If blocks continue the work of others, one step of so many is kept free for steps that only wait."""
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Chains in their order, the blocks that they use, and the most chunks that one instruction moves."""
+    """How flows use channels and blocks.
+
+    Attributes:
+        chains: the chains in their order.
+        table: the blocks that they use.
+        most: the most chunks that one instruction moves.
+        stride: the block that sends on a channel continues the work of the block that sends to the same rank on the
+            channel whose number is less by `stride`, if there is one; 0 if no block continues the work of another.
+    """
 
     chains: Chains
     table: BlockTable
     most: int | None
+    stride: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +80,20 @@ class _Spread:
         turns: the number of channels over which the trees of a root are distributed.
         together: whether blocks that need not be separate are combined.
         peers: the number of channels over which the peers of a rank are distributed; 1 if `levels` is 0.
+        lanes: the number of lanes; 0 without lanes.
+        ranges: the number of ranges of the parts of each tree, with blocks of their own; 1 if `levels` is not 0.
     """
 
     levels: int
     turns: int
     together: bool = False
     peers: int = 1
+    lanes: int = 0
+    ranges: int = 1
+
+    def stride(self, groups: int) -> int:
+        """Return `Plan.stride` if each of `groups` parts of the program has its own channels."""
+        return self.turns * groups if self.ranges > 1 else self.lanes
 
 
 def plans(layout: Layout, flows: Sequence[Flow], limits: Limits) -> Iterator[Plan | Excess]:
@@ -74,7 +105,8 @@ def plans(layout: Layout, flows: Sequence[Flow], limits: Limits) -> Iterator[Pla
         yield excess
         return
     tried, work = set(), 0
-    for bound in block_bounds(options, limits):
+    bounds = block_bounds(options, limits)
+    for bound in bounds:
         if bound is not None and edges.peers > bound:
             yield _too_many_peers(edges, bound)
             continue
@@ -84,22 +116,27 @@ def plans(layout: Layout, flows: Sequence[Flow], limits: Limits) -> Iterator[Pla
             if work > MOST_WORK:
                 return
             work += len(edges.flow)
-            chains = _chains(flows, edges, spread, options, len(layout.parts))
+            chains = _chains(flows, edges, spread, layout, limits)
             table = block_table(chains, len(layout.parts), copiers, together=spread.together)
             excess = _excess(chains, table, bound, limits)
             if excess is None:
                 tried.add(spread)
-                yield Plan(chains, table, limits.count)
-            elif bound == limits.blocks:
+                yield Plan(chains, table, limits.count, spread.stride(_groups(flows, options)))
+            elif bound == bounds[-1]:
                 yield excess
 
 
-def _chains(flows: Sequence[Flow], edges: Edges, spread: _Spread, options: Options, ranks: int) -> Chains:
+def _chains(flows: Sequence[Flow], edges: Edges, spread: _Spread, layout: Layout, limits: Limits) -> Chains:
+    options, ranks = layout.options, len(layout.parts)
+    if spread.lanes:
+        return hops_in_lanes(flows, edges, timetable(flows, edges), spread.lanes, _most_steps(limits))
     width = max(1, spread.levels) * spread.turns * spread.peers
     turns = 1 + max(flow.turn for flow in flows)
+    stride = spread.stride(_groups(flows, options))
 
     def channel(flow: Flow) -> int:
-        first = (flow.phase * options.instances + flow.instance) * width
+        number, parts = flow.part
+        first = (flow.phase * options.instances + flow.instance) * width + number * spread.ranges // parts * stride
         return first + (flow.turn + (flow.root if spread.turns > turns else 0)) % spread.turns
 
     channels = [channel(flow) for flow in flows]
@@ -110,6 +147,16 @@ def _chains(flows: Sequence[Flow], edges: Edges, spread: _Spread, options: Optio
     distance = (edges.lower - edges.upper) * outward % ranks
     shifts += distance * spread.peers // ranks * max(1, spread.levels) * spread.turns
     return hops_of(flows, edges, np.array(channels, dtype=np.int64)[edges.flow] + shifts)
+
+
+def _groups(flows: Sequence[Flow], options: Options) -> int:
+    """Return the number of parts of the program that have their own channels: instances and phases."""
+    return options.instances * (1 + max(flow.phase for flow in flows))
+
+
+def _most_steps(limits: Limits) -> int | None:
+    """Return the most steps of a block if blocks continue the work of others, without steps that only wait."""
+    return None if limits.steps is None else max(1, limits.steps - limits.steps // STEPS_FOR_WAITS)
 
 
 def copies(layout: Layout) -> bool:
@@ -128,7 +175,10 @@ def _spreads(
     flows: Sequence[Flow], edges: Edges, options: Options, limits: Limits, *, crowded: bool
 ) -> Iterator[_Spread]:
     """Yield methods to distribute flows, the preferred one first; `crowded`: also those with fewer steps a block."""
-    groups = options.instances * (1 + max(flow.phase for flow in flows))
+    if options.lanes is not None:
+        yield _Spread(1, 1, lanes=options.lanes)
+        return
+    groups = _groups(flows, options)
     most = max(1, (MOST_CHANNELS if limits.channels is None else min(MOST_CHANNELS, limits.channels)) // groups)
     height = min(most, edges.height)
     turns = min(most, 1 + max(flow.turn for flow in flows))
@@ -144,6 +194,9 @@ def _spreads(
     if crowded and options.channels is None:
         yield from (_Spread(1, width) for width in range(2, most + 1))
         yield from (_Spread(0, width, together=True) for width in range(turns + 1, most + 1))
+        if (steps := _most_steps(limits)) is not None:
+            ranges = -(-max(flow.part[1] for flow in flows) // steps)
+            yield from (_Spread(0, turns, ranges=each) for each in (ranges, ranges + 1) if 1 < each <= most // turns)
 
 
 def _crowded_peers(edges: Edges, most: int, limits: Limits) -> Iterator[_Spread]:

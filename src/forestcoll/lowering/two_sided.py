@@ -78,6 +78,7 @@ class _Maker:
         self._cells = [_range(bounds, flow) for flow in self._flows]
         self.channels, self.messages = _channels(plan.chains)
         self._columns = _visits(plan, self.messages)
+        self._continued = _continued(self.channels, plan.stride)
         self._ends = np.cumsum([0, *np.bincount(plan.chains.ranks, minlength=len(plan.table.counts))]).tolist()
 
     @property
@@ -87,7 +88,7 @@ class _Maker:
 
     def rank(self, number: int) -> Rank:
         """Return the rank with a number."""
-        emitter = _Emitter(self._layout, number, self._plan.table.counts[number])
+        emitter = _Emitter(self._layout, number, self._plan.table.counts[number], self._continued)
         emitter.copies(self._kept.get(number, ()), self._plan.table.local)
         here = slice(self._ends[number], self._ends[number + 1])
         for each in zip(*(column[here].tolist() for column in self._columns), strict=True):
@@ -127,6 +128,16 @@ def _channels(chains: Chains) -> tuple[list[Channel], IntArray]:
     return [Channel(ChannelKind.FIFO, *row) for row in rows], np.argsort(order)[place]
 
 
+def _continued(channels: Sequence[Channel], stride: int) -> Mapping[int, int]:
+    """Return, for each channel whose block continues the work of another one, the channel of that block."""
+    numbers = {(each.source, each.target, each.number): place for place, each in enumerate(channels)} if stride else {}
+    return {
+        place: numbers[source, target, number - stride]
+        for (source, target, number), place in numbers.items()
+        if (source, target, number - stride) in numbers
+    }
+
+
 def _visits(plan: Plan, messages: IntArray) -> tuple[IntArray, ...]:
     """Return what the blocks of all ranks do, rank by rank in order: flow, block, channels in and out (-1 for none)."""
     chains = plan.chains
@@ -143,10 +154,15 @@ class _Emitter:
     layout: Layout
     rank: int
     count: int
+    continued: Mapping[int, int]
+    """For a channel: the channel on which the block sends whose work the block of the first channel continues."""
     blocks: list[list[Instruction]] = field(init=False)
     scratch: int = 0
     sums: dict[tuple[int, int], Span] = field(default_factory=dict)
     """For a phase and the first chunk of a flow: the place of the sum of the data that has arrived so far."""
+
+    last: dict[int, tuple[int, int]] = field(default_factory=dict)
+    """For a channel: the block and the number of the last instruction that sends on it."""
 
     def __post_init__(self) -> None:
         self.hazards = Hazards(aliased=self.layout.options.in_place)
@@ -206,5 +222,19 @@ class _Emitter:
         listed = self.blocks[block]
         reads = [cell for each in sources if isinstance(each, Span) for cell in self.hazards.cells(each, cells)]
         writes = [cell for each in targets if isinstance(each, Span) for cell in self.hazards.cells(each, cells)]
-        after = self.hazards.step(block, len(listed), reads, writes)
+        after = self.hazards.step(block, len(listed), reads, writes, after=self._continues(block, targets))
         listed.append(Instruction(sources=tuple(sources), targets=tuple(targets), after=after))
+
+    def _continues(self, block: int, targets: Sequence[Place]) -> tuple[int, int] | None:
+        """Return the last instruction of the block that another block continues, if its first one sends to `targets`.
+
+        All instructions of the block that is continued come before it in the order of the chains.
+        """
+        if not self.continued:
+            return None
+        for channel in (each.channel for each in targets if isinstance(each, Message)):
+            first = channel not in self.last
+            self.last[channel] = block, len(self.blocks[block])
+            if first and channel in self.continued:
+                return self.last[self.continued[channel]]
+        return None
