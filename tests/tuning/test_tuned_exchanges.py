@@ -35,6 +35,23 @@ def test_exchanges_are_right_in_place_and_out_of_place(collective: Collective, b
         assert check(program).fault is None, name
 
 
+@pytest.mark.parametrize("boxes", [grid(2, 2), grid(3, 2)])
+@pytest.mark.parametrize("collective", REDUCING)
+def test_many_pieces_do_not_wait_for_each_other(collective: Collective, boxes: Grid) -> None:
+    """A channel holds two messages of one chunk, and the longest messages have four chunks."""
+    for name, make in exchanges(collective, sum(map(len, boxes.boxes)), boxes):
+        program = replace(make(8), in_place=True, out_of_place=True, slots=2)
+        assert check(program).fault is None, name
+
+
+def test_the_first_and_the_last_of_many_pieces_are_short() -> None:
+    _, make = next(exchanges(Collective.REDUCE_SCATTER, 2, None))
+    program = make(8)
+    sends = [each for block in program.ranks[0].blocks for each in block.instructions]
+    counts = sorted(each.count for each in sends if any(isinstance(place, Message) for place in each.targets))
+    assert (program.chunks, counts) == (2 * 32, [1, 1, 1, 1, 2, 2, 4, 4, 4, 4, 4, 4])
+
+
 @pytest.mark.parametrize("ranks", range(2, 8))
 @pytest.mark.parametrize("collective", REDUCING)
 def test_exchanges_without_boxes_are_right(collective: Collective, ranks: int) -> None:

@@ -59,9 +59,9 @@ def command(  # noqa: PLR0913 (one parameter for each option)
     """Find the best schedule for each message size.
 
     For each size, the programs of all candidates are simulated: the optimal schedule in several numbers of pieces,
-    schedules with fewer trees, the algorithms that compare lists, and direct exchanges for small data. The table shows
-    the fastest one for each range of sizes, and how far it is from a lower bound. -o writes a folder with a schedule
-    and programs for each range.
+    schedules with fewer or lower trees, the algorithms that compare lists, and direct exchanges for small data. The
+    table shows the fastest one for each range of sizes, and how far it is from a lower bound. -o writes a folder with a
+    schedule and programs for each range.
     """
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.files import is_standard_stream

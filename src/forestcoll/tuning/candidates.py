@@ -3,6 +3,8 @@
 - `optimum`: the schedule of `generate`; with fewer trees per root than it needs, `trees-1`, `trees-2` and so on;
 - the algorithms of `compare`, such as `direct`, `two-level`, `bruck` or `swing`, also over switches;
 - `double-binary-tree`: an allreduce along two binary trees over all ranks;
+- `shallow-SxT`: T trees for each root with S sends in sequence more than the least number (`shallow`), whose programs
+  have blocks for each tree (`streams`);
 - in a network without switches, the step schedules of `generate --method`, such as `bfb`;
 - exchanges for small messages, such as `exchange-one-shot` (`exchanges`).
 """
@@ -24,6 +26,7 @@ from forestcoll.method import StepMethod
 from forestcoll.program import Program
 from forestcoll.progress import Progress
 from forestcoll.request import Request
+from forestcoll.runtime.trees import FORESTS
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.solver.generate import generate
@@ -31,6 +34,7 @@ from forestcoll.solver.generate import schedule_of as schedule_of_solution
 from forestcoll.solver.problem import Solution
 from forestcoll.tuning.exchanges import Grid, exchanges
 from forestcoll.tuning.lowered import Lowerings, Timed, in_pieces
+from forestcoll.tuning.shallow import shallow_forest
 from forestcoll.verification import certified, verify
 
 OWN = "optimum"
@@ -40,6 +44,23 @@ _SLOW = {"milp", "tacos"}
 """Algorithms of `compare` that search for long and win for no size."""
 
 _FEWER_TREES = (1, 2, 4, 8)
+
+_MORE_SENDS = 5
+"""The most sends in sequence of a shallow forest in addition to the least number."""
+
+_SHALLOW_TREES = (1, 2, 4)
+
+_MOST_SHALLOW_TREES = 48
+"""The most trees of a shallow forest."""
+
+_FASTER = Fraction(21, 20)
+"""By which factor a higher shallow forest must be faster for large data."""
+
+_MOST_FAILURES = 3
+"""After so many shallow forests in a row that are not faster, no higher ones are tried."""
+
+_NEARLY = Fraction(97, 100)
+"""The part of the optimum from which no higher shallow forests are tried."""
 
 MOST_INSTRUCTIONS = 20_000
 """The most instructions of a program that is simulated in one piece."""
@@ -60,6 +81,19 @@ class Candidate:
     schedule: Schedule | None
     programs: Callable[[int], list[Timed]]
     is_cut: bool
+
+    @property
+    def can_be_run(self) -> bool:
+        """Whether the runtime of forestcoll runs its schedule."""
+        return type(self.schedule) in FORESTS
+
+
+@dataclass
+class _Known:
+    """The algbw of the fastest shallow forest so far, and how many were tried in vain after it."""
+
+    algbw: Fraction = Fraction(0)
+    failures: int = 0
 
 
 @dataclass
@@ -123,9 +157,33 @@ class Candidates:
         if problem.collective is Collective.ALLREDUCE:
             name = "double-binary-tree"
             yield name, lambda: self._of(name, schedule_of(problem, _binary_trees))
+        yield from self._shallow_forests()
         if not best.topology.switches and best.ranks is None:
             for method in (StepMethod.BFB, StepMethod.TORUS_RINGS, StepMethod.HALVING_DOUBLING):
                 yield method.value, self._of_steps(method)
+
+    def _shallow_forests(self) -> Iterator[tuple[str, Callable[[], Candidate]]]:
+        """Yield shallow forests; one that is not faster for large data than one of less height does not apply."""
+        known = _Known()
+        for more in range(_MORE_SENDS + 1):
+            for trees in _SHALLOW_TREES:
+                if trees * len(self._problem.members) <= _MOST_SHALLOW_TREES:
+                    yield f"shallow-{more}x{trees}", self._shallow(more, trees, known)
+
+    def _shallow(self, more: int, trees: int, known: "_Known") -> Callable[[], Candidate]:
+        def make() -> Candidate:
+            if known.algbw > self.solution.optimum.algbw * _NEARLY or known.failures == _MOST_FAILURES:
+                raise InputError("shallow forests of less height are nearly as fast as higher ones for large data")
+            schedule = schedule_of(self._problem, lambda each: shallow_forest(each, more, trees))
+            known.failures += 1
+            if schedule.algbw < known.algbw * _FASTER:
+                raise InputError("a shallow forest of less height or with fewer trees is as fast for large data")
+            known.algbw, known.failures = schedule.algbw, 0
+            certified(verify(schedule))
+            name = f"shallow-{more}x{trees}"
+            return Candidate(name, schedule, lambda pieces: self.lowerings.of_streams(schedule, pieces), is_cut=True)
+
+        return make
 
     def _exchanges(self) -> Iterator[tuple[str, Callable[[], Candidate]]]:
         best, problem = self.solution.optimum, self._problem

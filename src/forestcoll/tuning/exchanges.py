@@ -24,26 +24,19 @@ current parts. `interpreter.check` proves each program on symbolic data.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
 
 from forestcoll.collective import Collective
-from forestcoll.program import (
-    Block,
-    Buffer,
-    Channel,
-    ChannelKind,
-    Dependency,
-    Instruction,
-    Message,
-    Program,
-    Rank,
-    Span,
-    Task,
-)
+from forestcoll.program import Buffer, Dependency, Message, Program, Span, Task
+from forestcoll.tuning.building import Builder
+
+LANES = 2
+"""The number of blocks for each peer and direction, if there are many pieces."""
 
 Ranks = tuple[int, ...]
-Parts = Mapping[int, Sequence[int]]
-"""For each rank, chunks in the order in which they are sent."""
+Parts = Mapping[int, Sequence[range]]
+"""For each rank, ranges of chunks in the order in which they are sent."""
 
 
 @dataclass(frozen=True)
@@ -85,35 +78,35 @@ def exchanges(collective: Collective, ranks: int, grid: Grid | None) -> Iterator
 
 
 def _one_shot(ranks: int, groups: Sequence[Ranks], pieces: int) -> Program:
-    made = _Builder(Task.ALLREDUCE, ranks, 1, pieces)
-    for piece in range(pieces):
-        made.exchange(0, groups, {rank: [piece] for rank in range(ranks)})
+    made = _Exchange(Task.ALLREDUCE, ranks, 1, _equal(pieces))
+    for piece in made.lanes():
+        made.exchange(0, groups, {rank: [made.part(0, piece)] for rank in range(ranks)})
     return made.program("one-shot")
 
 
 def _two_shot(ranks: int, groups: Sequence[Ranks], pieces: int) -> Program:
-    made = _Builder(Task.ALLREDUCE, ranks, ranks, pieces)
-    for piece in range(pieces):
-        parts = {rank: [rank * pieces + piece] for rank in range(ranks)}
+    made = _Exchange(Task.ALLREDUCE, ranks, ranks, _cut(pieces))
+    for piece in made.lanes():
+        parts = {rank: [made.part(rank, piece)] for rank in range(ranks)}
         made.scatter(0, groups, parts)
         made.gather(1, groups, parts)
     return made.program("two-shot")
 
 
 def _three_level(ranks: int, grid: Grid, pieces: int) -> Program:
-    made = _Builder(Task.ALLREDUCE, ranks, len(grid.across), pieces)
-    for piece in range(pieces):
-        parts = {rank: [place * pieces + piece] for box in grid.boxes for place, rank in enumerate(box)}
-        made.scatter(0, grid.boxes, parts)
+    made = _Exchange(Task.ALLREDUCE, ranks, len(grid.across), _cut(pieces))
+    for piece in made.lanes():
+        parts = {rank: [made.part(place, piece)] for box in grid.boxes for place, rank in enumerate(box)}
+        made.scatter(0, grid.boxes, parts, in_scratch=True)
         made.exchange(1, grid.across, parts)
         made.gather(2, grid.boxes, parts)
     return made.program("three-level")
 
 
 def _four_level(ranks: int, grid: Grid, pieces: int) -> Program:
-    made = _Builder(Task.ALLREDUCE, ranks, ranks, pieces)
-    for piece in range(pieces):
-        of_group, of_rank = _parts_of(grid, pieces, piece)
+    made = _Exchange(Task.ALLREDUCE, ranks, ranks, _cut(pieces))
+    for piece in made.lanes():
+        of_group, of_rank = _parts_of(grid, made, piece)
         made.scatter(0, grid.boxes, of_group)
         made.scatter(1, grid.across, of_rank)
         made.gather(2, grid.across, of_rank)
@@ -122,55 +115,82 @@ def _four_level(ranks: int, grid: Grid, pieces: int) -> Program:
 
 
 def _scattered(ranks: int, groups: Sequence[Ranks], pieces: int) -> Program:
-    made = _Builder(Task.REDUCE_SCATTER, ranks, ranks, pieces)
-    for piece in range(pieces):
-        made.scatter(0, groups, {rank: [rank * pieces + piece] for rank in range(ranks)})
+    made = _Exchange(Task.REDUCE_SCATTER, ranks, ranks, _cut(pieces))
+    for piece in made.lanes():
+        made.scatter(0, groups, {rank: [made.part(rank, piece)] for rank in range(ranks)})
     return made.program("one-shot")
 
 
 def _scattered_twice(ranks: int, grid: Grid, pieces: int) -> Program:
-    made = _Builder(Task.REDUCE_SCATTER, ranks, ranks, pieces)
-    for piece in range(pieces):
-        of_group, of_rank = _parts_of(grid, pieces, piece)
+    made = _Exchange(Task.REDUCE_SCATTER, ranks, ranks, _cut(pieces))
+    for piece in made.lanes():
+        of_group, of_rank = _parts_of(grid, made, piece)
         made.scatter(0, grid.boxes, of_group)
         made.scatter(1, grid.across, of_rank)
     return made.program("two-level-exchange")
 
 
-def _parts_of(grid: Grid, pieces: int, piece: int) -> tuple[Parts, Parts]:
+def _parts_of(grid: Grid, made: "_Exchange", piece: range) -> tuple[Parts, Parts]:
     """Return the chunks of each rank after the first scatter, those of other boxes first, and after the second."""
     of_group = {}
     for group in grid.across:
         for box, rank in enumerate(group):
-            of_group[rank] = [each * pieces + piece for each in (*group[box + 1 :], *group[: box + 1])]
-    return of_group, {rank: [rank * pieces + piece] for rank in of_group}
+            of_group[rank] = [made.part(each, piece) for each in (*group[box + 1 :], *group[: box + 1])]
+    return of_group, {rank: [made.part(rank, piece)] for rank in of_group}
 
 
-@dataclass
-class _Builder:
+def _equal(pieces: int) -> list[range]:
+    """Return pieces of one chunk each.
+
+    An exchange needs them where the sum replaces the data that is sent: a rank receives nothing before it has sent, and
+    longer messages than a channel holds would wait for each other.
+    """
+    return [range(piece, piece + 1) for piece in range(pieces)]
+
+
+_LEAST_TAPERED = 8
+"""The least number of pieces of which the first ones and the last ones are short."""
+
+
+def _cut(pieces: int) -> list[range]:
+    """Return the chunks of each piece of a part of the data.
+
+    The first and the last of many pieces are each cut into three, the shortest one outside. So the data fills all ranks
+    early, and blocks that work at the same time have their overheads at different times.
+    """
+    lengths = [1] * pieces if pieces < _LEAST_TAPERED else [1, 1, 2, *[4] * (pieces - 2), 2, 1, 1]
+    ends = list(accumulate(lengths, initial=0))
+    return [range(begin, end) for begin, end in pairwise(ends)]
+
+
+class _Exchange(Builder):
     """Collects the instructions of a program, stage by stage.
 
-    A block belongs to a rank, a stage, a peer and a direction. `held` has, for each rank and chunk, the place of its
-    current sum and the instruction that wrote it; without an entry, the sum is the input of the rank.
+    A block belongs to a rank, a stage, a peer, a direction and a lane. Pieces use lanes in turn, so that one block has
+    its overhead while another one sends.
+
+    Attributes:
+        lane: the lane of the instructions that are added next.
     """
 
-    task: Task
-    ranks: int
-    parts: int
-    pieces: int
-    blocks: list[dict[tuple[int, int, bool], int]] = field(init=False)
-    listed: list[list[list[Instruction]]] = field(init=False)
-    scratch: list[int] = field(init=False)
-    channels: dict[Channel, int] = field(default_factory=dict)
-    held: dict[tuple[int, int], tuple[Span, Dependency]] = field(default_factory=dict)
+    def __init__(self, task: Task, ranks: int, parts: int, pieces: Sequence[range]) -> None:
+        """Begin a program in which M has `parts` parts, each with these pieces."""
+        self._pieces, self.lane = pieces, 0
+        super().__init__(task, ranks, parts * self._pieces[-1].stop)
 
-    def __post_init__(self) -> None:
-        self.blocks = [{} for _ in range(self.ranks)]
-        self.listed = [[] for _ in range(self.ranks)]
-        self.scratch = [0] * self.ranks
+    def lanes(self) -> Iterator[range]:
+        """Yield the pieces of a part, each with its lane."""
+        for number, piece in enumerate(self._pieces):
+            self.lane = number % LANES if len(self._pieces) > _LEAST_TAPERED else 0
+            yield piece
 
-    def scatter(self, stage: int, groups: Sequence[Ranks], parts: Parts) -> None:
-        """Send each member its chunks, and add them up there."""
+    def part(self, number: int, piece: range) -> range:
+        """Return the chunks of a piece of a part of M."""
+        begin = number * self._pieces[-1].stop
+        return range(begin + piece.start, begin + piece.stop)
+
+    def scatter(self, stage: int, groups: Sequence[Ranks], parts: Parts, *, in_scratch: bool = False) -> None:
+        """Send each member its chunks, and add them up there; in scratch if their sums are no results yet."""
         for group in groups:
             for order in range(len(parts[group[0]])):
                 for owner in group:
@@ -178,7 +198,7 @@ class _Builder:
                     others = [member for member in group if member != owner]
                     for other in others:
                         self._send(stage, other, owner, chunk)
-                    self._add_up(stage, owner, others, chunk, [])
+                    self._add_up(stage, owner, others, chunk, in_scratch=in_scratch)
 
     def exchange(self, stage: int, groups: Sequence[Ranks], parts: Parts) -> None:
         """Let each member send its chunks to all others, which hold the same ones, and add them up everywhere."""
@@ -204,98 +224,53 @@ class _Builder:
                             self._send(stage, owner, other, chunk)
                             self._receive(stage, other, owner, chunk)
 
-    def program(self, name: str) -> Program:
-        """Return the program."""
-        chunks = self.parts * self.pieces
-        own = chunks // self.ranks if self.task is Task.REDUCE_SCATTER else chunks
-        made = (
-            Rank(tuple(Block(tuple(block)) for block in blocks), chunks, own, self.scratch[rank])
-            for rank, blocks in enumerate(self.listed)
-        )
-        return Program(
-            name=name,
-            task=self.task,
-            ranks=tuple(made),
-            channels=tuple(self.channels),
-            chunks=chunks,
-            shards=(own,) * self.ranks if self.task.has_shards else (),
-        )
+    def _send(self, stage: int, source: int, target: int, chunk: range) -> Dependency:
+        span, after = self.current(source, chunk)
+        message = self._message(stage, source, target, chunk)
+        return self.append(source, (stage, target, False, self.lane), (span,), (message,), after)
 
-    def _send(self, stage: int, source: int, target: int, chunk: int) -> Dependency:
-        span, after = self._current(source, chunk)
-        message = Message(self._channel(stage, source, target), 1)
-        return self._append(source, (stage, target, False), (span,), (message,), after)
+    def _receive(self, stage: int, rank: int, peer: int, chunk: range) -> None:
+        message, place = self._message(stage, peer, rank, chunk), self.result(rank, chunk)
+        written = self.append(rank, (stage, peer, True, self.lane), (message,), (place,), [])
+        self.held[rank, chunk.start] = place, written
 
-    def _receive(self, stage: int, rank: int, peer: int, chunk: int) -> None:
-        message, place = Message(self._channel(stage, peer, rank), 1), self._result(rank, chunk)
-        written = self._append(rank, (stage, peer, True), (message,), (place,), [])
-        self.held[rank, chunk] = place, written
-
-    def _add_up(self, stage: int, rank: int, others: Sequence[int], chunk: int, sent: Sequence[Dependency]) -> None:
+    def _add_up(  # noqa: PLR0913 (who adds up what, when, and where)
+        self,
+        stage: int,
+        rank: int,
+        others: Sequence[int],
+        chunk: range,
+        sent: Sequence[Dependency] = (),
+        *,
+        in_scratch: bool = False,
+    ) -> None:
         """Receive one message from each of `others`, and add them up in pairs, with the own data in the first one.
 
         Args:
             stage: the number of the stage.
             rank: the rank that receives.
             others: the ranks that send to it.
-            chunk: the chunk that is added up.
-            sent: sends of the own data, which must be done before the sum replaces the data.
+            chunk: the chunks that are added up.
+            sent: sends of the own data, which must be done before the sum replaces the data, unless that is in scratch.
+            in_scratch: whether the sum is in scratch.
         """
-        own, after = self._current(rank, chunk)
-        sums: list[tuple[Span, Dependency, tuple[int, int, bool]]] = []
+        own, after = self.current(rank, chunk)
+        sums: list[tuple[Span, Dependency, tuple[int, int, bool, int]]] = []
         for place, other in enumerate(others):
-            key = stage, other, True
-            message = Message(self._channel(stage, other, rank), 1)
-            target = self._sum_place(rank, chunk) if not place else self._room(rank)
+            key = stage, other, True, self.lane
+            message = self._message(stage, other, rank, chunk)
+            target = self.room(rank, chunk) if place or in_scratch else self.sum_place(rank, chunk)
             sources = (message, own) if not place else (message,)
-            waits = [*after, *sent] if not place else []
-            sums.append((target, self._append(rank, key, sources, (target,), waits), key))
+            waits = [] if place else after if own.buffer is Buffer.SCRATCH else [*after, *sent]
+            sums.append((target, self.append(rank, key, sources, (target,), waits), key))
         while len(sums) > 1:
             half = (len(sums) + 1) // 2
             for place in range(len(sums) - half):
                 (one, _, key), (other_span, written, _) = sums[place], sums[half + place]
-                done = self._append(rank, key, (one, other_span), (one,), [written])
+                done = self.append(rank, key, (one, other_span), (one,), [written])
                 sums[place] = one, done, key
             sums = sums[:half]
-        self.held[rank, chunk] = sums[0][0], sums[0][1]
+        self.held[rank, chunk.start] = sums[0][0], sums[0][1]
 
-    def _current(self, rank: int, chunk: int) -> tuple[Span, list[Dependency]]:
-        if (rank, chunk) not in self.held:
-            return Span(rank, Buffer.INPUT, chunk, 1), []
-        span, written = self.held[rank, chunk]
-        return span, [written]
-
-    def _sum_place(self, rank: int, chunk: int) -> Span:
-        """Return the place of a sum: in the output, or in scratch if the output has no space for the chunk."""
-        own = self.parts * self.pieces // self.ranks
-        if self.task is Task.REDUCE_SCATTER and chunk // own != rank:
-            return self._room(rank)
-        return self._result(rank, chunk)
-
-    def _result(self, rank: int, chunk: int) -> Span:
-        shift = rank * (self.parts * self.pieces // self.ranks) if self.task is Task.REDUCE_SCATTER else 0
-        return Span(rank, Buffer.OUTPUT, chunk - shift, 1)
-
-    def _room(self, rank: int) -> Span:
-        self.scratch[rank] += 1
-        return Span(rank, Buffer.SCRATCH, self.scratch[rank] - 1, 1)
-
-    def _channel(self, stage: int, source: int, target: int) -> int:
-        return self.channels.setdefault(Channel(ChannelKind.FIFO, source, target, stage), len(self.channels))
-
-    def _append(
-        self,
-        rank: int,
-        key: tuple[int, int, bool],
-        sources: Sequence[Span | Message],
-        targets: Sequence[Span | Message],
-        after: Sequence[Dependency],
-    ) -> Dependency:
-        """Add an instruction to the block `key` of `rank`, after instructions of other blocks."""
-        number = self.blocks[rank].setdefault(key, len(self.blocks[rank]))
-        if number == len(self.listed[rank]):
-            self.listed[rank].append([])
-        block = self.listed[rank][number]
-        waits = tuple(each for each in after if each.block != number)
-        block.append(Instruction(sources=tuple(sources), targets=tuple(targets), after=waits))
-        return Dependency(number, len(block) - 1)
+    def _message(self, stage: int, source: int, target: int, chunk: range) -> Message:
+        return self.message(stage * LANES + self.lane, source, target, len(chunk))

@@ -1,10 +1,13 @@
-"""A lower bound of the time of a collective for each message size, whatever the schedule or the program.
+"""A lower bound of the time of a collective for each message size, whatever the schedule, for programs of messages.
 
-Let L be the least time of a send: the overhead and the latency. The time is at least the greatest of these bounds.
+In such a program, as MSCCL runs it, a rank sends and receives by instructions. Each of them takes the overhead o, sends
+and receives at most one message, and adds up at most two operands. A message arrives at least the latency l after it
+has left. So a send takes at least L = o + l, and data that has arrived must still be received, which takes o. An
+instruction can receive and send on at the same time, so h sends one after the other take at least h·L + o. If the links
+of a cut are busy for the time B, the time is at least B + L + o. The bound is the greatest of the following ones.
 
-**Sends.** If data makes at least h sends one after the other, the time is at least h·L. If the links of a cut are busy
-for the time B, it is at least B + L. A schedule with few sends must move more data. Let a set contain x of the members,
-and let y members be outside. Then at least the following data leaves the set:
+**Sends.** A schedule with few sends must move more data. Let a set contain x of the N members, and let y members be
+outside. If data makes at most h sends one after the other, then at least the following data leaves the set:
 
 | | allgather, reduce-scatter | allreduce |
 | --- | --- | --- |
@@ -14,21 +17,42 @@ and let y members be outside. Then at least the following data leaves the set:
 
 Proof of min(x, y) for each element of the vector: if every member of the set sends it out of the set itself, these are
 x sends. Otherwise some member u does not. The summand of u reaches each member v outside in at most two sends, and the
-first of them stays in the set, so the second one goes to v itself. These are y sends, one for each v. The bound is the
-minimum over h of the greater of h·L and B + L, with B of the data for h. The data for any schedule is that of the proof
-of `optimum` or, if its proof is for trees only, that of the least cut and of the received data.
+first of them stays in the set, so the second one goes to v itself. These are y sends, one for each v. The data for any
+schedule is that of the proof of `optimum` or, if its proof is for trees only, that of the least cut and of the received
+data. The bound is the minimum over h of the greatest of h·L + o, B + L + o with B of the data for h, and the time of
+the sums for h.
+
+**Boxes.** Let a box send reach as many members as possible by h - 1 more sends inside boxes: at most K members, with
+the receiver. From a member u, let R members be reached by h sends inside its box, with u. Each of the N - R others is
+reached by a path of at most h sends, one of which leaves a box. The last such send of the path reaches it by at most
+h - 1 sends inside boxes. So data of u makes at least (N - R)/K sends between boxes, rounded up. The links that leave
+boxes must carry as many copies of the shard of u in an allgather. A reduce-scatter is an allgather in the opposite
+direction. In an allreduce, each element makes at least the greatest number of such sends over all u, because the sends
+that pass on the summand of u are among those of the element.
+
+**Sums.** If data is added up, the result of a rank has N summands. Let S(t) be the most summands of which a rank can
+have the sum at the time t. An instruction that ends at t adds up what the rank had at t - o, or receives a message, the
+result of an instruction that ended by t - o - l. Own data is one summand, and each summand may be used once. So
+S(t) = max(1, G(t - o) + S(t - o), S(t - o - l) + S(t - o)) with the sum of messages alone
+G(t) = max(S(t - o - l) + G(t - o), 2·G(t - o)). The time is at least the least t with S(t) ≥ N. With at most h sends,
+the messages are results of at most h - 1 sends.
 
 **Windows.** Let B be the time of a cut if each element crosses it once. An element that crosses only once cannot use
 the whole time. In an allreduce or a reduce-scatter, the summands of the set must be added up before, which takes a send
 if x > 1. In an allreduce or an allgather, it must be sent on after, which takes a send if y > 1. So the elements that
-cross once have the time T - W, with W = L for the crossing and L for each of these sends, and the other elements
-cross at least twice. If the part f crosses once, T ≥ W + f·B and T ≥ (2 - f)·B + L. The least T is B + (W + L)/2 or, if
-2·B < W - L, it is 2·B + L.
+cross once have the time T - W, with W = L + o for the crossing and L for each of these sends, and the other elements
+cross at least twice. If the part f crosses once, T ≥ W + f·B and T ≥ (2 - f)·B + L + o. The least T is
+B + (W + L + o)/2 or, if 2·B < W - L - o, it is 2·B + L + o.
 
-If switches copy or add up data, only the bound for any schedule is used.
+**Distances.** In an allgather, data of a member that is d sends away from a set enters it after d - 1 sends. So with
+the time B of the data of all members at the distance d or more, T ≥ B + d·L + o for each d. A reduce-scatter is an
+allgather in the opposite direction.
+
+If there are several protocols, the bound is that of the protocol with the least one. If switches copy or add up data,
+only the bounds for any schedule, without sums, are used.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -92,43 +116,117 @@ class HopBound:
 
     def microseconds(self, size: int) -> float:
         """Return the bound for M of `size` bytes, in microseconds."""
-        windows = (self._window(cut, size) for cut in self._cuts)
-        return min(each.launch_us for each in self.costs) + max(self._by_sends(size), *windows, 0.0)
-
-    def _by_sends(self, size: int) -> float:
-        busy = self._us_per_byte
-        sends = range(self._least_sends, max(self._least_sends, len(busy)) + 1)
-        return min(max(each * self._send_us, size * busy[min(each, len(busy)) - 1] + self._send_us) for each in sends)
-
-    def _window(self, cut: _Cut, size: int) -> float:
-        busy = size * cut.us_per_byte * float(cut.part(self.best.collective))
-        around = cut.sends_around(self.best.collective) * self._send_us
-        return self._send_us + (busy + around / 2 if 2 * busy >= around else 2 * busy)
+        return min(each.microseconds(size) for each in self._of_protocols)
 
     @cached_property
-    def _least_sends(self) -> int:
+    def _of_protocols(self) -> tuple["_ProtocolBound", ...]:
+        parts = _Parts(self.best)
+        return tuple(_ProtocolBound(parts, each) for each in self.costs)
+
+
+@dataclass(frozen=True)
+class _ProtocolBound:
+    """The bound for the costs of one protocol."""
+
+    parts: "_Parts"
+    costs: Costs
+
+    def microseconds(self, size: int) -> float:
+        scaled = size / max(self.costs.efficiency, self.costs.efficiency_of_nics)
+        windows = (self._window(cut, scaled) for cut in self.parts.cuts)
+        return self.costs.launch_us + max(self._by_sends(scaled), self._by_distances(scaled), *windows, 0.0)
+
+    def _by_sends(self, size: float) -> float:
+        busy, least = self.parts.us_per_byte, self.parts.least_sends
+        return min(
+            max(
+                sends * self._send_us + self.costs.overhead_us,
+                size * busy[min(sends, len(busy)) - 1] + self._cross_us,
+                self._sums_us[min(sends, len(busy)) - 1],
+            )
+            for sends in range(least, max(least, len(busy)) + 1)
+        )
+
+    def _by_distances(self, size: float) -> float:
+        return max(
+            (
+                size * busy + sends * self._send_us + self.costs.overhead_us
+                for sends, busy in enumerate(self.parts.far_us_per_byte, start=1)
+            ),
+            default=0.0,
+        )
+
+    def _window(self, cut: _Cut, size: float) -> float:
+        busy = size * cut.us_per_byte * float(cut.part(self.parts.best.collective))
+        around = cut.sends_around(self.parts.best.collective) * self._send_us
+        return self._cross_us + (busy + around / 2 if 2 * busy >= around else 2 * busy)
+
+    @cached_property
+    def _sums_us(self) -> tuple[float, ...]:
+        """For each number of sends, as in `us_per_byte`, the least time of a sum of all summands."""
+        if not self.parts.summands:
+            return (0.0,) * len(self.parts.us_per_byte)
+        sums = SumTimes(self.costs.overhead_us, self._latency_us)
+        last = len(self.parts.us_per_byte)
+        return tuple(sums.least(self.parts.summands, None if sends == last else sends) for sends in range(1, last + 1))
+
+    @property
+    def _latency_us(self) -> float:
+        return self.costs.alpha_us + self.parts.latency_us
+
+    @property
+    def _send_us(self) -> float:
+        """The least time of a send: the overhead and the latency."""
+        return self.costs.overhead_us + self._latency_us
+
+    @property
+    def _cross_us(self) -> float:
+        """What the time exceeds that of a busy link by: a send, and the receipt of the last message."""
+        return self._send_us + self.costs.overhead_us
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """What the bound uses of the network; links have their whole bandwidth."""
+
+    best: Optimum
+
+    @cached_property
+    def least_sends(self) -> int:
         return latency_bound(self.best.topology, self.best.ranks).steps
 
     @cached_property
-    def _send_us(self) -> float:
-        """The least time of a send: the overhead and the latency."""
-        latency = _least_latency_us(self.best.topology)
-        return min(each.overhead_us + each.alpha_us for each in self.costs) + latency
+    def latency_us(self) -> float:
+        return _least_latency_us(self.best.topology)
 
     @cached_property
-    def _us_per_byte(self) -> tuple[float, ...]:
-        """For at most 1, 2, 3 sends one after the other: the time of the links of a cut for each byte of M."""
-        least = float(1 / (_algbw_of_any(self.best) * self._unit)) / self._efficiency
-        if not self._cuts:
+    def summands(self) -> int:
+        """The summands of each result; 0 if nothing is added up by instructions of ranks."""
+        adds = self.best.collective is not Collective.ALLGATHER and not _is_in_network(self.best.topology)
+        return len(self.best.members) if adds else 0
+
+    @cached_property
+    def us_per_byte(self) -> tuple[float, ...]:
+        """For at most 1, 2, … sends one after the other: the time of the links of a cut for each byte of M.
+
+        The last value is for any number of sends.
+        """
+        least = float(1 / (_algbw_of_any(self.best) * self._unit))
+        if not self.cuts:
             return (least,)
-        found = [least, least, least]
-        for cut in self._cuts:
+        is_scatter = self.best.collective is Collective.REDUCE_SCATTER
+        topology = self.best.topology.transposed() if is_scatter else self.best.topology
+        boxes = box_us_per_byte(topology, self.best.members, self.best.collective)
+        found = [least] * max(3, len(boxes))
+        for cut in self.cuts:
             for place, part in enumerate(cut.parts_of_few_sends(self.best.collective)):
                 found[place] = max(found[place], float(part) * cut.us_per_byte)
+        for place, busy in enumerate(boxes):
+            found[place] = max(found[place], busy)
         return tuple(found)
 
     @cached_property
-    def _cuts(self) -> tuple[_Cut, ...]:
+    def cuts(self) -> tuple[_Cut, ...]:
         """The cut of the proof, boxes and single members, and their complements; none if switches copy or add up."""
         topology, members = self.best.topology, set(self.best.members)
         found = []
@@ -136,17 +234,167 @@ class HopBound:
             inside = len(members & nodes)
             leaving = [link.bandwidth for link in topology.links if link.source in nodes and link.target not in nodes]
             if 0 < inside < len(members) and leaving:
-                busy = float(1 / (sum(leaving, Fraction(0)) * self._unit)) / self._efficiency
+                busy = float(1 / (sum(leaving, Fraction(0)) * self._unit))
                 found.append(_Cut(inside, len(members) - inside, busy))
+        return tuple(found)
+
+    @cached_property
+    def far_us_per_byte(self) -> tuple[float, ...]:
+        """For 1, 2, … sends: the time in which data of members at least so far away enters a set, for each byte of M.
+
+        A reduce-scatter is seen in the opposite direction. There are no values for an allreduce.
+        """
+        collective, topology = self.best.collective, self.best.topology
+        if collective is Collective.ALLREDUCE or not self.cuts:
+            return ()
+        leaves = collective is Collective.REDUCE_SCATTER
+        outwards = topology if leaves else topology.transposed()
+        found: list[float] = []
+        for nodes in _sets(self.best):
+            crossing = [link.bandwidth for link in outwards.links if link.source in nodes and link.target not in nodes]
+            counts = members_by_distance(outwards, nodes, self.best.members)
+            if crossing and counts[0]:
+                busy = float(1 / (sum(crossing, Fraction(0)) * self._unit)) / len(self.best.members)
+                found += [0.0] * (len(counts) - 1 - len(found))
+                for sends in range(1, len(counts)):
+                    found[sends - 1] = max(found[sends - 1], sum(counts[sends:]) * busy)
         return tuple(found)
 
     @property
     def _unit(self) -> Fraction:
         return bytes_per_microsecond(self.best.topology.bandwidth_unit)
 
-    @property
-    def _efficiency(self) -> float:
-        return max(max(each.efficiency, each.efficiency_of_nics) for each in self.costs)
+
+def box_us_per_byte(topology: Topology, members: Sequence[int], collective: Collective) -> tuple[float, ...]:
+    """Return, for at most 1, 2, … sends, the time of all links that leave boxes for each byte of M.
+
+    The last value is for any number of sends. There are none if not all members are in boxes, or if there is one box.
+
+    Args:
+        topology: the network in the direction of an allgather.
+        members: the nodes that take part.
+        collective: the collective.
+    """
+    boxes = box_numbers(topology)
+    if not set(members) <= set(boxes) or len({boxes[each] for each in members}) < 2:
+        return ()
+    leaving = (link for link in topology.links if link.source in boxes and boxes[link.source] != boxes.get(link.target))
+    bandwidth = sum((link.bandwidth for link in leaving), Fraction(0)) * bytes_per_microsecond(topology.bandwidth_unit)
+    inside = []
+    for member in members:
+        box = frozenset(node for node, number in boxes.items() if number == boxes[member])
+        inside.append(members_by_distance(topology, {member}, members, box))
+    found = []
+    for sends in range(1, max(map(len, inside)) + 1):
+        most = max(sum(each[:sends]) for each in inside)
+        numbers = [-(-(len(members) - sum(each[: sends + 1])) // most) for each in inside]
+        copies = max(numbers) if collective is Collective.ALLREDUCE else sum(numbers) / len(numbers)
+        found.append(float(copies / bandwidth))
+    return tuple(found)
+
+
+def members_by_distance(
+    topology: Topology, start: Collection[int], members: Sequence[int], within: Collection[int] | None = None
+) -> list[int]:
+    """Return how many members are 0, 1, 2, … sends away from the nearest node of a set.
+
+    Args:
+        topology: the network; a send goes over any number of switches.
+        start: the set.
+        members: the nodes that are counted.
+        within: the nodes that sends may pass; None for all.
+    """
+    after: dict[int, list[int]] = {}
+    for link in topology.links:
+        if within is None or (link.source in within and link.target in within):
+            after.setdefault(link.source, []).append(link.target)
+    seen, level, counts = set(start), set(start), []
+    counted = frozenset(members)
+    while level:
+        counts.append(len(level & counted))
+        waiting, following = list(level), set[int]()
+        while waiting:
+            for target in after.get(waiting.pop(), ()):
+                if target not in seen:
+                    seen.add(target)
+                    if topology.nodes[target].is_compute:
+                        following.add(target)
+                    else:
+                        waiting.append(target)
+        level = following
+    return counts
+
+
+@dataclass(frozen=True)
+class SumTimes:
+    """The least times of sums: S and G of the explanation of this file.
+
+    Attributes:
+        overhead: the overhead o.
+        latency: the latency l.
+    """
+
+    overhead: float
+    latency: float
+
+    def least(self, summands: int, sends: int | None = None) -> float:
+        """Return the least time at which a rank can have the sum of so many summands, one on each rank.
+
+        Args:
+            summands: the number of summands, 2 at least.
+            sends: the most sends one after the other; None for any number.
+        """
+        own, latency = Fraction(self.overhead), Fraction(self.latency)
+        if not own:
+            return float(latency)
+        steps = 1 + max(summands - 2, 0).bit_length()
+        directly = own + latency + own * steps
+        times = {
+            time
+            for hops in range(1, int(directly / (own + latency)) + 1)
+            for number in range(2 * steps + 2 * hops + 1)
+            if (time := hops * latency + number * own) < directly
+        }
+        most = len(times) if sends is None else sends
+        sums = _Sums(own, latency)
+        return float(min((time for time in times if sums.with_own(time, most) >= summands), default=directly))
+
+
+class _Sums:
+    """The most summands of which a rank can have the sum at a time."""
+
+    def __init__(self, overhead: Fraction, latency: Fraction) -> None:
+        self._overhead, self._latency = overhead, latency
+        self._first = 2 * overhead + latency
+        self._known: dict[tuple[Fraction, int, bool], int] = {}
+
+    def with_own(self, time: Fraction, sends: int) -> int:
+        """Return S: the most summands with the own data."""
+        if time < 0:
+            return 0
+        if time < self._first or not sends:
+            return 1
+        key = time, sends, True
+        if key not in self._known:
+            before = time - self._overhead
+            more = max(self._of_messages(before, sends), self._message(time, sends))
+            self._known[key] = self.with_own(before, sends) + more
+        return self._known[key]
+
+    def _of_messages(self, time: Fraction, sends: int) -> int:
+        """Return G: the most summands without the own data."""
+        if time < self._first or not sends:
+            return 0
+        key = time, sends, False
+        if key not in self._known:
+            known = self._of_messages(time - self._overhead, sends)
+            self._known[key] = known + max(known, self._message(time, sends))
+        return self._known[key]
+
+    def _message(self, time: Fraction, sends: int) -> int:
+        """Return the most summands of a message whose receipt ends at a time."""
+        left = time - self._overhead - self._latency
+        return self.with_own(left, sends - 1) if left >= self._overhead else 0
 
 
 def _sets(best: Optimum) -> Iterator[frozenset[int]]:

@@ -29,6 +29,7 @@ from forestcoll.simulation import Costs
 from forestcoll.simulation.program.events import EventSimulation
 from forestcoll.simulation.program.paths import Paths
 from forestcoll.targets import msccl_xml, mscclpp
+from forestcoll.tuning.streams import stream_program
 
 CHUNK_BYTES = 16
 """The least size of a chunk, and what its size is a multiple of: the alignment of MSCCL++, and whole elements."""
@@ -82,7 +83,7 @@ class Timed:
         """Return the time for M of `size` bytes."""
         return self.run(size)[0]
 
-    @property
+    @cached_property
     def instructions(self) -> int:
         """The number of instructions."""
         return sum(1 for _ in self.program.instructions())
@@ -129,12 +130,18 @@ class Lowerings:
             return found
         return found + self._timed(other, paths, f"{_pieces_text(pieces)}, few blocks")
 
+    def of_streams(self, schedule: TreeSchedule, pieces: int) -> list[Timed]:
+        """Return the programs in which each tree has its own blocks, for each protocol; none if they exceed limits."""
+        program = stream_program(schedule, pieces)
+        return [] if program is None else self._fitting(program, _paths(schedule), _pieces_text(pieces))
+
     def of_program(self, program: Program, schedule: Schedule, pieces: int) -> list[Timed]:
         """Return a program that is no program of a schedule, for each protocol; none if it exceeds the limits."""
+        return self._fitting(program, Paths.shortest(schedule), _pieces_text(pieces))
+
+    def _fitting(self, program: Program, paths: Paths, text: str) -> list[Timed]:
         limited = replace(self.limits, blocks=min(MOST_BLOCKS, self.limits.blocks or MOST_BLOCKS))
-        if excess_of(program, limited) is not None:
-            return []
-        return self._timed(program, Paths.shortest(schedule), _pieces_text(pieces))
+        return [] if excess_of(program, limited) is not None else self._timed(program, paths, text)
 
     def _timed(self, program: Program, paths: Paths, text: str) -> list[Timed]:
         return [

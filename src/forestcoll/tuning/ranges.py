@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 
 from forestcoll.errors import InputError, InternalError, NoSolutionError
 from forestcoll.progress import Progress
-from forestcoll.runtime.trees import FORESTS
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.tuning.hop_bounds import HopBound
 from forestcoll.tuning.lowered import CHUNK_BYTES, Lowerings, Timed, has_plans, plan_text, plans_of, xml_text
@@ -99,7 +98,7 @@ def _range(span: _Span, bound: HopBound, lowerings: Lowerings, plans: "_Plans") 
     name = f"{bound.best.topology.name} {bound.best.collective.value} {span.least}-{span.most}"
     program = replace(best.timed.program, name=name)
     texts, times = {"msccl-xml": xml_text(program, lowerings.dialect, span.least, span.most)}, {"msccl-xml": time}
-    runnable = [each for each in span.ranked if type(each.candidate.schedule) in FORESTS]
+    runnable = [each for each in span.ranked if each.candidate.can_be_run]
     if not runnable:
         raise NoSolutionError(f"{bound.best.topology.name}: no schedule of trees has a program for {span.most} bytes")
     planned = [each for each in runnable if has_plans(_schedule_of(each))]

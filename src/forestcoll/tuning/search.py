@@ -6,28 +6,34 @@ with the size. Programs that cannot be the fastest are not simulated, by these f
 
 - A program takes at least as long as for a smaller size, and at least as long as its busiest link is busy.
 - Twice the pieces save at most half of the time in which the busiest link is idle: half of the data fills the trees.
-  So `MOST_PIECES` pieces leave at least the corresponding part of it.
+  So `MOST_PIECES` pieces leave at least the corresponding part of it. If the size doubles, the best number of pieces
+  at most doubles.
+- Programs in pieces take at least as long as the program in one piece for the least size.
 
-So a candidate that took twice the best time at a smaller size is simulated only for some sizes, for its curve.
+So a candidate that cannot be the fastest is simulated only for some sizes, for its curve, if it is short. Candidates
+that the runtime of forestcoll runs are compared only among themselves: each size needs the fastest of them, too.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from forestcoll.errors import NoSolutionError
 from forestcoll.progress import Progress
 from forestcoll.tuning.candidates import Candidate
 from forestcoll.tuning.lowered import CHUNK_BYTES, Timed
 
-MOST_PIECES = 16
+MOST_PIECES = 32
 """The most pieces of a program; runtimes cut chunks further by themselves."""
 
-MOST_INSTRUCTIONS = 16_000
+MOST_INSTRUCTIONS = 24_000
 """The most instructions of a program in several pieces."""
 
+_EVERY = 8
+"""Of this many sizes, one is simulated for all candidates whose programs are short."""
 
-_EVERY = 4
-"""Of this many sizes, one is simulated for all candidates."""
+_SHORT = 2000
+"""The most instructions of a short program."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +59,10 @@ class _Ladder:
     pieces: int = 1
     busy_part: float = 0.0
     """The microseconds for which the busiest link is busy with one byte of M."""
+    size: int = 0
+    """The size for which it was simulated last."""
+    idle: float = 0.0
+    """The time of the fastest program for that size, without the time in which the busiest link is busy."""
     made: dict[int, list[Timed]] = field(default_factory=dict)
     times: dict[int, float] = field(default_factory=dict)
     """For each number of pieces, the time for the last size that was simulated."""
@@ -70,9 +80,23 @@ class _Ladder:
             return []
         return self.candidate.programs(pieces)
 
+    def _least(self, size: int) -> float:
+        """Return a time that the candidate takes at least; 0 if it was not simulated yet."""
+        if not self.size:
+            return 0.0
+        return self.busy_part * size + self.idle * self.size / max(size, 2 * self.size)
+
+    @cached_property
+    def _latency(self) -> float:
+        """The least time in one piece, that for the least size."""
+        return min(each.microseconds(CHUNK_BYTES * each.program.chunks) for each in self.programs(1))
+
+    def _is_short(self) -> bool:
+        return all(each.instructions <= _SHORT for each in self.programs(self.pieces))
+
     def best(self, size: int, limit: float, *, for_curve: bool) -> Best | None:
         """Return the fastest program for `size`; None if it takes longer than `limit` and is not needed `for_curve`."""
-        if not for_curve and self.times.get(self.pieces, 0.0) >= 2 * limit:
+        if self._least(size) >= limit and not (for_curve and self._is_short()):
             return None
         found = self._at(size, self.pieces)
         while self._may_be_faster(found, limit, size):
@@ -80,6 +104,8 @@ class _Ladder:
             if higher is None or not _is_faster(higher, found):
                 break
             found, self.pieces = higher, 2 * self.pieces
+        if found is not None:
+            self.size, self.idle = size, found.microseconds - self.busy_part * size
         return found
 
     def _may_be_faster(self, found: Best | None, limit: float, size: int) -> bool:
@@ -89,7 +115,8 @@ class _Ladder:
         known = self.times.get(2 * self.pieces, 0.0)
         busy = self.busy_part * size
         least = busy + (found.microseconds - busy) * self.pieces / MOST_PIECES
-        return known < found.microseconds and least < min(limit, found.microseconds)
+        most = min(limit, found.microseconds)
+        return known < found.microseconds and least < most and self._latency < most
 
     def _at(self, size: int, pieces: int) -> Best | None:
         found: Best | None = None
@@ -126,7 +153,9 @@ def fastest(
         for ladder in ladders:
             progress.advance(done, total)
             done += 1
-            limit = min((each.microseconds for each in found), default=float("inf"))
+            only_run = ladder.candidate.can_be_run
+            rivals = [each for each in found if each.candidate.can_be_run or not only_run]
+            limit = min((each.microseconds for each in rivals), default=float("inf"))
             best = ladder.best(size, limit, for_curve=for_curve)
             if best is not None:
                 found.append(best)

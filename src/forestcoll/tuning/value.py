@@ -17,7 +17,8 @@ class Curve:
     Attributes:
         name: the name of the candidate.
         microseconds: for each size of the tuning, the time of the fastest program of the candidate that was simulated;
-            None if the candidate has no program for the size.
+            None if the candidate has no program for the size, or if none was simulated because another candidate is
+            faster.
 
     Example:
         >>> from forestcoll import tune
@@ -40,7 +41,7 @@ class SizeRange:
         candidate: the name of the candidate whose program is the fastest.
         variant: how the program is made of the candidate, such as `4 pieces`.
         microseconds: the time of the program at `most`.
-        bound_microseconds: the lower bound of every program at `most`.
+        bound_microseconds: the lower bound at `most` of every program of messages, as MSCCL runs them.
         schedule: the schedule for this range: that of the candidate. If the candidate is an exchange, or the runtime
             cannot run its schedule, it is the best one that the runtime can run.
         schedule_name: the name of the candidate that has `schedule`.
@@ -82,7 +83,7 @@ class Tuning(Displayed):
         demand: the collective and who takes part.
         sizes: the sizes for which candidates were compared, in bytes, in ascending order.
         microseconds: for each size, the time of the best program.
-        bounds: for each size, the lower bound of every program, in microseconds.
+        bounds: for each size, the lower bound of every program of messages, in microseconds.
         curves: the candidates, the best ones first.
         ranges: the ranges, in ascending order, without gaps.
         algbw: the bound of the bandwidth for large data, in the unit of the network.

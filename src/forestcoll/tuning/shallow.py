@@ -1,0 +1,257 @@
+"""Shallow forests: trees of bounded height, the same number for each root, that load all links about equally.
+
+A link with the load b (the number of trees that use it, over its bandwidth) counts b^6, so the busiest links decide. A
+tree grows edge by edge: the next edge is the one by which the sum over all links grows least, sometimes with a
+preference for parents near the root. Then the trees take turns: a tree grows again and replaces the old one if the sum
+falls, and nodes leave their parent for another one if the sum falls. The search ends when no tree changes.
+
+**Invariant.** Let d be distances in sends. For each node w of a growing tree and each node u such that w is on a
+shortest path from the root to u: the depth of w plus d(w, u) does not exceed the bound. So each node can still join.
+
+With the least height, messages arrive after the fewest sends; each more send allows less load. Cost: for N nodes and T
+trees, each pass looks at about 4·T·N^2 edges.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+from math import lcm
+
+from forestcoll.baselines.baseline import DoesNotApplyError, Problem
+from forestcoll.baselines.crossings import Crossings
+from forestcoll.baselines.forests import Edge, LogicalTree, Part, forest
+
+MOST_NODES = 64
+"""The most compute nodes."""
+
+_POWER = 6
+
+_PASSES = 12
+"""The most passes over all nodes."""
+
+
+def shallow_forest(problem: Problem, more: int, trees: int) -> Part:
+    """Return a forest whose trees have at most `more` sends in sequence more than the longest shortest path.
+
+    Args:
+        problem: the problem; its collective is an allgather.
+        more: the sends in addition.
+        trees: the number of trees of each root; each has the same share.
+
+    Raises:
+        DoesNotApplyError: there are too many compute nodes, or one does not reach another.
+    """
+    if len(problem.members) > MOST_NODES:
+        raise DoesNotApplyError(f"the search takes too long for more than {MOST_NODES} compute nodes")
+    sends = _Sends(problem)
+    search = _Search(sends, max(map(max, sends.distances)) + more)
+    for root in range(len(problem.members)):
+        search.trees += [search.grow(root) for _ in range(trees)]
+    search.run()
+    return forest(problem, (each.logical(sends, problem.share / trees) for each in search.trees))
+
+
+class _Sends:
+    """The possible sends between members, which are numbered from 0.
+
+    Attributes:
+        members: the nodes.
+        routes: for each source and target, the nodes of the route.
+        links: for each source and target, the numbers of its links.
+        weights: for each link, the busy time for the share of a tree, in a common unit.
+        distances: for each source and target, the least number of sends in sequence.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.members = problem.members
+        topology, crossings = problem.topology, Crossings(problem)
+        numbers = {(link.source, link.target): place for place, link in enumerate(topology.links)}
+        self.routes: list[dict[int, Edge]] = [{} for _ in self.members]
+        self.links: list[dict[int, tuple[int, ...]]] = [{} for _ in self.members]
+        for source, one in enumerate(self.members):
+            for target, other in enumerate(self.members):
+                edge: Edge | None = crossings.edge(one, other) if one != other else None
+                route = edge if edge is None or len(edge) > 2 else problem.routes.find(one, other)
+                if route is not None:
+                    self.routes[source][target] = route
+                    self.links[source][target] = tuple(numbers[hop] for hop in pairwise(route))
+        times = [1 / link.bandwidth for link in topology.links]
+        unit = lcm(*(time.denominator for time in times))
+        self.weights = [int(time * unit) for time in times]
+        self.distances = [self._distances(source) for source in range(len(self.members))]
+
+    @cached_property
+    def following(self) -> list[list[int]]:
+        """For each root and node, the greatest distance from the node to one that it is on a shortest path to."""
+        every = self.distances
+        return [
+            [
+                max(far for far, whole in zip(row, of_root, strict=True) if of_root[node] + far == whole)
+                for node, row in enumerate(every)
+            ]
+            for of_root in every
+        ]
+
+    @cached_property
+    def parents(self) -> list[list[int]]:
+        """For each node, the nodes that can send to it."""
+        return [
+            [one for one in range(len(self.members)) if node in self.links[one]] for node in range(len(self.members))
+        ]
+
+    def _distances(self, source: int) -> list[int]:
+        found, level = {source: 0}, [source]
+        while level:
+            fresh = dict.fromkeys(other for one in level for other in self.links[one] if other not in found)
+            level = list(fresh)
+            found |= dict.fromkeys(level, max(found.values()) + 1)
+        if len(found) < len(self.members):
+            raise DoesNotApplyError("a compute node does not reach all others")
+        return [found[node] for node in range(len(self.members))]
+
+
+@dataclass
+class _Tree:
+    """A tree while it changes: for each node its parent, its depth and its children."""
+
+    root: int
+    parents: dict[int, int]
+    depths: list[int]
+    children: list[set[int]]
+
+    def height(self, node: int) -> int:
+        """Return the height of the subtree of a node."""
+        return max((1 + self.height(child) for child in self.children[node]), default=0)
+
+    def below(self, node: int) -> Iterator[int]:
+        """Yield the nodes of the subtree of a node."""
+        yield node
+        for child in self.children[node]:
+            yield from self.below(child)
+
+    def move(self, node: int, parent: int) -> None:
+        """Give a node another parent."""
+        self.children[self.parents[node]].discard(node)
+        self.children[parent].add(node)
+        self.parents[node] = parent
+        change = self.depths[parent] + 1 - self.depths[node]
+        for each in self.below(node):
+            self.depths[each] += change
+
+    def logical(self, sends: _Sends, share: Fraction) -> LogicalTree:
+        """Return the tree with its routes."""
+        order = sorted(self.parents, key=lambda node: (self.depths[node], node))
+        edges = tuple(sends.routes[self.parents[node]][node] for node in order)
+        return LogicalTree(sends.members[self.root], share, edges)
+
+
+_Order = Callable[[int, int], int]
+
+_ORDERS: tuple[_Order, ...] = (
+    lambda price, _: price,
+    lambda price, depth: price * (depth + 1),
+    lambda price, depth: price * (depth + 1) ** 4,
+)
+"""By which value a tree chooses its next edge: of its price and the depth of the parent."""
+
+
+@dataclass
+class _Search:
+    sends: _Sends
+    height: int
+    trees: list[_Tree] = field(default_factory=list)
+    loads: list[int] = field(init=False)
+    prices: list[int] = field(init=False)
+    """For each link, by how much the sum grows with one more tree on it."""
+
+    def __post_init__(self) -> None:
+        self.loads = [0] * len(self.sends.weights)
+        self.prices = [weight**_POWER for weight in self.sends.weights]
+
+    def grow(self, root: int) -> _Tree:
+        """Return the best of the trees that grow by the orders of `_ORDERS`, and load its links."""
+        grown = [self._grown(root, order) for order in _ORDERS]
+        tree = min(grown, key=lambda each: each[1])[0]
+        self._load_tree(tree, 1)
+        return tree
+
+    def _grown(self, root: int, order: "_Order") -> tuple[_Tree, int]:
+        """Return a tree, and by how much it makes the sum grow."""
+        count, total = len(self.sends.members), 0
+        limits = [self.height - each for each in self.sends.following[root]]
+        tree = _Tree(root, {}, [0] * count, [set() for _ in range(count)])
+        offers: dict[int, tuple[int, int]] = {}
+        fresh, left = root, set(range(count)) - {root}
+        while left:
+            for node in left:
+                if node in self.sends.links[fresh] and tree.depths[fresh] < limits[node]:
+                    offer = order(self._price(fresh, node), tree.depths[fresh]), fresh
+                    offers[node] = min(offer, offers.get(node, offer))
+            fresh = min(offers, key=lambda each: (offers[each], each))
+            parent = offers.pop(fresh)[1]
+            left.discard(fresh)
+            tree.parents[fresh], tree.depths[fresh] = parent, tree.depths[parent] + 1
+            tree.children[parent].add(fresh)
+            total += self._price(parent, fresh)
+            self._load(parent, fresh, 1)
+        self._load_tree(tree, -1)
+        return tree, total
+
+    def _load_tree(self, tree: _Tree, change: int) -> int:
+        """Change the loads of the links of a tree, and return by how much the sum grows."""
+        total = 0
+        for node, parent in tree.parents.items():
+            total += self._price(parent, node) if change > 0 else 0
+            self._load(parent, node, change)
+        return total
+
+    def run(self) -> None:
+        """Move nodes until none moves, or for `_PASSES` passes."""
+        for _ in range(_PASSES):
+            moves = [self._improve(place) for place in range(len(self.trees))]
+            if not any(moves):
+                return
+
+    def _improve(self, place: int) -> bool:
+        """Grow a tree again, and move its nodes; return whether it changed."""
+        tree = self.trees[place]
+        self._load_tree(tree, -1)
+        other = self.grow(tree.root)
+        self._load_tree(other, -1)
+        costs: list[int] = []
+        for each in (tree, other):
+            costs.append(self._load_tree(each, 1))
+            self._load_tree(each, -1)
+        better = costs[1] < costs[0]
+        self.trees[place] = other if better else tree
+        self._load_tree(self.trees[place], 1)
+        moves = [self._move(self.trees[place], node) for node in range(len(tree.depths))]
+        return better or any(moves)
+
+    def _move(self, tree: _Tree, node: int) -> bool:
+        """Let a node join its best parent; return whether that is another one."""
+        if node == tree.root:
+            return False
+        known, below = tree.parents[node], set(tree.below(node))
+        most = self.height - tree.height(node) - 1
+        self._load(known, node, -1)
+        best, price = known, self._price(known, node)
+        for parent in self.sends.parents[node]:
+            if tree.depths[parent] <= most and parent not in below:
+                found = self._price(parent, node)
+                if found < price:
+                    best, price = parent, found
+        self._load(best, node, 1)
+        if best != known:
+            tree.move(node, best)
+        return best != known
+
+    def _price(self, source: int, target: int) -> int:
+        return sum([self.prices[link] for link in self.sends.links[source][target]])
+
+    def _load(self, source: int, target: int, change: int) -> None:
+        for link in self.sends.links[source][target]:
+            load = self.loads[link] = self.loads[link] + change
+            self.prices[link] = self.sends.weights[link] ** _POWER * ((load + 1) ** _POWER - load**_POWER)

@@ -1,0 +1,148 @@
+"""Programs in which each tree has its own blocks, so that no tree waits for another one.
+
+The edges of a tree are divided into paths: each path begins at a node that has the data, and goes on to the child with
+the highest subtree. The ranks inside a path receive a message and send it on in one instruction, so a hop costs one
+overhead. Each path has its own channel number between all its ranks. In a tree that reduces, paths lead to the root: a
+rank first adds up the data of the other children, and then adds and sends on the data of the highest subtree.
+
+Such a program needs few chunks, but up to one block for each edge of a tree at a rank. So it fits only if there are few
+trees. All trees must have the same share.
+
+**Invariant.** A block belongs to one path, and handles the pieces in their order. So a block waits only for blocks of
+the same tree that are nearer to the source of the data.
+"""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from itertools import count, pairwise
+
+from forestcoll.collective import PhaseOp
+from forestcoll.program import Program, Task
+from forestcoll.schedule.trees.expansion import expanded
+from forestcoll.schedule.trees.value import TreeSchedule
+from forestcoll.tuning.building import Builder
+
+Path = tuple[int, ...]
+"""The ranks of a path, from the root's side."""
+
+
+def stream_program(schedule: TreeSchedule, pieces: int) -> Program | None:
+    """Return the program of a schedule in this number of pieces; None if its trees have different shares.
+
+    Args:
+        schedule: an allgather, a reduce-scatter or an allreduce.
+        pieces: the number of pieces of the data of each tree.
+    """
+    listed, ranks = expanded(schedule), {node: rank for rank, node in enumerate(schedule.members)}
+    shares = {share * len(ranks) for phase in listed.phases for share in phase.shares}
+    if len(shares) > 1 or min(shares).numerator > 1:
+        return None
+    parts = min(shares).denominator * pieces
+    builder = Builder(Task(schedule.collective.value), len(ranks), len(ranks) * parts)
+    used: set[tuple[int, int, int]] = set()
+    for phase in listed.phases:
+        begins = [rank * parts for rank in range(len(ranks))]
+        for tree in phase:
+            edges = [(ranks[route[0]], ranks[route[-1]]) for route in (listed.routes[each] for each in tree.routes)]
+            begin = begins[ranks[tree.root]]
+            begins[ranks[tree.root]] += pieces
+            chunks = [range(each, each + 1) for each in range(begin, begin + pieces)]
+            stream = _Stream(builder, used, phase.op, chunks)
+            stream.add(edges if phase.op is PhaseOp.BROADCAST else [(end, start) for start, end in reversed(edges)])
+    if builder.task is Task.ALLGATHER:
+        _copy_own(builder, parts, pieces)
+    return builder.program("streams")
+
+
+def _copy_own(builder: Builder, parts: int, pieces: int) -> None:
+    """Let each rank copy its shard to its output, one tree after the other."""
+    for rank in range(builder.ranks):
+        for begin in range(rank * parts, (rank + 1) * parts, pieces):
+            chunks = range(begin, begin + pieces)
+            builder.append(rank, None, (builder.current(rank, chunks)[0],), (builder.result(rank, chunks),))
+
+
+@dataclass
+class _Stream:
+    """The instructions of one tree.
+
+    Attributes:
+        builder: the program.
+        used: the channel numbers that are in use, each with its two ranks.
+        op: what the tree does.
+        pieces: the chunks of each piece.
+    """
+
+    builder: Builder
+    used: set[tuple[int, int, int]]
+    op: PhaseOp
+    pieces: Sequence[range]
+
+    def add(self, edges: Sequence[tuple[int, int]]) -> None:
+        """Add the instructions of a tree with these edges from parent to child, each after the edge to its parent."""
+        paths = _paths(edges)
+        if self.op is PhaseOp.REDUCE:
+            paths = [path[::-1] for path in reversed(paths)]
+        for path in paths:
+            number = self._free_number(path)
+            key = self.op, self.pieces[0].start, number, path[0], path[1]
+            for piece in self.pieces:
+                self._move(path, number, key, piece, is_last=path[-1] == edges[0][0])
+
+    def _free_number(self, path: Path) -> int:
+        number = next(each for each in count() if not any((*hop, each) in self.used for hop in pairwise(path)))
+        self.used.update((*hop, number) for hop in pairwise(path))
+        return number
+
+    def _move(self, path: Path, number: int, key: Hashable, piece: range, *, is_last: bool) -> None:
+        """Move a piece along a path.
+
+        Args:
+            path: the path, in the order in which data flows.
+            number: the number of its channels.
+            key: the key of its blocks.
+            piece: the chunks.
+            is_last: whether the path ends at the root.
+        """
+        made = self.builder
+        for place, rank in enumerate(path):
+            received = (made.message(number, path[place - 1], rank, len(piece)),) if place else ()
+            sent = (made.message(number, rank, path[place + 1], len(piece)),) if place + 1 < len(path) else ()
+            if self.op is PhaseOp.BROADCAST and received:
+                held = made.result(rank, piece)
+                written = made.append(rank, key, received, (held, *sent))
+                made.held[rank, piece.start] = held, written
+                continue
+            own, after = made.current(rank, piece)
+            if sent:
+                made.append(rank, key, (*received, own), sent, after)
+                continue
+            held = made.result(rank, piece) if is_last else made.room(rank, piece)
+            made.held[rank, piece.start] = held, made.append(rank, key, (*received, own), (held,), after)
+
+
+def _paths(edges: Sequence[tuple[int, int]]) -> list[Path]:
+    """Return the paths of a tree; the paths that begin at a node come after the path that reaches it.
+
+    The paths that begin at one node come in the order of their lengths, the longest one first.
+    """
+    children: dict[int, list[int]] = {}
+    heights: dict[int, int] = {}
+    for parent, child in reversed(edges):
+        children.setdefault(parent, []).append(child)
+        heights[parent] = max(heights.get(parent, 0), heights.get(child, 0) + 1)
+    for listed in children.values():
+        listed.sort(key=lambda child: (-heights.get(child, 0), child))
+    paths: list[Path] = []
+    heads = [(edges[0][0], child) for child in children[edges[0][0]]]
+    while heads:
+        following = []
+        for head in heads:
+            path = list(head)
+            while path[-1] in children:
+                first, *others = children[path[-1]]
+                following += [(path[-1], other) for other in others]
+                path.append(first)
+            paths.append(tuple(path))
+        heads = following
+    return paths

@@ -1,0 +1,71 @@
+"""The search simulates what may be the fastest, and always a schedule that the runtime runs."""
+
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
+
+from forestcoll.progress import SILENT
+from forestcoll.solver.generate import generate
+from forestcoll.tuning.candidates import Candidate
+from forestcoll.tuning.search import fastest
+
+if TYPE_CHECKING:
+    from forestcoll.tuning.lowered import Timed
+
+SIZES: tuple[int, ...] = tuple(2**power for power in range(10, 20))
+
+
+@dataclass
+class Simulated:
+    """A long program whose links are busy for a time in proportion to the size, and that notes its simulations."""
+
+    latency: float
+    busy_part: float
+    instructions: int = 10_000
+    sizes: list[int] = field(default_factory=list)
+    program: SimpleNamespace = field(default_factory=lambda: SimpleNamespace(chunks=1))
+
+    def fits(self, size: int) -> bool:
+        return size >= SIZES[0]
+
+    def microseconds(self, size: int) -> float:
+        return self.latency + self.busy_part * size
+
+    def run(self, size: int) -> tuple[float, float]:
+        self.sizes.append(size)
+        return self.microseconds(size), self.busy_part * size
+
+
+def candidate(name: str, program: Simulated, *, has_schedule: bool) -> Candidate:
+    made = [cast("Timed", program)]
+    schedule = generate("ring:nodes=3") if has_schedule else None
+    return Candidate(name, schedule, lambda pieces: made if pieces == 1 else [], is_cut=False)
+
+
+def test_each_size_has_the_time_of_the_fastest_schedule_that_the_runtime_runs() -> None:
+    exchange = candidate("exchange", Simulated(1, 0.001), has_schedule=False)
+    trees = candidate("trees", Simulated(50, 0.01), has_schedule=True)
+    found = list(fastest([exchange, trees], SIZES, SILENT))
+    assert [[each.candidate.name for each in listed] for _, listed in found] == [["exchange", "trees"]] * len(SIZES)
+
+
+def test_a_candidate_whose_links_are_busy_for_too_long_is_not_simulated() -> None:
+    slow = Simulated(1, 1.0)
+    found = list(
+        fastest(
+            [candidate("fast", Simulated(9, 0.001), has_schedule=True), candidate("slow", slow, has_schedule=True)],
+            SIZES,
+            SILENT,
+        )
+    )
+    assert all(listed[0].candidate.name == "fast" for _, listed in found)
+    assert slow.sizes == [SIZES[0]]
+
+
+def test_a_candidate_that_becomes_the_fastest_is_found() -> None:
+    low, wide = Simulated(5, 0.1), Simulated(2000, 0.01)
+    named = [candidate("low", low, has_schedule=True), candidate("wide", wide, has_schedule=True)]
+    winners = [listed[0].candidate.name for _, listed in fastest(named, SIZES, SILENT)]
+    expected = ["low" if 5 + 0.1 * size < 2000 + 0.01 * size else "wide" for size in SIZES]
+    assert winners == expected
+    assert len(set(winners)) == 2
