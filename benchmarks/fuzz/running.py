@@ -125,11 +125,8 @@ def fault_of(done: Run, folder: Path, outputs: Sequence[str]) -> str | None:
             return f"{mark!r} in standard error"
     if done.status in {1, 2} and (problem := _bad_message(done)) is not None:
         return problem
-    if done.status == 0 and _prints_json(done, folder):
-        try:
-            json.loads(done.out)
-        except ValueError as error:
-            return f"standard output is not JSON: {error}"
+    if done.status == 0 and _prints_json(done, folder) and (problem := _bad_json(done)) is not None:
+        return problem
     return _leftover(folder, outputs, done.words)
 
 
@@ -137,6 +134,19 @@ def _prints_json(done: Run, folder: Path) -> bool:
     """Return whether a run prints JSON; `--json` may also be the value of an option, such as the name of a file."""
     words = set(done.words)
     return "--json" in words and not {"--help", "-h", "--version"} & words and not (folder / "--json").exists()
+
+
+def _bad_json(done: Run) -> str | None:
+    """Return why a run printed no JSON document; it is in standard error if a file was written to standard output."""
+    problem = None
+    for text in (done.out, done.err) if "-" in done.words else (done.out,):
+        try:
+            json.loads(text)
+        except ValueError as error:
+            problem = problem or f"standard output is not JSON: {error}"
+        else:
+            return None
+    return problem
 
 
 def _bad_message(done: Run) -> str | None:
