@@ -71,7 +71,7 @@ def test_both_phases_need_the_same_root() -> None:
 
 
 @pytest.mark.parametrize("idle", [False, True])
-def test_a_rank_that_sends_nothing_is_found(idle: bool) -> None:
+def test_a_rank_that_sends_nothing_is_found(*, idle: bool) -> None:
     schedule = through_the_hub(star(idle=idle), ranks=(0, 1, 2))
     short = replace(schedule.phases[0], routes=Rows.of([[0, 1]]))
     fault = verify(replace(schedule, phases=(short, schedule.phases[1]))).fault
