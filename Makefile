@@ -36,7 +36,7 @@ test: $(STAMPS)/package $(STAMPS)/test ## run the fast tests; those of the torch
 	$(BIN)/python -m pytest -q -rs -n auto
 
 test-all: $(STAMPS)/package $(STAMPS)/test ## run all tests, including the slow ones
-	$(BIN)/python -m pytest -q -rs -n auto -m "" --timeout 1800
+	FORESTCOLL_ALL_EXAMPLES=1 $(BIN)/python -m pytest -q -rs -n auto -m "" --timeout 1800
 
 torch: $(STAMPS)/package $(STAMPS)/torch ## install the CPU build of PyTorch, so that the tests of the torch backend run
 
@@ -105,11 +105,11 @@ soak-long: $(STAMPS)/package ## look for faults for about an hour on 2 cores, an
 
 MUTANTS := trees/ flows/ steps/ series/ bundle/ routes/ proof_checks/ claims.py judges.py network.py permutations.py reading.py report.py rule.py search.py wording.py
 mutants: $(STAMPS)/package $(STAMPS)/test ## change each line of the verifier, and look for changes that no test notices
-	$(BIN)/python benchmarks/mutants.py $(MUTANTS)
+	FORESTCOLL_ALL_EXAMPLES=1 $(BIN)/python benchmarks/mutants.py $(MUTANTS)
 
 coverage: $(STAMPS)/package $(STAMPS)/test ## show what the fast tests execute of the Python code, by package; at least 97 %
 	rm -rf build/coverage
-	$(BIN)/python -m coverage run -m pytest -q -n auto
+	FORESTCOLL_ALL_EXAMPLES=1 $(BIN)/python -m coverage run -m pytest -q -n auto
 	$(BIN)/python -m coverage combine -q
 	$(BIN)/python -m coverage json -q -o build/coverage/report.json
 	$(BIN)/python benchmarks/covered.py python build/coverage/report.json
@@ -122,7 +122,7 @@ coverage-native: $(STAMPS)/package $(STAMPS)/test ## show the lines of the nativ
 	  -DCMAKE_CXX_FLAGS="--coverage -fprofile-update=atomic" >/dev/null
 	@$(BIN)/cmake --build build/coverage-native >/dev/null
 	@find build/coverage-native -name '*.gcda' -delete
-	FORESTCOLL_CORE=$$(ls $(abspath build/coverage-native)/_native*.so) \
+	FORESTCOLL_ALL_EXAMPLES=1 FORESTCOLL_CORE=$$(ls $(abspath build/coverage-native)/_native*.so) \
 	  FORESTCOLL_SCHEDULES=$$(ls $(abspath build/coverage-native)/_schedules*.so) \
 	  FORESTCOLL_ENGINE=$$(ls $(abspath build/coverage-native)/_runtime*.so) PYTHONPATH=src:tests \
 	  $(BIN)/python -m pytest -q -n auto -p sanitized $(SUITE)

@@ -4,6 +4,7 @@ The incoming and outgoing bandwidths of each switch are equal. Those of compute 
 `one_way_networks(unbalanced=True)`.
 """
 
+import os
 from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
@@ -33,10 +34,18 @@ KINDS_OF_BANDWIDTH: tuple[st.SearchStrategy[Fraction], ...] = (_UNIT, SMALL, _RA
 ANY_KIND = st.sampled_from(KINDS_OF_BANDWIDTH)
 
 
+ALL_EXAMPLES = "FORESTCOLL_ALL_EXAMPLES"
+"""The environment variable with which tests try all their examples; `make test-all` sets it."""
+
+MANY = 60
+"""A test with more examples tries a third of them in the fast suite, but not fewer than this."""
+
+
 def examples(count: int) -> settings:
-    """Return settings for `count` examples, the same on every run."""
+    """Return settings for `count` examples, the same on every run; fewer in the fast suite if there are `MANY`."""
+    fewer = count if ALL_EXAMPLES in os.environ else min(count, max(MANY, count // 3))
     return settings(
-        max_examples=count,
+        max_examples=fewer,
         deadline=None,
         derandomize=True,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],

@@ -1,6 +1,7 @@
 """Collectives over some of the compute nodes, on every builder and on random networks: schedules are correct."""
 
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,20 @@ from forestcoll.verification import verify
 from networks import SMALL, examples, networks, ranks_for, uneven_networks
 
 GROUPED = [spec for spec in SPECS if len(build_topology(spec).compute) > 3 and "nics" not in spec]
+
+LONG = {
+    (spec, Collective.ALLREDUCE)
+    for spec in (
+        "alibaba-hpn:boxes=2",
+        "aws-p5:boxes=2",
+        "superpod-b300:boxes=2",
+        "trainium2-ultra:boxes=1",
+        "trainium2:boxes=1",
+    )
+}
+"""The cases that take many seconds."""
+
+CASES = [pytest.param(*case, marks=[pytest.mark.slow] if case in LONG else []) for case in product(GROUPED, SCHEDULED)]
 
 
 def every_third_idle(topology: Topology) -> list[int]:
@@ -65,8 +80,7 @@ def check_schedules(best: Optimum) -> None:
             check_roots(phase, part)
 
 
-@pytest.mark.parametrize("collective", SCHEDULED)
-@pytest.mark.parametrize("spec", GROUPED)
+@pytest.mark.parametrize(("spec", "collective"), CASES)
 def test_machines_and_families(spec: str, collective: Collective) -> None:
     topology = build_topology(spec)
     options = arguments_for(topology, collective, every_third_idle(topology))

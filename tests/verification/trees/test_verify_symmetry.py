@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from test_verify_mutations import MUTATIONS, Draw, _below
 
@@ -18,6 +18,7 @@ from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.verification import Report, verify
 from forestcoll.verification.permutations import power
 from forestcoll.verification.trees.case import Case
+from networks import examples
 from verify_drafts import (
     SYMMETRIC,
     Draft,
@@ -336,7 +337,7 @@ def _drop_shift(draw: Draw, draft: Draft) -> None:
 SHIFT_MUTATIONS = (_swap_images, _change_order, _repeat_shift, _set_image, _drop_shift)
 
 
-@settings(max_examples=1000, deadline=None)
+@examples(1000)
 @given(data=st.data())
 def test_the_report_of_a_changed_schedule_equals_that_of_its_expanded_form(data: st.DataObject) -> None:
     draft = data.draw(st.sampled_from(SYMMETRIC))()
