@@ -62,7 +62,7 @@ def schedules(seconds: float, most: int, seed: int, folder: Path) -> Figures:
 
 def command_lines(seconds: float, most: int, seed: int, folder: Path) -> Figures:
     """Run random command lines."""
-    counts, failed = fuzz.command_lines.fuzz(seconds=seconds, most=most, seed=seed, limit=300.0, failures=folder)
+    counts, failed = fuzz.command_lines.fuzz(seconds=seconds, most=most, seed=seed, limit=600.0, failures=folder)
     by_status = Counter({f"exit status {status}": count for status, count in counts.items()})
     return Figures("random command lines", by_status, failed)
 
