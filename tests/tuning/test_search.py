@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
+from forestcoll.errors import NoSolutionError
 from forestcoll.progress import SILENT
 from forestcoll.solver.generate import generate
 from forestcoll.tuning.candidates import Candidate
@@ -69,3 +70,17 @@ def test_a_candidate_that_becomes_the_fastest_is_found() -> None:
     expected = ["low" if 5 + 0.1 * size < 2000 + 0.01 * size else "wide" for size in SIZES]
     assert winners == expected
     assert len(set(winners)) == 2
+
+
+def test_a_number_of_pieces_that_exceeds_a_limit_of_the_format_is_not_used() -> None:
+    program = Simulated(5, 0.1, instructions=10)
+
+    def programs(pieces: int) -> "list[Timed]":
+        if pieces > 1:
+            raise NoSolutionError("it needs 32768 chunks, and 32767 is the most")
+        return [cast("Timed", program)]
+
+    limited = Candidate("limited", generate("ring:nodes=3"), programs, is_cut=True)
+    assert [listed[0].microseconds for _, listed in fastest([limited], SIZES, SILENT)] == [
+        5 + 0.1 * size for size in SIZES
+    ]

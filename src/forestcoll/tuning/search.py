@@ -78,7 +78,10 @@ class _Ladder:
         least = self.programs(1)[0].instructions
         if not self.candidate.is_cut or pieces > MOST_PIECES or pieces * least > MOST_INSTRUCTIONS:
             return []
-        return self.candidate.programs(pieces)
+        try:
+            return self.candidate.programs(pieces)
+        except NoSolutionError:  # so many pieces exceed a limit of the format
+            return []
 
     def _least(self, size: int) -> float:
         """Return a time that the candidate takes at least; 0 if it was not simulated yet."""
