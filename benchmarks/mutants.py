@@ -30,7 +30,7 @@ NEAR = {
     "flows/": ["flows"],
     "bundle/": ["bundle"],
     "steps/": ["steps"],
-    "series/": ["series"],
+    "series/": ["series", "../oneport/test_shared_bandwidth.py"],
     "proof_checks/": ["proof_checks"],
     "": [
         "test_arrays.py",
