@@ -67,28 +67,26 @@ class _Outward:
     rows: Sequence[tuple[int, int, int]]
     ready: Mapping[Pair, float] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def begins(self) -> Sequence[float]:
         """The begins of all hops."""
-        return self._best
+        places = [self.flows[flow].position for flow, _, _ in self.rows]
+        paths = [-each for each in self._paths]
+        rules = (list(zip(paths, places, strict=True)), list(zip(places, paths, strict=True)))
+        return min((self._with(rule) for rule in rules), key=lambda begins: max(self._ends_of(begins)))
 
-    @property
+    @cached_property
     def ends(self) -> Sequence[float]:
         """The ends of all hops."""
-        return [begin + each for begin, each in zip(self._best, self._durations, strict=True)]
+        return self._ends_of(self.begins)
 
-    @property
+    @cached_property
     def length(self) -> float:
         """The end of the last hop."""
         return max(self.ends)
 
-    @cached_property
-    def _best(self) -> Sequence[float]:
-        places = [self.flows[flow].position for flow, _, _ in self.rows]
-        paths = [-each for each in self._paths]
-        rules = (list(zip(paths, places, strict=True)), list(zip(places, paths, strict=True)))
-        plans = [self._with(rule) for rule in rules]
-        return min(plans, key=lambda begins: max(map(sum, zip(begins, self._durations, strict=True))))
+    def _ends_of(self, begins: Sequence[float]) -> Sequence[float]:
+        return [begin + each for begin, each in zip(begins, self._durations, strict=True)]
 
     @cached_property
     def _durations(self) -> Sequence[float]:

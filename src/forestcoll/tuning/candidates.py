@@ -170,7 +170,7 @@ class Candidates:
                 if trees * len(self._problem.members) <= _MOST_SHALLOW_TREES:
                     yield f"shallow-{more}x{trees}", self._shallow(more, trees, known)
 
-    def _shallow(self, more: int, trees: int, known: "_Known") -> Callable[[], Candidate]:
+    def _shallow(self, more: int, trees: int, known: _Known) -> Callable[[], Candidate]:
         def make() -> Candidate:
             if known.algbw > self.solution.optimum.algbw * _NEARLY or known.failures == _MOST_FAILURES:
                 raise InputError("shallow forests of less height are nearly as fast as higher ones for large data")
