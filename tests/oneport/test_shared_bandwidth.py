@@ -128,6 +128,16 @@ def faster(schedule: SeriesSchedule) -> SeriesSchedule:
             "link 's' -> 'a' has the bandwidth 20; expected above 0, up to 10",
         ),
         (
+            lambda schedule: replace(schedule, bandwidths=(Fraction(0),) * 6),
+            "bandwidths",
+            "link 's' -> 'a' has the bandwidth 0; expected above 0, up to 10",
+        ),
+        (
+            lambda schedule: replace(schedule, topology=star(3, "1/2")),
+            "shared",
+            "round 0: 'a' receives with 2, more than 1/2",
+        ),
+        (
             lambda schedule: replace(schedule, bandwidths=tuple(each / 2 for each in schedule.bandwidths or ())),
             "work",
             "'s' -> 'a' of tree 0 carries 1/2 messages a period; expected 1",
@@ -144,7 +154,7 @@ def faster(schedule: SeriesSchedule) -> SeriesSchedule:
         ),
         (lambda schedule: replace(schedule, bandwidths=None), "shared", "round 0: 's' sends with 30, more than 3"),
     ],
-    ids=["faster", "above", "slower", "model", "few", "none"],
+    ids=["faster", "above", "zero", "receive", "slower", "model", "few", "none"],
 )
 def test_a_changed_schedule_breaks_a_rule(
     change: Callable[[SeriesSchedule], SeriesSchedule], rule: str, message: str

@@ -259,3 +259,16 @@ def test_a_long_id_is_cut(length: int, shown: str) -> None:
     fault = verify(through_a_switch((0, 2, 1), (0, 2, 1), node="n" * length)).fault
     assert fault is not None
     assert fault.message == f"tree 0: {shown} is entered twice, or is a switch"
+
+
+def test_a_half_duplex_node_does_not_send_while_it_receives() -> None:
+    builder = TopologyBuilder("path", port_model="half-duplex")
+    for node in "sab":
+        builder.add_compute(node)
+    builder.add_duplex("s", "a", 1)
+    builder.add_duplex("a", "b", 1)
+    good = compare_series(builder.build(), "s").schedule()
+    together = Round(good.period, tuple(transfer for each in good.rounds for transfer in each.transfers))
+    fault = verify(replace(good, rounds=(together,))).fault
+    assert fault is not None
+    assert "'a' sends or receives two messages at the same time" in fault.message
