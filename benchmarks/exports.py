@@ -11,11 +11,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from forestcoll import export, generate, judge_file
+from forestcoll import export, generate, generate_flows, judge_file
 from forestcoll.targets.exporting import Export
 
 MACHINES = ("dgx-a100", "dgx-h100", "mi250", "mi300x")
-COLLECTIVES = ("allgather", "reduce-scatter", "allreduce", "broadcast", "reduce")
+COLLECTIVES = ("allgather", "reduce-scatter", "allreduce", "broadcast", "reduce", "all-to-all")
 POWERS = [2**power for power in range(16, 33)]
 
 
@@ -41,7 +41,7 @@ def _options() -> argparse.Namespace:
 
 def _row(spec: str, collective: str, to: str) -> str:
     root = 0 if collective in {"broadcast", "reduce"} else None
-    schedule = generate(spec, collective=collective, root=root)
+    schedule = generate_flows(spec) if collective == "all-to-all" else generate(spec, collective=collective, root=root)
     target, _, dialect = to.partition("/")
     start = time.process_time()
     done = export(schedule, target, dialect=dialect or "microsoft")

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from forestcoll import generate
+from forestcoll import generate, generate_flows
 from forestcoll.exporting.export import why_slow
 from forestcoll.exporting.search import Aim, best_program
 from forestcoll.interpreter import check
@@ -42,3 +42,19 @@ def test_latencies_are_named_as_the_reason_of_a_slow_program() -> None:
     assert "without these times, it would reach 3" in reason
     refused = why_slow(replace(chosen, refused="it needs 172 steps, and 64 is the most"))
     assert refused == f"{reason}; of another program that was tried: it needs 172 steps, and 64 is the most"
+
+
+@pytest.mark.parametrize("target", ["msccl-xml", "mscclpp-json"])
+@pytest.mark.parametrize("spec", ["dgx-a100:boxes=1", "mi250:boxes=1"])
+def test_an_all_to_all_reaches_the_speed_of_its_schedule_with_powers_of_two(target: str, spec: str) -> None:
+    schedule = generate_flows(spec)
+    chosen = best_program(schedule, target)
+    assert chosen.points[-1].algbw >= 0.95 * float(schedule.algbw)
+    assert all(2**power % (chunks_of_file(chosen.lowering.program) * 16) == 0 for power in range(16, 33))
+    assert why_slow(chosen) is None
+
+
+def test_the_chunks_of_an_all_to_all_can_be_given() -> None:
+    chosen = best_program(generate_flows("torus:dims=4x4"), "mscclpp-json", given={"chunks": 192})
+    assert chosen.options.chunks == 192
+    assert chosen.lowering.loss == 0

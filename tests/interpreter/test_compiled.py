@@ -12,7 +12,7 @@ from forestcoll import generate
 from forestcoll.interpreter.checking import interpreted
 from forestcoll.interpreter.compiled import Compiled
 from forestcoll.lowering import Options, Placement, Style, lower
-from forestcoll.program import Barrier, Instruction, Program, Protocol
+from forestcoll.program import Barrier, Instruction, Program, Protocol, Span
 
 COLLECTIVES = ("allgather", "reduce-scatter", "allreduce", "broadcast", "reduce")
 SPECS = ("dgx-a100:boxes=2,gpus=2", "ring:nodes=4")
@@ -84,3 +84,30 @@ def test_unusual_programs_are_left_to_the_interpreter() -> None:
     meeting = replace(blocks[0], instructions=(Instruction(barrier=Barrier(0, 1)), *blocks[0].instructions))
     rank = replace(program.ranks[0], blocks=(meeting, *blocks[1:]))
     assert Compiled.of(replace(program, ranks=(rank, *program.ranks[1:]))) is None
+
+
+def of_another_rank(program: Program) -> Iterator[Program]:
+    """Data is written to another rank than that of the channel, or a channel of another rank is flushed."""
+    size = len(program.ranks)
+    for rank, block, number, each in program.instructions():
+        for place, target in enumerate(each.targets):
+            if isinstance(target, Span) and each.channel is not None:
+                moved = replace(target, rank=(target.rank + 1) % size)
+                targets = (*each.targets[:place], moved, *each.targets[place + 1 :])
+                yield with_instruction(program, (rank, block, number), replace(each, targets=targets))
+        for place, flushed in enumerate(each.flushes):
+            other = next(
+                key
+                for key, channel in enumerate(program.channels)
+                if channel.kind is program.channels[flushed].kind and channel.source != rank
+            )
+            flushes = (*each.flushes[:place], other, *each.flushes[place + 1 :])
+            yield with_instruction(program, (rank, block, number), replace(each, flushes=flushes))
+
+
+@pytest.mark.parametrize("options", [SIGNALS, IN_PLACE])
+def test_no_program_with_data_or_flushes_of_another_rank_is_proven(options: Options) -> None:
+    changes = list(of_another_rank(program_for(SPECS[0], "allgather", options)))
+    assert len(changes) > 10
+    for changed in changes:
+        assert not is_proven(changed) or interpreted(changed).ok

@@ -111,7 +111,7 @@ def export_best(  # noqa: PLR0913 (one parameter per option)
         _check_placement(dialect, given)
     if target is Target.ASTRA_SIM:
         return _in_pieces(schedule, size, given, progress)
-    if target.has_bytes or not lowerer_for(schedule).is_searched:
+    if target.has_bytes:
         options = replace(usual_options(schedule, target, dialect), **given)
         announce(schedule, target, options.scale, progress)
         return export_with(options, schedule, target, dialect=dialect, size=size, progress=progress)

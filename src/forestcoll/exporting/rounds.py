@@ -81,6 +81,7 @@ class RoundModel:
         default_factory=dict, repr=False, compare=False, init=False
     )
     _timed: set[_Messages] = field(default_factory=set, repr=False, compare=False, init=False)
+    _points: dict[int, Point] = field(default_factory=dict, repr=False, compare=False, init=False)
 
     @property
     def can_be_simulated(self) -> bool:
@@ -97,7 +98,12 @@ class RoundModel:
         return tuple(self.point(size) for size in sizes) if self.can_be_simulated else ()
 
     def point(self, size: int) -> Point:
-        """Return the time for M of `size` bytes."""
+        """Return the time for M of `size` bytes, which is simulated once."""
+        if size not in self._points:
+            self._points[size] = self._point(size)
+        return self._points[size]
+
+    def _point(self, size: int) -> Point:
         whole = self._messages(size)
         rounds, most = whole.rounds, self._simulated(whole)
         if rounds <= most:

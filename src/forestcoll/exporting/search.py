@@ -20,6 +20,7 @@ from forestcoll.exporting.machines import machine_of
 from forestcoll.exporting.rounds import TOO_MANY_INSTRUCTIONS, RoundModel, round_bytes_of, slices_of
 from forestcoll.lowering import Lowering, Options, Style, lower, lowerer_for
 from forestcoll.program import Program, Protocol
+from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.simulation.costs import Costs, Point
@@ -110,7 +111,7 @@ def best_program(
     """Return the program of `schedule` that is fastest for the last size of `aim` within the limits of a runtime.
 
     Args:
-        schedule: a schedule of trees or of steps that `verify` accepts.
+        schedule: a schedule of trees, steps or flows that `verify` accepts.
         target: the format: MSCCL XML or a plan of MSCCL++.
         dialect: for MSCCL XML, the runtime.
         aim: the sizes and the costs; the defaults of `Aim` if None.
@@ -171,7 +172,7 @@ class _Search:
         self.counts = self._counts()
 
     def _counts(self) -> tuple[Count, ...]:
-        """Return the numbers of chunks to choose from; none for steps and for exact shares."""
+        """Return the numbers of chunks to choose from; none for steps, flows and exact shares."""
         if not isinstance(self.schedule, TreeSchedule) or self.given.get("chunks", 0) is None:
             return ()
         most = self.aim.least_bytes // ALIGNMENT
@@ -210,7 +211,7 @@ class _Search:
 
     def _start(self) -> Options:
         usual = usual_options(self.schedule, self.target, self.dialect)
-        chosen: dict[str, Any] = {name: value for name, value in self.given.items() if name != "chunks"}
+        chosen = dict(self.given)
         if self.counts:
             chosen["chunks"] = least_with(self.counts, _LOSSES[1]).chunks
             if self.target is not Target.MSCCLPP_JSON:
@@ -219,15 +220,17 @@ class _Search:
             chosen.setdefault("pieces", 1)
         if self.target is Target.MSCCLPP_JSON:
             start = {"round_bytes": 2**19, "instances": self._instances(), "style": Style.ONE_SIDED}
+            if isinstance(self.schedule, FlowSchedule):
+                start["blocks"] = self._most_blocks()  # so that pairs of ranks do not wait for each other
             chosen = start | chosen
         return replace(usual, **chosen)
 
     def _instances(self) -> int:
         """Return the least power of two of blocks that together move as much as the links of a rank.
 
-        For a large network it is less, so that the program can be simulated.
+        For a large network it is less, so that the program can be simulated. Flows have blocks for each pair of ranks.
         """
-        if self.costs.block_gbps is None or not lowerer_for(self.schedule).in_pieces:
+        if self.costs.block_gbps is None or not isinstance(self.schedule, TreeSchedule):
             return 1
         topology = self.schedule.topology
         sent: dict[int, float] = {}
@@ -319,11 +322,12 @@ class _Search:
         return self.known[options]
 
     def _is_too_long(self, options: Options) -> bool:
-        """Return whether a program cannot be simulated even if each root has only one tree; it could not be chosen."""
-        if not isinstance(self.schedule, TreeSchedule):
+        """Return whether a program cannot be simulated even with one tree for each root, or one flow for each pair."""
+        if not isinstance(self.schedule, TreeSchedule | FlowSchedule):
             return False
         ranks = len(self.schedule.members)
-        trees = len(self.schedule.phases) * (1 if self.schedule.collective.has_root else ranks)
+        phases = len(self.schedule.phases) if isinstance(self.schedule, TreeSchedule) else 1
+        trees = phases * (1 if self.schedule.collective.has_root else ranks)
         copies = options.instances if self.target is Target.MSCCLPP_JSON else options.scale
         return 2 * (ranks - 1) * trees * copies > TOO_MANY_INSTRUCTIONS
 
@@ -348,6 +352,8 @@ class _Search:
             self.problem = error
             return None
         chunks = chunks_of_file(lowering.program)
+        if any(self.known.values()) and chunks * ALIGNMENT > self.aim.least_bytes and "chunks" not in self.given:
+            return None
         round_bytes = round_bytes_of(self.target, options)
         slices = slices_of(self.target, options)
         model = self._model_of(lowering.program, round_bytes) or RoundModel(

@@ -105,14 +105,12 @@ class Lowerer:
         styles: the styles of programs that it can make.
         in_pieces: whether the data of a tree can be cut into pieces that follow each other.
         in_place: whether it can make programs that run in place.
-        is_searched: whether a search in the simulator finds better options; otherwise `lower` chooses what is open.
     """
 
     lower: Callable[[Any, Options, Limits], Lowering]
     styles: frozenset[Style]
     in_pieces: bool
     in_place: bool = True
-    is_searched: bool = True
 
 
 def lowerer_for(schedule: Schedule) -> Lowerer:
@@ -236,6 +234,6 @@ def _of_root(phase: Phase, root: int) -> list[int]:
 LOWERERS: dict[type[Schedule], Lowerer] = {
     TreeSchedule: Lowerer(_lower_trees, frozenset(Style), in_pieces=True),
     StepSchedule: Lowerer(_lower_steps, frozenset({Style.TWO_SIDED}), in_pieces=False),
-    FlowSchedule: Lowerer(_lower_flows, frozenset(Style), in_pieces=True, in_place=False, is_searched=False),
+    FlowSchedule: Lowerer(_lower_flows, frozenset(Style), in_pieces=True, in_place=False),
 }
 """The lowering of each kind of schedule that has programs."""

@@ -20,6 +20,7 @@ from forestcoll.lowering import UNLIMITED, Lowering, Options, Placement, Style, 
 from forestcoll.program import Fault, Program
 from forestcoll.program.limits import Limits
 from forestcoll.progress import SILENT, Progress
+from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.targets import goal, msccl_xml, mscclpp
@@ -230,11 +231,13 @@ def _pieces(schedule: Schedule) -> int:
 def least_instructions(schedule: Schedule) -> int:
     """Return about how many instructions a program of one piece has: each tree sends to all other ranks.
 
-    It is 0 for kinds of schedules other than trees.
+    A flow is sent once for each of its routes. The result is 0 for schedules of steps.
     """
-    if not isinstance(schedule, TreeSchedule):
+    if not isinstance(schedule, TreeSchedule | FlowSchedule):
         return 0
     images = 1 if schedule.symmetry is None else schedule.symmetry.order
+    if isinstance(schedule, FlowSchedule):
+        return 2 * images * len(schedule.flows.routes.entries)
     return 2 * images * (len(schedule.members) - 1) * sum(map(len, schedule.phases))
 
 
