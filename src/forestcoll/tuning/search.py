@@ -5,6 +5,7 @@ pieces of a candidate is doubled while that saves time, from the best number at 
 with the size. Programs that cannot be the fastest are not simulated, by these facts:
 
 - A program takes at least as long as for a smaller size, and at least as long as its busiest link is busy.
+- A part of the data takes at least that part of the time. So the time for the greatest size bounds all others.
 - Twice the pieces save at most half of the time in which the busiest link is idle: half of the data fills the trees.
   So `MOST_PIECES` pieces leave at least the corresponding part of it. If the size doubles, the best number of pieces
   at most doubles.
@@ -53,9 +54,16 @@ class Best:
 
 @dataclass
 class _Ladder:
-    """The programs of one candidate, by their number of pieces, and what is known about their times."""
+    """The programs of one candidate, by their number of pieces, and what is known about their times.
+
+    Attributes:
+        candidate: the candidate.
+        largest: the greatest size.
+        pieces: the number of pieces of the fastest program for the last size.
+    """
 
     candidate: Candidate
+    largest: int
     pieces: int = 1
     busy_part: float = 0.0
     """The microseconds for which the busiest link is busy with one byte of M."""
@@ -75,19 +83,28 @@ class _Ladder:
     def _made(self, pieces: int) -> list[Timed]:
         if pieces == 1:
             return self.candidate.programs(1)
-        least = self.programs(1)[0].instructions
-        if not self.candidate.is_cut or pieces > MOST_PIECES or pieces * least > MOST_INSTRUCTIONS:
+        if not self._may_have(pieces):
             return []
         try:
             return self.candidate.programs(pieces)
         except NoSolutionError:  # so many pieces exceed a limit of the format
             return []
 
-    def _least(self, size: int) -> float:
-        """Return a time that the candidate takes at least; 0 if it was not simulated yet."""
+    def _may_have(self, pieces: int) -> bool:
+        instructions = pieces * self.programs(1)[0].instructions
+        return self.candidate.is_cut and pieces <= MOST_PIECES and instructions <= MOST_INSTRUCTIONS
+
+    def _cannot_be_faster(self, size: int, limit: float) -> bool:
+        """Return whether it is known that the candidate takes at least `limit`."""
         if not self.size:
-            return 0.0
-        return self.busy_part * size + self.idle * self.size / max(size, 2 * self.size)
+            return False
+        if self.busy_part * size + self.idle * self.size / max(size, 2 * self.size) >= limit:
+            return True
+        if self._may_have(2 * self.pieces):
+            return False
+        return all(
+            each.microseconds(self.largest) * size >= limit * self.largest for each in self.programs(self.pieces)
+        )
 
     @cached_property
     def _latency(self) -> float:
@@ -99,7 +116,7 @@ class _Ladder:
 
     def best(self, size: int, limit: float, *, for_curve: bool) -> Best | None:
         """Return the fastest program for `size`; None if it takes longer than `limit` and is not needed `for_curve`."""
-        if self._least(size) >= limit and not (for_curve and self._is_short()):
+        if self._cannot_be_faster(size, limit) and not (for_curve and self._is_short()):
             return None
         found = self._at(size, self.pieces)
         while self._may_be_faster(found, limit, size):
@@ -148,7 +165,7 @@ def fastest(
     Raises:
         NoSolutionError: no candidate has a program for a size.
     """
-    ladders = [_Ladder(candidate) for candidate in candidates]
+    ladders = [_Ladder(candidate, sizes[-1]) for candidate in candidates]
     total, done = len(ladders) * len(sizes), 0
     for place, size in enumerate(sizes):
         found: list[Best] = []
