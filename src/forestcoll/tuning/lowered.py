@@ -114,6 +114,16 @@ class Lowerings:
         """The limits of a program."""
         return msccl_xml.limits(self.dialect, self.ranks)
 
+    @property
+    def _blocks(self) -> int:
+        return min(MOST_BLOCKS, self.limits.blocks or MOST_BLOCKS)
+
+    @property
+    def _options(self) -> Options:
+        """The options of all programs: as many blocks as fit."""
+        place = Placement.OUT_OF_PLACE if self.dialect.one_place else Placement.BOTH
+        return Options(placement=place, blocks=self._blocks)
+
     def of_schedule(self, schedule: Schedule, pieces: int) -> list[Timed]:
         """Return the programs of a schedule in this number of pieces, for each protocol.
 
@@ -124,9 +134,7 @@ class Lowerings:
             InputError: the schedule has no programs.
             NoSolutionError: no program fits the limits.
         """
-        most = min(MOST_BLOCKS, self.limits.blocks or MOST_BLOCKS)
-        place = Placement.OUT_OF_PLACE if self.dialect.one_place else Placement.BOTH
-        options = Options(placement=place, chunks=_chunks(schedule), pieces=pieces, blocks=most)
+        options = replace(self._options, chunks=_chunks(schedule), pieces=pieces)
         program, paths = lower(schedule, options, self.limits).program, _paths(schedule)
         found = self._timed(program, paths, _pieces_text(pieces))
         if found[0].instructions > _SHORT:
@@ -141,12 +149,27 @@ class Lowerings:
         program = stream_program(schedule, pieces)
         return [] if program is None else self._fitting(program, _paths(schedule), _pieces_text(pieces))
 
+    def of_lanes(self, schedule: TreeSchedule, lanes: int, pieces: int) -> list[Timed]:
+        """Return the programs whose hops follow a timetable, for each protocol; none if they exceed the limits.
+
+        In one piece, they have two chunks for each rank, so shares are rounded more than in several pieces.
+        """
+        ranks = len(schedule.members)
+        chunks = 2 * ranks if schedule.collective.has_shards else 2 ** (2 * ranks - 1).bit_length()
+        options = replace(self._options, chunks=chunks * pieces, lanes=lanes, step_chunks=1)
+        try:
+            program = lower(schedule, options, self.limits).program
+        except NoSolutionError:
+            return []
+        text = f"{lanes} lane{'s' * (lanes > 1)}, {program.chunks} chunks"
+        return self._timed(program, _paths(schedule), text)
+
     def of_program(self, program: Program, schedule: Schedule, pieces: int) -> list[Timed]:
         """Return a program that is no program of a schedule, for each protocol; none if it exceeds the limits."""
         return self._fitting(program, Paths.shortest(schedule), _pieces_text(pieces))
 
     def _fitting(self, program: Program, paths: Paths, text: str) -> list[Timed]:
-        limited = replace(self.limits, blocks=min(MOST_BLOCKS, self.limits.blocks or MOST_BLOCKS))
+        limited = replace(self.limits, blocks=self._blocks)
         return [] if excess_of(program, limited) is not None else self._timed(program, paths, text)
 
     def _timed(self, program: Program, paths: Paths, text: str) -> list[Timed]:
