@@ -8,11 +8,12 @@ from forestcoll.simulation import Costs
 from forestcoll.solver.generate import generate
 from forestcoll.targets.exporting import DEFAULT_DIALECT
 from forestcoll.targets.msccl_xml import dialect_named
+from forestcoll.tuning.costs import ProgramCosts
 from forestcoll.tuning.lowered import Lowerings, xml_text
 
 
 def lowerings(ranks: int) -> Lowerings:
-    return Lowerings(dialect_named(DEFAULT_DIALECT), ranks, {Protocol.SIMPLE: Costs()})
+    return Lowerings(dialect_named(DEFAULT_DIALECT), ranks, ProgramCosts("default", {Protocol.SIMPLE: Costs()}))
 
 
 @pytest.mark.parametrize(("collective", "chunks"), [("allgather", 20), ("reduce-scatter", 20), ("allreduce", 32)])
