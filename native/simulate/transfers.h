@@ -28,27 +28,32 @@ class Transfers {
   };
 
   explicit Transfers(const FlowLimits& limits)
-      : sharing_(limits), counts_(limits.links.size(), 0), moved_(limits.links.size(), 0.0),
-        rates_(limits.links.size(), 0.0), waiting_(limits.links.size()) {}
+      : sharing_(limits), rates_(limits.links.size(), 0.0), waiting_(limits.links.size()) {}
 
   bool empty() const { return active_.empty(); }
 
   // Starts a transfer of `size` bytes, which belongs to `operation`.
   void start(Index flow, double size, Index operation) {
-    if (counts_[flow]++ == 0) {
-      moved_[flow] = 0.0;
+    auto& waiting = waiting_[flow];
+    if (waiting.transfers.empty()) {
+      waiting.moved = 0.0;
       active_.push_back(flow);
     }
-    waiting_[flow].push({moved_[flow] + size, started_++, flow, operation});
+    waiting.transfers.push({waiting.moved + size, started_++, flow, operation});
+    sharing_.add(flow, 1);
     is_stale_ = true;
   }
 
   // Returns the seconds until the next transfer ends, never if none is active.
   double next_end() {
-    if (is_stale_) sharing_.share(counts_, rates_);
+    if (is_stale_) sharing_.share(active_, rates_);
     is_stale_ = false;
+    left_.clear();
     double least = kNever;
-    for (const Index flow : active_) least = std::min(least, left(flow));
+    for (const Index flow : active_) {
+      left_.push_back(left(flow));
+      least = std::min(least, left_.back());
+    }
     return least;
   }
 
@@ -56,14 +61,14 @@ class Transfers {
   // since the last start.
   const std::vector<Transfer>& advance(double seconds) {
     ended_.clear();
-    for (const Index flow : active_) {
-      const bool is_over = left(flow) <= seconds * kRounding;
-      moved_[flow] += rates_[flow] * seconds;
-      if (is_over) end(flow);
+    for (std::size_t place = 0; place < active_.size(); ++place) {
+      const Index flow = active_[place];
+      waiting_[flow].moved += rates_[flow] * seconds;
+      if (left_[place] <= seconds * kRounding) end(flow);
     }
     if (!ended_.empty()) {
       is_stale_ = true;
-      std::erase_if(active_, [&](Index flow) { return counts_[flow] == 0; });
+      std::erase_if(active_, [&](Index flow) { return waiting_[flow].transfers.empty(); });
       std::ranges::sort(ended_, {}, &Transfer::number);
     }
     return ended_;
@@ -72,25 +77,32 @@ class Transfers {
  private:
   static constexpr double kRounding = 1 + 1e-9;  // transfers that end within rounding errors end together
 
+  // The active transfers of a flow.
+  struct Waiting {
+    double moved = 0.0;  // the bytes that each has moved since the flow was last idle
+    std::priority_queue<Transfer, std::vector<Transfer>, std::greater<>> transfers;
+  };
+
   double left(Index flow) const {
-    return rates_[flow] > 0 ? (waiting_[flow].top().end - moved_[flow]) / rates_[flow] : kNever;
+    const Waiting& waiting = waiting_[flow];
+    return rates_[flow] > 0 ? (waiting.transfers.top().end - waiting.moved) / rates_[flow] : kNever;
   }
 
   void end(Index flow) {
-    auto& waiting = waiting_[flow];
-    const double last = waiting.top().end * kRounding;
-    while (!waiting.empty() && waiting.top().end <= last) {
-      ended_.push_back(waiting.top());
-      waiting.pop();
-      --counts_[flow];
+    auto& transfers = waiting_[flow].transfers;
+    const double last = transfers.top().end * kRounding;
+    while (!transfers.empty() && transfers.top().end <= last) {
+      ended_.push_back(transfers.top());
+      transfers.pop();
+      sharing_.add(flow, -1);
     }
   }
 
   Sharing sharing_;
-  std::vector<Index> counts_;
-  std::vector<double> moved_, rates_;
-  std::vector<std::priority_queue<Transfer, std::vector<Transfer>, std::greater<>>> waiting_;
+  std::vector<double> rates_;
+  std::vector<Waiting> waiting_;
   std::vector<Index> active_;
+  std::vector<double> left_;  // for each active flow, the seconds until its next transfer ends
   std::vector<Transfer> ended_;
   std::int64_t started_ = 0;
   bool is_stale_ = false;

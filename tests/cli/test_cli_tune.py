@@ -5,7 +5,18 @@ from pathlib import Path
 
 from cli_run import run_command
 
-KEYS = {"topology", "collective", "optimal_algbw", "unit", "ranges", "sizes", "candidates", "skipped", "folder"}
+KEYS = {
+    "topology",
+    "collective",
+    "optimal_algbw",
+    "unit",
+    "costs",
+    "ranges",
+    "sizes",
+    "candidates",
+    "skipped",
+    "folder",
+}
 
 
 def test_the_document_has_the_documented_keys(tmp_path: Path) -> None:
@@ -19,6 +30,16 @@ def test_the_document_has_the_documented_keys(tmp_path: Path) -> None:
     assert [row["time_us"] for row in document["ranges"]] == [row["time_us"] for row in manifest["ranges"]]
     assert isinstance(document["sizes"], list)
     assert [row["size"] for row in document["sizes"]] == [2**power for power in range(10, 17)]
+
+
+def test_the_costs_of_the_machine_are_printed_and_written(tmp_path: Path) -> None:
+    run = run_command(
+        "tune", "dgx-a100:boxes=1,gpus=2", "--sizes", "1K", "--costs", "machine", "-o", tmp_path / "tuned"
+    )
+    stated = "a send takes 1 us of overhead and 2.4 us of latency, 10.6 us more between boxes"
+    assert f"Costs (machine a100): {stated}, a block moves at most 24 GB/s." in run.out
+    costs = json.loads((tmp_path / "tuned" / "manifest.json").read_text())["costs"]
+    assert (costs["source"], costs["protocols"]["Simple"]["alpha_us"]) == ("machine a100", 2.4)
 
 
 def test_a_folder_with_other_files_is_refused_before_the_work(tmp_path: Path) -> None:

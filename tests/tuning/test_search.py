@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 from forestcoll.errors import NoSolutionError
 from forestcoll.progress import SILENT
 from forestcoll.solver.generate import generate
-from forestcoll.tuning.candidates import Candidate
+from forestcoll.tuning.candidates import Candidate, Maker
 from forestcoll.tuning.search import fastest
 
 if TYPE_CHECKING:
@@ -18,10 +18,14 @@ SIZES: tuple[int, ...] = tuple(2**power for power in range(10, 20))
 
 @dataclass
 class Simulated:
-    """A long program whose links are busy for a time in proportion to the size, and that notes its simulations."""
+    """A long program whose time is linear in the size, and that notes for which sizes it was simulated.
+
+    Without `busy_part`, the busiest link is busy all the time except for the latency.
+    """
 
     latency: float
-    busy_part: float
+    part: float
+    busy_part: float | None = None
     instructions: int = 10_000
     sizes: list[int] = field(default_factory=list)
     program: SimpleNamespace = field(default_factory=lambda: SimpleNamespace(chunks=1))
@@ -30,17 +34,20 @@ class Simulated:
         return size >= SIZES[0]
 
     def microseconds(self, size: int) -> float:
-        return self.latency + self.busy_part * size
+        return self.latency + self.part * size
 
     def run(self, size: int) -> tuple[float, float]:
         self.sizes.append(size)
-        return self.microseconds(size), self.busy_part * size
+        return self.microseconds(size), (self.busy_part or self.part) * size
 
 
 def candidate(name: str, program: Simulated, *, has_schedule: bool) -> Candidate:
+    return Candidate(name, generate("ring:nodes=3") if has_schedule else None, (made_as(program),), is_cut=False)
+
+
+def made_as(program: Simulated) -> Maker:
     made = [cast("Timed", program)]
-    schedule = generate("ring:nodes=3") if has_schedule else None
-    return Candidate(name, schedule, lambda pieces: made if pieces == 1 else [], is_cut=False)
+    return lambda pieces: made if pieces == 1 else []
 
 
 def test_each_size_has_the_time_of_the_fastest_schedule_that_the_runtime_runs() -> None:
@@ -72,6 +79,22 @@ def test_a_candidate_that_becomes_the_fastest_is_found() -> None:
     assert len(set(winners)) == 2
 
 
+def test_the_time_for_the_greatest_size_bounds_the_times_for_all_others() -> None:
+    slow = Simulated(3, 0.02, busy_part=0.001)
+    named = [candidate("fast", Simulated(2, 0.01), has_schedule=True), candidate("slow", slow, has_schedule=True)]
+    assert all(listed[0].candidate.name == "fast" for _, listed in fastest(named, SIZES, SILENT))
+    assert slow.sizes == [SIZES[0]]
+
+
+def test_a_candidate_has_the_fastest_program_of_all_its_methods() -> None:
+    low, wide = Simulated(5, 0.1), Simulated(2000, 0.01)
+    both = Candidate("both", generate("ring:nodes=3"), (made_as(low), made_as(wide)), is_cut=False)
+    found = list(fastest([both], SIZES, SILENT))
+    assert [[each.microseconds for each in listed] for _, listed in found] == [
+        [min(5 + 0.1 * size, 2000 + 0.01 * size)] for size in SIZES
+    ]
+
+
 def test_a_number_of_pieces_that_exceeds_a_limit_of_the_format_is_not_used() -> None:
     program = Simulated(5, 0.1, instructions=10)
 
@@ -80,7 +103,7 @@ def test_a_number_of_pieces_that_exceeds_a_limit_of_the_format_is_not_used() -> 
             raise NoSolutionError("it needs 32768 chunks, and 32767 is the most")
         return [cast("Timed", program)]
 
-    limited = Candidate("limited", generate("ring:nodes=3"), programs, is_cut=True)
+    limited = Candidate("limited", generate("ring:nodes=3"), (programs,), is_cut=True)
     assert [listed[0].microseconds for _, listed in fastest([limited], SIZES, SILENT)] == [
         5 + 0.1 * size for size in SIZES
     ]

@@ -1,6 +1,7 @@
 """Tuning: never slower than a candidate, never below the bound, ranges without gaps, and right programs."""
 
 from dataclasses import replace
+from fractions import Fraction
 from functools import cache
 from itertools import pairwise
 
@@ -15,6 +16,8 @@ from forestcoll.errors import InputError, NoSolutionError
 from forestcoll.files import parse_document
 from forestcoll.interpreter import check
 from forestcoll.lowering import lower
+from forestcoll.presentation.tuning import tuning_document
+from forestcoll.program import Protocol
 from forestcoll.request import Demand
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.simulation import Costs, simulate
@@ -24,6 +27,7 @@ from forestcoll.solver.generate import generate
 from forestcoll.targets import msccl_xml, mscclpp
 from forestcoll.topology.registry import build_topology
 from forestcoll.tuning import Tuning, tune
+from forestcoll.tuning.costs import program_costs
 from forestcoll.verification import verify
 from networks import examples
 
@@ -161,6 +165,29 @@ def test_a_protocol_with_a_low_latency_is_used_for_small_messages() -> None:
     assert 'proto="LL"' in found.ranges[0].programs["msccl-xml"]
 
 
+def test_the_costs_of_the_machine_are_used_and_stated() -> None:
+    """A send in a box takes 3.4 us on an A100, between boxes 14 us; a block moves 24 GB/s."""
+    found = tune("dgx-a100:boxes=2,gpus=2", "allgather", [2**10], costs="machine")
+    assert found.costs.source == "machine a100"
+    assert found.costs.protocols[Protocol.SIMPLE] == Costs(alpha_us=2.4, block_gbps=24)
+    assert found.bounds[0] == pytest.approx(14 + 1)
+    assert found.bounds[0] <= found.microseconds[0]
+    document = tuning_document(found, None)
+    assert document["costs"] == found.costs.document()
+    assert found.costs.network_us == pytest.approx(10.6)
+    assert tuned(NETWORKS[1], "allgather").costs.source == "default"
+
+
+def test_latencies_of_the_machine_leave_the_schedules_and_stated_latencies_as_they_are() -> None:
+    network = build_topology("dgx-a100:boxes=2,gpus=2")
+    costs = program_costs(network, "machine", {})
+    assert {link.latency_us for link in costs.network(network).links} == {None, Fraction(costs.network_us)}
+    stated = replace(network, links=tuple(replace(link, latency_us=Fraction(1)) for link in network.links))
+    assert costs.network(stated) == stated
+    found = tune(network, "allgather", [2**10], costs="machine")
+    assert all(each.schedule.topology == network for each in found.ranges)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -169,6 +196,8 @@ def test_a_protocol_with_a_low_latency_is_used_for_small_messages() -> None:
         ({"sizes": [0]}, "sizes: 0 bytes; a size must be between 1 and 2\\^50 bytes"),
         ({"sizes": [4]}, "no candidate has a program for 4 bytes"),
         ({"protocol_costs": {"XL": Costs()}}, "there is no protocol 'XL'; use LL or LL128"),
+        ({"costs": "machine"}, "the name contains no known machine \\(gb200"),
+        ({"costs": "a100"}, "'a100' is no name of costs; use \"machine\""),
         ({"dialect": "x"}, "there is no dialect 'x'"),
     ],
 )

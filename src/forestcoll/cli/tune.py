@@ -6,7 +6,6 @@ import click
 
 from forestcoll.cli.options import (
     collective_option,
-    costs_option,
     dialect_option,
     json_option,
     named_network,
@@ -31,7 +30,13 @@ from forestcoll.collective import UNROOTED, Collective
     help="The sizes of the data M for which candidates are compared: a list, or a range A..B in which sizes double.",
 )
 @dialect_option("The runtime that loads the MSCCL XML.  [default: microsoft]")
-@costs_option
+@click.option(
+    "--costs",
+    metavar="FILE|machine",
+    type=FileName(),
+    help="The parameters of the cost model, in a file that forestcoll fit wrote; or machine, for the latencies and the "
+    "bandwidth of a block that are known of the machine in the network's name.  [default: those of simulate]",
+)
 @path_option("--costs-ll", "The parameters of the cost model for the protocol LL. Without it, LL is not used.")
 @path_option("--costs-ll128", "The parameters of the cost model for the protocol LL128. Without it, LL128 is not used.")
 @click.option(
@@ -70,6 +75,7 @@ def command(  # noqa: PLR0913 (one parameter for each option)
     from forestcoll.simulation import read_costs
     from forestcoll.targets.exporting import DEFAULT_DIALECT
     from forestcoll.tuning import check_folder, tune, write_tuning
+    from forestcoll.tuning.costs import MACHINE
 
     if is_standard_stream(output):
         raise click.UsageError("a tuning is a folder, which standard output cannot take; give -o FOLDER")
@@ -82,7 +88,7 @@ def command(  # noqa: PLR0913 (one parameter for each option)
             collective,
             sizes,
             ranks=ranks,
-            costs=None if costs is None else read_costs(costs),
+            costs=None if costs is None else MACHINE if str(costs) == MACHINE else read_costs(costs),
             protocol_costs={name: read_costs(file) for name, file in protocols.items() if file is not None},
             dialect=dialect or DEFAULT_DIALECT,
             progress=progress,

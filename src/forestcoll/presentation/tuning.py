@@ -5,7 +5,9 @@ from pathlib import Path
 from forestcoll.presentation.names import counted
 from forestcoll.presentation.tables import Column, Page, Table
 from forestcoll.presentation.text import bandwidth, duration, printable
+from forestcoll.program import Protocol
 from forestcoll.tuning import SizeRange, Tuning
+from forestcoll.tuning.costs import ProgramCosts
 from forestcoll.units import size_name
 
 
@@ -17,12 +19,23 @@ def tuning_page(found: Tuning, folder: Path | None) -> Page:
     worst = f"{found.ratio(place):.3g} times the lower bound (at {size_name(found.sizes[place])})"
     blocks: tuple[Table | str, ...] = (
         f"For large data, no schedule exceeds {bandwidth(found.algbw, topology.bandwidth_unit)}.",
+        _costs(found.costs),
         _ranges(found),
         f"At the compared sizes, the times are at most {worst}.",
         f"{len(found.curves)} candidates were compared: {', '.join(curve.name for curve in found.curves)}.",
         *((f"written: {printable(str(folder))}",) if folder is not None else ()),
     )
     return Page(title, blocks)
+
+
+def _costs(costs: ProgramCosts) -> str:
+    simple = costs.protocols[Protocol.SIMPLE]
+    parts = [f"a send takes {simple.overhead_us:g} us of overhead and {simple.alpha_us:g} us of latency"]
+    if costs.network_us:
+        parts.append(f"{costs.network_us:g} us more between boxes")
+    if simple.block_gbps is not None:
+        parts.append(f"a block moves at most {simple.block_gbps:g} GB/s")
+    return f"Costs ({costs.source}): {', '.join(parts)}."
 
 
 def _ranges(found: Tuning) -> Table:
@@ -59,6 +72,7 @@ def tuning_document(found: Tuning, folder: Path | None) -> dict[str, object]:
         "collective": found.collective.value,
         "optimal_algbw": str(found.algbw),
         "unit": found.topology.bandwidth_unit,
+        "costs": found.costs.document(),
         "ranges": [_range(each) for each in found.ranges],
         "sizes": [
             {"size": size, "time_us": time, "lower_bound_us": bound}

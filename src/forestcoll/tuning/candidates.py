@@ -12,7 +12,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property, partial
 
 from forestcoll.baselines.baseline import Baseline, Problem
 from forestcoll.baselines.crossings import Crossings
@@ -66,6 +66,13 @@ MOST_INSTRUCTIONS = 20_000
 """The most instructions of a program that is simulated in one piece."""
 
 
+Maker = Callable[[int], list[Timed]]
+"""A method to make programs: returns those in a number of pieces, for each protocol; none if they exceed a limit."""
+
+LANES = (1, 2)
+"""The numbers of lanes that are tried."""
+
+
 @dataclass(frozen=True)
 class Candidate:
     """A candidate, and how to make its programs.
@@ -73,13 +80,13 @@ class Candidate:
     Attributes:
         name: its name.
         schedule: its schedule, verified; None for an exchange.
-        programs: returns the programs in a number of pieces, one for each protocol.
+        makers: the methods to make its programs; each has programs in one piece.
         is_cut: whether there are programs in several pieces.
     """
 
     name: str
     schedule: Schedule | None
-    programs: Callable[[int], list[Timed]]
+    makers: tuple[Maker, ...]
     is_cut: bool
 
     @property
@@ -121,19 +128,19 @@ class Candidates:
             self.progress.advance(done, len(listed))
             try:
                 candidate = make()
-                programs = candidate.programs(1)
+                makers = tuple(maker for maker in map(cache, candidate.makers) if maker(1))
             except (InputError, NoSolutionError) as error:
                 self.skipped.append((name, str(error)))
                 continue
-            if not programs:
+            if not makers:
                 self.skipped.append((name, "no program of it fits the runtime"))
                 continue
-            plain = replace(programs[0].program, name="")
+            plain = replace(makers[0](1)[0].program, name="")
             if plain in known:
                 self.skipped.append((name, f"its program is that of {known[plain]}"))
                 continue
             known[plain] = name
-            found.append(candidate)
+            found.append(replace(candidate, makers=makers))
         return found
 
     @cached_property
@@ -180,10 +187,13 @@ class Candidates:
                 raise InputError("a shallow forest of less height or with fewer trees is as fast for large data")
             known.algbw, known.failures = schedule.algbw, 0
             certified(verify(schedule))
-            name = f"shallow-{more}x{trees}"
-            return Candidate(name, schedule, lambda pieces: self.lowerings.of_streams(schedule, pieces), is_cut=True)
+            makers: tuple[Maker, ...] = (partial(self.lowerings.of_streams, schedule), *self._in_lanes(schedule))
+            return Candidate(f"shallow-{more}x{trees}", schedule, makers, is_cut=True)
 
         return make
+
+    def _in_lanes(self, schedule: TreeSchedule) -> Iterator[Maker]:
+        return (partial(self.lowerings.of_lanes, schedule, lanes) for lanes in LANES)
 
     def _exchanges(self) -> Iterator[tuple[str, Callable[[], Candidate]]]:
         best, problem = self.solution.optimum, self._problem
@@ -210,9 +220,10 @@ class Candidates:
     def _of(self, name: str, schedule: Schedule) -> Candidate:
         _check_length(schedule)
         certified(verify(schedule))
-        return Candidate(
-            name, schedule, lambda pieces: self.lowerings.of_schedule(schedule, pieces), in_pieces(schedule)
-        )
+        makers: list[Maker] = [partial(self.lowerings.of_schedule, schedule)]
+        if name == OWN and isinstance(schedule, TreeSchedule):
+            makers += self._in_lanes(schedule)
+        return Candidate(name, schedule, tuple(makers), in_pieces(schedule))
 
     def _of_exchange(self, name: str, make: Callable[[int], Program]) -> Callable[[], Candidate]:
         def programs(pieces: int) -> list[Timed]:
@@ -221,7 +232,7 @@ class Candidates:
         def candidate() -> Candidate:
             if not _all_reach_each_other(self._problem):
                 raise InputError("some ranks reach each other only through other ranks")
-            return Candidate(name, None, programs, is_cut=True)
+            return Candidate(name, None, (programs,), is_cut=True)
 
         return candidate
 

@@ -143,6 +143,7 @@ def _manifest(tuning: Tuning, rows: list[dict[str, object]]) -> dict[str, object
         "topology_hash": topology_hash(tuning.topology),
         "collective": tuning.collective.value,
         "ranks": len(tuning.demand.members(tuning.topology)),
+        "costs": tuning.costs.document(),
         "ranges": rows,
         "sizes": [
             {"size": size, "time_us": time, "lower_bound_us": bound}

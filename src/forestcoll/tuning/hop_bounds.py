@@ -48,6 +48,9 @@ B + (W + L + o)/2 or, if 2·B < W - L - o, it is 2·B + L + o.
 the time B of the data of all members at the distance d or more, T ≥ B + d·L + o for each d. A reduce-scatter is an
 allgather in the opposite direction.
 
+**Crossings.** If members are in several boxes, a send must leave a box. With the least latency c that the links that
+leave boxes state, the time is at least L + c + o.
+
 If there are several protocols, the bound is that of the protocol with the least one. If switches copy or add up data,
 only the bounds for any schedule, without sums, are used.
 """
@@ -62,7 +65,7 @@ from forestcoll.collective import Collective
 from forestcoll.forest_optimum.value import Optimum
 from forestcoll.proof import CutProof, ReceiptProof
 from forestcoll.simulation import Costs
-from forestcoll.topology import Topology
+from forestcoll.topology import Link, Topology
 from forestcoll.topology.boxes import box_numbers
 from forestcoll.units import bytes_per_microsecond
 
@@ -109,10 +112,13 @@ class HopBound:
     Attributes:
         best: the optimum, with its bound.
         costs: the costs of the programs; more than one if protocols differ.
+        crossing_us: the least latency that links state for a send between boxes, if there must be one; see
+            `crossing_latency_us`.
     """
 
     best: Optimum
     costs: Sequence[Costs]
+    crossing_us: float = 0.0
 
     def microseconds(self, size: int) -> float:
         """Return the bound for M of `size` bytes, in microseconds."""
@@ -121,7 +127,7 @@ class HopBound:
     @cached_property
     def _of_protocols(self) -> tuple["_ProtocolBound", ...]:
         parts = _Parts(self.best)
-        return tuple(_ProtocolBound(parts, each) for each in self.costs)
+        return tuple(_ProtocolBound(parts, each, self.crossing_us) for each in self.costs)
 
 
 @dataclass(frozen=True)
@@ -130,11 +136,13 @@ class _ProtocolBound:
 
     parts: "_Parts"
     costs: Costs
+    crossing_us: float
 
     def microseconds(self, size: int) -> float:
         scaled = size / max(self.costs.efficiency, self.costs.efficiency_of_nics)
         windows = (self._window(cut, scaled) for cut in self.parts.cuts)
-        return self.costs.launch_us + max(self._by_sends(scaled), self._by_distances(scaled), *windows, 0.0)
+        crossing = self.costs.alpha_us + self.crossing_us + 2 * self.costs.overhead_us if self.crossing_us else 0.0
+        return self.costs.launch_us + max(self._by_sends(scaled), self._by_distances(scaled), *windows, crossing)
 
     def _by_sends(self, size: float) -> float:
         busy, least = self.parts.us_per_byte, self.parts.least_sends
@@ -275,10 +283,9 @@ def box_us_per_byte(topology: Topology, members: Sequence[int], collective: Coll
         members: the nodes that take part.
         collective: the collective.
     """
-    boxes = box_numbers(topology)
-    if not set(members) <= set(boxes) or len({boxes[each] for each in members}) < 2:
+    boxes, leaving = box_numbers(topology), _leaving_boxes(topology, members)
+    if not leaving:
         return ()
-    leaving = (link for link in topology.links if link.source in boxes and boxes[link.source] != boxes.get(link.target))
     bandwidth = sum((link.bandwidth for link in leaving), Fraction(0)) * bytes_per_microsecond(topology.bandwidth_unit)
     inside = []
     for member in members:
@@ -291,6 +298,19 @@ def box_us_per_byte(topology: Topology, members: Sequence[int], collective: Coll
         copies = max(numbers) if collective is Collective.ALLREDUCE else sum(numbers) / len(numbers)
         found.append(float(copies / bandwidth))
     return tuple(found)
+
+
+def crossing_latency_us(topology: Topology, members: Sequence[int]) -> float:
+    """Return the least latency that a link that leaves a box states; 0 if members are in one box, or outside boxes."""
+    return min((float(link.latency_us or 0) for link in _leaving_boxes(topology, members)), default=0.0)
+
+
+def _leaving_boxes(topology: Topology, members: Sequence[int]) -> list[Link]:
+    """Return the links that leave boxes; none if members are in one box, or outside boxes."""
+    boxes = box_numbers(topology)
+    if not set(members) <= set(boxes) or len({boxes[each] for each in members}) < 2:
+        return []
+    return [link for link in topology.links if link.source in boxes and boxes[link.source] != boxes.get(link.target)]
 
 
 def members_by_distance(

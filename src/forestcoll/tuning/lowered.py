@@ -29,6 +29,7 @@ from forestcoll.simulation import Costs
 from forestcoll.simulation.program.events import EventSimulation
 from forestcoll.simulation.program.paths import Paths
 from forestcoll.targets import msccl_xml, mscclpp
+from forestcoll.tuning.costs import ProgramCosts
 from forestcoll.tuning.streams import stream_program
 
 CHUNK_BYTES = 16
@@ -72,8 +73,14 @@ class Timed:
 
     def run(self, size: int) -> tuple[float, float]:
         """Return the time for M of `size` bytes, and the time for which the busiest link is busy, in microseconds."""
-        timeline = self._simulation.run(size)
-        return timeline.seconds * 1e6, max(timeline.link_seconds) * 1e6
+        if size not in self._times:
+            timeline = self._simulation.run(size)
+            self._times[size] = timeline.seconds * 1e6, max(timeline.link_seconds) * 1e6
+        return self._times[size]
+
+    @cached_property
+    def _times(self) -> dict[int, tuple[float, float]]:
+        return {}
 
     @cached_property
     def _simulation(self) -> EventSimulation:
@@ -96,17 +103,27 @@ class Lowerings:
     Attributes:
         dialect: the dialect of MSCCL XML.
         ranks: the number of ranks.
-        costs: the costs of each protocol that programs may use.
+        costs: the costs of the protocols that programs may use.
     """
 
     dialect: msccl_xml.Dialect
     ranks: int
-    costs: dict[Protocol, Costs]
+    costs: ProgramCosts
 
     @property
     def limits(self) -> Limits:
         """The limits of a program."""
         return msccl_xml.limits(self.dialect, self.ranks)
+
+    @property
+    def _blocks(self) -> int:
+        return min(MOST_BLOCKS, self.limits.blocks or MOST_BLOCKS)
+
+    @property
+    def _options(self) -> Options:
+        """The options of all programs: as many blocks as fit."""
+        place = Placement.OUT_OF_PLACE if self.dialect.one_place else Placement.BOTH
+        return Options(placement=place, blocks=self._blocks)
 
     def of_schedule(self, schedule: Schedule, pieces: int) -> list[Timed]:
         """Return the programs of a schedule in this number of pieces, for each protocol.
@@ -118,10 +135,8 @@ class Lowerings:
             InputError: the schedule has no programs.
             NoSolutionError: no program fits the limits.
         """
-        most = min(MOST_BLOCKS, self.limits.blocks or MOST_BLOCKS)
-        place = Placement.OUT_OF_PLACE if self.dialect.one_place else Placement.BOTH
-        options = Options(placement=place, chunks=_chunks(schedule), pieces=pieces, blocks=most)
-        program, paths = lower(schedule, options, self.limits).program, _paths(schedule)
+        options = replace(self._options, chunks=_chunks(schedule), pieces=pieces)
+        program, paths = lower(schedule, options, self.limits).program, self._paths(schedule)
         found = self._timed(program, paths, _pieces_text(pieces))
         if found[0].instructions > _SHORT:
             return found
@@ -133,14 +148,56 @@ class Lowerings:
     def of_streams(self, schedule: TreeSchedule, pieces: int) -> list[Timed]:
         """Return the programs in which each tree has its own blocks, for each protocol; none if they exceed limits."""
         program = stream_program(schedule, pieces)
-        return [] if program is None else self._fitting(program, _paths(schedule), _pieces_text(pieces))
+        return [] if program is None else self._fitting(program, self._paths(schedule), _pieces_text(pieces))
+
+    def of_lanes(self, schedule: TreeSchedule, lanes: int, pieces: int) -> list[Timed]:
+        """Return the programs whose hops follow a timetable, for each protocol; none if they exceed the limits.
+
+        In one piece, they have two chunks for each rank, so shares are rounded more than in several pieces.
+        """
+        ranks = len(schedule.members)
+        chunks = 2 * ranks if schedule.collective.has_shards else 2 ** (2 * ranks - 1).bit_length()
+        options = replace(self._options, chunks=chunks * pieces, lanes=lanes, step_chunks=1)
+        try:
+            program = lower(schedule, options, self.limits).program
+        except NoSolutionError:
+            return []
+        text = f"{lanes} lane{'s' * (lanes > 1)}, {program.chunks} chunks"
+        return self._timed(program, self._paths(schedule), text)
 
     def of_program(self, program: Program, schedule: Schedule, pieces: int) -> list[Timed]:
         """Return a program that is no program of a schedule, for each protocol; none if it exceeds the limits."""
-        return self._fitting(program, Paths.shortest(schedule), _pieces_text(pieces))
+        paths = Paths.shortest(self._on_network(schedule))
+        return self._fitting(program, paths, _pieces_text(pieces))
+
+    def plans_of(self, schedule: Schedule) -> Iterator[Timed]:
+        """Yield the programs of a schedule for MSCCL++, for each protocol that it has."""
+        for protocol, own in self.costs.protocols.items():
+            if protocol is Protocol.LL128:
+                continue
+            for pieces in (1,) if protocol is Protocol.LL else (1, 2, 4):
+                options = Options(
+                    style=Style.ONE_SIDED,
+                    placement=Placement.OUT_OF_PLACE,
+                    chunks=_chunks(schedule),
+                    pieces=pieces,
+                    protocol=protocol,
+                )
+                try:
+                    program = lower(schedule, options, mscclpp.limits()).program
+                except (InputError, NoSolutionError):
+                    continue
+                yield Timed(_pieces_text(pieces), program, self._paths(schedule), own)
+
+    def _paths(self, schedule: Schedule) -> Paths:
+        schedule = self._on_network(schedule)
+        return Paths.of(schedule) if isinstance(schedule, TreeSchedule) else Paths.shortest(schedule)
+
+    def _on_network(self, schedule: Schedule) -> Schedule:
+        return replace(schedule, topology=self.costs.network(schedule.topology))
 
     def _fitting(self, program: Program, paths: Paths, text: str) -> list[Timed]:
-        limited = replace(self.limits, blocks=min(MOST_BLOCKS, self.limits.blocks or MOST_BLOCKS))
+        limited = replace(self.limits, blocks=self._blocks)
         return [] if excess_of(program, limited) is not None else self._timed(program, paths, text)
 
     def _timed(self, program: Program, paths: Paths, text: str) -> list[Timed]:
@@ -151,7 +208,7 @@ class Lowerings:
                 paths,
                 costs,
             )
-            for protocol, costs in self.costs.items()
+            for protocol, costs in self.costs.protocols.items()
         ]
 
 
@@ -167,10 +224,6 @@ def in_pieces(schedule: Schedule) -> bool:
 
 def _pieces_text(pieces: int) -> str:
     return f"{pieces} piece{'s' * (pieces > 1)}"
-
-
-def _paths(schedule: Schedule) -> Paths:
-    return Paths.of(schedule) if isinstance(schedule, TreeSchedule) else Paths.shortest(schedule)
 
 
 def _chunks(schedule: Schedule) -> int | None:
@@ -207,26 +260,6 @@ def xml_text(program: Program, dialect: msccl_xml.Dialect, least: int, most: int
     _certify(msccl_xml.form_fault(read) or msccl_xml.dialect_fault(read, dialect))
     _certify(check(msccl_xml.to_program(read, root=program.root)).fault)
     return text
-
-
-def plans_of(schedule: Schedule, costs: dict[Protocol, Costs]) -> Iterator[Timed]:
-    """Yield the programs of a schedule for MSCCL++, for each protocol that it has."""
-    for protocol, own in costs.items():
-        if protocol is Protocol.LL128:
-            continue
-        for pieces in (1,) if protocol is Protocol.LL else (1, 2, 4):
-            options = Options(
-                style=Style.ONE_SIDED,
-                placement=Placement.OUT_OF_PLACE,
-                chunks=_chunks(schedule),
-                pieces=pieces,
-                protocol=protocol,
-            )
-            try:
-                program = lower(schedule, options, mscclpp.limits()).program
-            except (InputError, NoSolutionError):
-                continue
-            yield Timed(_pieces_text(pieces), program, _paths(schedule), own)
 
 
 def plan_text(program: Program, least: int, most: int) -> str:

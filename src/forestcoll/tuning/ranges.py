@@ -11,7 +11,7 @@ from forestcoll.errors import InputError, InternalError, NoSolutionError
 from forestcoll.progress import Progress
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.tuning.hop_bounds import HopBound
-from forestcoll.tuning.lowered import CHUNK_BYTES, Lowerings, Timed, has_plans, plan_text, plans_of, xml_text
+from forestcoll.tuning.lowered import CHUNK_BYTES, Lowerings, Timed, has_plans, plan_text, xml_text
 from forestcoll.tuning.search import Best
 from forestcoll.tuning.value import SizeRange
 
@@ -150,5 +150,5 @@ class _Plans:
     def _of(self, best: Best) -> list[Timed]:
         key = best.candidate.name
         if key not in self.made:
-            self.made[key] = list(plans_of(_schedule_of(best), self.lowerings.costs))
+            self.made[key] = list(self.lowerings.plans_of(_schedule_of(best)))
         return self.made[key]

@@ -5,6 +5,7 @@ pieces of a candidate is doubled while that saves time, from the best number at 
 with the size. Programs that cannot be the fastest are not simulated, by these facts:
 
 - A program takes at least as long as for a smaller size, and at least as long as its busiest link is busy.
+- A part of the data takes at least that part of the time. So the time for the greatest size bounds all others.
 - Twice the pieces save at most half of the time in which the busiest link is idle: half of the data fills the trees.
   So `MOST_PIECES` pieces leave at least the corresponding part of it. If the size doubles, the best number of pieces
   at most doubles.
@@ -14,13 +15,13 @@ So a candidate that cannot be the fastest is simulated only for some sizes, for 
 that the runtime of forestcoll runs are compared only among themselves: each size needs the fastest of them, too.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from forestcoll.errors import NoSolutionError
 from forestcoll.progress import Progress
-from forestcoll.tuning.candidates import Candidate
+from forestcoll.tuning.candidates import Candidate, Maker
 from forestcoll.tuning.lowered import CHUNK_BYTES, Timed
 
 MOST_PIECES = 32
@@ -53,9 +54,18 @@ class Best:
 
 @dataclass
 class _Ladder:
-    """The programs of one candidate, by their number of pieces, and what is known about their times."""
+    """The programs of one candidate and method, by their number of pieces, and what is known about their times.
+
+    Attributes:
+        candidate: the candidate.
+        maker: the method to make its programs.
+        largest: the greatest size.
+        pieces: the number of pieces of the fastest program for the last size.
+    """
 
     candidate: Candidate
+    maker: Maker
+    largest: int
     pieces: int = 1
     busy_part: float = 0.0
     """The microseconds for which the busiest link is busy with one byte of M."""
@@ -74,20 +84,29 @@ class _Ladder:
 
     def _made(self, pieces: int) -> list[Timed]:
         if pieces == 1:
-            return self.candidate.programs(1)
-        least = self.programs(1)[0].instructions
-        if not self.candidate.is_cut or pieces > MOST_PIECES or pieces * least > MOST_INSTRUCTIONS:
+            return self.maker(1)
+        if not self._may_have(pieces):
             return []
         try:
-            return self.candidate.programs(pieces)
+            return self.maker(pieces)
         except NoSolutionError:  # so many pieces exceed a limit of the format
             return []
 
-    def _least(self, size: int) -> float:
-        """Return a time that the candidate takes at least; 0 if it was not simulated yet."""
+    def _may_have(self, pieces: int) -> bool:
+        instructions = pieces * self.programs(1)[0].instructions
+        return self.candidate.is_cut and pieces <= MOST_PIECES and instructions <= MOST_INSTRUCTIONS
+
+    def _cannot_be_faster(self, size: int, limit: float) -> bool:
+        """Return whether it is known that the candidate takes at least `limit`."""
         if not self.size:
-            return 0.0
-        return self.busy_part * size + self.idle * self.size / max(size, 2 * self.size)
+            return False
+        if self.busy_part * size + self.idle * self.size / max(size, 2 * self.size) >= limit:
+            return True
+        if self._may_have(2 * self.pieces):
+            return False
+        return all(
+            each.microseconds(self.largest) * size >= limit * self.largest for each in self.programs(self.pieces)
+        )
 
     @cached_property
     def _latency(self) -> float:
@@ -99,7 +118,7 @@ class _Ladder:
 
     def best(self, size: int, limit: float, *, for_curve: bool) -> Best | None:
         """Return the fastest program for `size`; None if it takes longer than `limit` and is not needed `for_curve`."""
-        if self._least(size) >= limit and not (for_curve and self._is_short()):
+        if self._cannot_be_faster(size, limit) and not (for_curve and self._is_short()):
             return None
         found = self._at(size, self.pieces)
         while self._may_be_faster(found, limit, size):
@@ -148,26 +167,34 @@ def fastest(
     Raises:
         NoSolutionError: no candidate has a program for a size.
     """
-    ladders = [_Ladder(candidate) for candidate in candidates]
+    ladders = [_Ladder(candidate, maker, sizes[-1]) for candidate in candidates for maker in candidate.makers]
     total, done = len(ladders) * len(sizes), 0
     for place, size in enumerate(sizes):
-        found: list[Best] = []
+        found: list[tuple[Best, _Ladder]] = []
         for_curve = place % _EVERY == 0 or place == len(sizes) - 1
         for ladder in ladders:
             progress.advance(done, total)
             done += 1
             only_run = ladder.candidate.can_be_run
-            rivals = [each for each in found if each.candidate.can_be_run or not only_run]
+            rivals = [each for each, _ in found if each.candidate.can_be_run or not only_run]
             limit = min((each.microseconds for each in rivals), default=float("inf"))
             best = ladder.best(size, limit, for_curve=for_curve)
             if best is not None:
-                found.append(best)
+                found.append((best, ladder))
         if not found:
             raise NoSolutionError(
                 f"no candidate has a program for {size} bytes: its chunks would have less than {CHUNK_BYTES} bytes; "
                 "use greater sizes"
             )
-        found.sort(key=lambda each: each.microseconds)
-        order = {id(each.candidate): place for place, each in enumerate(found)}
-        ladders.sort(key=lambda ladder: order.get(id(ladder.candidate), len(order)))
-        yield size, found
+        found.sort(key=lambda each: each[0].microseconds)
+        order = {id(ladder): place for place, (_, ladder) in enumerate(found)}
+        ladders.sort(key=lambda ladder: order.get(id(ladder), len(order)))
+        yield size, _best_of_each(best for best, _ in found)
+
+
+def _best_of_each(found: Iterable[Best]) -> list[Best]:
+    """Return the first one of each candidate."""
+    first: dict[str, Best] = {}
+    for each in found:
+        first.setdefault(each.candidate.name, each)
+    return list(first.values())

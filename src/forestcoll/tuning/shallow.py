@@ -12,10 +12,10 @@ With the least height, messages arrive after the fewest sends; each more send al
 trees, each pass looks at about 4·T·N^2 edges.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import pairwise
 from math import lcm
 
@@ -147,14 +147,14 @@ class _Tree:
         return LogicalTree(sends.members[self.root], share, edges)
 
 
-_Order = Callable[[int, int], int]
+_ORDERS = (0, 1, 4)
+"""A tree chooses the edge with the least price, times a power of the depth of the child: the exponents to try."""
 
-_ORDERS: tuple[_Order, ...] = (
-    lambda price, _: price,
-    lambda price, depth: price * (depth + 1),
-    lambda price, depth: price * (depth + 1) ** 4,
-)
-"""By which value a tree chooses its next edge: of its price and the depth of the parent."""
+
+@cache
+def _growth(load: int) -> int:
+    grown: int = (load + 1) ** _POWER - load**_POWER
+    return grown
 
 
 @dataclass
@@ -163,12 +163,14 @@ class _Search:
     height: int
     trees: list[_Tree] = field(default_factory=list)
     loads: list[int] = field(init=False)
+    factors: list[int] = field(init=False)
     prices: list[int] = field(init=False)
     """For each link, by how much the sum grows with one more tree on it."""
 
     def __post_init__(self) -> None:
         self.loads = [0] * len(self.sends.weights)
-        self.prices = [weight**_POWER for weight in self.sends.weights]
+        self.factors = [weight**_POWER for weight in self.sends.weights]
+        self.prices = list(self.factors)
 
     def grow(self, root: int) -> _Tree:
         """Return the best of the trees that grow by the orders of `_ORDERS`, and load its links."""
@@ -177,20 +179,24 @@ class _Search:
         self._load_tree(tree, 1)
         return tree
 
-    def _grown(self, root: int, order: "_Order") -> tuple[_Tree, int]:
+    def _grown(self, root: int, order: int) -> tuple[_Tree, int]:
         """Return a tree, and by how much it makes the sum grow."""
-        count, total = len(self.sends.members), 0
+        count, total, prices = len(self.sends.members), 0, self.prices
         limits = [self.height - each for each in self.sends.following[root]]
         tree = _Tree(root, {}, [0] * count, [set() for _ in range(count)])
-        offers: dict[int, tuple[int, int]] = {}
+        offers: dict[int, tuple[int, int, int]] = {}
+        """For each node that can join, the value of its best edge, the parent and the node."""
         fresh, left = root, set(range(count)) - {root}
         while left:
+            depth, links = tree.depths[fresh], self.sends.links[fresh]
+            factor = (depth + 1) ** order
             for node in left:
-                if node in self.sends.links[fresh] and tree.depths[fresh] < limits[node]:
-                    offer = order(self._price(fresh, node), tree.depths[fresh]), fresh
-                    offers[node] = min(offer, offers.get(node, offer))
-            fresh = min(offers, key=lambda each: (offers[each], each))
-            parent = offers.pop(fresh)[1]
+                if depth < limits[node] and node in links:
+                    price = sum([prices[link] for link in links[node]]) * factor
+                    if node not in offers or (price, fresh) < offers[node]:
+                        offers[node] = price, fresh, node
+            _, parent, fresh = min(offers.values())
+            del offers[fresh]
             left.discard(fresh)
             tree.parents[fresh], tree.depths[fresh] = parent, tree.depths[parent] + 1
             tree.children[parent].add(fresh)
@@ -254,4 +260,4 @@ class _Search:
     def _load(self, source: int, target: int, change: int) -> None:
         for link in self.sends.links[source][target]:
             load = self.loads[link] = self.loads[link] + change
-            self.prices[link] = self.sends.weights[link] ** _POWER * ((load + 1) ** _POWER - load**_POWER)
+            self.prices[link] = self.factors[link] * _growth(load)

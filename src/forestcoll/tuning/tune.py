@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 
 from forestcoll.collective import UNROOTED, Collective, collective_named
 from forestcoll.errors import InputError, shown
-from forestcoll.program import Protocol
 from forestcoll.progress import SILENT, Progress
 from forestcoll.ranks import RanksLike
 from forestcoll.request import Request
@@ -14,7 +13,8 @@ from forestcoll.targets.exporting import DEFAULT_DIALECT
 from forestcoll.targets.msccl_xml import dialect_named
 from forestcoll.topology import TopologyLike
 from forestcoll.tuning.candidates import Candidates
-from forestcoll.tuning.hop_bounds import HopBound
+from forestcoll.tuning.costs import program_costs
+from forestcoll.tuning.hop_bounds import HopBound, crossing_latency_us
 from forestcoll.tuning.lowered import Lowerings
 from forestcoll.tuning.ranges import ranges_of
 from forestcoll.tuning.search import Best, fastest
@@ -34,7 +34,7 @@ def tune(  # noqa: PLR0913 (the request, the sizes and the model)
     sizes: Sequence[int] = SIZES,
     *,
     ranks: RanksLike | None = None,
-    costs: Costs | None = None,
+    costs: Costs | str | None = None,
     protocol_costs: Mapping[str, Costs] | None = None,
     dialect: str = DEFAULT_DIALECT,
     progress: Progress = SILENT,
@@ -50,7 +50,8 @@ def tune(  # noqa: PLR0913 (the request, the sizes and the model)
         sizes: the sizes of M for which candidates are compared, in bytes. The ranges lie between the least and the
             greatest of them.
         ranks: as for `optimum`.
-        costs: the parameters of the cost model, for the protocol Simple; the defaults of `Costs` if None.
+        costs: the parameters of the cost model, for the protocol Simple; the defaults of `Costs` if None. `"machine"`
+            is for the latencies and the bandwidth of a block that are known of the machine in the network's name.
         protocol_costs: the parameters for the protocols `LL` and `LL128`, by name. A protocol without them is not used,
             because the costs have no latencies of protocols.
         dialect: the runtime that loads the MSCCL XML: `"microsoft"`, `"azure"` or `"rccl"`.
@@ -75,11 +76,13 @@ def tune(  # noqa: PLR0913 (the request, the sizes and the model)
     if not has_known_size(best.topology.bandwidth_unit):
         unit = shown(best.topology.bandwidth_unit)
         raise InputError(f"{best.topology.name}: the size of {unit} in bytes is not known; use GB/s")
-    lowerings = Lowerings(dialect_named(dialect), len(best.members), _costs(costs, protocol_costs))
+    chosen_costs = program_costs(best.topology, costs, protocol_costs or {})
+    lowerings = Lowerings(dialect_named(dialect), len(best.members), chosen_costs)
     search = Candidates(solution, lowerings, progress, [])
     progress.begin("making candidates")
     candidates = search.find()
-    bound = HopBound(best, tuple(lowerings.costs.values()))
+    crossing = crossing_latency_us(chosen_costs.network(best.topology), best.members)
+    bound = HopBound(best, tuple(chosen_costs.protocols.values()), crossing)
     progress.begin("simulating programs")
     found = tuple(fastest(candidates, chosen, progress))
     progress.begin("writing and checking programs")
@@ -92,6 +95,7 @@ def tune(  # noqa: PLR0913 (the request, the sizes and the model)
         curves=_curves([listed for _, listed in found]),
         ranges=ranges_of(found, bound, lowerings, progress),
         algbw=best.bound.algbw,
+        costs=chosen_costs,
         skipped=tuple(search.skipped),
     )
 
@@ -112,16 +116,6 @@ def _checked(sizes: Sequence[int]) -> tuple[int, ...]:
         if not 1 <= size <= MOST_BYTES:
             raise InputError(f"sizes: {size} bytes; a size must be between 1 and 2^50 bytes")
     return chosen
-
-
-def _costs(costs: Costs | None, protocol_costs: Mapping[str, Costs] | None) -> dict[Protocol, Costs]:
-    """Return the costs of each protocol that programs may use."""
-    found = {Protocol.SIMPLE: costs or Costs()}
-    for name, own in (protocol_costs or {}).items():
-        if name not in (Protocol.LL, Protocol.LL128):
-            raise InputError(f"protocol_costs: there is no protocol {shown(name)}; use LL or LL128")
-        found[Protocol(name)] = own
-    return found
 
 
 def _curves(found: Sequence[Sequence[Best]]) -> tuple[Curve, ...]:

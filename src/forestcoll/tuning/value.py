@@ -8,6 +8,7 @@ from forestcoll.display import Displayed
 from forestcoll.request import Demand
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import Topology
+from forestcoll.tuning.costs import ProgramCosts
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,7 @@ class Tuning(Displayed):
         curves: the candidates, the best ones first.
         ranges: the ranges, in ascending order, without gaps.
         algbw: the bound of the bandwidth for large data, in the unit of the network.
+        costs: the costs with which programs were compared.
         skipped: for each candidate that does not apply, the reason.
 
     Example:
@@ -106,6 +108,7 @@ class Tuning(Displayed):
     curves: tuple[Curve, ...]
     ranges: tuple[SizeRange, ...]
     algbw: Fraction
+    costs: ProgramCosts
     skipped: tuple[tuple[str, str], ...] = ()
 
     @property

@@ -1,0 +1,87 @@
+"""The costs with which programs are compared: the defaults, given ones, or those of a known machine.
+
+The tables of NCCL and RCCL have one latency for a send in a box and one for a send between boxes
+(`exporting/machines.py`). They do not divide it into latency and overhead. So the overhead is the default of `Costs`,
+and the rest is the latency.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from forestcoll.errors import InputError, shown
+from forestcoll.exporting.machines import MACHINES, machine_of
+from forestcoll.program import Protocol
+from forestcoll.simulation import Costs
+from forestcoll.topology import Topology
+from forestcoll.topology.boxes import box_numbers
+
+MACHINE = "machine"
+"""The name of the costs of the machine, instead of given ones."""
+
+
+@dataclass(frozen=True)
+class ProgramCosts:
+    """The costs with which programs are compared.
+
+    Attributes:
+        source: `default`, `given`, or the machine, such as `machine a100`.
+        protocols: the parameters of each protocol that programs may use.
+        network_us: what the latency of a send between boxes exceeds `alpha_us` by, in microseconds.
+    """
+
+    source: str
+    protocols: Mapping[Protocol, Costs]
+    network_us: float = 0.0
+
+    def network(self, topology: Topology) -> Topology:
+        """Return the network with the latency between boxes on links that leave boxes, unless they state a latency."""
+        if not self.network_us:
+            return topology
+        boxes, added = box_numbers(topology), Fraction(self.network_us)
+        links = (
+            replace(link, latency_us=added)
+            if link.latency_us is None and link.source in boxes and boxes[link.source] != boxes.get(link.target)
+            else link
+            for link in topology.links
+        )
+        return replace(topology, links=tuple(links))
+
+    def document(self) -> dict[str, object]:
+        """Return the JSON of the costs."""
+        protocols = {protocol.value: costs.document() for protocol, costs in self.protocols.items()}
+        return {"source": self.source, "network_us": self.network_us, "protocols": protocols}
+
+
+def program_costs(topology: Topology, costs: Costs | str | None, protocols: Mapping[str, Costs]) -> ProgramCosts:
+    """Return the costs of programs on a network.
+
+    Args:
+        topology: the network.
+        costs: the costs of the protocol Simple; `"machine"` for those of the machine, None for the default.
+        protocols: the costs of the protocols `LL` and `LL128`, by name.
+
+    Raises:
+        InputError: the machine is not known, or there is no such protocol.
+    """
+    found = _simple_costs(topology, costs)
+    others = {}
+    for name, own in protocols.items():
+        if name not in (Protocol.LL, Protocol.LL128):
+            raise InputError(f"protocol_costs: there is no protocol {shown(name)}; use LL or LL128")
+        others[Protocol(name)] = own
+    return replace(found, protocols={**found.protocols, **others})
+
+
+def _simple_costs(topology: Topology, costs: Costs | str | None) -> ProgramCosts:
+    if costs is None or isinstance(costs, Costs):
+        return ProgramCosts("default" if costs is None else "given", {Protocol.SIMPLE: costs or Costs()})
+    if costs != MACHINE:
+        raise InputError(f'costs: {shown(costs)} is no name of costs; use "{MACHINE}" or a value of Costs')
+    machine = machine_of(topology)
+    if machine is None:
+        known = ", ".join(MACHINES)
+        raise InputError(f"{topology.name}: the name contains no known machine ({known}); give a file of costs")
+    plain = Costs()
+    own = replace(plain, alpha_us=machine.link_us - plain.overhead_us, block_gbps=machine.block_gbps)
+    return ProgramCosts(f"{MACHINE} {machine.name}", {Protocol.SIMPLE: own}, machine.network_us - machine.link_us)

@@ -1,0 +1,36 @@
+"""Programs in lanes compute the right data, and reach more than others on networks of direct links."""
+
+import pytest
+
+from forestcoll.interpreter import check
+from forestcoll.program import Protocol
+from forestcoll.simulation import Costs
+from forestcoll.solver.generate import generate
+from forestcoll.targets.exporting import DEFAULT_DIALECT
+from forestcoll.targets.msccl_xml import dialect_named
+from forestcoll.tuning.costs import ProgramCosts
+from forestcoll.tuning.lowered import Lowerings, xml_text
+
+
+def lowerings(ranks: int) -> Lowerings:
+    return Lowerings(dialect_named(DEFAULT_DIALECT), ranks, ProgramCosts("default", {Protocol.SIMPLE: Costs()}))
+
+
+@pytest.mark.parametrize(("collective", "chunks"), [("allgather", 20), ("reduce-scatter", 20), ("allreduce", 32)])
+def test_lanes_are_right_and_have_chunks_that_divide_the_data(collective: str, chunks: int) -> None:
+    made = lowerings(5)
+    (timed,) = made.of_lanes(generate("ring:nodes=5", collective), 2, 2)
+    assert timed.variant == f"2 lanes, {chunks} chunks"
+    assert timed.program.chunks == chunks
+    assert check(timed.program).fault is None
+    assert f'nchunksperloop="{chunks}"' in xml_text(timed.program, made.dialect, 2**20, 2**30)
+
+
+def test_lanes_are_faster_for_large_data_on_a_network_of_direct_links() -> None:
+    schedule, made = generate("mi250:boxes=1"), lowerings(16)
+    lanes = min(each.microseconds(2**30) for each in made.of_lanes(schedule, 1, 4))
+    assert lanes < 0.6 * min(each.microseconds(2**30) for each in made.of_schedule(schedule, 1))
+
+
+def test_lanes_that_exceed_a_limit_are_no_candidates() -> None:
+    assert lowerings(5).of_lanes(generate("ring:nodes=5"), 200, 16) == []
