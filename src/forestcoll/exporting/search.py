@@ -193,9 +193,12 @@ class _Search:
                 if best.options.lanes is not None and name in {"instances", "pieces"}:
                     continue  # lanes are parallel blocks already
                 found = self._better(best, name, values)
-                improved, best = improved or found is not best, found
+                has_changed = found is not best
+                improved, best = improved or has_changed, found
                 if self._is_enough(best):
                     return best
+                if name == "lanes" and has_changed:
+                    break  # other values of the options are good for lanes
         return best
 
     def _is_enough(self, best: _Candidate) -> bool:
@@ -266,7 +269,8 @@ class _Search:
             choices["lanes"] = LANES
         if self.counts and not one_sided:
             known = best.step_chunks or 1
-            choices["step_chunks"] = [each for each in (known // 2, 2 * known, 4 * known) if each]
+            factors = (Fraction(1, 2), 2, 4) if best.lanes is None else (Fraction(3, 4), Fraction(1, 2), 2)
+            choices["step_chunks"] = [int(known * each) for each in factors if known * each >= 1]
         choices["blocks"] = sorted({min(64, self._most_blocks()), self._most_blocks()})
         more = [best.instances << power for power in range(1, 5) if best.instances << power <= MOST_INSTANCES]
         choices["instances"] = [*more, best.instances // 2] if best.instances > 1 else more
@@ -293,7 +297,7 @@ class _Search:
 
         Messages keep their sizes if the number of chunks changes. Instances need steps of two chunks, so that the first
         messages of an instance can be halves. Lanes need small messages in one round, because blocks continue the work
-        of others within a round.
+        of others within a round, and little rounding.
         """
         change: dict[str, Any] = {name: value}
         changed = replace(options, **change)
@@ -303,8 +307,9 @@ class _Search:
         if name == "chunks":
             return replace(changed, step_chunks=max(1, known * value // chunks))
         if name == "lanes":
-            rounds = (each.chunks for each in self.counts if each.chunks * SLOT >= self.aim.sizes[-1])
-            return replace(changed, chunks=next(rounds, chunks), step_chunks=1, instances=1, pieces=1)
+            most = self.counts[-1].chunks
+            step_chunks = max(1, SLOT * most // self.aim.sizes[-1])
+            return replace(changed, chunks=most, step_chunks=step_chunks, instances=1, pieces=1)
         if name == "instances" and value > 1 and known == 1:
             halves = replace(changed, chunks=2 * chunks, step_chunks=2)
             return halves if self._divides(halves) else changed
