@@ -1,9 +1,9 @@
 """A timetable of the hops of all trees, in which links rarely wait for data: list scheduling.
 
 In a fast program, the busiest links are busy all the time. So hops begin as soon as their data is there and their links
-are free, and of the hops that wait for a link, the one with the longest path to the end of all data begins first, or
-the one whose data comes first in its tree. Both rules are tried. Each timetable is then improved: in turn, time runs
-backwards and forwards, and hops that ended later in the other direction begin first. The shortest timetable is used.
+are free, and of the hops that wait for a link, the one with the longest path to the end of all data begins first, then
+the one whose data comes first in its tree. This timetable is then improved: in turn, time runs backwards and forwards,
+and hops that ended later in the other direction begin first. The shortest timetable is used.
 Both phases of an allreduce are in one timetable: a root begins with data when the first phase is done with it.
 
 A hop begins after the hops that it depends on have ended, so blocks that work in the order of the timetable cannot
@@ -22,7 +22,7 @@ from forestcoll.lowering.hop_run import Hops, Order, Times, run_hops
 from forestcoll.lowering.pair_links import PairLinks
 
 RUNS = 5
-"""The number of timetables for each rule, in turn forwards and backwards."""
+"""The number of timetables that are made, in turn forwards and backwards."""
 
 
 def timetable(flows: Sequence[Flow], edges: Edges, links: PairLinks, lanes: int) -> tuple[FloatArray, IntArray]:
@@ -89,12 +89,11 @@ def _shortest(hops: Hops, places: Sequence[float], links: PairLinks, lanes: int)
     directions = hops, hops.backwards()
     paths = [-each for each in _paths(hops, [max(times[pair].values()) for pair in hops.pairs])]
     found = []
-    for rule in (zip(paths, places, strict=True), zip(places, paths, strict=True)):
-        order: Order = list(rule)
-        for number in range(RUNS):
-            done = run_hops(directions[number % 2], times, lanes, order)
-            order = [(-each,) for each in done.ends]
-            found.append(done.backwards() if number % 2 else done)
+    order: Order = list(zip(paths, places, strict=True))
+    for number in range(RUNS):
+        done = run_hops(directions[number % 2], times, lanes, order)
+        order = [(-each,) for each in done.ends]
+        found.append(done.backwards() if number % 2 else done)
     return min(found, key=lambda each: each.length)
 
 
