@@ -1,9 +1,9 @@
-"""The timetable of hops: hops begin after those that they depend on, and a pair of ranks does one hop at a time."""
+"""The timetable of hops: hops begin after those that they depend on, and lanes do one hop at a time."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 from itertools import pairwise
 
-import numpy as np
 import pytest
 
 from forestcoll import generate
@@ -12,53 +12,81 @@ from forestcoll.lowering import Options
 from forestcoll.lowering.chains import Edges
 from forestcoll.lowering.flows import Flow, flows_of
 from forestcoll.lowering.grid import grid_for
+from forestcoll.lowering.hop_run import LATENCY, OVERHEAD, Hops, run_hops
+from forestcoll.lowering.pair_links import PairLinks
 from forestcoll.lowering.timetable import timetable
 from forestcoll.schedule.trees.expansion import expanded
+
+LANES = 2
 
 Hop = tuple[int, int, int]
 
 
-def _timetable(collective: Collective) -> tuple[dict[Hop, float], dict[Hop, float], tuple[Flow, ...]]:
-    """Return the begins and ends of the hops of a small network by flow, source and target, and the flows."""
-    schedule = expanded(generate("hypercube:dim=3", collective=collective))
-    options = Options(step_chunks=1)
-    flows = flows_of(schedule, grid_for(schedule, 32), options, None)
+def _timetable(spec: str, collective: Collective) -> tuple[dict[Hop, tuple[float, int]], Sequence[Flow]]:
+    """Return the begins and lanes of the hops of a network by flow, source and target, and the flows."""
+    schedule = expanded(generate(spec, collective=collective))
+    flows = flows_of(schedule, grid_for(schedule, 32), Options(step_chunks=1), None)
     edges = Edges.of(flows)
-    begins: dict[Hop, float] = {}
-    loads: dict[tuple[int, int, int], int] = defaultdict(int)
-    rows = list(zip(edges.flow.tolist(), edges.upper.tolist(), edges.lower.tolist(), strict=True))
-    for (flow, upper, lower), begin in zip(rows, timetable(flows, edges).tolist(), strict=True):
-        source, target = (upper, lower) if flows[flow].op is PhaseOp.BROADCAST else (lower, upper)
-        begins[flow, source, target] = begin
-        loads[flows[flow].phase, source, target] += flows[flow].count
-    ends = {
-        (flow, source, target): begin + flows[flow].count / loads[flows[flow].phase, source, target]
-        for (flow, source, target), begin in begins.items()
-    }
-    return begins, ends, flows
+    begins, lanes = timetable(flows, edges, PairLinks.of(schedule), LANES)
+    rows = zip(edges.flow.tolist(), edges.upper.tolist(), edges.lower.tolist(), strict=True)
+    outward = [flow.op is PhaseOp.BROADCAST for flow in flows]
+    hops = [(flow, upper, lower) if outward[flow] else (flow, lower, upper) for flow, upper, lower in rows]
+    return dict(zip(hops, zip(begins.tolist(), lanes.tolist(), strict=True), strict=True)), flows
 
 
+@pytest.mark.parametrize("spec", ["hypercube:dim=3", "mi250:boxes=2,gpus=4"])
 @pytest.mark.parametrize("collective", [Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE])
-def test_a_hop_begins_when_the_data_has_arrived(collective: Collective) -> None:
-    begins, ends, flows = _timetable(collective)
+def test_a_hop_begins_after_the_data_has_arrived(spec: str, collective: Collective) -> None:
+    hops, flows = _timetable(spec, collective)
     arrived: dict[tuple[int, int], float] = defaultdict(float)
-    for (flow, _, target), end in ends.items():
-        arrived[flow, target] = max(arrived[flow, target], end)
-    assert all(begin >= arrived[flow, source] - 1e-9 for (flow, source, _), begin in begins.items())
+    for (flow, _, target), (begin, _) in hops.items():
+        arrived[flow, target] = max(arrived[flow, target], begin + OVERHEAD + LATENCY)
+    assert all(begin >= arrived[flow, source] - 1e-9 for (flow, source, _), (begin, _) in hops.items())
     reduced = {(each.root, each.offset): arrived[flow, each.root] for flow, each in enumerate(flows) if not each.phase}
-    for (flow, source, _), begin in begins.items():
+    for (flow, source, _), (begin, _) in hops.items():
         if flows[flow].phase and source == flows[flow].root:
             assert begin >= reduced[flows[flow].root, flows[flow].offset] - 1e-9
 
 
-@pytest.mark.parametrize("collective", [Collective.ALLGATHER, Collective.REDUCE_SCATTER])
-def test_a_pair_of_ranks_does_one_hop_at_a_time_and_is_rarely_idle(collective: Collective) -> None:
-    begins, ends, _ = _timetable(collective)
-    pairs: dict[tuple[int, int], list[tuple[float, float]]] = defaultdict(list)
-    for hop, begin in begins.items():
-        pairs[hop[1:]].append((begin, ends[hop]))
-    for listed in pairs.values():
-        listed.sort()
-        assert all(end <= begin + 1e-9 for (_, end), (begin, _) in pairwise(listed))
-    assert np.isclose(min(begins.values()), 0)
-    assert max(ends.values()) < 1.2
+@pytest.mark.parametrize("collective", [Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE])
+def test_lanes_take_turns_and_links_are_rarely_idle(collective: Collective) -> None:
+    hops, _ = _timetable("hypercube:dim=3", collective)
+    lanes: dict[tuple[int, int, int], list[float]] = defaultdict(list)
+    for (_, source, target), (begin, lane) in hops.items():
+        lanes[source, target, lane].append(begin)
+    assert all(late - early > OVERHEAD for listed in lanes.values() for early, late in pairwise(sorted(listed)))
+    assert {lane for _, _, lane in lanes} == set(range(LANES))
+    assert min(begin for begin, _ in hops.values()) == pytest.approx(0)
+    assert max(begin for begin, _ in hops.values()) < 1.2
+
+
+def test_two_hops_of_a_pair_share_its_link_and_the_third_waits_for_a_lane() -> None:
+    hops = Hops([(0, 1)] * 3, [2, 1, 1], [[], [], []])
+    times = run_hops(hops, {(0, 1): {7: 0.25}}, LANES, [(0.0,), (1.0,), (2.0,)])
+    assert times.begins == pytest.approx([0, 0, OVERHEAD + 0.5])
+    assert times.ends == pytest.approx(
+        [2 * OVERHEAD + 1.0 - OVERHEAD, OVERHEAD + 0.5, 1.0 + OVERHEAD], abs=2 * OVERHEAD
+    )
+    assert times.lanes == [0, 1, 1]
+
+
+def test_a_link_of_several_pairs_moves_one_hop_at_a_time_in_the_order() -> None:
+    hops = Hops([(0, 1), (0, 2)], [1, 1], [[], []])
+    times = run_hops(hops, {(0, 1): {5: 0.5}, (0, 2): {5: 0.5, 6: 0.1}}, LANES, [(1.0,), (0.0,)])
+    assert times.begins == pytest.approx([OVERHEAD + 0.5, 0])
+    assert times.ends == pytest.approx([2 * OVERHEAD + 1.0, OVERHEAD + 0.5])
+
+
+def test_a_hop_waits_for_the_data_and_time_can_run_backwards() -> None:
+    hops = Hops([(0, 1), (1, 2)], [1, 1], [[1], []])
+    links = {(0, 1): {0: 0.5}, (1, 2): {1: 0.25}}
+    times = run_hops(hops, links, LANES, [(0.0,), (0.0,)])
+    assert times.begins == pytest.approx([0, OVERHEAD + 0.5 + LATENCY])
+    back = run_hops(hops.backwards(), links, LANES, [(0.0,), (0.0,)]).backwards()
+    assert back.begins == pytest.approx(times.begins)
+    assert back.ends == pytest.approx(times.ends)
+
+
+def test_sends_over_a_link_that_several_pairs_share_take_turns() -> None:
+    links = PairLinks({(0, 1): {3: 1.0}, (0, 2): {3: 1.0, 4: 1.0}, (1, 2): {4: 1.0}, (2, 0): {5: 1.0}})
+    assert links.turns == {(0, 1): 3, (0, 2): 3}

@@ -1,15 +1,16 @@
 """The best program of a schedule for a runtime, by search with the simulator of programs.
 
 The search starts from the least number of chunks that loses little, and steps that move one message each. It changes
-one option at a time: the number of chunks, lanes, the chunks of a step, the bytes of a round, blocks, parallel
-instances, pieces. Fewer chunks lose more by rounding; smaller steps move through tall trees in less time, and need
-more steps. It keeps a change if the program becomes faster by more than `GAIN` in the simulator, and ends when the
-program is within `ENOUGH` of the schedule, or no change helps.
+one option at a time: the number of chunks, lanes (first, if trees are high), the chunks of a step, the bytes of a
+round, blocks, parallel instances, pieces. Fewer chunks lose more by rounding; smaller steps move through tall trees in
+less time, and need more steps. It keeps a change if the program becomes faster by more than `GAIN` in the simulator,
+and ends when the program is within `ENOUGH` of the schedule, or no change helps.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from math import ceil, log2
 from typing import Any
 
@@ -22,6 +23,7 @@ from forestcoll.lowering import Lowering, Options, Style, lower, lowerer_for
 from forestcoll.program import Program, Protocol
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.schedule import Schedule
+from forestcoll.schedule.trees.shape import TreeShape, tree_shape
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.simulation.costs import Costs, Point
 from forestcoll.simulation.loads import bytes_per_second
@@ -51,6 +53,9 @@ MOST_INSTANCES = 16
 
 LANES = (2,)
 """The numbers of lanes that are tried: with two, one moves data during the overhead of the other."""
+
+HIGH = 4
+"""If trees have this height on average, lanes are tried first: other blocks would often wait for data."""
 
 SLOT = round_bytes_of(Target.MSCCL_XML, Options())
 """The bytes of the greatest message of MSCCL."""
@@ -194,9 +199,12 @@ class _Search:
                 if best.options.lanes is not None and name in {"instances", "pieces"}:
                     continue  # lanes are parallel blocks already
                 found = self._better(best, name, values)
-                improved, best = improved or found is not best, found
+                has_changed = found is not best
+                improved, best = improved or has_changed, found
                 if self._is_enough(best):
                     return best
+                if has_changed and best.options.lanes is not None:
+                    break  # other values of the options are good for lanes
         return best
 
     def _is_enough(self, best: _Candidate) -> bool:
@@ -240,14 +248,15 @@ class _Search:
         simulated = TOO_MANY_INSTRUCTIONS // max(1, least_instructions(self.schedule))
         return int(min(MOST_INSTANCES, 2 ** ceil(log2(max(1.0, blocks))), 1 << max(1, simulated).bit_length() - 1))
 
-    def _chunks_of_message(self, chunks: int) -> int:
+    def _chunks_of_message(self, chunks: int, trees: int = 0) -> int:
         """Return how many chunks a step moves first: as many as fit in a message with the greatest size.
 
-        With more, the last ones only wait for each other. There are more if the program could not be simulated else.
+        With more, the last ones only wait for each other. There are more if the program could not be simulated else;
+        on average, each of `trees` has half a step more, because its chunks are not a multiple of those of a step.
         """
         fit = SLOT * chunks // self.aim.sizes[-1]
         hops = 2 * (len(self.schedule.members) - 1) * (2 if self.schedule.collective is Collective.ALLREDUCE else 1)
-        return max(1, fit, ceil(hops * chunks / TOO_MANY_INSTRUCTIONS))
+        return max(1, fit, ceil(hops * chunks / max(1, TOO_MANY_INSTRUCTIONS - hops * trees // 2)))
 
     def _retreats(self, start: Options) -> Iterator[Options]:
         """Yield options to try if the first program does not fit: other numbers of chunks, with fewer instances."""
@@ -262,20 +271,32 @@ class _Search:
         """Yield the options to vary, with their values."""
         one_sided = self.target is Target.MSCCLPP_JSON
         choices: dict[str, Sequence[int]] = {}
-        choices["chunks"] = sorted({least_with(self.counts, loss).chunks for loss in _LOSSES}) if self.counts else ()
+        if self._has_lanes and self._shape is not None and self._shape.mean_height >= HIGH:
+            choices["lanes"] = LANES
+        losses = _LOSSES if best.lanes is None else _LOSSES[:2]
+        choices["chunks"] = sorted({least_with(self.counts, loss).chunks for loss in losses}) if self.counts else ()
         if one_sided and lowerer_for(self.schedule).in_pieces:
             choices["round_bytes"] = (best.round_bytes // 4, best.round_bytes // 2, 4 * best.round_bytes)
-        if self.counts and not one_sided and not self.schedule.collective.has_root:
-            choices["lanes"] = LANES
+        if self._has_lanes:
+            choices.setdefault("lanes", LANES)
         if self.counts and not one_sided:
             known = best.step_chunks or 1
-            choices["step_chunks"] = [each for each in (known // 2, 2 * known, 4 * known) if each]
+            factors = (Fraction(1, 2), 2, 4) if best.lanes is None else (Fraction(3, 4), Fraction(1, 2), 2)
+            choices["step_chunks"] = [int(known * each) for each in factors if known * each >= 1]
         choices["blocks"] = sorted({min(64, self._most_blocks()), self._most_blocks()})
         more = [best.instances << power for power in range(1, 5) if best.instances << power <= MOST_INSTANCES]
         choices["instances"] = [*more, best.instances // 2] if best.instances > 1 else more
         if not one_sided and lowerer_for(self.schedule).in_pieces:
             choices["pieces"] = (4, 16, 64, 128)
         yield from ((name, values) for name, values in choices.items() if name not in self.given and values)
+
+    @property
+    def _has_lanes(self) -> bool:
+        return bool(self.counts) and self.target is not Target.MSCCLPP_JSON and not self.schedule.collective.has_root
+
+    @cached_property
+    def _shape(self) -> TreeShape | None:
+        return tree_shape(self.schedule) if isinstance(self.schedule, TreeSchedule) else None
 
     def _most_blocks(self) -> int:
         processors = self.machine.processors if self.machine else 104
@@ -296,7 +317,7 @@ class _Search:
 
         Messages keep their sizes if the number of chunks changes. Instances need steps of two chunks, so that the first
         messages of an instance can be halves. Lanes need small messages in one round, because blocks continue the work
-        of others within a round.
+        of others within a round, and little rounding.
         """
         change: dict[str, Any] = {name: value}
         changed = replace(options, **change)
@@ -306,8 +327,10 @@ class _Search:
         if name == "chunks":
             return replace(changed, step_chunks=max(1, known * value // chunks))
         if name == "lanes":
-            rounds = (each.chunks for each in self.counts if each.chunks * SLOT >= self.aim.sizes[-1])
-            return replace(changed, chunks=next(rounds, chunks), step_chunks=1, instances=1, pieces=1)
+            most, trees = self.counts[-1].chunks, self._shape.trees if self._shape else 0
+            return replace(
+                changed, chunks=most, step_chunks=self._chunks_of_message(most, trees), instances=1, pieces=1
+            )
         if name == "instances" and value > 1 and known == 1:
             halves = replace(changed, chunks=2 * chunks, step_chunks=2)
             return halves if self._divides(halves) else changed

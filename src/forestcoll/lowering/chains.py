@@ -174,24 +174,23 @@ def hops_of(flows: Sequence[Flow], edges: Edges, channels: IntArray) -> Chains:
     return _hops(flows, edges.flow[order], channels[order], source[order], target[order])
 
 
-def hops_in_lanes(flows: Sequence[Flow], edges: Edges, times: FloatArray, lanes: int, most: int | None) -> Chains:
-    """Return every edge of `flows` as a chain, in the order of `times`, distributed over lanes.
+def hops_in_lanes(flows: Sequence[Flow], edges: Edges, times: FloatArray, lanes: IntArray, most: int | None) -> Chains:
+    """Return every edge of `flows` as a chain, in the order of `times`; `lanes` are the lanes of the edges.
 
-    The hops from one rank to another are distributed over `lanes` channels in turn. If a channel had more than `most`
-    hops, the hops are first divided into as many consecutive ranges as needed, each with `lanes` channels of its own.
+    Each lane from one rank to another has a channel. If it had more than `most` hops, they are divided into as many
+    consecutive ranges as needed, each with a channel of its own, whose number is greater by the number of lanes.
     """
     order = np.argsort(times, kind="stable")
     source, target = (ends[order] for ends in _ends_of(flows, edges))
-    codes = source * (int(target.max(initial=0)) + 1) + target
-    by_pair = np.argsort(codes, kind="stable")
+    lane, count = lanes[order], int(lanes.max(initial=0)) + 1
+    codes = (source * (int(target.max(initial=0)) + 1) + target) * count + lane
+    by_lane = np.argsort(codes, kind="stable")
     _, counts = np.unique(codes, return_counts=True)
     number, total = np.empty_like(codes), np.empty_like(codes)
-    number[by_pair] = np.arange(len(codes)) - np.repeat(np.cumsum(counts) - counts, counts)
-    total[by_pair] = np.repeat(counts, counts)
-    rows = -(-total // lanes)
-    ranges = -(-rows // (most or len(codes)))
-    channel = number // lanes * ranges // rows * lanes + number % lanes
-    return _hops(flows, edges.flow[order], channel, source, target)
+    number[by_lane] = np.arange(len(codes)) - np.repeat(np.cumsum(counts) - counts, counts)
+    total[by_lane] = np.repeat(counts, counts)
+    ranges = -(-total // (most or len(codes)))
+    return _hops(flows, edges.flow[order], number * ranges // total * count + lane, source, target)
 
 
 def _ends_of(flows: Sequence[Flow], edges: Edges) -> tuple[IntArray, IntArray]:

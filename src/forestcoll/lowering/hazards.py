@@ -41,14 +41,15 @@ class Hazards:
         reads: Iterable[Cell],
         writes: Iterable[Cell],
         *,
-        after: tuple[int, int] | None = None,
+        after: Iterable[tuple[int, int]] = (),
     ) -> tuple[Dependency, ...]:
         """Record what an instruction reads and writes, and return what it has to wait for, by block.
 
-        `after` is the block and the number of another instruction that it waits for.
+        `after` are the blocks and the numbers of other instructions that it waits for.
         """
         needed: dict[int, int] = {}
-        self._need(needed, after)
+        for each in after:
+            self._need(needed, each)
         for cell in reads:
             self._need(needed, self._written.get(cell))
             since = self._read.setdefault(cell, {})

@@ -16,6 +16,7 @@ from forestcoll.lowering.grid import Grid, achieved, grid_for
 from forestcoll.lowering.layout import Layout
 from forestcoll.lowering.one_sided import one_sided
 from forestcoll.lowering.options import Options, Placement, Style
+from forestcoll.lowering.pair_links import PairLinks
 from forestcoll.lowering.plans import plans
 from forestcoll.lowering.steps import program_of_steps
 from forestcoll.lowering.two_sided import two_sided
@@ -195,7 +196,8 @@ def _programs(schedule: TreeSchedule, grid: Grid, options: Options, limits: Limi
         yield one_sided(schedule.topology.name, layout, flows, limits, [str(box) for box in boxes])
         return
     flows = flows_of(schedule, grid, options, limits.count)
-    for plan in plans(layout, flows, limits):
+    links = PairLinks.of(schedule) if options.lanes else None
+    for plan in plans(layout, flows, limits, links):
         if isinstance(plan, Excess):
             yield plan
         else:

@@ -25,8 +25,8 @@ that share a link have the same amount of data at any time, and equal parts of t
 If a block has too many steps, other blocks continue its work.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -37,6 +37,7 @@ from forestcoll.lowering.fitting import Excess
 from forestcoll.lowering.flows import Flow
 from forestcoll.lowering.layout import Layout
 from forestcoll.lowering.options import COMFORTABLE_BLOCKS, Options
+from forestcoll.lowering.pair_links import Pair, PairLinks
 from forestcoll.lowering.timetable import timetable
 from forestcoll.program import Task
 from forestcoll.program.limits import Limits
@@ -63,12 +64,15 @@ class Plan:
         most: the most chunks that one instruction moves.
         stride: the block that sends on a channel continues the work of the block that sends to the same rank on the
             channel whose number is less by `stride`, if there is one; 0 if no block continues the work of another.
+        turns: for pairs of ranks, the number of a link that the first rank uses for one send at a time, in the order of
+            the chains, whatever blocks send.
     """
 
     chains: Chains
     table: BlockTable
     most: int | None
     stride: int = 0
+    turns: Mapping[Pair, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +100,10 @@ class _Spread:
         return self.turns * groups if self.ranges > 1 else self.lanes
 
 
-def plans(layout: Layout, flows: Sequence[Flow], limits: Limits) -> Iterator[Plan | Excess]:
-    """Yield the plans that may fit, and for each other candidate the limit that it exceeds."""
+def plans(
+    layout: Layout, flows: Sequence[Flow], limits: Limits, links: PairLinks | None = None
+) -> Iterator[Plan | Excess]:
+    """Yield the plans that may fit, and for each other candidate the limit that it exceeds; lanes need `links`."""
     options = layout.options
     copiers = sorted({flow.root for flow in flows}) if copies(layout) else []
     edges = Edges.of(flows)
@@ -105,7 +111,7 @@ def plans(layout: Layout, flows: Sequence[Flow], limits: Limits) -> Iterator[Pla
         yield excess
         return
     tried, work = set(), 0
-    bounds = block_bounds(options, limits)
+    bounds = block_bounds(options, limits)[-1 if options.lanes else 0 :]  # lanes have one plan for any bound
     for bound in bounds:
         if bound is not None and edges.peers > bound:
             yield _too_many_peers(edges, bound)
@@ -116,20 +122,23 @@ def plans(layout: Layout, flows: Sequence[Flow], limits: Limits) -> Iterator[Pla
             if work > MOST_WORK:
                 return
             work += len(edges.flow)
-            chains = _chains(flows, edges, spread, layout, limits)
+            if spread.lanes and links is not None:
+                times, lanes = timetable(flows, edges, links, spread.lanes)
+                chains = hops_in_lanes(flows, edges, times, lanes, _most_steps(limits))
+            else:
+                chains = _chains(flows, edges, spread, layout)
             table = block_table(chains, len(layout.parts), copiers, together=spread.together)
             excess = _excess(chains, table, bound, limits)
             if excess is None:
                 tried.add(spread)
-                yield Plan(chains, table, limits.count, spread.stride(_groups(flows, options)))
+                turns = links.turns if links is not None else {}
+                yield Plan(chains, table, limits.count, spread.stride(_groups(flows, options)), turns)
             elif bound == bounds[-1]:
                 yield excess
 
 
-def _chains(flows: Sequence[Flow], edges: Edges, spread: _Spread, layout: Layout, limits: Limits) -> Chains:
+def _chains(flows: Sequence[Flow], edges: Edges, spread: _Spread, layout: Layout) -> Chains:
     options, ranks = layout.options, len(layout.parts)
-    if spread.lanes:
-        return hops_in_lanes(flows, edges, timetable(flows, edges), spread.lanes, _most_steps(limits))
     width = max(1, spread.levels) * spread.turns * spread.peers
     turns = 1 + max(flow.turn for flow in flows)
     stride = spread.stride(_groups(flows, options))

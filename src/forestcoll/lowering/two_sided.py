@@ -13,7 +13,7 @@ other work on the chunk in the first phase. The root broadcasts only complete su
 """
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -79,6 +79,8 @@ class _Maker:
         self.channels, self.messages = _channels(plan.chains)
         self._columns = _visits(plan, self.messages)
         self._continued = _continued(self.channels, plan.stride)
+        turns = ((place, plan.turns.get((each.source, each.target))) for place, each in enumerate(self.channels))
+        self._turns = {place: link for place, link in turns if link is not None}
         self._ends = np.cumsum([0, *np.bincount(plan.chains.ranks, minlength=len(plan.table.counts))]).tolist()
 
     @property
@@ -88,7 +90,7 @@ class _Maker:
 
     def rank(self, number: int) -> Rank:
         """Return the rank with a number."""
-        emitter = _Emitter(self._layout, number, self._plan.table.counts[number], self._continued)
+        emitter = _Emitter(self._layout, number, self._plan.table.counts[number], self._continued, self._turns)
         emitter.copies(self._kept.get(number, ()), self._plan.table.local)
         here = slice(self._ends[number], self._ends[number + 1])
         for each in zip(*(column[here].tolist() for column in self._columns), strict=True):
@@ -156,6 +158,8 @@ class _Emitter:
     count: int
     continued: Mapping[int, int]
     """For a channel: the channel on which the block sends whose work the block of the first channel continues."""
+    turns: Mapping[int, int]
+    """For a channel: the link that all sends of the rank over this and other channels use one at a time."""
     blocks: list[list[Instruction]] = field(init=False)
     scratch: int = 0
     sums: dict[tuple[int, int], Span] = field(default_factory=dict)
@@ -163,6 +167,9 @@ class _Emitter:
 
     last: dict[int, tuple[int, int]] = field(default_factory=dict)
     """For a channel: the block and the number of the last instruction that sends on it."""
+
+    users: dict[int, tuple[int, int]] = field(default_factory=dict)
+    """For a link of `turns`: the block and the number of the last instruction that sends over it."""
 
     def __post_init__(self) -> None:
         self.hazards = Hazards(aliased=self.layout.options.in_place)
@@ -222,19 +229,23 @@ class _Emitter:
         listed = self.blocks[block]
         reads = [cell for each in sources if isinstance(each, Span) for cell in self.hazards.cells(each, cells)]
         writes = [cell for each in targets if isinstance(each, Span) for cell in self.hazards.cells(each, cells)]
-        after = self.hazards.step(block, len(listed), reads, writes, after=self._continues(block, targets))
+        earlier = list(self._earlier(block, targets))
+        after = self.hazards.step(block, len(listed), reads, writes, after=earlier)
         listed.append(Instruction(sources=tuple(sources), targets=tuple(targets), after=after))
 
-    def _continues(self, block: int, targets: Sequence[Place]) -> tuple[int, int] | None:
-        """Return the last instruction of the block that another block continues, if its first one sends to `targets`.
+    def _earlier(self, block: int, targets: Sequence[Place]) -> Iterator[tuple[int, int]]:
+        """Yield other instructions that come before the next one of a block, which sends to `targets`.
 
-        All instructions of the block that is continued come before it in the order of the chains.
+        They are the last one of the block that this block continues, if it sends for the first time, and the last one
+        that sends over the same link, if sends take turns. Both come before it in the order of the chains.
         """
-        if not self.continued:
-            return None
+        if not self.continued and not self.turns:
+            return
+        here = block, len(self.blocks[block])
         for channel in (each.channel for each in targets if isinstance(each, Message)):
-            first = channel not in self.last
-            self.last[channel] = block, len(self.blocks[block])
-            if first and channel in self.continued:
-                return self.last[self.continued[channel]]
-        return None
+            if channel not in self.last and channel in self.continued:
+                yield self.last[self.continued[channel]]
+            self.last[channel] = here
+            if (link := self.turns.get(channel)) is not None:
+                yield from [self.users[link]] if link in self.users else []
+                self.users[link] = here

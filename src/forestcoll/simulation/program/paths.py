@@ -5,14 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from forestcoll.collective import PhaseOp
 from forestcoll.errors import InputError
+from forestcoll.lowering.pair_links import Pair, pair_paths
 from forestcoll.schedule.schedule import Schedule
-from forestcoll.schedule.trees.expansion import expanded
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.topology import Topology
-
-Pair = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +53,7 @@ class Paths:
     @staticmethod
     def of(schedule: TreeSchedule) -> "Paths":
         """Return the paths that `schedule` uses; a pair with several divides its data as the schedule does."""
-        schedule = expanded(schedule)
-        ranks = {node: rank for rank, node in enumerate(schedule.members)}
-        used: dict[Pair, dict[tuple[int, ...], float]] = {}
-        rows = list(schedule.routes)
-        for phase in schedule.phases:
-            for tree in phase:
-                joined = _joined([rows[route] for route in tree.routes], phase.op, ranks)
-                for path in joined:
-                    paths = used.setdefault((ranks[path[0]], ranks[path[-1]]), {})
-                    paths[path] = paths.get(path, 0.0) + float(tree.share)
-        return Paths(schedule.topology, schedule.members, used)
+        return Paths(schedule.topology, schedule.members, pair_paths(schedule))
 
     def between(self, source: int, target: int) -> Multipath:
         """Return the paths from rank `source` to rank `target`. Raises `InputError` if there is none."""
@@ -110,16 +97,3 @@ class Paths:
                     found[other] = (*found[node], other)
                     waiting.append(other)
         return found
-
-
-def _joined(paths: list[tuple[int, ...]], op: PhaseOp, ranks: Mapping[int, int]) -> list[tuple[int, ...]]:
-    """Return paths from rank to rank: routes that meet on a switch that multicasts or aggregates are joined."""
-    outward = paths if op is PhaseOp.BROADCAST else [path[::-1] for path in reversed(paths)]
-    above: dict[int, tuple[int, ...]] = {}
-    joined = []
-    for path in outward:
-        whole = path if path[0] in ranks else (*above[path[0]], *path[1:])
-        above[path[-1]] = whole
-        if path[-1] in ranks:
-            joined.append(whole if op is PhaseOp.BROADCAST else whole[::-1])
-    return joined
