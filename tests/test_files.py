@@ -7,7 +7,7 @@ import pytest
 
 from forestcoll.errors import InputError
 from forestcoll.exact import WrittenFloat
-from forestcoll.files import read_document, write_text
+from forestcoll.files import prepared_text, read_document, write_text
 
 
 def problem_of_reading(path: Path) -> str:
@@ -115,6 +115,53 @@ def test_a_failed_write_leaves_only_the_old_file(tmp_path: Path, name: str, erro
         write_text(tmp_path / name, failing_chunks(error))
     assert (tmp_path / name).read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.json.gz"])
+def test_a_prepared_file_gets_its_name_only_on_request(tmp_path: Path, name: str) -> None:
+    with prepared_text(tmp_path / name, ["one ", b"two"]) as put_in_place:
+        assert not (tmp_path / name).exists()
+        put_in_place()
+        written = (tmp_path / name).read_bytes()
+    write_text(tmp_path / name, ["one two"])
+    assert written == (tmp_path / name).read_bytes()
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_a_prepared_file_is_removed_without_a_request(tmp_path: Path) -> None:
+    with prepared_text(tmp_path / "a.json", ["text"]):
+        pass
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_failed_block_stops_the_writing_of_a_prepared_file(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text("old")
+    endless = iter(lambda: "text", None)
+    with pytest.raises(ZeroDivisionError), prepared_text(tmp_path / "a.json", endless):
+        raise ZeroDivisionError
+    assert (tmp_path / "a.json").read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError(), KeyboardInterrupt()])
+def test_the_error_of_a_prepared_file_is_raised_on_request(tmp_path: Path, error: BaseException) -> None:
+    with pytest.raises(type(error)), prepared_text(tmp_path / "a.json", failing_chunks(error)) as put_in_place:
+        put_in_place()
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_device_is_written_on_request_only() -> None:
+    chunks = iter(["text"])
+    with prepared_text(Path("/dev/null"), chunks) as put_in_place:
+        assert next(chunks) == "text"
+        put_in_place()
+    assert Path("/dev/null").is_char_device()
+
+
+def test_a_file_that_cannot_be_prepared_is_refused(tmp_path: Path) -> None:
+    for path in (tmp_path / "no" / "a.json", tmp_path, Path("a\0b")):
+        with pytest.raises(InputError, match=r"does not exist|is a directory|not a file name"), prepared_text(path, []):
+            pytest.fail("the block ran")
 
 
 def test_a_new_file_has_default_permissions_and_an_old_file_keeps_its_own(tmp_path: Path) -> None:

@@ -4,9 +4,11 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/vector.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string_view>
@@ -45,15 +47,23 @@ nb::ndarray<nb::numpy, Number, nb::ndim<1>> to_array(std::vector<Number> values)
   return nb::ndarray<nb::numpy, Number, nb::ndim<1>>(held->data(), {held->size()}, owner);
 }
 
-// Handles signals (Ctrl-C) once in many calls.
+// Handles signals (Ctrl-C) a few times a second, with or without the interpreter lock.
 class Signals {
  public:
   void operator()() {
-    if (++calls_ % 64 == 0 && PyErr_CheckSignals() != 0) throw nb::python_error();
+    if (++calls_ % 64 != 0) return;
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_) return;
+    next_ = now + kInterval;
+    nb::gil_scoped_acquire lock;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
   }
 
  private:
+  static constexpr std::chrono::milliseconds kInterval{50};
+
   std::uint64_t calls_ = 0;
+  std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + kInterval;
 };
 
 // Flat rows that belong to Python; the bindings keep their arrays alive.
@@ -72,7 +82,10 @@ nb::bytes rows_text(const KeptRows& kept, std::size_t first, std::size_t stop) {
   PyObject* text = PyBytes_FromStringAndSize(nullptr, most);
   if (text == nullptr) throw nb::python_error();
   char* const begin = PyBytes_AsString(text);
-  const char* const end = schedule::write_rows(kept.rows, first, stop, begin);
+  const char* const end = [&] {
+    nb::gil_scoped_release unlocked;
+    return schedule::write_rows(kept.rows, first, stop, begin);
+  }();
   if (_PyBytes_Resize(&text, end - begin) != 0) throw nb::python_error();
   return nb::steal<nb::bytes>(text);
 }
@@ -118,15 +131,28 @@ struct PhaseParts {
   }
 };
 
+// The load of each link, or nothing if a rule about routes or trees does not hold.
+std::optional<std::vector<std::int64_t>> loads_if_correct(verify::Examination examination,
+                                                          const std::vector<verify::Forest>& forests) {
+  for (const verify::Forest& forest : forests) {
+    if (!examination.trees_hold(forest, Signals())) return std::nullopt;
+  }
+  if (!examination.routes_hold(Signals())) return std::nullopt;
+  return examination.loads();
+}
+
 nb::object examine(Marks is_compute, Marks takes_part, Marks may_end, Array<const Entry> sources,
                    Array<const Entry> targets, const KeptRows& routes, const std::vector<const PhaseParts*>& phases) {
-  verify::Examination examination(span_of(is_compute), span_of(takes_part), span_of(may_end), span_of(sources),
-                                  span_of(targets), routes.rows);
-  for (const PhaseParts* phase : phases) {
-    if (!examination.trees_hold(phase->forest(), Signals())) return nb::none();
+  std::vector<verify::Forest> forests;
+  for (const PhaseParts* phase : phases) forests.push_back(phase->forest());
+  std::optional<std::vector<std::int64_t>> loads;
+  {
+    nb::gil_scoped_release unlocked;
+    loads = loads_if_correct(
+        {span_of(is_compute), span_of(takes_part), span_of(may_end), span_of(sources), span_of(targets), routes.rows},
+        forests);
   }
-  if (!examination.routes_hold(Signals())) return nb::none();
-  return nb::cast(to_array(examination.loads()));
+  return loads ? nb::cast(to_array(*std::move(loads))) : nb::none();
 }
 
 using Words = Array<const interpret::Word>;

@@ -25,7 +25,7 @@ class ArcPathTable {
  public:
   template <class Capacity>
   explicit ArcPathTable(const Network<Capacity>& network)
-      : nodes_(network.nodes()), continuations_(network), cached_(static_cast<std::size_t>(network.nodes()), -1) {
+      : nodes_(network.nodes()), continuations_(network), cached_(static_cast<std::size_t>(network.nodes())) {
     for (NodeIndex node = 0; node < network.nodes(); ++node) prefixes_.push_back({node, -1, -1});
     for (ArcIndex arc = 0; arc < network.arcs(); ++arc) {
       prefixes_.push_back({network.tail(arc), network.tail(arc), arc});
@@ -81,19 +81,26 @@ class ArcPathTable {
   PrefixNumber longer(PrefixNumber rest, ArcIndex arc) {
     if (rest < nodes_) return nodes_ + arc;
     // Consecutive paths through a node often have the same prefix there.
-    PrefixNumber& cached = cached_[index(heads_[index(arc)])];
-    if (cached < 0 || prefixes_[index(cached)].rest != rest || prefixes_[index(cached)].arc != arc) {
-      cached = continuations_.add(rest, arc, prefixes());
-      if (cached == prefixes()) prefixes_.push_back({prefixes_[index(rest)].from, rest, arc});
+    Cached& cached = cached_[index(heads_[index(arc)])];
+    if (cached.rest != rest || cached.arc != arc) {
+      cached = {rest, arc, continuations_.add(rest, arc, prefixes())};
+      if (cached.number == prefixes()) prefixes_.push_back({prefixes_[index(rest)].from, rest, arc});
     }
-    return cached;
+    return cached.number;
   }
+
+  // The prefix `number`, which is `rest` and then `arc`.
+  struct Cached {
+    PrefixNumber rest = -1;
+    ArcIndex arc = -1;
+    PrefixNumber number = -1;
+  };
 
   PrefixNumber nodes_;
   std::vector<NodeIndex> heads_;  // for an arc
   std::vector<Prefix> prefixes_;
   Continuations continuations_;
-  std::vector<PrefixNumber> cached_;  // for each node, the prefix by which it was entered last, or -1
+  std::vector<Cached> cached_;  // for each node, the prefix by which it was entered last
 };
 
 }  // namespace forestcoll

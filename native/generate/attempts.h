@@ -156,7 +156,9 @@ class Attempts {
     }
     while (!growing.empty()) {
       std::vector<std::size_t> still;
-      for (const std::size_t place : growing) {
+      for (std::size_t turn = 0; turn < growing.size(); ++turn) {
+        const std::size_t place = growing[turn];
+        sets_.ration(turn, growing.size());
         observer.advance(static_cast<std::int64_t>(place), static_cast<std::int64_t>(trees_.size()));
         Tree tree = std::move(trees_[place]);
         const bool grew = growth_.extend(tree, Rules{spend, std::min(tree.multiplicity, enough)},

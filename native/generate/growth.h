@@ -41,8 +41,7 @@ class Growth {
       : network_(network), sets_(sets), terminals_(terminals), paths_(network), is_terminal_(index(network.nodes())),
         stamp_(index(network.nodes())), settled_(index(network.nodes())), useful_(network, is_terminal_),
         distance_(index(network.nodes())), exits_(index(network.nodes())), feeders_(index(network.nodes())),
-        cost_(index(network.arcs())), sent_(index(network.nodes())), sendable_(index(network.nodes())),
-        depth_order_(network.nodes()) {
+        sendable_(index(network.nodes())), choice_(index(network.nodes())), depth_order_(network.nodes()) {
     for (const NodeIndex terminal : terminals) is_terminal_[index(terminal)] = true;
     capacity_arc_.resize(index(network.arcs()));
     std::iota(capacity_arc_.begin(), capacity_arc_.end(), 0);
@@ -54,16 +53,15 @@ class Growth {
       sender_ = orbits->first_nodes(network.nodes());
     }
     for (ArcIndex arc = 0; arc < network.arcs(); ++arc) {
-      full_.push_back(network.capacity(arc));
       if (sender(arc) == network.tail(arc)) sendable_[index(sender(arc))] += network.capacity(arc);
-      update_cost(arc);
+      prices_.add(network.capacity(arc));
     }
+    for (const Capacity all : sendable_) sender_prices_.add(all);
     for (NodeIndex node = 0; node < network.nodes(); ++node) {
       for (const ArcIndex arc : network.out(node)) {
         exits_.append(index(node), {arc, network.head(arc), is_terminal(network.head(arc))});
       }
     }
-    sender_price_.assign(index(network.nodes()), price<Capacity>(0, 1));
   }
 
   Tree plant(NodeIndex root, Capacity multiplicity) const {
@@ -210,7 +208,7 @@ class Growth {
   NodeIndex parent(const Tree& tree, NodeIndex node) const { return paths_.from(tree.entry[index(node)]); }
 
   // The capacity of the arc before any tree was grown.
-  Capacity full(ArcIndex arc) const { return full_[index(arc)]; }
+  Capacity full(ArcIndex arc) const { return prices_.full(index(arc)); }
   bool is_terminal(NodeIndex node) const { return is_terminal_[index(node)]; }
   ArcPathTable& paths() { return paths_; }
   const ArcPathTable& paths() const { return paths_; }
@@ -237,24 +235,27 @@ class Growth {
     return true;
   }
 
-  Cost cost(ArcIndex arc) const { return cost_[index(capacity_arc(arc))]; }
+  Cost cost(ArcIndex arc) const { return kHop + prices_[index(capacity_arc(arc))]; }
 
   // What is left of the arc's capacity.
   Capacity left(ArcIndex arc) const { return network_.capacity(capacity_arc(arc)); }
   ArcIndex capacity_arc(ArcIndex arc) const { return shared_ ? capacity_arc_[index(arc)] : arc; }
   NodeIndex sender(ArcIndex arc) const { return sender_[index(network_.tail(arc))]; }
 
-  void update_cost(ArcIndex arc) {
-    const Capacity full = full_[index(arc)];
-    cost_[index(arc)] = kHop + price(full - network_.capacity(arc), full);
+  void change(ArcIndex arc, Capacity amount) {
+    const ArcIndex used = capacity_arc(arc);
+    network_.add_capacity(used, amount);
+    if (amount > 0 || !prices_.holds(index(used), network_.capacity(used))) {
+      prices_.update(index(used), network_.capacity(used));
+      choice_[index(network_.head(arc))] = {};
+    }
+    if (is_terminal(sender(arc))) send(index(sender(arc)), -amount);
   }
 
-  void change(ArcIndex arc, Capacity amount) {
-    network_.add_capacity(capacity_arc(arc), amount);
-    update_cost(capacity_arc(arc));
-    const std::size_t from = index(sender(arc));
-    sent_[from] -= amount;
-    if (is_terminal_[from]) sender_price_[from] = price(sent_[from], sendable_[from]);
+  // Takes the amount out of what the compute node can send.
+  void send(std::size_t from, Capacity amount) {
+    sendable_[from] -= amount;
+    if (amount < 0 || !sender_prices_.holds(from, sendable_[from])) sender_prices_.update(from, sendable_[from]);
   }
 
   // Searches from the frontier through switches, cheapest first (Dijkstra), and records the compute nodes on the way.
@@ -284,7 +285,7 @@ class Growth {
         if (tree.reaches(head) || !open(tree, arc, rules)) continue;
         const std::size_t turn = place >= first ? place - first : place + out.size() - first;
         targets_.push_back(
-            {so_far + cost(arc) + sender_price_[index(sender_[index(head)])], static_cast<std::uint32_t>(turn), arc});
+            {so_far + cost(arc) + sender_prices_[index(sender_[index(head)])], static_cast<std::uint32_t>(turn), arc});
       } else if (!settled(head) && (!prunes_ || useful_.contains(head)) && open(tree, arc, rules)) {
         feed(head, arc, so_far + cost(arc));
       }
@@ -299,6 +300,7 @@ class Growth {
     if (stamp_[index(node)] != round_) {
       stamp_[index(node)] = round_;
       feeders_[index(node)].clear();
+      choice_[index(node)] = {};
       best = reached + 1;
     }
     feeders_[index(node)].push_back(arc);
@@ -314,16 +316,16 @@ class Growth {
   // Finds a path from the frontier that ends in `last`, and stores it in `path_`.
   bool find_way(const Tree& tree, ArcIndex last, Rules rules) {
     NodeIndex node = network_.tail(last);
-    path_.clear();
-    path_.push_back(last);
+    path_.assign(1, last);
     while (!is_terminal(node)) {
-      const ArcIndex arc = next_feeder(tree, node, rules);
-      if (arc >= 0) {
-        path_.push_back(arc);
-        node = network_.tail(arc);
+      const Choice next = next_feeder(tree, node, rules);
+      if (next.arc >= 0) {
+        path_.push_back(next.arc);
+        node = next.tail;
       } else if (path_.size() == 1) {
         return false;
       } else {  // the switch cannot be entered any more, so another way to it is needed
+        choice_[index(network_.head(path_.back()))] = {};
         path_.resize(1);
         node = network_.tail(last);
       }
@@ -332,11 +334,23 @@ class Growth {
     return true;
   }
 
-  // The cheapest arc, by present use, over which the switch can still be entered; arcs over which it cannot be entered
-  // are removed.
-  ArcIndex next_feeder(const Tree& tree, NodeIndex node, Rules rules) {
+  // An arc into a switch, or none.
+  struct Choice {
+    ArcIndex arc = -1;
+    NodeIndex tail = -1;
+  };
+
+  // The cheapest arc, by present use, over which the switch can still be entered.
+  Choice next_feeder(const Tree& tree, NodeIndex node, Rules rules) {
+    Choice& choice = choice_[index(node)];
+    if (choice.arc < 0 || shared_ || !open(tree, choice.arc, rules)) choice = cheapest_feeder(tree, node, rules);
+    return choice;
+  }
+
+  // Also removes the arcs over which the switch cannot be entered any more.
+  Choice cheapest_feeder(const Tree& tree, NodeIndex node, Rules rules) {
     auto& feeders = feeders_[index(node)];
-    ArcIndex best = -1;
+    Choice best;
     Cost least = 0;
     for (std::size_t place = 0; place < feeders.size();) {
       const ArcIndex arc = feeders[place];
@@ -347,8 +361,8 @@ class Growth {
         continue;
       }
       const Cost reached = (is_terminal(tail) ? 0 : distance_[index(tail)]) + cost(arc);
-      if (best < 0 || reached < least) {
-        best = arc;
+      if (best.arc < 0 || reached < least) {
+        best = {arc, tail};
         least = reached;
       }
       ++place;
@@ -444,11 +458,10 @@ class Growth {
   bool shared_ = false;                         // whether arcs share capacities
   std::vector<ArcIndex> capacity_arc_;          // for an arc, the arc of its orbit whose capacity it uses
   std::vector<NodeIndex> sender_;               // for a node, the node that its sending is counted with
-  std::vector<Capacity> full_;                  // for an arc, its capacity at the start
-  std::vector<Cost> cost_;
-  // For a node, the used part of the capacity of the arcs out of it, and the whole capacity.
-  std::vector<Capacity> sent_, sendable_;
-  std::vector<Cost> sender_price_;  // for a compute node that sends, the price of `sent_`, paid by paths to the node
+  Prices<Capacity> prices_;                     // of the capacities of arcs
+  std::vector<Capacity> sendable_;              // for a compute node, what is left of all arcs out of it
+  Prices<Capacity> sender_prices_;              // of `sendable_`, paid by paths to the node
+  std::vector<Choice> choice_;  // for a switch, the cheapest of `feeders_` while no price of them changes
   struct Visit {
     Cost cost;
     NodeIndex node;

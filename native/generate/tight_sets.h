@@ -36,12 +36,25 @@ class TightSets {
   }
   bool contains(SetIndex set, NodeIndex node) const { return members_.contains(set, node); }
   Capacity slack(SetIndex set) const { return slack_[account(set)]; }
-  // How much of the slack a tree may take: before trees `spend`, only from sets with plenty.
+  // How much of the slack a tree may take, nothing if the result is negative. Before trees `spend`, some is kept.
   Capacity spare(SetIndex set, bool spend) const {
-    return spend || care_[static_cast<std::size_t>(set)] > care_taken_ ? slack(set) : 0;
+    return spend ? slack(set) : slack(set) - kept_[static_cast<std::size_t>(set)];
   }
-  // From now on the sets up to this care are spared.
-  void take_care(Care care) { care_taken_ = care; }
+  // From now on the sets up to this care are spared: their slack is kept, except for the rations of ample clusters.
+  void take_care(Care care) {
+    care_taken_ = care;
+    ration_ = kRations;  // so that the next one is another
+    ration(0, 1);
+  }
+  // Before trees spend slack, a quarter of that of ample clusters is shared out evenly among the trees of a level: a
+  // tree that enters a cluster in several places is lower. The tree at `place` of `trees` may take what is left of the
+  // share of the trees up to it, in rations for many trees at once.
+  void ration(std::size_t place, std::size_t trees) {
+    const std::size_t now = place * kRations / trees;
+    if (now == ration_) return;
+    ration_ = now;
+    for (std::size_t set = 0; set < kept_.size(); ++set) kept_[set] = kept(set);
+  }
   // From now on trees respect all sets, not only the tight ones, which is faster.
   void heed_all() { heeds_all_ = true; }
   void pay(SetIndex set, Capacity amount) { slack_[account(set)] -= amount; }
@@ -109,11 +122,21 @@ class TightSets {
  private:
   std::size_t account(SetIndex set) const { return static_cast<std::size_t>(account_[static_cast<std::size_t>(set)]); }
 
+  Capacity kept(std::size_t set) const {
+    if (care_[set] > care_taken_) return 0;
+    const Capacity start = start_[static_cast<std::size_t>(account_[set])];
+    if (care_[set] != Care::kAmpleCluster) return start;
+    const auto share = static_cast<Capacity>(ration_ + 1);
+    constexpr auto kWhole = static_cast<Capacity>(4 * kRations);
+    return start - start / kWhole * share - start % kWhole * share / kWhole;
+  }
+
   SetIndex add_terms(const Terms& terms) {
     const SetIndex set = size() - 1;
     start_.push_back(terms.slack);
     slack_.push_back(terms.slack);
     care_.push_back(terms.care);
+    kept_.push_back(0);
     account_.push_back(set);
     for (const ArcIndex arc : terms.entering) {
       entered_.append(static_cast<std::size_t>(arc), set);
@@ -128,6 +151,9 @@ class TightSets {
   std::vector<Care> care_;
   std::vector<SetIndex> account_;  // for each set, the set whose slack it pays from: itself, or one that shares it
   Care care_taken_ = Care::kTight;
+  static constexpr std::size_t kRations = 256;
+  std::size_t ration_ = 0;      // the number of the present one
+  std::vector<Capacity> kept_;  // of the slack of each set, what trees may not take before they spend
   bool heeds_all_ = false;
   FlatLists<SetIndex> entered_, entered_tight_;  // for each arc, the sets that it leads into
 };

@@ -13,8 +13,11 @@ import os
 import stat
 import sys
 import zlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from itertools import takewhile
 from pathlib import Path
+from threading import Thread
 from typing import IO, TypeAlias, cast
 
 from forestcoll.endings import cleaned_up
@@ -247,37 +250,137 @@ def check_writable(path: Path) -> None:
         raise InputError(f"{path}: cannot be written: permission denied")
 
 
+@contextmanager
+def prepared_text(path: Path, chunks: Iterable[str | bytes]) -> Iterator[Callable[[], None]]:
+    """Write a text to a temporary file in another thread while the block runs.
+
+    The block receives a function that waits for the thread and puts the file in its place, as `write_text` does. If the
+    block does not call it, or raises an exception, the temporary file is removed. A device, a pipe or `STANDARD_STREAM`
+    cannot be prepared: there, the function writes the text.
+
+    Args:
+        path: the file, compressed with gzip if its name ends in `.gz`.
+        chunks: the text; bytes are UTF-8. The other thread makes the chunks.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    with _reported(path):
+        is_prepared = not _is_written_directly(path)
+        target = _target_of(path) if is_prepared else path
+    if not is_prepared:
+        yield lambda: write_text(path, chunks)
+        return
+    part = _part_of(target)
+    with cleaned_up(part):
+        with _reported(path):
+            file = _new_file(part)
+        writer = _Writer(file, chunks, compress=target.suffix == ".gz")
+        writer.start()
+        try:
+            yield lambda: _put_in_place(writer, part, target, path)
+        finally:
+            writer.stop()
+            part.unlink(missing_ok=True)
+
+
+def _put_in_place(writer: "_Writer", part: Path, target: Path, path: Path) -> None:
+    with _reported(path):
+        writer.finish()
+        part.chmod(_mode_for(target))
+        part.replace(target)
+
+
+class _Writer(Thread):
+    """Writes chunks to a file in another thread. If it is stopped, the file has only the first of them."""
+
+    def __init__(self, file: IO[bytes], chunks: Iterable[str | bytes], *, compress: bool) -> None:
+        super().__init__(name="forestcoll-writer")
+        self._file, self._chunks, self._compress = file, chunks, compress
+        self._stopped = False
+        self._error: BaseException | None = None
+
+    def run(self) -> None:
+        try:
+            _fill(self._file, takewhile(lambda _: not self._stopped, self._chunks), compress=self._compress)
+        except BaseException as error:  # noqa: BLE001 (raised again in the thread that waits)
+            self._error = error
+
+    def finish(self) -> None:
+        """Wait until all chunks are written; raise what the thread raised."""
+        self.join()
+        if self._error is not None:
+            raise self._error
+
+    def stop(self) -> None:
+        """Stop before the next chunk, if there is one."""
+        self._stopped = True
+        self.join()
+
+
 def _write(path: Path, chunks: Iterable[str | bytes]) -> None:
-    if "\0" in str(path):
-        raise InputError(f"{str(path)!r}: not a file name: embedded null byte")
-    target = path
-    try:
-        target = Path(os.path.realpath(path))
-        if target.is_dir():
-            raise InputError(f"{path}: is a directory; name a file in it")
-        # check `path`, not `target`: /dev/stdout may lead to a pipe, which has no name of its own
-        if path.exists() and not stat.S_ISREG(path.stat().st_mode):
+    with _reported(path):
+        target = _target_of(path)
+        if _is_written_directly(path):
             with path.open("wb") as device:
                 _write_chunks(device, chunks, compress=False)
             return
         _replace(target, chunks)
+
+
+@contextmanager
+def _reported(path: Path) -> Iterator[None]:
+    """Raise an `InputError` if the file system does not allow to write the file."""
+    try:
+        yield
     except FileNotFoundError:
-        raise InputError(f"{path}: cannot be written: the folder {target.parent} does not exist") from None
+        folder = Path(os.path.realpath(path)).parent
+        raise InputError(f"{path}: cannot be written: the folder {folder} does not exist") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
 
 
+def _target_of(path: Path) -> Path:
+    """Return the file that `path` names, which is no link."""
+    if "\0" in str(path):
+        raise InputError(f"{str(path)!r}: not a file name: embedded null byte")
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise InputError(f"{path}: is a directory; name a file in it")
+    return target
+
+
+def _is_written_directly(path: Path) -> bool:
+    """Return whether `path` names a device, a pipe or the standard stream."""
+    # check `path`, not its target: /dev/stdout may lead to a pipe, which has no name of its own
+    return path == STANDARD_STREAM or (path.exists() and not path.is_dir() and not stat.S_ISREG(path.stat().st_mode))
+
+
 def _replace(target: Path, chunks: Iterable[str | bytes]) -> None:
-    # 40 characters have at most 160 bytes, and a name may have 255
-    part = target.with_name(f".{target.name[:40]}.{os.urandom(8).hex()}.part")
+    part = _part_of(target)
     with cleaned_up(part):
-        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
-        with open(descriptor, "wb") as file:  # noqa: PTH123 (a descriptor, not a path)
-            _write_chunks(file, chunks, compress=target.suffix == ".gz")
-            file.flush()
-            os.fsync(file.fileno())
+        _fill(_new_file(part), chunks, compress=target.suffix == ".gz")
         part.chmod(_mode_for(target))
         part.replace(target)
+
+
+def _part_of(target: Path) -> Path:
+    """Return the name of a temporary file in the folder of `target`."""
+    # 40 characters have at most 160 bytes, and a name may have 255
+    return target.with_name(f".{target.name[:40]}.{os.urandom(8).hex()}.part")
+
+
+def _new_file(part: Path) -> IO[bytes]:
+    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
+    return open(descriptor, "wb")  # noqa: PTH123 (a descriptor, not a path)
+
+
+def _fill(file: IO[bytes], chunks: Iterable[str | bytes], *, compress: bool) -> None:
+    """Write the chunks to the file, to the disk too, and close it."""
+    with file:
+        _write_chunks(file, chunks, compress=compress)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def _mode_for(target: Path) -> int:

@@ -166,6 +166,21 @@ def test_trees_that_cannot_be_grown_are_packed(core: Core, network: Scaled) -> N
     check_growing(core, network)
 
 
+@pytest.mark.parametrize("name", ["narrow", "wide"])
+def test_a_detour_around_a_set_without_slack_is_found(name: str) -> None:
+    """The cheapest path to a missing node passes through a set that the tree may not enter on its way.
+
+    If only these paths were tried, a tree would stay incomplete.
+    """
+    capacities = {(0, 3): 2, (1, 2): 4, (1, 5): 4, (2, 1): 1, (2, 5): 1, (3, 0): 1, (3, 5): 2, (4, 0): 3}
+    network = Scaled(6, capacities | {(5, 1): 3, (5, 3): 1, (5, 4): 3}, (0, 1, 2), 2)
+    core = cores()[name]
+    routed, counters = core.grow_trees(network.on(core), network.supply, prove=False)
+    assert counters["completed"] > 0
+    assert counters["missing"] == 0
+    check_routed(network, RoutedTrees(*routed))
+
+
 def test_links_without_capacity_change_nothing(core: Core) -> None:
     around = {(0, 2): 1, (2, 1): 1, (1, 2): 1, (2, 0): 1}
     network = Scaled(nodes=3, capacities={(0, 1): 0, **around, (1, 0): 0}, terminals=(0, 1), supply=1)

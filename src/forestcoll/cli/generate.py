@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -28,6 +28,10 @@ from forestcoll.cli.step_generation import StepOptions, generate_and_report
 from forestcoll.cli.types import DataSize
 from forestcoll.files import is_standard_stream
 from forestcoll.method import Method, StepMethod
+
+if TYPE_CHECKING:
+    from forestcoll.progress import Progress
+    from forestcoll.schedule.schedule import Schedule
 
 
 @click.command("generate", cls=LinksCommand)
@@ -100,9 +104,7 @@ def command(  # noqa: PLR0913 (one parameter per option)
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.presentation.optimum import generated_document, generated_page, run_document, run_rows
     from forestcoll.presentation.printing import print_json, print_page
-    from forestcoll.schedule.files import write_schedule
     from forestcoll.solver.generate import schedule_of
-    from forestcoll.verification import certified, verify
 
     groups = GroupOptions.taken_from(options)
     groups.check(options)
@@ -132,13 +134,9 @@ def command(  # noqa: PLR0913 (one parameter per option)
         network = request.network(topology)
         solution = request.solve(network, progress)
         schedule = schedule_of(solution, method=method, compact=compact, progress=progress)
-        progress.begin("verifying")
-        certified(verify(schedule))
         best = replace(solution.optimum, algbw=schedule.algbw)
         gain = request.without_relays(best, progress)
-        if output is not None:
-            progress.begin("writing")
-            write_schedule(schedule, output)
+        _verify_and_write(schedule, output, progress)
     seconds, counters, err = progress.seconds, progress.counters, is_standard_stream(output)
     if as_json:
         run = run_document(output, seconds, counters)
@@ -146,6 +144,21 @@ def command(  # noqa: PLR0913 (one parameter per option)
     else:
         rows = run_rows(output, seconds, counters, verbose=verbose)
         print_page(generated_page(best, schedule, rows, gain, solution.by_trees), err=err)
+
+
+def _verify_and_write(schedule: "Schedule", output: Path | None, progress: "Progress") -> None:
+    """Verify a schedule while another thread writes it; the file gets its name after the verification."""
+    from forestcoll.schedule.files import prepared_schedule
+    from forestcoll.verification import certified, verify
+
+    progress.begin("verifying")
+    if output is None:
+        certified(verify(schedule))
+        return
+    with prepared_schedule(schedule, output) as put_in_place:
+        certified(verify(schedule))
+        progress.begin("writing")
+        put_in_place()
 
 
 def _check_trees_only(method: str, *, compact: bool, others: tuple[int | None, ...]) -> None:

@@ -5,11 +5,13 @@ The table `FORMATS` is the only place that lists all formats.
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from forestcoll.errors import InputError, InternalError, shown
-from forestcoll.files import PathLike, as_path, parse_document, peek_bytes, read_bytes, write_text
+from forestcoll.files import PathLike, as_path, parse_document, peek_bytes, prepared_text, read_bytes, write_text
 from forestcoll.schedule.bundle import document as bundle
 from forestcoll.schedule.bundle.value import BundleSchedule
 from forestcoll.schedule.flows import document as flows
@@ -175,3 +177,14 @@ def write_schedule(schedule: Schedule, path: PathLike) -> None:
     """
     path = as_path(path)
     write_text(path, _pieces_of(schedule))
+
+
+def prepared_schedule(schedule: Schedule, path: Path) -> AbstractContextManager[Callable[[], None]]:
+    """Write `schedule` to a temporary file in another thread while the block runs, for example its verification.
+
+    The block receives a function that puts the file in its place; without this call, no file remains.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    return prepared_text(path, _pieces_of(schedule))
