@@ -72,6 +72,9 @@ Maker = Callable[[int], list[Timed]]
 LANES = (1, 2)
 """The numbers of lanes that are tried."""
 
+_MOST_RANKS_OVER_SWITCHES = 16
+"""The most ranks for which lanes are tried if no direct links join compute nodes."""
+
 
 @dataclass(frozen=True)
 class Candidate:
@@ -192,8 +195,13 @@ class Candidates:
 
         return make
 
-    def _in_lanes(self, schedule: TreeSchedule) -> Iterator[Maker]:
-        return (partial(self.lowerings.of_lanes, schedule, lanes) for lanes in LANES)
+    def _in_lanes(self, schedule: TreeSchedule) -> list[Maker]:
+        """Return the methods for programs in lanes; between many ranks over switches, others were faster."""
+        nodes = schedule.topology.nodes
+        direct = (nodes[link.source].is_compute and nodes[link.target].is_compute for link in schedule.topology.links)
+        if len(schedule.members) > _MOST_RANKS_OVER_SWITCHES and not any(direct):
+            return []
+        return [partial(self.lowerings.of_lanes, schedule, lanes) for lanes in LANES]
 
     def _exchanges(self) -> Iterator[tuple[str, Callable[[], Candidate]]]:
         best, problem = self.solution.optimum, self._problem
