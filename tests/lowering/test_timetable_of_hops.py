@@ -8,14 +8,19 @@ import pytest
 
 from forestcoll import generate
 from forestcoll.collective import Collective, PhaseOp
-from forestcoll.lowering import Options
+from forestcoll.interpreter import check
+from forestcoll.lowering import Options, lower
 from forestcoll.lowering.chains import Edges
 from forestcoll.lowering.flows import Flow, flows_of
 from forestcoll.lowering.grid import grid_for
 from forestcoll.lowering.hop_run import LATENCY, OVERHEAD, Hops, run_hops
 from forestcoll.lowering.pair_links import PairLinks
 from forestcoll.lowering.timetable import timetable
+from forestcoll.program import Message
 from forestcoll.schedule.trees.expansion import expanded
+from forestcoll.simulation.costs import Costs
+from forestcoll.simulation.program.events import EventSimulation
+from forestcoll.simulation.simulate import paths_of
 
 LANES = 2
 
@@ -90,3 +95,18 @@ def test_a_hop_waits_for_the_data_and_time_can_run_backwards() -> None:
 def test_sends_over_a_link_that_several_pairs_share_take_turns() -> None:
     links = PairLinks({(0, 1): {3: 1.0}, (0, 2): {3: 1.0, 4: 1.0}, (1, 2): {4: 1.0}, (2, 0): {5: 1.0}})
     assert links.turns == {(0, 1): 3, (0, 2): 3}
+
+
+def test_a_rank_sends_one_message_at_a_time_over_its_nic() -> None:
+    schedule = generate("mi250:boxes=2,gpus=4")
+    program = lower(schedule, Options(chunks=64, step_chunks=1, lanes=LANES)).program
+    assert check(program).ok
+    sends: dict[int, list[tuple[float, float]]] = defaultdict(list)
+    for action in EventSimulation(program, paths_of(schedule), Costs()).run(10**8).actions:
+        instruction = program.ranks[action.rank].blocks[action.block].instructions[action.instruction]
+        channels = [program.channels[each.channel] for each in instruction.targets if isinstance(each, Message)]
+        if any(each.target // 4 != action.rank // 4 for each in channels):
+            sends[action.rank].append((action.begin, action.end))
+    assert max(map(len, sends.values())) > 8
+    for listed in sends.values():
+        assert all(end <= begin + 1e-9 for (_, end), (begin, _) in pairwise(sorted(listed)))

@@ -45,6 +45,9 @@ SIZES = (10**6, 64 * 10**6, 10**9)
 ENOUGH = 0.97
 """The search ends when a program reaches this part of the algbw of the schedule."""
 
+ENOUGH_IN_LANES = 0.95
+"""The same for a program in lanes: each takes seconds to make, and few reach more."""
+
 GAIN = 1.01
 """A change is kept if the program becomes faster by this factor."""
 
@@ -55,7 +58,7 @@ LANES = (2,)
 """The numbers of lanes that are tried: with two, one moves data during the overhead of the other."""
 
 HIGH = 4
-"""If trees have this height on average, lanes are tried first: other blocks would often wait for data."""
+"""Trees are high if they have this height on average: data often waits, so lanes are tried first."""
 
 SLOT = round_bytes_of(Target.MSCCL_XML, Options())
 """The bytes of the greatest message of MSCCL."""
@@ -208,7 +211,8 @@ class _Search:
         return best
 
     def _is_enough(self, best: _Candidate) -> bool:
-        return not best.algbw or best.algbw >= ENOUGH * schedule_algbw(best.lowering)
+        enough = ENOUGH if best.options.lanes is None else ENOUGH_IN_LANES
+        return not best.algbw or best.algbw >= enough * schedule_algbw(best.lowering)
 
     def _first(self) -> _Candidate:
         start = self._start()
@@ -271,7 +275,7 @@ class _Search:
         """Yield the options to vary, with their values."""
         one_sided = self.target is Target.MSCCLPP_JSON
         choices: dict[str, Sequence[int]] = {}
-        if self._has_lanes and self._shape is not None and self._shape.mean_height >= HIGH:
+        if self._has_lanes and self._has_high_trees:
             choices["lanes"] = LANES
         losses = _LOSSES if best.lanes is None else _LOSSES[:2]
         choices["chunks"] = sorted({least_with(self.counts, loss).chunks for loss in losses}) if self.counts else ()
@@ -293,6 +297,10 @@ class _Search:
     @property
     def _has_lanes(self) -> bool:
         return bool(self.counts) and self.target is not Target.MSCCLPP_JSON and not self.schedule.collective.has_root
+
+    @property
+    def _has_high_trees(self) -> bool:
+        return self._shape is not None and self._shape.mean_height >= HIGH
 
     @cached_property
     def _shape(self) -> TreeShape | None:
@@ -316,22 +324,27 @@ class _Search:
         """Return the options with another value of one of them, and what has to change with it.
 
         Messages keep their sizes if the number of chunks changes. Instances need steps of two chunks, so that the first
-        messages of an instance can be halves. Lanes need small messages in one round, because blocks continue the work
-        of others within a round, and little rounding.
+        messages of an instance can be halves; in high trees messages have 3/8 of a slot, because they wait in each
+        rank. Lanes need small messages in one round, because blocks continue the work of others within a round, and
+        little rounding.
         """
         change: dict[str, Any] = {name: value}
         changed = replace(options, **change)
         chunks, known = options.chunks, options.step_chunks
         if known is None or chunks is None or self.given.keys() & {"chunks", "step_chunks"}:
             return changed
+        size = self.aim.sizes[-1]
         if name == "chunks":
-            return replace(changed, step_chunks=max(1, known * value // chunks))
+            return replace(changed, step_chunks=ceil(known * value / chunks))
         if name == "lanes":
             most, trees = self.counts[-1].chunks, self._shape.trees if self._shape else 0
             return replace(
                 changed, chunks=most, step_chunks=self._chunks_of_message(most, trees), instances=1, pieces=1
             )
         if name == "instances" and value > 1 and known == 1:
+            if self._has_high_trees:
+                most = self.counts[-1].chunks
+                return replace(changed, chunks=most // value, step_chunks=max(1, 3 * SLOT * most // (8 * size)))
             halves = replace(changed, chunks=2 * chunks, step_chunks=2)
             return halves if self._divides(halves) else changed
         return changed
