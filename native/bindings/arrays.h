@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <cstddef>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -27,6 +28,13 @@ nb::ndarray<nb::numpy, Value, nb::ndim<1>> to_numpy(std::vector<Value> values) {
   nb::capsule owner(owned.get(), [](void* pointer) noexcept { delete static_cast<std::vector<Value>*>(pointer); });
   auto* held = owned.release();
   return {held->data(), {held->size()}, owner};
+}
+
+// Moves an array to NumPy.
+template <class Value>
+nb::ndarray<nb::numpy, Value, nb::ndim<1>> to_numpy(std::unique_ptr<Value[]> values, std::size_t size) {
+  nb::capsule owner(values.get(), [](void* pointer) noexcept { delete[] static_cast<Value*>(pointer); });
+  return {values.release(), {size}, owner};
 }
 
 }  // namespace forestcoll

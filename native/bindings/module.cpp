@@ -3,9 +3,9 @@
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <array>
 #include <functional>
-#include <limits>
 #include <stdexcept>
 #include <utility>
 
@@ -145,26 +145,11 @@ nb::tuple pack_trees(const Problem<Capacity>& problem, const LogicalNetwork<Capa
   return nb::make_tuple(std::move(batches), counted);
 }
 
-// The paths of a table or of a forest as two arrays: the start of each path and one past the end, and all nodes.
-template <class AppendNodes>
-std::pair<IntList, IntList> flatten(PathIndex paths, std::size_t all_nodes, AppendNodes append_nodes,
-                                    Observer& observer) {
-  IntList starts{0}, nodes;
-  starts.reserve(static_cast<std::size_t>(paths) + 1);
-  nodes.reserve(all_nodes);
-  for (PathIndex path = 0; path < paths; ++path) {
-    observer.pulse();
-    append_nodes(path, nodes);
-    if (nodes.size() > std::numeric_limits<std::int32_t>::max()) throw std::length_error("the paths are too long");
-    starts.push_back(static_cast<std::int32_t>(nodes.size()));
-  }
-  return {std::move(starts), std::move(nodes)};
-}
-
 template <class Capacity>
-nb::tuple to_tuple(RoutedTrees<Capacity> trees, std::pair<IntList, IntList> paths) {
+nb::tuple to_tuple(RoutedTrees<Capacity> trees, FlatPaths paths) {
+  const auto nodes = static_cast<std::size_t>(paths.starts.back());
   return nb::make_tuple(std::move(trees.roots), std::move(trees.multiplicities), to_numpy(std::move(trees.paths)),
-                        to_numpy(std::move(paths.first)), to_numpy(std::move(paths.second)));
+                        to_numpy(std::move(paths.starts)), to_numpy(std::move(paths.nodes), nodes));
 }
 
 template <class Capacity>
@@ -172,18 +157,15 @@ nb::tuple route(const Problem<Capacity>& problem, const LogicalNetwork<Capacity>
                 const TreeBatches<Capacity>& batches, nb::object progress) {
   PythonObserver observer(std::move(progress));
   RoutedTrees<Capacity> trees;
-  std::pair<IntList, IntList> paths;
+  FlatPaths paths;
   {
     nb::gil_scoped_release unlocked;
     LogicalNetwork<Capacity> used = logical;
     trees = route_trees(used, batches, problem.terminals.size() - 1, observer);
-    paths = flatten(
-        used.paths.size(), used.paths.entries(),
-        [&](PathIndex path, IntList& nodes) {
-          const auto along = used.paths[path];
-          nodes.insert(nodes.end(), along.begin(), along.end());
-        },
-        observer);
+    const auto& table = used.paths;
+    paths = flat_paths(
+        table.size(), [&](PathIndex path) { return table[path].size(); },
+        [&](PathIndex path, NodeIndex* out) { std::ranges::copy(table[path], out); }, observer);
   }
   return to_tuple(std::move(trees), std::move(paths));
 }
@@ -211,14 +193,12 @@ nb::dict to_dict(const ForestCounters& counters) {
 template <class Capacity, class Run>
 nb::tuple grown(Forest<Capacity>& forest, Run run, Observer& observer) {
   RoutedTrees<Capacity> trees;
-  std::pair<IntList, IntList> paths;
+  FlatPaths paths;
   {
     nb::gil_scoped_release unlocked;
     run();
     trees = forest.trees(observer);
-    paths = flatten(
-        forest.paths(), forest.path_nodes(), [&](PathIndex path, IntList& nodes) { forest.append_nodes(path, nodes); },
-        observer);
+    paths = forest.paths(observer);
   }
   return nb::make_tuple(to_tuple(std::move(trees), std::move(paths)), to_dict(forest.counters()));
 }

@@ -14,6 +14,7 @@
 
 #include "generate/attempts.h"
 #include "generate/completion.h"
+#include "generate/flat_paths.h"
 #include "generate/growth.h"
 #include "generate/path_numbers.h"
 #include "generate/repair.h"
@@ -92,20 +93,17 @@ class Forest {
     return result;
   }
 
-  // Appends the nodes of a path that `trees` numbered to `nodes`.
-  void append_nodes(PathNumber number, std::vector<NodeIndex>& nodes) const {
-    const ArcPath path = path_numbers_->paths()[index(number)];
-    nodes.resize(nodes.size() + nodes_of(path));
-    auto place = nodes.end();
-    growth_.paths().for_each_arc(path, [&](ArcIndex arc) { *--place = network_.head(arc); });
-    *--place = growth_.paths().from(path);
-  }
-  PathNumber paths() const { return static_cast<PathNumber>(path_numbers_->paths().size()); }
-  // The number of nodes of all these paths together.
-  std::size_t path_nodes() const {
-    std::size_t nodes = 0;
-    for (const ArcPath& path : path_numbers_->paths()) nodes += nodes_of(path);
-    return nodes;
+  // The paths that `trees` numbered, as arrays of nodes.
+  FlatPaths paths(Observer& observer) const {
+    const auto& paths = path_numbers_->paths();
+    const auto size_of = [&](PathNumber number) { return nodes_of(paths[index(number)]); };
+    const auto write = [&](PathNumber number, NodeIndex* out) {
+      const ArcPath path = paths[index(number)];
+      NodeIndex* place = out + nodes_of(path);
+      growth_.paths().for_each_arc(path, [&](ArcIndex arc) { *--place = network_.head(arc); });
+      *--place = growth_.paths().from(path);
+    };
+    return flat_paths(static_cast<PathNumber>(paths.size()), size_of, write, observer);
   }
 
   const ForestCounters& counters() const { return counters_; }

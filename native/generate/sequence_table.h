@@ -32,8 +32,6 @@ class SequenceTable {
   }
 
   Number size() const { return static_cast<Number>(starts_.size() - 1); }
-  // The number of entries of all sequences together.
-  std::size_t entries() const { return entries_.size(); }
 
  private:
   static std::size_t hash(std::span<const std::int32_t> sequence) {
