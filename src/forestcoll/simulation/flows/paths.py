@@ -1,8 +1,9 @@
 """The paths between ranks that a schedule of flows uses, for the simulation of its program."""
 
+from forestcoll.lowering.pair_links import Pair
 from forestcoll.schedule.flows.expansion import flow_images
 from forestcoll.schedule.flows.value import FlowSchedule
-from forestcoll.simulation.program.paths import Pair, Paths
+from forestcoll.simulation.program.paths import Paths
 
 
 def paths_of_flows(schedule: FlowSchedule) -> Paths:
