@@ -342,8 +342,8 @@ class _Search:
                 changed, chunks=most, step_chunks=self._chunks_of_message(most, trees), instances=1, pieces=1
             )
         if name == "instances" and value > 1 and known == 1:
-            if self._has_high_trees:
-                most = self.counts[-1].chunks
+            most = self.counts[-1].chunks if self.counts else 0
+            if self._has_high_trees and most // value > chunks:
                 return replace(changed, chunks=most // value, step_chunks=max(1, 3 * SLOT * most // (8 * size)))
             halves = replace(changed, chunks=2 * chunks, step_chunks=2)
             return halves if self._divides(halves) else changed

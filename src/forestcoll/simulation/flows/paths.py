@@ -2,13 +2,13 @@
 
 from forestcoll.schedule.flows.expansion import flow_images
 from forestcoll.schedule.flows.value import FlowSchedule
-from forestcoll.simulation.program.paths import Pair, Paths
+from forestcoll.simulation.program.paths import Paths
 
 
 def paths_of_flows(schedule: FlowSchedule) -> Paths:
     """Return the routes of `schedule` as paths; a pair with several divides its data as the schedule does."""
     ranks = {node: rank for rank, node in enumerate(schedule.members)}
-    used: dict[Pair, dict[tuple[int, ...], float]] = {}
+    used: dict[tuple[int, int], dict[tuple[int, ...], float]] = {}
     for flow in flow_images(schedule):
         for path in flow.paths:
             if path[0] in ranks and path[-1] in ranks:
