@@ -42,3 +42,19 @@ def test_latencies_are_named_as_the_reason_of_a_slow_program() -> None:
     assert "without these times, it would reach 3" in reason
     refused = why_slow(replace(chosen, refused="it needs 172 steps, and 64 is the most"))
     assert refused == f"{reason}; of another program that was tried: it needs 172 steps, and 64 is the most"
+
+
+def test_instances_may_use_more_blocks_than_a_single_one() -> None:
+    schedule = generate("dgx-h100:boxes=2,gpus=4")  # a NIC has 50 GB/s, a block 38.7
+    given = {"chunks": 8, "pieces": 1, "step_chunks": 1}
+    chosen = best_program(schedule, "msccl-xml", aim=Aim(sizes=(10**9,)), given=given)
+    assert chosen.options.instances > 1
+    assert chosen.points[-1].algbw >= 0.95 * float(schedule.algbw)
+
+
+def test_of_programs_that_are_about_as_fast_the_one_for_small_sizes_is_chosen() -> None:
+    schedule = generate("dgx-a100:boxes=1", collective="broadcast", root=0)
+    both = [best_program(schedule, "mscclpp-json", aim=Aim(sizes=sizes)) for sizes in ((10**6, 10**9), (10**9,))]
+    small, large = (each.model.points((10**6, 10**9)) for each in both)
+    assert small[0].algbw >= large[0].algbw
+    assert small[1].algbw * 1.01 >= large[1].algbw

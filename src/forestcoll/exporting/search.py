@@ -1,16 +1,18 @@
 """The best program of a schedule for a runtime, by search with the simulator of programs.
 
 The search starts from the least number of chunks that loses little, and steps that move one message each. It changes
-one option at a time: the number of chunks, lanes, the chunks of a step, the bytes of a round, blocks, parallel
-instances, pieces. Fewer chunks lose more by rounding; smaller steps move through tall trees in less time, and need
-more steps. It keeps a change if the program becomes faster by more than `GAIN` in the simulator, and ends when the
-program is within `ENOUGH` of the schedule, or no change helps.
+one option at a time, with what has to change with it: the number of chunks, the bytes of a round, blocks, parallel
+instances, the chunks of a step, pieces, lanes. Fewer chunks lose more by rounding; more instances move more than a
+block can and hide overheads, and need more blocks; smaller messages move through tall trees in less time, and need more
+steps. It keeps a change if the program becomes faster by more than `GAIN` in the simulator, and begins with the first
+option again. It ends when the program is within `ENOUGH` of the schedule, or no change helps. Of the programs that are
+within `GAIN` of the fastest, it returns the one that is fastest at the smaller sizes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from math import ceil, log2
+from math import ceil, log2, prod
 from typing import Any
 
 from forestcoll.collective import Collective
@@ -54,8 +56,11 @@ LANES = (2,)
 SLOT = round_bytes_of(Target.MSCCL_XML, Options())
 """The bytes of the greatest message of MSCCL."""
 
-MOST_WORK = 250_000
-"""The search ends when it has simulated about this many instructions."""
+MOST_WORK = 2_000_000
+"""The search ends when it has simulated about this many instructions, which takes about ten seconds."""
+
+MAKING = 8
+"""Making an instruction takes as long as simulating so many."""
 
 _LOSSES = (Fraction(1, 300), Fraction(1, 60), Fraction(1, 25), Fraction(1, 12))
 """The losses by rounding for which the least number of chunks is tried."""
@@ -185,18 +190,24 @@ class _Search:
 
     def run(self) -> _Candidate:
         """Return the best candidate. Raises `NoSolutionError` if none fits."""
-        best = self._first()
-        improved = True
-        while improved and not self._is_enough(best):
-            improved = False
-            for name, values in self._choices(best.options):
-                if best.options.lanes is not None and name in {"instances", "pieces"}:
-                    continue  # lanes are parallel blocks already
-                found = self._better(best, name, values)
-                improved, best = improved or found is not best, found
-                if self._is_enough(best):
-                    return best
+        return self._best_of_small_sizes(self._fastest())
+
+    def _fastest(self) -> _Candidate:
+        best, before = self._first(), None
+        while best is not before and not self._is_enough(best):
+            before = best
+            for name, values in self._choices(best):
+                best = self._better(best, name, values)
+                if best is not before:
+                    break  # the values to try follow from the best options
         return best
+
+    def _best_of_small_sizes(self, fastest: _Candidate) -> _Candidate:
+        """Return the candidate that is fastest at the other sizes, of those about as fast as the fastest one."""
+        near = [each for each in self.known.values() if each is not None and each.algbw * GAIN >= fastest.algbw]
+        if not fastest.algbw or not self.aim.sizes[:-1]:
+            return fastest
+        return max(near, key=lambda each: prod(each.model.point(size).algbw for size in self.aim.sizes[:-1]))
 
     def _is_enough(self, best: _Candidate) -> bool:
         return not best.algbw or best.algbw >= ENOUGH * schedule_algbw(best.lowering)
@@ -255,24 +266,38 @@ class _Search:
             numbers = [start.chunks, *(count.chunks for count in reversed(self.counts))]
             yield from (replace(start, instances=each, chunks=chunks) for chunks in dict.fromkeys(numbers))
 
-    def _choices(self, best: Options) -> Iterator[tuple[str, Sequence[int]]]:
-        """Yield the options to vary, with their values."""
-        one_sided = self.target is Target.MSCCLPP_JSON
+    def _choices(self, best: _Candidate) -> Iterator[tuple[str, Sequence[int]]]:
+        """Yield the options to vary, with their values; `halves` are the chunks of steps of parallel instances."""
+        options, one_sided = best.options, self.target is Target.MSCCLPP_JSON
+        in_pieces = lowerer_for(self.schedule).in_pieces
         choices: dict[str, Sequence[int]] = {}
         choices["chunks"] = sorted({least_with(self.counts, loss).chunks for loss in _LOSSES}) if self.counts else ()
-        if one_sided and lowerer_for(self.schedule).in_pieces:
-            choices["round_bytes"] = (best.round_bytes // 4, best.round_bytes // 2, 4 * best.round_bytes)
-        if self.counts and not one_sided and not self.schedule.collective.has_root:
-            choices["lanes"] = LANES
+        if one_sided and in_pieces:
+            choices["round_bytes"] = (options.round_bytes // 4, options.round_bytes // 2, 4 * options.round_bytes)
+        if options.blocks is None:
+            choices["blocks"] = sorted({min(64, self._most_blocks()), self._most_blocks()})
+        more = [options.instances << power for power in range(1, 5) if options.instances << power <= MOST_INSTANCES]
+        choices["instances"] = [*more, options.instances // 2] if options.instances > 1 else more
         if self.counts and not one_sided:
-            known = best.step_chunks or 1
-            choices["step_chunks"] = [each for each in (known // 2, 2 * known, 4 * known) if each]
-        choices["blocks"] = sorted({min(64, self._most_blocks()), self._most_blocks()})
-        more = [best.instances << power for power in range(1, 5) if best.instances << power <= MOST_INSTANCES]
-        choices["instances"] = [*more, best.instances // 2] if best.instances > 1 else more
-        if not one_sided and lowerer_for(self.schedule).in_pieces:
-            choices["pieces"] = (4, 16, 64, 128)
+            known = options.step_chunks or 1
+            larger = [2 * known, 4 * known] if best.model.most_chunks >= known else []
+            choices["step_chunks"] = [each for each in (known // 2, *larger) if each]
+        if not one_sided and in_pieces:
+            choices["pieces"] = self._pieces(options)
+        if self.counts and not one_sided:
+            choices["halves"] = (2, 3) if in_pieces and options.step_chunks == 1 else ()
+            choices["lanes"] = LANES if not self.schedule.collective.has_root else ()
+        if options.lanes is not None:  # they are parallel blocks already
+            choices = {name: values for name, values in choices.items() if name in {"chunks", "blocks", "step_chunks"}}
+        if self.given.keys() & {"instances", "pieces", "step_chunks"}:
+            choices.pop("halves", None)
         yield from ((name, values) for name, values in choices.items() if name not in self.given and values)
+
+    def _pieces(self, options: Options) -> Sequence[int]:
+        """Return numbers of pieces with which messages are a half and a quarter of the greatest at the last size."""
+        chunks = (options.chunks or 1) * options.instances
+        greatest = self.aim.sizes[-1] * (options.step_chunks or 1) // (chunks * SLOT)
+        return [2 ** (max(1, greatest) - 1).bit_length() << power for power in (1, 2)]
 
     def _most_blocks(self) -> int:
         processors = self.machine.processors if self.machine else 104
@@ -281,34 +306,61 @@ class _Search:
     def _better(self, best: _Candidate, name: str, values: Sequence[int]) -> _Candidate:
         """Return the best candidate with one of these values of an option, or `best`."""
         for value in values:
-            found = self._evaluate(self._changed(best.options, name, value))
+            changed = self._changed(best.options, name, value)
+            tried = [self._evaluate(each) for each in changed if not self._grows_too_long(best, each)]
+            found = max((each for each in tried if each is not None), key=lambda each: each.algbw, default=None)
             if found is not None and found.algbw > GAIN * best.algbw:
                 best = found
             elif name == "instances" or (found is None and name == "pieces"):
                 break  # more do not help or do not fit either
+            if found is not None and name == "halves":
+                break  # larger steps are for programs with too many
         return best
 
-    def _changed(self, options: Options, name: str, value: int) -> Options:
-        """Return the options with another value of one of them, and what has to change with it.
+    def _changed(self, options: Options, name: str, value: int) -> Iterator[Options]:
+        """Yield options with another value of one of them, and what has to change with it.
 
-        Messages keep their sizes if the number of chunks changes. Instances need steps of two chunks, so that the first
-        messages of an instance can be halves. Lanes need small messages in one round, because blocks continue the work
-        of others within a round.
+        Messages keep their sizes if the number of chunks changes. Instances need more blocks, and steps of two chunks,
+        so that the first messages of an instance can be halves. Instances that share a link take longer for a message,
+        so `halves` also makes messages smaller. Lanes need small messages in one round, because blocks continue the
+        work of others within a round. In one-sided programs, trees have blocks of their own if there are enough, so
+        the best number of instances depends on the number of blocks.
         """
-        change: dict[str, Any] = {name: value}
-        changed = replace(options, **change)
         chunks, known = options.chunks, options.step_chunks
+        if name == "halves":
+            halves = replace(options, instances=max(2, options.instances), blocks=self._blocks(), step_chunks=value)
+            yield replace(halves, pieces=max(value * options.pieces, self._pieces(halves)[0]))
+            return
+        one_sided = self.target is Target.MSCCLPP_JSON
+        if one_sided and name == "blocks" and "instances" not in self.given:
+            yield from (replace(options, blocks=value, instances=1 << power) for power in range(5))
+            return
+        change: dict[str, Any] = {name: value}
+        if name == "instances" and not one_sided:
+            change["blocks"] = self._blocks()
+        changed = replace(options, **change)
         if known is None or chunks is None or self.given.keys() & {"chunks", "step_chunks"}:
-            return changed
-        if name == "chunks":
-            return replace(changed, step_chunks=max(1, known * value // chunks))
-        if name == "lanes":
+            yield changed
+        elif name == "chunks":
+            yield replace(changed, step_chunks=max(1, known * value // chunks))
+        elif name == "lanes":
             rounds = (each.chunks for each in self.counts if each.chunks * SLOT >= self.aim.sizes[-1])
-            return replace(changed, chunks=next(rounds, chunks), step_chunks=1, instances=1, pieces=1)
-        if name == "instances" and value > 1 and known == 1:
-            halves = replace(changed, chunks=2 * chunks, step_chunks=2)
-            return halves if self._divides(halves) else changed
-        return changed
+            yield replace(changed, chunks=next(rounds, chunks), step_chunks=1, instances=1, pieces=1)
+        else:
+            yield changed
+            if name == "instances" and value > 1 and known == 1 and "pieces" not in self.given:
+                yield replace(changed, pieces=2 * options.pieces, step_chunks=2)
+
+    def _blocks(self) -> int:
+        """Return the most blocks for parallel instances."""
+        return int(self.given.get("blocks", self._most_blocks()))
+
+    def _grows_too_long(self, best: _Candidate, changed: Options) -> bool:
+        """Return whether more pieces or instances of a program of messages cannot be simulated."""
+        if self.target is Target.MSCCLPP_JSON or changed.lanes is not None:
+            return False
+        before, after = (Fraction(each.scale, each.step_chunks or 1) for each in (best.options, changed))
+        return best.model.length * after > TOO_MANY_INSTRUCTIONS * before
 
     def _evaluate(self, options: Options) -> _Candidate | None:
         skipped = self.work > MOST_WORK or self._is_too_long(options)
@@ -319,12 +371,14 @@ class _Search:
         return self.known[options]
 
     def _is_too_long(self, options: Options) -> bool:
-        """Return whether a program cannot be simulated even if each root has only one tree; it could not be chosen."""
+        """Return whether a program cannot be simulated, by the number of its trees; it could not be chosen."""
         if not isinstance(self.schedule, TreeSchedule):
             return False
         ranks = len(self.schedule.members)
-        trees = len(self.schedule.phases) * (1 if self.schedule.collective.has_root else ranks)
-        copies = options.instances if self.target is Target.MSCCLPP_JSON else options.scale
+        least = len(self.schedule.phases) * (1 if self.schedule.collective.has_root else ranks)
+        trees = next((each.trees for each in self.counts if each.chunks == options.chunks), least)
+        one_sided = self.target is Target.MSCCLPP_JSON
+        copies = options.instances if one_sided else options.scale // (options.step_chunks or 1)
         return 2 * (ranks - 1) * trees * copies > TOO_MANY_INSTRUCTIONS
 
     def _divides(self, options: Options) -> bool:
@@ -355,7 +409,7 @@ class _Search:
         )
         before = model.work
         algbw = model.point(self.aim.sizes[-1]).algbw if model.can_be_simulated else 0.0
-        self.work += model.work - before
+        self.work += model.work - before + MAKING * model.length
         return _Candidate(options, lowering, model, algbw)
 
     def _model_of(self, program: Program, round_bytes: int) -> RoundModel | None:
