@@ -12,7 +12,7 @@ within `GAIN` of the fastest, it returns the one that is fastest at the smaller 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from math import ceil, log2, prod
+from math import ceil, inf, log2, prod
 from typing import Any
 
 from forestcoll.collective import Collective
@@ -236,15 +236,17 @@ class _Search:
     def _instances(self) -> int:
         """Return the least power of two of blocks that together move as much as the links of a rank.
 
-        For a large network it is less, so that the program can be simulated.
+        A block sends over one link at a time. For a large network it is less, so that the program can be simulated.
         """
-        if self.costs.block_gbps is None or not lowerer_for(self.schedule).in_pieces:
+        if not lowerer_for(self.schedule).in_pieces:
             return 1
-        topology = self.schedule.topology
-        sent: dict[int, float] = {}
+        topology, members = self.schedule.topology, set(self.schedule.members)
+        sent: dict[int, list[float]] = {member: [0.0] for member in members}
         for link, bandwidth in zip(topology.links, bytes_per_second(topology).tolist(), strict=True):
-            sent[link.source] = sent.get(link.source, 0.0) + bandwidth
-        blocks = max(sent[member] for member in self.schedule.members) / (self.costs.block_gbps * 1e9)
+            if link.source in members:
+                sent[link.source].append(bandwidth)
+        block = inf if self.costs.block_gbps is None else self.costs.block_gbps * 1e9
+        blocks = max(sum(each) / min(block, max(each)) for each in sent.values() if max(each))
         simulated = TOO_MANY_INSTRUCTIONS // max(1, least_instructions(self.schedule))
         return int(min(MOST_INSTANCES, 2 ** ceil(log2(max(1.0, blocks))), 1 << max(1, simulated).bit_length() - 1))
 
