@@ -204,10 +204,14 @@ class _Search:
 
     def _best_of_small_sizes(self, fastest: _Candidate) -> _Candidate:
         """Return the candidate that is fastest at the other sizes, of those about as fast as the fastest one."""
-        near = [each for each in self.known.values() if each is not None and each.algbw * GAIN >= fastest.algbw]
-        if not fastest.algbw or not self.aim.sizes[:-1]:
+        best, sizes = fastest, self.aim.sizes[:-1]
+        if not fastest.algbw or not sizes:
             return fastest
-        return max(near, key=lambda each: prod(each.model.point(size).algbw for size in self.aim.sizes[:-1]))
+        for each in self.known.values():
+            if each is not None and each.algbw * GAIN >= fastest.algbw:
+                faster = prod(each.model.point(size).algbw / best.model.point(size).algbw for size in sizes)
+                best = each if faster > GAIN else best
+        return best
 
     def _is_enough(self, best: _Candidate) -> bool:
         return not best.algbw or best.algbw >= ENOUGH * schedule_algbw(best.lowering)
