@@ -58,3 +58,19 @@ def test_the_chunks_of_an_all_to_all_can_be_given() -> None:
     chosen = best_program(generate_flows("torus:dims=4x4"), "mscclpp-json", given={"chunks": 192})
     assert chosen.options.chunks == 192
     assert chosen.lowering.loss == 0
+
+
+def test_instances_may_use_more_blocks_than_a_single_one() -> None:
+    schedule = generate("dgx-h100:boxes=2,gpus=4")  # a NIC has 50 GB/s, a block 38.7
+    given = {"chunks": 8, "pieces": 1, "step_chunks": 1}
+    chosen = best_program(schedule, "msccl-xml", aim=Aim(sizes=(10**9,)), given=given)
+    assert chosen.options.instances > 1
+    assert chosen.points[-1].algbw >= 0.95 * float(schedule.algbw)
+
+
+def test_of_programs_that_are_about_as_fast_the_one_for_small_sizes_is_chosen() -> None:
+    schedule = generate("dgx-a100:boxes=1", collective="broadcast", root=0)
+    both = [best_program(schedule, "mscclpp-json", aim=Aim(sizes=sizes)) for sizes in ((10**6, 10**9), (10**9,))]
+    small, large = (each.model.points((10**6, 10**9)) for each in both)
+    assert small[0].algbw >= large[0].algbw
+    assert small[1].algbw * 1.01 >= large[1].algbw

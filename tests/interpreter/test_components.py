@@ -9,6 +9,7 @@ from mutations import MUTATIONS
 from small_programs import exchange, put
 
 from forestcoll import generate
+from forestcoll.errors import InputError
 from forestcoll.interpreter.components import components_of, whole
 from forestcoll.interpreter.execution import fault_in_components
 from forestcoll.interpreter.memory import Memory
@@ -65,3 +66,10 @@ def test_components_are_right_if_the_whole_is(mutate: Callable[[Program], Iterat
             assert (fault_in_components(run, components_of(run)) is None) == (
                 fault_in_components(run, [whole(run)]) is None
             )
+
+
+def test_the_order_of_too_many_blocks_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("forestcoll.interpreter.clocks.MOST_ACTORS", 3)
+    run = run_of(one_sided("allgather"))
+    with pytest.raises(InputError, match=r"thread blocks, helpers and ranks .*; at most 3 can be checked"):
+        fault_in_components(run, components_of(run))

@@ -329,3 +329,30 @@ def test_a_tree_with_too_many_parts_for_the_steps_of_a_block_is_sent_by_blocks_t
     assert [len(block.instructions) for block in blocks] == [7, 7, 6]
     waits = [[(each.block, each.instruction) for each in block.instructions[0].after] for block in blocks]
     assert waits == [[], [(0, 6)], [(1, 6)]]
+
+
+def test_each_edge_of_the_trees_of_one_root_has_its_own_blocks() -> None:
+    schedule = schedule_of("dgx-a100:boxes=2,gpus=4", Collective.BROADCAST, root=0)
+    program = lowered(schedule, chunks=4, placement=Placement.IN_PLACE).program
+    sent = [
+        sum(place.count for each in block.instructions for place in each.targets if isinstance(place, Message))
+        for rank in program.ranks
+        for block in rank.blocks
+    ]
+    edges = sum(len(list(tree.routes)) for phase in expanded(schedule).phases for tree in phase)
+    assert Counter(sent)[1] == edges == len(program.channels)
+
+
+def test_steps_may_move_several_pieces() -> None:
+    schedule = schedule_of("ring:nodes=4")
+    program = lowered(schedule, chunks=4, pieces=8, step_chunks=2, placement=Placement.IN_PLACE).program
+    assert program.chunks == 4 * 8
+    assert {each.count for *_, each in program.instructions()} == {2}
+
+
+def test_one_sided_trees_have_blocks_of_their_own_if_blocks_are_requested() -> None:
+    schedule = schedule_of("dgx-a100:boxes=2,gpus=4", Collective.REDUCE_SCATTER)
+    options: dict[str, Any] = {"style": Style.ONE_SIDED, "placement": Placement.OUT_OF_PLACE, "chunks": 8}
+    few, many = (lowered(schedule, blocks=most, **options).program for most in (None, 8))
+    assert (blocks(few), blocks(many)) == (2, 8)
+    assert check(many).ok

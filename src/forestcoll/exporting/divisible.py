@@ -25,10 +25,12 @@ class Count:
     Attributes:
         chunks: the number of chunks.
         loss: the part of the algbw of the schedule that is lost by rounding shares.
+        trees: the number of trees that carry data.
     """
 
     chunks: int
     loss: Fraction
+    trees: int
 
 
 def counts_for(schedule: TreeSchedule, most: int) -> tuple[Count, ...]:
@@ -50,7 +52,9 @@ def counts_for(schedule: TreeSchedule, most: int) -> tuple[Count, ...]:
 def _counts(schedule: TreeSchedule, unit: int, most: int) -> Iterator[Count]:
     chunks, grids = unit, Grids(schedule)
     while chunks <= most:
-        count = Count(chunks, 1 - achieved(schedule, grids.best(chunks)) / schedule.algbw)
+        grid = grids.best(chunks)
+        trees = sum(each > 0 for phase in grid.trees for each in phase)
+        count = Count(chunks, 1 - achieved(schedule, grid) / schedule.algbw, trees)
         yield count
         if not count.loss:
             return

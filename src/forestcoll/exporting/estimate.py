@@ -40,7 +40,7 @@ PRICES = {
     Target.ASTRA_SIM: Price(60e-6, 600, 75),
     Target.GOAL: Price(80e-6, 2000, 85),
     Target.MSCCL_XML: Price(40e-6, 1700, 120),
-    Target.MSCCLPP_JSON: Price(250e-6, 4000, 80),
+    Target.MSCCLPP_JSON: Price(65e-6, 900, 85),
 }
 """The price of an instruction in each format."""
 

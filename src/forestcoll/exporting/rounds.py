@@ -86,7 +86,12 @@ class RoundModel:
     @property
     def can_be_simulated(self) -> bool:
         """Return whether the program is short enough to be simulated."""
-        return self._length(None) <= TOO_MANY_INSTRUCTIONS
+        return self.length <= TOO_MANY_INSTRUCTIONS
+
+    @property
+    def length(self) -> int:
+        """Return the number of instructions of a round."""
+        return self._length(None)
 
     @property
     def work(self) -> int:
@@ -134,9 +139,10 @@ class RoundModel:
         if not self.slices:
             return _Messages(rounds, 1, 0)
         chunks = max(1, int(self.round_bytes / max(chunk, 1)))
-        slices = max(1, min(self.slices, int(min(chunks, self._count) * min(chunk, self.round_bytes) / LEAST_SLICE)))
-        messages = _Messages(rounds, min(chunks, self._count), slices)
-        while self._length(messages) > MOST_MESSAGES and (messages.slices > 1 or messages.chunks < self._count):
+        chunks = min(chunks, self.most_chunks)
+        slices = max(1, min(self.slices, int(chunks * min(chunk, self.round_bytes) / LEAST_SLICE)))
+        messages = _Messages(rounds, chunks, slices)
+        while self._length(messages) > MOST_MESSAGES and (messages.slices > 1 or messages.chunks < self.most_chunks):
             more = messages.chunks if messages.slices > 1 else 2 * messages.chunks
             messages = messages._replace(chunks=more, slices=1)
         return messages
@@ -147,7 +153,7 @@ class RoundModel:
         return Counter(each.count for _, _, _, each in self.program.instructions())
 
     @property
-    def _count(self) -> int:
+    def most_chunks(self) -> int:
         """The most chunks that an instruction moves."""
         return max(1, *self._counts)
 

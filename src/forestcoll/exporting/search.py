@@ -1,17 +1,19 @@
 """The best program of a schedule for a runtime, by search with the simulator of programs.
 
 The search starts from the least number of chunks that loses little, and steps that move one message each. It changes
-one option at a time: the number of chunks, lanes (first, if trees are high), the chunks of a step, the bytes of a
-round, blocks, parallel instances, pieces. Fewer chunks lose more by rounding; smaller steps move through tall trees in
-less time, and need more steps. It keeps a change if the program becomes faster by more than `GAIN` in the simulator,
-and ends when the program is within `ENOUGH` of the schedule, or no change helps.
+one option at a time, with what has to change with it: lanes (first, if trees are high), the number of chunks, the bytes
+of a round, blocks, parallel instances, the chunks of a step, pieces. Fewer chunks lose more by rounding; more instances
+move more than a block can and hide overheads, and need more blocks; smaller messages move through tall trees in less
+time, and need more steps. It keeps a change if the program becomes faster by more than `GAIN` in the simulator, and
+begins with the first option again. It ends when the program is within `ENOUGH` of the schedule, or no change helps. Of
+the programs that are within `GAIN` of the fastest, it returns the one that is fastest at the smaller sizes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from math import ceil, log2
+from math import ceil, inf, log2, prod
 from typing import Any
 
 from forestcoll.collective import Collective
@@ -63,8 +65,11 @@ HIGH = 4
 SLOT = round_bytes_of(Target.MSCCL_XML, Options())
 """The bytes of the greatest message of MSCCL."""
 
-MOST_WORK = 250_000
-"""The search ends when it has simulated about this many instructions."""
+MOST_WORK = 2_000_000
+"""The search ends when it has simulated about this many instructions, which takes about ten seconds."""
+
+MAKING = 8
+"""Making an instruction takes as long as simulating so many."""
 
 _LOSSES = (Fraction(1, 300), Fraction(1, 60), Fraction(1, 25), Fraction(1, 12))
 """The losses by rounding for which the least number of chunks is tried."""
@@ -194,20 +199,27 @@ class _Search:
 
     def run(self) -> _Candidate:
         """Return the best candidate. Raises `NoSolutionError` if none fits."""
-        best = self._first()
-        improved = True
-        while improved and not self._is_enough(best):
-            improved = False
-            for name, values in self._choices(best.options):
-                if best.options.lanes is not None and name in {"instances", "pieces"}:
-                    continue  # lanes are parallel blocks already
-                found = self._better(best, name, values)
-                has_changed = found is not best
-                improved, best = improved or has_changed, found
-                if self._is_enough(best):
-                    return best
-                if has_changed and best.options.lanes is not None:
-                    break  # other values of the options are good for lanes
+        return self._best_of_small_sizes(self._fastest())
+
+    def _fastest(self) -> _Candidate:
+        best, before = self._first(), None
+        while best is not before and not self._is_enough(best):
+            before = best
+            for name, values in self._choices(best):
+                best = self._better(best, name, values)
+                if best is not before:
+                    break  # the values to try follow from the best options
+        return best
+
+    def _best_of_small_sizes(self, fastest: _Candidate) -> _Candidate:
+        """Return the candidate that is fastest at the other sizes, of those about as fast as the fastest one."""
+        best, sizes = fastest, self.aim.sizes[:-1]
+        if not fastest.algbw or not sizes:
+            return fastest
+        for each in self.known.values():
+            if each is not None and each.algbw * GAIN >= fastest.algbw:
+                faster = prod(each.model.point(size).algbw / best.model.point(size).algbw for size in sizes)
+                best = each if faster > GAIN else best
         return best
 
     def _is_enough(self, best: _Candidate) -> bool:
@@ -240,15 +252,18 @@ class _Search:
     def _instances(self) -> int:
         """Return the least power of two of blocks that together move as much as the links of a rank.
 
-        For a large network it is less, so that the program can be simulated. Flows have blocks for each pair of ranks.
+        A block sends over one link at a time. For a large network it is less, so that the program can be simulated.
+        Flows have blocks for each pair of ranks.
         """
-        if self.costs.block_gbps is None or not isinstance(self.schedule, TreeSchedule):
+        if not isinstance(self.schedule, TreeSchedule):
             return 1
-        topology = self.schedule.topology
-        sent: dict[int, float] = {}
+        topology, members = self.schedule.topology, set(self.schedule.members)
+        sent: dict[int, list[float]] = {member: [0.0] for member in members}
         for link, bandwidth in zip(topology.links, bytes_per_second(topology).tolist(), strict=True):
-            sent[link.source] = sent.get(link.source, 0.0) + bandwidth
-        blocks = max(sent[member] for member in self.schedule.members) / (self.costs.block_gbps * 1e9)
+            if link.source in members:
+                sent[link.source].append(bandwidth)
+        block = inf if self.costs.block_gbps is None else self.costs.block_gbps * 1e9
+        blocks = max(sum(each) / min(block, max(each)) for each in sent.values() if max(each))
         simulated = TOO_MANY_INSTRUCTIONS // max(1, least_instructions(self.schedule))
         return int(min(MOST_INSTANCES, 2 ** ceil(log2(max(1.0, blocks))), 1 << max(1, simulated).bit_length() - 1))
 
@@ -271,32 +286,56 @@ class _Search:
             numbers = [start.chunks, *(count.chunks for count in reversed(self.counts))]
             yield from (replace(start, instances=each, chunks=chunks) for chunks in dict.fromkeys(numbers))
 
-    def _choices(self, best: Options) -> Iterator[tuple[str, Sequence[int]]]:
-        """Yield the options to vary, with their values."""
-        one_sided = self.target is Target.MSCCLPP_JSON
+    def _choices(self, best: _Candidate) -> Iterator[tuple[str, Sequence[int]]]:
+        """Yield the options to vary, with their values; `halves` are the chunks of steps of parallel instances."""
+        options, one_sided = best.options, self.target is Target.MSCCLPP_JSON
+        in_pieces = lowerer_for(self.schedule).in_pieces
         choices: dict[str, Sequence[int]] = {}
         if self._has_lanes and self._has_high_trees:
             choices["lanes"] = LANES
-        losses = _LOSSES if best.lanes is None else _LOSSES[:2]
+        losses = _LOSSES if options.lanes is None else _LOSSES[:2]
         choices["chunks"] = sorted({least_with(self.counts, loss).chunks for loss in losses}) if self.counts else ()
-        if one_sided and lowerer_for(self.schedule).in_pieces:
-            choices["round_bytes"] = (best.round_bytes // 4, best.round_bytes // 2, 4 * best.round_bytes)
+        if one_sided and in_pieces:
+            choices["round_bytes"] = (options.round_bytes // 4, options.round_bytes // 2, 4 * options.round_bytes)
+        if options.blocks is None:
+            choices["blocks"] = sorted({min(64, self._most_blocks()), self._most_blocks()})
+        more = [options.instances << power for power in range(1, 5) if options.instances << power <= MOST_INSTANCES]
+        choices["instances"] = [*more, options.instances // 2] if options.instances > 1 else more
+        if self.counts and not one_sided:
+            choices["step_chunks"] = self._step_chunks(best)
+        if not one_sided and in_pieces:
+            choices["pieces"] = self._pieces(options)
+        if self.counts and not one_sided:
+            choices["halves"] = (2, 3) if in_pieces and options.step_chunks == 1 else ()
         if self._has_lanes:
             choices.setdefault("lanes", LANES)
-        if self.counts and not one_sided:
-            known = best.step_chunks or 1
-            factors = (Fraction(1, 2), 2, 4) if best.lanes is None else (Fraction(3, 4), Fraction(1, 2), 2)
-            choices["step_chunks"] = [int(known * each) for each in factors if known * each >= 1]
-        choices["blocks"] = sorted({min(64, self._most_blocks()), self._most_blocks()})
-        more = [best.instances << power for power in range(1, 5) if best.instances << power <= MOST_INSTANCES]
-        choices["instances"] = [*more, best.instances // 2] if best.instances > 1 else more
-        if not one_sided and lowerer_for(self.schedule).in_pieces:
-            choices["pieces"] = (4, 16, 64, 128)
+        if options.lanes is not None:  # they are parallel blocks already
+            choices = {name: values for name, values in choices.items() if name in {"chunks", "blocks", "step_chunks"}}
+        if self.given.keys() & {"instances", "pieces", "step_chunks"}:
+            choices.pop("halves", None)
         yield from ((name, values) for name, values in choices.items() if name not in self.given and values)
+
+    def _pieces(self, options: Options) -> Sequence[int]:
+        """Return numbers of pieces with which messages are a half and a quarter of the greatest at the last size."""
+        chunks = (options.chunks or 1) * options.instances
+        greatest = self.aim.sizes[-1] * (options.step_chunks or 1) // (chunks * SLOT)
+        return [2 ** (max(1, greatest) - 1).bit_length() << power for power in (1, 2)]
+
+    def _step_chunks(self, best: _Candidate) -> Sequence[int]:
+        """Return numbers of chunks of a step; larger ones only if there are steps with so many."""
+        known = best.options.step_chunks or 1
+        if best.options.lanes is not None:
+            return [each for each in (known * 3 // 4, known // 2, known * 2) if each]
+        larger = [2 * known, 4 * known] if best.model.most_chunks >= known else []
+        return [each for each in (known // 2, *larger) if each]
 
     @property
     def _has_lanes(self) -> bool:
         return bool(self.counts) and self.target is not Target.MSCCLPP_JSON and not self.schedule.collective.has_root
+
+    @property
+    def _most_chunks(self) -> int:
+        return self.counts[-1].chunks if self.counts else 0
 
     @property
     def _has_high_trees(self) -> bool:
@@ -313,41 +352,66 @@ class _Search:
     def _better(self, best: _Candidate, name: str, values: Sequence[int]) -> _Candidate:
         """Return the best candidate with one of these values of an option, or `best`."""
         for value in values:
-            found = self._evaluate(self._changed(best.options, name, value))
+            changed = self._changed(best.options, name, value)
+            tried = [self._evaluate(each) for each in changed if not self._grows_too_long(best, each)]
+            found = max((each for each in tried if each is not None), key=lambda each: each.algbw, default=None)
             if found is not None and found.algbw > GAIN * best.algbw:
                 best = found
             elif name == "instances" or (found is None and name == "pieces"):
                 break  # more do not help or do not fit either
+            if found is not None and name == "halves":
+                break  # larger steps are for programs with too many
         return best
 
-    def _changed(self, options: Options, name: str, value: int) -> Options:
-        """Return the options with another value of one of them, and what has to change with it.
+    def _changed(self, options: Options, name: str, value: int) -> Iterator[Options]:
+        """Yield options with another value of one of them, and what has to change with it.
 
-        Messages keep their sizes if the number of chunks changes. Instances need steps of two chunks, so that the first
-        messages of an instance can be halves; in high trees messages have 3/8 of a slot, because they wait in each
-        rank. Lanes need small messages in one round, because blocks continue the work of others within a round, and
-        little rounding.
+        Messages keep their sizes if the number of chunks changes. Instances need more blocks, and steps of two chunks,
+        so that the first messages of an instance can be halves; in high trees messages have 3/8 of a slot, because they
+        wait in each rank. Instances that share a link take longer for a message, so `halves` also makes messages
+        smaller. Lanes need small messages in one round, because blocks continue the work of others within a round, and
+        little rounding. In one-sided programs, trees have blocks of their own if there are enough, so the best number
+        of instances depends on the number of blocks.
         """
-        change: dict[str, Any] = {name: value}
-        changed = replace(options, **change)
         chunks, known = options.chunks, options.step_chunks
+        if name == "halves":
+            halves = replace(options, instances=max(2, options.instances), blocks=self._blocks(), step_chunks=value)
+            yield replace(halves, pieces=max(value * options.pieces, self._pieces(halves)[0]))
+            return
+        one_sided = self.target is Target.MSCCLPP_JSON
+        if one_sided and name == "blocks" and "instances" not in self.given:
+            yield from (replace(options, blocks=value, instances=1 << power) for power in range(5))
+            return
+        change: dict[str, Any] = {name: value}
+        if name == "instances" and not one_sided and isinstance(self.schedule, TreeSchedule):
+            change["blocks"] = self._blocks()
+        changed = replace(options, **change)
         if known is None or chunks is None or self.given.keys() & {"chunks", "step_chunks"}:
-            return changed
-        size = self.aim.sizes[-1]
-        if name == "chunks":
-            return replace(changed, step_chunks=ceil(known * value / chunks))
-        if name == "lanes":
-            most, trees = self.counts[-1].chunks, self._shape.trees if self._shape else 0
-            return replace(
-                changed, chunks=most, step_chunks=self._chunks_of_message(most, trees), instances=1, pieces=1
-            )
-        if name == "instances" and value > 1 and known == 1:
-            most = self.counts[-1].chunks if self.counts else 0
-            if self._has_high_trees and most // value > chunks:
-                return replace(changed, chunks=most // value, step_chunks=max(1, 3 * SLOT * most // (8 * size)))
-            halves = replace(changed, chunks=2 * chunks, step_chunks=2)
-            return halves if self._divides(halves) else changed
-        return changed
+            yield changed
+        elif name == "chunks":
+            yield replace(changed, step_chunks=ceil(known * value / chunks))
+        elif name == "lanes":
+            trees = self._shape.trees if self._shape else 0
+            step = self._chunks_of_message(self._most_chunks, trees)
+            yield replace(changed, chunks=self._most_chunks, step_chunks=step, instances=1, pieces=1)
+        elif name == "instances" and value > known == 1 and self._has_high_trees and chunks * value < self._most_chunks:
+            small = max(1, 3 * SLOT * self._most_chunks // (8 * self.aim.sizes[-1]))
+            yield replace(changed, chunks=self._most_chunks // value, step_chunks=small)
+        else:
+            yield changed
+            if name == "instances" and value > 1 and known == 1 and "pieces" not in self.given:
+                yield replace(changed, pieces=2 * options.pieces, step_chunks=2)
+
+    def _blocks(self) -> int:
+        """Return the most blocks for parallel instances."""
+        return int(self.given.get("blocks", self._most_blocks()))
+
+    def _grows_too_long(self, best: _Candidate, changed: Options) -> bool:
+        """Return whether more pieces or instances of a program of messages cannot be simulated."""
+        if self.target is Target.MSCCLPP_JSON or changed.lanes is not None:
+            return False
+        before, after = (Fraction(each.scale, each.step_chunks or 1) for each in (best.options, changed))
+        return best.model.length * after > TOO_MANY_INSTRUCTIONS * before
 
     def _evaluate(self, options: Options) -> _Candidate | None:
         skipped = self.work > MOST_WORK or self._is_too_long(options)
@@ -358,13 +422,15 @@ class _Search:
         return self.known[options]
 
     def _is_too_long(self, options: Options) -> bool:
-        """Return whether a program cannot be simulated even with one tree for each root, or one flow for each pair."""
+        """Return whether a program cannot be simulated, by the number of its trees or flows; it could not be chosen."""
         if not isinstance(self.schedule, TreeSchedule | FlowSchedule):
             return False
         ranks = len(self.schedule.members)
         phases = len(self.schedule.phases) if isinstance(self.schedule, TreeSchedule) else 1
-        trees = phases * (1 if self.schedule.collective.has_root else ranks)
-        copies = options.instances if self.target is Target.MSCCLPP_JSON else options.scale
+        least = phases * (1 if self.schedule.collective.has_root else ranks)
+        trees = next((each.trees for each in self.counts if each.chunks == options.chunks), least)
+        one_sided = self.target is Target.MSCCLPP_JSON
+        copies = options.instances if one_sided else options.scale // (options.step_chunks or 1)
         return 2 * (ranks - 1) * trees * copies > TOO_MANY_INSTRUCTIONS
 
     def _divides(self, options: Options) -> bool:
@@ -397,7 +463,7 @@ class _Search:
         )
         before = model.work
         algbw = model.point(self.aim.sizes[-1]).algbw if model.can_be_simulated else 0.0
-        self.work += model.work - before
+        self.work += model.work - before + MAKING * model.length
         return _Candidate(options, lowering, model, algbw)
 
     def _model_of(self, program: Program, round_bytes: int) -> RoundModel | None:

@@ -11,23 +11,37 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.errors import InputError
 from forestcoll.interpreter.components import Component
 from forestcoll.program import Program
 
 Row: TypeAlias = npt.NDArray[np.signedinteger[Any]]
 
 
+MOST_ACTORS = 40_000
+"""The most actors of a component; its rows take about 3 GB."""
+
+
 class Clocks:
     """The rows of all actors of a component: first blocks, by their `numbers`, then helpers, then starts of ranks."""
 
     def __init__(self, program: Program, component: Component) -> None:
-        """Start before the first instruction of a component: the start of a rank is before all blocks of the rank."""
+        """Start before the first instruction of a component: the start of a rank is before all blocks of the rank.
+
+        Raises:
+            InputError: the component has too many actors.
+        """
         owners, ports = [rank for rank, _ in component.blocks], component.ports
         self.numbers = {block: number for number, block in enumerate(component.blocks)}
         self.helpers = {number: len(owners) + place for place, number in enumerate(ports)}
         owners += [program.channels[number].source for number in ports]
         self.first_start = len(owners)
         size = self.first_start + len(program.ranks)
+        if size > MOST_ACTORS:
+            raise InputError(
+                f"{program.name}: has {size} thread blocks, helpers and ranks whose order is not simple enough to be "
+                f"proven quickly; at most {MOST_ACTORS} can be checked then; check a program of fewer ranks"
+            )
         # no clock exceeds twice the length of the longest block: its own ticks, and those of a helper
         longest = max((len(block.instructions) for rank in program.ranks for block in rank.blocks), default=0)
         self.dtype: type[np.signedinteger[Any]] = np.int16 if 2 * longest + 2 < 2**15 else np.int32

@@ -96,7 +96,8 @@ def parts_of(flow: Flow, options: Options, most: int | None) -> Iterator[Flow]:
     """Yield the parts of a tree for instances and pieces; none has more than `most` chunks."""
     for instance, copy in enumerate(flow.split(options.instances)):
         parts: list[Flow] = []
-        for piece, whole in enumerate(copy.split(options.pieces)):
+        pieces = options.pieces if options.style is Style.ONE_SIDED or options.step_chunks is None else 1
+        for piece, whole in enumerate(copy.split(pieces)):
             numbered = replace(whole, instance=instance, piece=piece)
             parts += numbered.split(1 if most is None else -(-numbered.count // most))
         if options.step_chunks is not None and len(parts) >= 2 * options.instances:

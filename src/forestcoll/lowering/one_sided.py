@@ -98,10 +98,11 @@ def _check_packets(layout: Layout, *, packets: bool) -> None:
 
 
 def _placed(puts: Puts, cells: Sequence[Cell], limits: Limits) -> list[list[Cell]] | Excess:
-    """Distribute the cells over blocks: each to the first block with space for it in which no rank waits for another.
+    """Distribute the cells over blocks.
 
     A rank that has children in two cells of a block would do one after the other, so such cells get different blocks.
-    If there are no more blocks, they share one.
+    If there are no more blocks, they share one. With `Options.blocks`, cells get different blocks as long as there are
+    some: the sends of a rank to the roots of several cells would also be done one after the other.
     """
     wanted = puts.layout.options.blocks
     most = limits.blocks if wanted is None else min(wanted, limits.blocks or wanted)
@@ -112,7 +113,8 @@ def _placed(puts: Puts, cells: Sequence[Cell], limits: Limits) -> list[list[Cell
     for cell in cells:
         needs = needs_of(cell)
         free = [each for each in rooms if not each.inner & cell.inner]
-        order = [*free, *([] if len(rooms) < comfortable else sorted(rooms, key=lambda each: len(each.cells)))]
+        full = len(rooms) >= comfortable
+        order = [] if wanted and not full else [*free, *(sorted(rooms, key=_Number.size) if full else ())]
         chosen = next((each for each in order if not each.is_full(needs) and each.excess(needs) is None), None)
         if chosen is None:
             chosen = _Number(limits, np.zeros(ranks, dtype=np.int64))
@@ -213,6 +215,10 @@ class _Number:
     inner: set[int] = field(default_factory=set)
     peers: dict[int, frozenset[Peer]] = field(default_factory=dict)
     buffers: dict[int, frozenset[Reached]] = field(default_factory=dict)
+
+    def size(self) -> int:
+        """Return the number of cells."""
+        return len(self.cells)
 
     def is_full(self, needs: _Needs) -> bool:
         """Return whether a cell with these needs has too many operations, even without those at the ends of blocks."""

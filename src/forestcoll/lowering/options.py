@@ -47,7 +47,8 @@ class Options:
             same time; they take turns, in the order of a timetable. None for blocks by the depth in trees.
         instances: the number of parallel copies of the program, each on its part of the data.
         blocks: the most thread blocks of a rank; None for at most `COMFORTABLE_BLOCKS` if the program fits them,
-            else as many as the target allows.
+            else as many as the target allows. One-sided programs use all blocks that are requested, if they have as
+            many trees, and as few as possible otherwise.
         protocol: how the runtime moves bytes.
         round_bytes: the bytes of a chunk that one round of a loop moves, in plans of MSCCL++.
     """

@@ -10,10 +10,13 @@ There are two methods to distribute flows over blocks:
 - *Through*: ranks receive and send on in one instruction where they can, as `chains` describes. This takes half the
   blocks and steps, but a block that waits for a message sends nothing else at that time.
 
-Apart is preferred, over as many channels as trees are high, or fewer, with a comfortable number of blocks. Next comes
-through. Then both are tried with as many blocks as the target allows, and over more channels, so that blocks have fewer
-steps. If a rank has more peers than blocks may use one channel number, apart is also tried with the peers distributed
-over channels, by the distance between the numbers of the two ranks: then no pair of ranks needs two channels for that.
+Apart is preferred, over as many channels as trees are high, or fewer, with a comfortable number of blocks. If there is
+one root, each of its trees has a channel instead, if there are enough channels. So each hop has blocks of its own:
+blocks that share a link get equal parts of its bandwidth, and blocks with fewer trees would be done before the others,
+which then could not use the links behind. Next comes through. Then both are tried with as many blocks as the target
+allows, and over more channels, so that blocks have fewer steps. If a rank has more peers than blocks may use one
+channel number, apart is also tried with the peers distributed over channels, by the distance between the numbers of the
+two ranks: then no pair of ranks needs two channels for that.
 
 If all these have too many steps in a block, the parts of each tree are divided into consecutive ranges, and through is
 tried with blocks for each range. A block *continues* the work of the block of the range before: its first instruction
@@ -193,6 +196,9 @@ def _spreads(
     turns = min(most, 1 + max(flow.turn for flow in flows))
     if crowded and options.channels is None:
         yield from _crowded_peers(edges, most, limits)
+    one_root = len({flow.root for flow in flows}) == 1
+    if one_root and options.channels is None and turns > max(flow.turn for flow in flows):
+        yield _Spread(1, turns)
     if options.channels is not None:
         height, turns = min(options.channels, height), options.channels
         yield _Spread(height, max(1, options.channels // height))

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import TypeVar
 
 from forestcoll.errors import InputError
 from forestcoll.files import parse_document, read_bytes
@@ -15,8 +16,10 @@ from forestcoll.targets import goal, msccl_xml, mscclpp
 MAX_CHUNKS = 2**27
 """The most chunks in all buffers of a program that is run; they take some gigabytes of memory."""
 
-MAX_BLOCKS = 30_000
-"""The most thread blocks of a program that is run; they take some gigabytes of memory."""
+MAX_BLOCKS = 2**17
+"""The most thread blocks of a program that is run, such as 128 on each of 1,024 ranks."""
+
+_Found = TypeVar("_Found")
 
 _TRACE = re.compile(r"(.+)\.[0-9]+\.et\Z")
 
@@ -170,7 +173,7 @@ def _judge_plan(data: bytearray, path: Path, root: int | None) -> Judgement:
     return _run(path, program, found, tuple(mscclpp.remarks(plan)))
 
 
-def _named(path: Path, read: Callable[[], Program]) -> Program:
+def _named(path: Path, read: Callable[[], _Found]) -> _Found:
     """Return the result of `read`; the name of the file is added to its error messages."""
     try:
         return read()
@@ -181,7 +184,7 @@ def _named(path: Path, read: Callable[[], Program]) -> Program:
 def _run(path: Path, program: Program, found: Judgement, remarks: tuple[str, ...] = ()) -> Judgement:
     """Return the judgement after running the program; a fault of the format found before is kept."""
     _check_size(path, program)
-    verdict = check(program)
+    verdict = _named(path, lambda: check(program))
     fault = found.fault or verdict.fault
     placement = verdict.placement if found.fault is None else None
     return replace(
