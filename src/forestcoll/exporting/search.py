@@ -228,10 +228,17 @@ class _Search:
 
     def _first(self) -> _Candidate:
         start = self._start()
+        single = self._single(start)
         for options in (start, *self._retreats(start)):
             if (found := self._evaluate(options)) is not None:
-                return found
+                return found if single is None else max(found, single, key=lambda each: each.algbw)
         raise self.problem or NoSolutionError(f"{self.schedule.topology.name}: no program fits {self.limits.name}")
+
+    def _single(self, start: Options) -> _Candidate | None:
+        """Return the first one-sided program with one instance: with many, blocks may have to do several trees."""
+        if start.style is not Style.ONE_SIDED or start.instances == 1 or "instances" in self.given:
+            return None
+        return self._evaluate(replace(start, instances=1))
 
     def _start(self) -> Options:
         usual = usual_options(self.schedule, self.target, self.dialect)
