@@ -6,7 +6,7 @@ from typing import Any
 
 from forestcoll.errors import InputError, InternalError
 from forestcoll.exporting.estimate import announce
-from forestcoll.exporting.search import Chosen, best_program, schedule_algbw
+from forestcoll.exporting.search import SLOW, Chosen, best_program, schedule_algbw
 from forestcoll.lowering import Options, Placement, lowerer_for
 from forestcoll.program import Protocol
 from forestcoll.progress import SILENT, Progress
@@ -34,9 +34,6 @@ NEAR = 0.9
 
 MOST_NODES = 100_000
 """About the most nodes of the traces for which more pieces are tried."""
-
-SLOW = 0.95
-"""A program that reaches less than this part of the algbw of its schedule is reported as slow."""
 
 
 def export(

@@ -50,6 +50,9 @@ ENOUGH = 0.97
 ENOUGH_IN_LANES = 0.95
 """The same for a program in lanes: each takes seconds to make, and few reach more."""
 
+SLOW = 0.95
+"""A program that reaches less than this part of the algbw of its schedule is slow."""
+
 GAIN = 1.01
 """A change is kept if the program becomes faster by this factor."""
 
@@ -202,7 +205,24 @@ class _Search:
         return self._best_of_small_sizes(self._fastest())
 
     def _fastest(self) -> _Candidate:
-        best, before = self._first(), None
+        """Return the result of the search; one-sided programs that stay slow are searched from one instance, too.
+
+        With many instances, a block may have to do the work of several trees.
+        """
+        first = self._first()
+        best = self._improved(first)
+        one_sided = first.options.style is Style.ONE_SIDED
+        if one_sided and first.options.instances > 1 and "instances" not in self.given and self._is_slow(best):
+            self.work = 0
+            single = self._evaluate(replace(first.options, instances=1))
+            best = max(best, best if single is None else self._improved(single), key=lambda each: each.algbw)
+        return best
+
+    def _is_slow(self, best: _Candidate) -> bool:
+        return 0 < best.algbw < SLOW * schedule_algbw(best.lowering)
+
+    def _improved(self, start: _Candidate) -> _Candidate:
+        best, before = start, None
         while best is not before and not self._is_enough(best):
             before = best
             for name, values in self._choices(best):
@@ -228,17 +248,10 @@ class _Search:
 
     def _first(self) -> _Candidate:
         start = self._start()
-        single = self._single(start)
         for options in (start, *self._retreats(start)):
             if (found := self._evaluate(options)) is not None:
-                return found if single is None else max(found, single, key=lambda each: each.algbw)
+                return found
         raise self.problem or NoSolutionError(f"{self.schedule.topology.name}: no program fits {self.limits.name}")
-
-    def _single(self, start: Options) -> _Candidate | None:
-        """Return the first one-sided program with one instance: with many, blocks may have to do several trees."""
-        if start.style is not Style.ONE_SIDED or start.instances == 1 or "instances" in self.given:
-            return None
-        return self._evaluate(replace(start, instances=1))
 
     def _start(self) -> Options:
         usual = usual_options(self.schedule, self.target, self.dialect)
