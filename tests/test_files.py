@@ -2,6 +2,7 @@ import gzip
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -219,3 +220,20 @@ def test_an_operating_system_error_is_an_input_error(tmp_path: Path, monkeypatch
 
     monkeypatch.setattr("os.open", refuse)
     assert "cannot be written: Permission denied" in problem_of_writing(tmp_path / "a.json")
+
+
+def test_a_chunk_that_takes_long_does_not_delay_a_failure(tmp_path: Path) -> None:
+    allowed, finished = Event(), Event()
+
+    def slow() -> Iterator[str]:
+        yield "half"
+        allowed.wait(60)
+        finished.set()
+        yield "the rest"
+
+    with pytest.raises(ZeroDivisionError), prepared_text(tmp_path / "a.json", slow()):
+        raise ZeroDivisionError
+    assert not finished.is_set()
+    assert list(tmp_path.iterdir()) == []
+    allowed.set()
+    assert finished.wait(60)

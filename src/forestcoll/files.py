@@ -291,11 +291,15 @@ def _put_in_place(writer: "_Writer", part: Path, target: Path, path: Path) -> No
         part.replace(target)
 
 
+LONGEST_STOP = 1.0
+"""The most seconds to wait for a thread that is stopped."""
+
+
 class _Writer(Thread):
     """Writes chunks to a file in another thread. If it is stopped, the file has only the first of them."""
 
     def __init__(self, file: IO[bytes], chunks: Iterable[str | bytes], *, compress: bool) -> None:
-        super().__init__(name="forestcoll-writer")
+        super().__init__(name="forestcoll-writer", daemon=True)
         self._file, self._chunks, self._compress = file, chunks, compress
         self._stopped = False
         self._error: BaseException | None = None
@@ -313,9 +317,9 @@ class _Writer(Thread):
             raise self._error
 
     def stop(self) -> None:
-        """Stop before the next chunk, if there is one."""
+        """Stop before the next chunk. A chunk that takes long does not delay the end of the process."""
         self._stopped = True
-        self.join()
+        self.join(LONGEST_STOP)
 
 
 def _write(path: Path, chunks: Iterable[str | bytes]) -> None:
