@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from forestcoll import generate, generate_flows
+from forestcoll import generate, generate_flows, generate_steps
+from forestcoll.errors import NoSolutionError
 from forestcoll.exporting.export import why_slow
 from forestcoll.exporting.search import Aim, best_program
 from forestcoll.interpreter import check
@@ -74,3 +75,10 @@ def test_of_programs_that_are_about_as_fast_the_one_for_small_sizes_is_chosen() 
     small, large = (each.model.points((10**6, 10**9)) for each in both)
     assert small[0].algbw >= large[0].algbw
     assert small[1].algbw * 1.01 >= large[1].algbw
+
+
+def test_the_chunks_of_steps_are_used_or_refused() -> None:
+    schedule = generate_steps("ring:nodes=4", method="ring")
+    assert best_program(schedule, "msccl-xml", given={"chunks": 16}).options.chunks == 16
+    with pytest.raises(NoSolutionError, match="a multiple of 8 chunks"):
+        best_program(schedule, "msccl-xml", given={"chunks": 7})
