@@ -49,6 +49,16 @@ def test_too_many_peers_are_refused_with_the_number_that_fits() -> None:
         lower(generate("complete:nodes=8"), Options(), Limits(name="a test", blocks=6))
 
 
+def test_phases_of_an_allreduce_have_blocks_of_their_own_for_each_peer() -> None:
+    schedule = generate("complete:nodes=8", "allreduce")
+    fits = lower(schedule, Options(), Limits(name="a test", blocks=14)).program
+    assert max(len(rank.blocks) for rank in fits.ranks) == 14
+    with pytest.raises(NoSolutionError, match=r"14 thread blocks, 2 for each .* 13 is the most; .* at most 6 peers"):
+        lower(schedule, Options(), Limits(name="a test", blocks=13))
+    with pytest.raises(NoSolutionError, match=r"14 thread blocks, .* and 1 is the most; what fits is fewer boxes$"):
+        lower(schedule, Options(), Limits(name="a test", blocks=1))
+
+
 def test_blocks_that_others_wait_for_are_limited() -> None:
     schedule = generate("dgx-a100:boxes=2,gpus=4")
     with pytest.raises(NoSolutionError, match="blocks that others wait for"):

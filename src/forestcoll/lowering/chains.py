@@ -127,23 +127,18 @@ class Edges:
         upper, lower, depth = np.concatenate(rows).T
         return Edges(np.repeat(np.arange(len(flows)), [len(each) for each in rows]), upper, lower, depth)
 
+    def taken(self, chosen: npt.NDArray[np.bool_]) -> "Edges":
+        """Return the chosen edges."""
+        return Edges(self.flow[chosen], self.upper[chosen], self.lower[chosen], self.depth[chosen])
+
     @property
     def height(self) -> int:
         """Return the number of edges from a root to the rank that is furthest from it."""
         return int(self.depth.max(initial=-1)) + 1
 
-    @property
-    def peers(self) -> int:
-        """Return the most ranks that one rank has as the other end of its edges in one direction."""
-        return int(self._peers.max(initial=0))
-
-    @property
-    def busiest(self) -> int:
-        """Return a rank with so many peers."""
-        return int(np.argmax(self._peers))
-
     @cached_property
-    def _peers(self) -> IntArray:
+    def peers(self) -> IntArray:
+        """For each rank, the most ranks that are the other ends of its edges in one direction."""
         ranks = 1 + max(int(self.upper.max(initial=0)), int(self.lower.max(initial=0)))
         pairs = np.unique(self.upper * ranks + self.lower)
         return np.maximum(*(np.bincount(ends, minlength=ranks) for ends in np.divmod(pairs, ranks)))

@@ -110,14 +110,14 @@ def plans(
     options = layout.options
     copiers = sorted({flow.root for flow in flows}) if copies(layout) else []
     edges = Edges.of(flows)
-    if (excess := _excess_of_peers(edges, len(layout.parts), limits)) is not None:
+    least = _least_blocks(flows, edges, options)
+    bounds = block_bounds(options, limits)[-1 if options.lanes else 0 :]  # lanes have one plan for any bound
+    if (excess := _excess_of_all(edges, least, bounds[-1], limits)) is not None:
         yield excess
         return
     tried, work = set(), 0
-    bounds = block_bounds(options, limits)[-1 if options.lanes else 0 :]  # lanes have one plan for any bound
     for bound in bounds:
-        if bound is not None and edges.peers > bound:
-            yield _too_many_peers(edges, bound)
+        if bound is not None and least.max(initial=0) > bound:
             continue
         for spread in _spreads(flows, edges, options, limits, crowded=bound == limits.blocks):
             if spread in tried:
@@ -216,12 +216,13 @@ def _spreads(
 
 def _crowded_peers(edges: Edges, most: int, limits: Limits) -> Iterator[_Spread]:
     """Yield methods for ranks with more peers than blocks may use one channel number."""
-    if limits.blocks_per_channel is None or edges.peers <= limits.blocks_per_channel:
+    most_peers = int(edges.peers.max(initial=0))
+    if limits.blocks_per_channel is None or most_peers <= limits.blocks_per_channel:
         return
     for levels in range(min(most, edges.height), 0, -1):
-        least = -(-edges.peers // limits.blocks_per_channel)
+        least = -(-most_peers // limits.blocks_per_channel)
         for peers in range(least, min(2 * least, most // levels) + 1):
-            if limits.blocks is None or 2 * edges.peers <= limits.blocks:
+            if limits.blocks is None or 2 * most_peers <= limits.blocks:
                 yield _Spread(levels, 1, together=False, peers=peers)
             yield _Spread(levels, 1, together=True, peers=peers)
 
@@ -244,19 +245,35 @@ def _excess(chains: Chains, table: BlockTable, bound: int | None, limits: Limits
     return _excess_of_rank(np.bincount(owners, steps + 1).astype(np.int64), limits.steps_of_rank)
 
 
-def _excess_of_peers(edges: Edges, ranks: int, limits: Limits) -> Excess | None:
-    """Return a limit that every plan exceeds: a block has one peer that it sends to, and one that it receives from."""
-    if limits.blocks is not None and edges.peers > limits.blocks:
-        return _too_many_peers(edges, limits.blocks)
-    moved = max(np.bincount(ends, minlength=ranks).max(initial=0) for ends in (edges.upper, edges.lower))
-    return _excess_of_rank(np.array([moved + edges.peers]), limits.steps_of_rank)
+def _least_blocks(flows: Sequence[Flow], edges: Edges, options: Options) -> IntArray:
+    """Return the least number of blocks of each rank.
+
+    A block sends to one peer and receives from one. Instances and, without lanes, phases have blocks of their own.
+    """
+    if options.lanes is not None:
+        return edges.peers
+    phase = np.array([flow.phase for flow in flows])[edges.flow]
+    of_phases = np.array([edges.taken(phase == each).peers for each in np.unique(phase)])
+    return np.asarray(of_phases.sum(axis=0) * options.instances)
 
 
-def _too_many_peers(edges: Edges, bound: int) -> Excess:
-    what = "thread blocks, one for each rank that it exchanges data with,"
-    rank = f"rank {edges.busiest}"
-    fits = f"fewer boxes, or trees in which a rank has at most {bound} peers (generate --max-peers)"
-    return Excess(what, edges.peers, bound, rank, fits)
+def _excess_of_all(edges: Edges, least: IntArray, bound: int | None, limits: Limits) -> Excess | None:
+    """Return a limit that every plan exceeds: each rank has the `least` blocks or more, and moves all its data."""
+    if bound is not None and least.max(initial=0) > bound:
+        return _too_many_peers(edges, least, bound)
+    moved = max(np.bincount(ends).max(initial=0) for ends in (edges.upper, edges.lower))
+    return _excess_of_rank(np.array([moved + edges.peers.max(initial=0)]), limits.steps_of_rank)
+
+
+def _too_many_peers(edges: Edges, least: IntArray, bound: int) -> Excess:
+    rank = int(np.argmax(least))
+    each = -(-int(least[rank]) // int(edges.peers[rank]))
+    what = f"thread blocks, {'one' if each == 1 else each} for each rank that it exchanges data with,"
+    fits = "fewer boxes"
+    if bound >= each:
+        most = f"at most {bound // each} peers (generate --max-peers limits those in other boxes)"
+        fits += f", or trees in which a rank has {most}"
+    return Excess(what, int(least[rank]), bound, f"rank {rank}", fits)
 
 
 def _excess_of_rank(totals: IntArray, most: int | None) -> Excess | None:
