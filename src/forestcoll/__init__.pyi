@@ -162,6 +162,7 @@ from .topology.registry import build_topology as build_topology
 from .topology.registry import builders as builders
 from .topology.registry import load_topology as load_topology
 from .topology.writers.formats import write_network as write_network
+from .tuning.costs import ProgramCosts as ProgramCosts
 from .tuning.folder import write_tuning as write_tuning
 from .tuning.tune import tune as tune
 from .tuning.value import Curve as Curve

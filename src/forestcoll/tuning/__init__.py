@@ -3,8 +3,9 @@
 `tune` compares candidates by the time of their programs, `write_tuning` writes a folder that runtimes read.
 """
 
+from forestcoll.tuning.costs import ProgramCosts
 from forestcoll.tuning.folder import check_folder, write_tuning
 from forestcoll.tuning.tune import SIZES, tune
 from forestcoll.tuning.value import Curve, SizeRange, Tuning
 
-__all__ = ["SIZES", "Curve", "SizeRange", "Tuning", "check_folder", "tune", "write_tuning"]
+__all__ = ["SIZES", "Curve", "ProgramCosts", "SizeRange", "Tuning", "check_folder", "tune", "write_tuning"]

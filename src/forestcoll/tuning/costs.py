@@ -28,6 +28,12 @@ class ProgramCosts:
         source: `default`, `given`, or the machine, such as `machine a100`.
         protocols: the parameters of each protocol that programs may use.
         network_us: what the latency of a send between boxes exceeds `alpha_us` by, in microseconds.
+
+    Example:
+        >>> from forestcoll import tune
+        >>> costs = tune("ring:nodes=3", sizes=[2**20]).costs
+        >>> costs.source, [protocol.value for protocol in costs.protocols]
+        ('default', ['Simple'])
     """
 
     source: str
