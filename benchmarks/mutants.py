@@ -31,7 +31,7 @@ NEAR = {
     "bundle/": ["bundle"],
     "steps/": ["steps"],
     "series/": ["series", "../oneport/test_shared_bandwidth.py"],
-    "proof_checks/": ["proof_checks"],
+    "proof_checks/": ["proof_checks", "../oneport/test_odd_sets.py", "../oneport/test_shared_bandwidth.py"],
     "": [
         "test_arrays.py",
         "test_claims.py",

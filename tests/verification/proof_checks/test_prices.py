@@ -8,8 +8,10 @@ from test_conditions import SERIES, question_of
 
 from forestcoll.proof import PricesProof, ProofError
 from forestcoll.proof.prices import Port, PortKind
-from forestcoll.topology import Topology
+from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology.node_ports import BOUNDED, RECEIVE_LIMIT, SEND_LIMIT
 from forestcoll.verification.proof_checks.checks import proven
+from forestcoll.verification.proof_checks.prices import occupied
 from forestcoll.verification.proof_checks.question import UnprovenError
 from oneport_platforms import platform_of_costs
 
@@ -67,3 +69,107 @@ def test_prices_with_too_many_digits_are_refused() -> None:
     cuts = tuple((Fraction(1, 10**1500 + place), (1,)) for place in (1, 3, 7))
     with pytest.raises(UnprovenError, match="the common denominator of its numbers has more than 4000 digits"):
         proven(PricesProof(PRICES, cuts), question_of(platform("one-port"), SERIES))
+
+
+def half_duplex(nodes: str, *, switches: str = "") -> Topology:
+    """Return a half-duplex network with links of cost 1 between all nodes."""
+    costs = [(one, other, 1) for one in nodes for other in nodes if one != other]
+    return replace(platform_of_costs(nodes, costs, switches=switches), port_model="half-duplex")
+
+
+def odd_proof(*odd_sets: tuple[Fraction | int, tuple[int, ...]], cuts: tuple[int, ...] = (1, 2)) -> PricesProof:
+    """Return the proof with these prices of odd sets alone, and a cut of weight 1 around each node of `cuts`."""
+    prices = tuple((Fraction(price), inside) for price, inside in odd_sets)
+    return PricesProof((), tuple((Fraction(1), (each,)) for each in cuts), odd_sets=prices)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "proof", "bound"),
+    [
+        ("abc", odd_proof((1, (0, 1, 2))), "1/2"),
+        ("abcde", odd_proof((1, (0, 1, 2, 3, 4)), cuts=(1, 2, 3, 4)), "1/2"),
+        ("abcd", odd_proof((1, (0, 1, 2)), (1, (0, 1, 3)), (1, (0, 2, 3)), (1, (1, 2, 3)), cuts=(1, 2, 3)), "4/3"),
+    ],
+    ids=["three nodes", "five nodes", "all sets of three of four"],
+)
+def test_at_most_one_pair_of_three_half_duplex_nodes_is_busy_at_a_time(
+    nodes: str, proof: PricesProof, bound: str
+) -> None:
+    topology = half_duplex(nodes)
+    assert str(proven(proof, question_of(topology, SERIES))) == bound
+    assert proof.algbw(topology, SERIES) == Fraction(bound)
+
+
+@pytest.mark.parametrize(
+    ("proof", "message"),
+    [
+        (odd_proof((0, (0, 1, 2))), "the price of an odd set is 0 or less"),
+        (odd_proof((-1, (0, 1, 2))), "the price of an odd set is 0 or less"),
+        (odd_proof((1, (0, 1))), "an odd set does not have an odd number of different compute nodes"),
+        (odd_proof((1, (0, 1, 1))), "an odd set does not have an odd number of different compute nodes"),
+        (odd_proof((1, (0, 1, 4))), "an odd set does not have an odd number of different compute nodes"),
+    ],
+    ids=["no price", "less", "even", "twice", "a switch"],
+)
+def test_odd_sets_have_prices_and_an_odd_number_of_compute_nodes(proof: PricesProof, message: str) -> None:
+    with pytest.raises(UnprovenError, match=f"^{message}$"):
+        proven(proof, question_of(half_duplex("abcd", switches="x"), SERIES))
+
+
+def test_the_price_of_an_odd_set_is_paid_only_between_its_nodes() -> None:
+    with pytest.raises(UnprovenError, match="'a' -> 'd' costs 0 at the prices, less than 1"):
+        proven(odd_proof((1, (0, 1, 2)), cuts=(3,)), question_of(half_duplex("abcd"), SERIES))
+
+
+def test_prices_of_odd_sets_with_too_many_digits_are_refused() -> None:
+    sets = tuple((Fraction(1, 10**1500 + place), (0, 1, 2)) for place in (1, 3, 7))
+    with pytest.raises(UnprovenError, match="the common denominator of its numbers has more than 4000 digits"):
+        proven(odd_proof(*sets), question_of(half_duplex("abc"), SERIES))
+
+
+@pytest.mark.parametrize("attribute", [SEND_LIMIT, RECEIVE_LIMIT])
+def test_a_shared_bandwidth_without_a_price_costs_nothing(attribute: str) -> None:
+    builder = TopologyBuilder("shared", port_model=BOUNDED)
+    builder.add_compute("a", **{attribute: 1})
+    builder.add_compute("b", **{attribute: 1})
+    builder.add_link("a", "b", 2)
+    topology = builder.build()
+    right = PricesProof(((Port(PortKind.LINK, 0), Fraction(1)),), ((Fraction(1, 2), (1,)),))
+    assert proven(right, question_of(topology, SERIES)) == 2
+    with pytest.raises(UnprovenError, match="'a' -> 'b' costs 1/2 at the prices, less than 1"):
+        proven(replace(right, cuts=((Fraction(1), (1,)),)), question_of(topology, SERIES))
+
+
+OWNED = [("a", "x"), ("x", "a"), ("x", "y"), ("y", "b"), ("b", "x"), ("y", "z")]
+"""Links of the compute nodes a and b, of the switch x, whose ports are those of a, and of other switches."""
+
+
+@pytest.mark.parametrize(
+    ("port_model", "expected"),
+    [
+        (None, ["", "", "", "", "", ""]),
+        ("one-port", ["send a", "receive a", "send a", "receive b", "send b, receive a", ""]),
+        ("one-port-send", ["send a", "", "send a", "", "send b", ""]),
+        ("one-port-receive", ["", "receive a", "", "receive b", "receive a", ""]),
+        ("half-duplex", ["both a", "both a", "both a", "both b", "both b, both a", ""]),
+    ],
+)
+def test_a_busy_link_occupies_the_ports_of_the_nodes_at_its_ends(port_model: str | None, expected: list[str]) -> None:
+    builder = TopologyBuilder("owned", port_model=port_model)
+    builder.add_compute("a")
+    builder.add_compute("b")
+    builder.add_switch("x", port_of="a")
+    builder.add_switch("y")
+    builder.add_switch("z")
+    for source, target in OWNED:
+        builder.add_link(source, target, 1)
+    topology = builder.build()
+    names = [node.id for node in topology.nodes]
+    found = {}
+    for place, link in enumerate(topology.links):
+        first, *others = occupied(topology, place)
+        assert first == Port(PortKind.LINK, place)
+        found[names[link.source], names[link.target]] = ", ".join(
+            f"{each.kind} {names[each.number]}" for each in others
+        )
+    assert [found[pair] for pair in OWNED] == expected

@@ -226,6 +226,26 @@ def test_the_loads_of_all_images_are_exact() -> None:
     assert verify(finer).step_times == verify(base).step_times
 
 
+def test_the_sum_of_the_images_may_exceed_64_bits() -> None:
+    """All nodes send over one link, in parts whose sizes fit 64 bits and whose sum does not."""
+    builder = TopologyBuilder("four behind one link")
+    for name in "abcd":
+        builder.add_compute(name)
+    for name in "st":
+        builder.add_switch(name)
+    builder.add_link("s", "t", 5)
+    for name in "abcd":
+        builder.add_link(name, "s", 5)
+        builder.add_link("t", name, 5)
+    point, routes, step = Fraction(1, 2**60), [(0, 4, 5, target) for target in (1, 2, 3)], []
+    for route, (*_, target) in enumerate(routes):
+        step += [Transfer(0, Fraction(0), point, 0, target, route), Transfer(0, point, Fraction(1), 0, target, route)]
+    turn = Symmetry((Shift(4, np.array([1, 2, 3, 0, 4, 5], dtype=np.int32)),))
+    phase = StepPhase(compact("ring:nodes=3").phases[0].op, Transfers.of([step]))
+    base = StepSchedule(builder.build(), Collective.ALLGATHER, (phase,), routes=Rows.of(routes), symmetry=turn)
+    assert verify(base).step_times == verify(expanded_steps(base)).step_times == (Fraction(3, 5),)
+
+
 def test_each_orbit_must_be_free() -> None:
     """The shift moves four nodes in a circle, and exchanges the two others twice."""
     fault = verify(_shifted(compact("complete:nodes=6"), 4, [1, 2, 3, 0, 5, 4])).fault
@@ -245,6 +265,14 @@ def test_an_all_to_all_has_no_symmetry() -> None:
     fault = verify(_shifted(whole, 4, [1, 2, 3, 0])).fault
     assert fault is not None
     assert fault.rule == "symmetry-exchange"
+    assert fault.message == "an all-to-all in steps has a symmetry; list all transfers"
+
+
+def test_shards_of_an_orbit_are_equal() -> None:
+    sizes = (Fraction(1, 2), Fraction(1, 4), Fraction(1, 4), Fraction(0))
+    fault = verify(replace(compact("ring:nodes=4"), shards=sizes)).fault
+    assert fault is not None
+    assert fault.message == "shift 0 sends 0 with a shard of 1/2 to 1 with one of 1/4; expected equal shards"
 
 
 def test_only_bfb_is_compact() -> None:

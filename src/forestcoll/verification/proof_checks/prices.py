@@ -102,7 +102,7 @@ def occupied(topology: Topology, link: int) -> Iterator[Port]:
         return
     ends = topology.links[link]
     sender, receiver = _holder(topology, ends.source), _holder(topology, ends.target)
-    if sender == receiver and sender is not None:  # a stage within a node
+    if sender == receiver:  # a stage within a node, or a link between switches without ports
         sender, receiver = (sender, None) if topology.nodes[ends.source].is_compute else (None, receiver)
     if topology.port_model in _SENDS_ONE and sender is not None:
         yield Port(PortKind.SEND, sender)
@@ -117,7 +117,7 @@ def _holder(topology: Topology, node: int) -> int | None:
     if topology.nodes[node].is_compute:
         return node
     name = topology.nodes[node].attributes.get(PORT_OF)
-    return next((each for each in topology.compute if name is not None and topology.nodes[each].id == name), None)
+    return next((each for each in topology.compute if topology.nodes[each].id == name), None)
 
 
 def _path_costs(
