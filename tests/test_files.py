@@ -1,6 +1,8 @@
+import errno
 import gzip
 import os
 from collections.abc import Iterator
+from itertools import accumulate
 from pathlib import Path
 from threading import Event
 
@@ -8,7 +10,7 @@ import pytest
 
 from forestcoll.errors import InputError
 from forestcoll.exact import WrittenFloat
-from forestcoll.files import prepared_text, read_document, write_text
+from forestcoll.files import prepared_text, read_bytes, read_document, write_bytes, write_text
 
 
 def problem_of_reading(path: Path) -> str:
@@ -237,3 +239,31 @@ def test_a_chunk_that_takes_long_does_not_delay_a_failure(tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == []
     allowed.set()
     assert finished.wait(60)
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.txt.gz"])
+def test_the_disk_is_asked_to_begin_before_a_long_file_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    asked: list[tuple[int, int]] = []
+    monkeypatch.setattr("forestcoll.files._EARLY_BYTES", 1000)
+    monkeypatch.setattr(os, "posix_fadvise", lambda _file, begin, length, _advice: asked.append((begin, length)))
+    chunks = [os.urandom(3000) for _ in range(1000)]
+    write_bytes(tmp_path / name, chunks)
+    begins, lengths = zip(*asked, strict=True)
+    assert begins == (0, *accumulate(lengths[:-1]))
+    assert min(lengths) >= 1000
+    assert sum(lengths) <= (tmp_path / name).stat().st_size
+    assert read_bytes(tmp_path / name) == b"".join(chunks)
+
+
+def test_a_system_that_takes_no_advice_writes_the_same_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: int) -> None:
+        raise OSError(errno.EINVAL, "no advice")
+
+    monkeypatch.setattr("forestcoll.files._EARLY_BYTES", 10)
+    monkeypatch.setattr(os, "posix_fadvise", refuse)
+    write_text(tmp_path / "refused.txt", ["a text of some length"] * 3)
+    monkeypatch.delattr(os, "posix_fadvise")
+    write_text(tmp_path / "missing.txt", ["a text of some length"] * 3)
+    assert (tmp_path / "refused.txt").read_text() == (tmp_path / "missing.txt").read_text()

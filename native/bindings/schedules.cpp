@@ -47,6 +47,13 @@ nb::ndarray<nb::numpy, Number, nb::ndim<1>> to_array(std::vector<Number> values)
   return nb::ndarray<nb::numpy, Number, nb::ndim<1>>(held->data(), {held->size()}, owner);
 }
 
+// Moves an array to NumPy.
+template <class Number>
+nb::ndarray<nb::numpy, Number, nb::ndim<1>> to_array(std::unique_ptr<Number[]> values, std::size_t size) {
+  nb::capsule owner(values.get(), [](void* pointer) noexcept { delete[] static_cast<Number*>(pointer); });
+  return {values.release(), {size}, owner};
+}
+
 // Handles signals (Ctrl-C) a few times a second, with or without the interpreter lock.
 class Signals {
  public:
@@ -94,7 +101,8 @@ nb::object scan_rows(Array<const std::uint8_t> text) {
   const std::string_view view(reinterpret_cast<const char*>(text.data()), text.size());
   auto found = schedule::RowScanner(view).rows();
   if (!found) return nb::none();
-  return nb::make_tuple(to_array(std::move(found->lengths)), to_array(std::move(found->entries)));
+  return nb::make_tuple(to_array(std::move(found->lengths), found->rows),
+                        to_array(std::move(found->entries), found->size));
 }
 
 nb::tuple heights(const KeptRows& routes, const KeptRows& trees, std::size_t nodes, bool reduces) {

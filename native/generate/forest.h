@@ -15,6 +15,7 @@
 #include "generate/attempts.h"
 #include "generate/completion.h"
 #include "generate/flat_paths.h"
+#include "generate/free_memory.h"
 #include "generate/growth.h"
 #include "generate/path_numbers.h"
 #include "generate/repair.h"
@@ -89,6 +90,7 @@ class Forest {
       }
     }
     path_numbers_->close();
+    give_back_free_memory();
     arcs_ = growth_.paths().template sums<std::uint32_t>([](ArcIndex) { return std::uint32_t{1}; });
     return result;
   }

@@ -3,14 +3,15 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "schedule/rows.h"
 
@@ -81,50 +82,87 @@ inline char* write_rows(const Rows& rows, std::size_t first, std::size_t stop, c
   return out;
 }
 
+// How often the sign occurs. Compilers count each block in bytes, sixteen or more signs at a time.
+inline std::size_t count_of(std::string_view text, char sign) {
+  constexpr std::size_t kBlock = 128;
+  std::size_t count = 0;
+  for (std::size_t begin = 0; begin < text.size(); begin += kBlock) {
+    const std::size_t end = std::min(text.size(), begin + kBlock);
+    std::uint8_t in_block = 0;
+    for (std::size_t place = begin; place < end; ++place) in_block += text[place] == sign;
+    count += in_block;
+  }
+  return count;
+}
+
+// Arrays without initial values, because each value is written once.
 struct ScannedRows {
-  std::vector<std::int32_t> lengths;
-  std::vector<Entry> entries;
+  std::unique_ptr<std::int32_t[]> lengths;
+  std::unique_ptr<Entry[]> entries;
+  std::size_t rows, size;  // how many lengths and entries there are
 };
 
 // Reads rows of integers from text, if it is as it is usually written.
 class RowScanner {
  public:
-  explicit RowScanner(std::string_view text) : place_(text.data()), end_(text.data() + text.size()) {
-    found_.entries.reserve(static_cast<std::size_t>(std::count(text.begin(), text.end(), ',')) + 1);
-    found_.lengths.reserve(static_cast<std::size_t>(std::count(text.begin(), text.end(), ']')));
-  }
+  explicit RowScanner(std::string_view text) : place_(text.data()), end_(text.data() + text.size()) {}
 
   // The rows in text such as `[0, 16, 1], [0, 17]`, each with one entry or more, or nothing if the text is unusual.
   std::optional<ScannedRows> rows() {
+    // There is a comma between any two entries, and a bracket after each row. So neither array is too short.
+    const std::string_view text(place_, static_cast<std::size_t>(end_ - place_));
+    const std::size_t commas = count_of(text, ','), brackets = count_of(text, ']');
+    auto entries = std::make_unique_for_overwrite<Entry[]>(commas + 1);
+    auto lengths = std::make_unique_for_overwrite<std::int32_t[]>(brackets);
+    Entry* entry = entries.get();
+    std::int32_t* length = lengths.get();
     do {
-      if (!row()) return std::nullopt;
+      Entry* const next = row(entry);
+      if (next == nullptr) return std::nullopt;
+      *length++ = static_cast<std::int32_t>(next - entry);
+      entry = next;
     } while (takes(','));
     skip_white();
     if (place_ != end_) return std::nullopt;
-    return std::move(found_);
+    return ScannedRows{std::move(lengths), std::move(entries), brackets, commas + 1};
   }
 
  private:
-  bool row() {
-    if (!takes('[')) return false;
-    const std::size_t before = found_.entries.size();
+  // Reads a row to `out`, and returns the end of its entries, or null if the text is unusual.
+  Entry* row(Entry* out) {
+    if (!takes('[')) return nullptr;
     do {
-      if (!entry()) return false;
+      skip_white();
+      if (!short_entry(*out) && !entry(*out)) return nullptr;
+      ++out;
     } while (takes(','));
-    found_.lengths.push_back(static_cast<std::int32_t>(found_.entries.size() - before));
-    return takes(']');
+    return takes(']') ? out : nullptr;
+  }
+
+  // Reads an integer of at most seven digits without a branch for each of them, if eight bytes of text are left.
+  bool short_entry(Entry& out) {
+    if (std::endian::native != std::endian::little || end_ - place_ < 8) return false;
+    std::uint64_t digits;
+    std::memcpy(&digits, place_, 8);
+    digits ^= 0x3030303030303030U;  // now a byte is below ten if it was a digit
+    const std::uint64_t others = ((digits + 0x7676767676767676U) | digits) & 0x8080808080808080U;
+    const int count = std::countr_zero(others) / 8;  // of digits before the first other sign; sums carry only after it
+    if (count == 0 || count == 8 || (count > 1 && *place_ == '0')) return false;
+    digits <<= 64 - 8 * count;  // zeros, and then the digits
+    digits = (digits * 2561) >> 8 & 0x00FF00FF00FF00FFU;
+    digits = (digits * 6553601) >> 16 & 0x0000FFFF0000FFFFU;
+    out = static_cast<Entry>((digits * 42949672960001U) >> 32);
+    place_ += count;
+    return true;
   }
 
   // JSON allows no leading zero.
-  bool entry() {
-    skip_white();
+  bool entry(Entry& out) {
     const char* const first = place_;
-    Entry value = 0;
-    while (place_ != end_ && is_digit(*place_) && place_ - first <= kMostDigits) value = digit_after(value);
+    out = 0;
+    while (place_ != end_ && is_digit(*place_) && place_ - first <= kMostDigits) out = digit_after(out);
     const auto digits = place_ - first;
-    if (digits == 0 || digits > kMostDigits || (digits > 1 && *first == '0')) return false;
-    found_.entries.push_back(value);
-    return true;
+    return digits > 0 && digits <= kMostDigits && (digits == 1 || *first != '0');
   }
 
   // A tenth digit, which makes the text unusual, may not overflow.
@@ -140,14 +178,14 @@ class RowScanner {
   }
 
   void skip_white() {
-    while (place_ != end_ && (*place_ == ' ' || *place_ == '\n' || *place_ == '\t' || *place_ == '\r')) ++place_;
+    while (place_ != end_ && *place_ <= ' ' && is_white(*place_)) ++place_;
   }
 
+  static bool is_white(char sign) { return sign == ' ' || sign == '\n' || sign == '\t' || sign == '\r'; }
   static bool is_digit(char sign) { return sign >= '0' && sign <= '9'; }
 
   const char* place_;
   const char* end_;
-  ScannedRows found_;
 };
 
 }  // namespace forestcoll::schedule

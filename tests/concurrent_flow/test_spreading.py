@@ -2,10 +2,13 @@
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from forestcoll.collective import Collective
+from forestcoll.concurrent_flow.classes import FlowClasses
 from forestcoll.concurrent_flow.spreading import spread_all_to_all
 from forestcoll.core import Core, cores
 from forestcoll.errors import InputError
@@ -13,7 +16,8 @@ from forestcoll.forest_optimum.scaling import ScaledTopology
 from forestcoll.proof.lengths import LengthsProof
 from forestcoll.request import Demand
 from forestcoll.solver.flows import flow_optimum, generate_flows
-from forestcoll.topology import Topology
+from forestcoll.topology import Symmetry, Topology
+from forestcoll.topology.orbits import Orbits
 from forestcoll.topology.registry import build_topology
 from networks import examples, networks, one_way_networks
 
@@ -72,8 +76,20 @@ def test_the_flow_of_the_first_row_of_table_4() -> None:
 def test_a_network_that_is_too_large_raises(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("forestcoll.concurrent_flow.search.MOST_COLUMNS", 3)
     monkeypatch.setattr("forestcoll.concurrent_flow.spreading.MOST_NODES", 7)
-    with pytest.raises(InputError, match="has 7 columns, and the network more than 7 compute nodes; at most 3 can be"):
+    with pytest.raises(InputError, match="has more than 3 columns, and the network more than 7 compute nodes"):
         flow_optimum("ring:nodes=8")
     assert flow_optimum("ring:nodes=7").residual < 0.1
-    with pytest.raises(InputError, match="columns; at most 3 can be solved"):
+    with pytest.raises(InputError, match="more than 3 columns; so many cannot be solved"):
         flow_optimum("ring:nodes=3", matrix=[[0, 1, 0], [0, 0, 2], [0, 0, 0]])
+
+
+@examples(60)
+@given(networks(), st.integers(0, 40))
+def test_the_refinement_stops_only_if_there_are_too_many_classes(topology: Topology, most: int) -> None:
+    sent = dict(zip(topology.compute, Demand(Collective.ALL_TO_ALL).sent(topology), strict=True))
+    for orbits in (Orbits.of(topology), Orbits.of(topology, Symmetry(()))):
+        classes = FlowClasses.of(topology, sent, orbits)
+        few = FlowClasses.few(topology, sent, orbits, most)
+        assert (few is None) == (classes.columns > most)
+        if few is not None:
+            assert np.array_equal(few.of_pair, classes.of_pair)

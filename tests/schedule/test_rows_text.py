@@ -47,6 +47,13 @@ def test_integers_of_every_length_are_written() -> None:
     assert list(row_texts(Rows.of([row]))) == [json.dumps([row], separators=(",", ":"))[1:-1].encode()]
 
 
+def test_integers_of_every_length_are_read() -> None:
+    rows = [[10**digits - 1, 10**digits // 9, 0] for digits in range(1, MAX_DIGITS + 1)] * 40
+    assert scanned(b"".join(row_texts(Rows.of(rows)))) == rows
+    for end in range(len(rows)):
+        assert scanned(b"".join(row_texts(Rows.of([*rows[:2], rows[end]])))) == [*rows[:2], rows[end]]
+
+
 def test_negative_entries_are_written() -> None:
     assert list(row_texts(Rows.of([[1, -1], [-20]]))) == [b"[1,-1],[-20]"]
 

@@ -23,6 +23,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import groupby
 
 import numpy as np
 import numpy.typing as npt
@@ -66,8 +67,20 @@ class FlowClasses:
             sent: for each compute node that sends data, the parts of M by target.
             orbits: the orbits of a group of symmetries that keeps `sent`.
         """
-        sources = tuple(node for node in orbits.first_nodes if sent.get(node))
-        return _Refinement(topology, sources, sent, orbits).classes()
+        refinement = _Refinement(topology, sent, orbits)
+        refinement.run()
+        return refinement.classes()
+
+    @staticmethod
+    def few(
+        topology: Topology, sent: Mapping[int, Mapping[int, Fraction]], orbits: Orbits, most: int
+    ) -> "FlowClasses | None":
+        """Return what `of` returns, or None if there are more than `most` classes of pairs of a source and a link.
+
+        Without symmetry this is usually known after two or three steps of the refinement.
+        """
+        refinement = _Refinement(topology, sent, orbits, most)
+        return refinement.classes() if refinement.run() else None
 
     @cached_property
     def columns(self) -> int:
@@ -108,11 +121,12 @@ class _Refinement:
     def __init__(
         self,
         topology: Topology,
-        sources: tuple[int, ...],
         sent: Mapping[int, Mapping[int, Fraction]],
         orbits: Orbits,
+        most: int | None = None,
     ) -> None:
-        self._topology, self._sources, self._orbits = topology, sources, orbits
+        self._topology, self._orbits, self._most = topology, orbits, most
+        self._sources = tuple(node for node in orbits.first_nodes if sent.get(node))
         self._tails = np.array([link.source for link in topology.links], dtype=np.int64)
         self._heads = np.array([link.target for link in topology.links], dtype=np.int64)
         nodes = len(topology.nodes)
@@ -127,28 +141,46 @@ class _Refinement:
         colours = np.zeros((len(self._sources), len(self._topology.nodes)), dtype=np.int64)
         for place, source in enumerate(self._sources):
             targets = sent[source]
-            parts = np.array([known.setdefault(part, len(known)) for part in targets.values()], dtype=np.int64)
+            # the hash of a fraction takes long, and consecutive parts are often the same object
+            runs = [(known.setdefault(part, len(known)), len(list(run))) for part, run in groupby(targets.values())]
             colours[place] = 1
-            colours[place, list(targets)] = 2 + parts
+            colours[place, list(targets)] = 2 + np.repeat(*np.array(runs, dtype=np.int64).T)
             colours[place, source] = 0
         _, numbers = np.unique(colours, return_inverse=True)
         return numbers.reshape(colours.shape).astype(np.int64)
 
-    def classes(self) -> FlowClasses:
+    def run(self) -> bool:
+        """Refine all classes, and return whether there are at most `most` classes of pairs of a source and a link."""
         while True:
             self._refine_nodes()
-            of_pair = self._pairs()
-            split = self._split_links(of_pair)
+            if self._will_be_many():
+                return False
+            self._of_pair = self._pairs()
+            split = self._split_links(self._of_pair)
             if split.max() == self._of_link.max():
-                break
+                return self._most is None or int(self._of_pair.max(initial=-1)) < self._most
             self._of_link = split
-        return FlowClasses(self._topology, self._sources, self._of_node, of_pair, self._of_link, self._orbits)
+
+    def classes(self) -> FlowClasses:
+        """Return the classes after `run`."""
+        return FlowClasses(self._topology, self._sources, self._of_node, self._of_pair, self._of_link, self._orbits)
+
+    def _will_be_many(self) -> bool:
+        """Return whether the colours of nodes show that there will be more than `most` classes of pairs with a link.
+
+        Pairs have different classes if their links lead to nodes of different colours. Only links into the source have
+        no class.
+        """
+        if self._most is None or int(self._of_node.max()) < self._most + len(self._sources):
+            return False
+        entered = self._of_node[:, np.unique(self._heads)]
+        return len(np.unique(entered)) - len(self._sources) > self._most
 
     def _refine_nodes(self) -> None:
-        """Refine the colours of pairs of a source and a node until their number no longer grows."""
+        """Refine the colours of pairs of a source and a node until their number no longer grows, or is too large."""
         classes = int(self._of_node.max()) + 1
         of_link = _mixed(self._of_link.astype(np.uint64))
-        while True:
+        while not self._will_be_many():
             colour = _mixed(self._of_node.astype(np.uint64))
             entering = self._by_head.sums(_mixed(colour[:, self._tails] + of_link))
             leaving = self._by_tail.sums(_mixed(colour[:, self._heads] ^ of_link))

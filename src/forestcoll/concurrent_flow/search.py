@@ -93,11 +93,11 @@ def _all_pairs(  # noqa: PLR0913, PLR0917 (the demand and how to solve it)
     sent = dict(zip(demand.members(topology), demand.sent(topology), strict=True))
     sources = sum(bool(sent.get(node)) for node in orbits.first_nodes)
     if sources * len(part.links) > MOST_CELLS:
-        return _spread(topology, part, demand, sources * len(part.links), progress)
+        return _spread(topology, part, demand, progress)
     progress.begin("dividing flows into classes")
-    classes = FlowClasses.of(part, sent, orbits)
-    if classes.columns > most_columns:
-        return _spread(topology, part, demand, classes.columns, progress)
+    classes = FlowClasses.few(part, sent, orbits, most_columns)
+    if classes is None:
+        return _spread(topology, part, demand, progress)
     needs = [dict(sent[source]) for source in classes.sources]
     progress.begin("solving the linear program of flows")
     found = FlowProgram(classes, needs).solve()
@@ -111,7 +111,7 @@ def _all_pairs(  # noqa: PLR0913, PLR0917 (the demand and how to solve it)
     return _checked(topology, demand, bound, algbw, paths, orbits.symmetry)
 
 
-def _spread(topology: Topology, part: Topology, demand: Demand, columns: int, progress: Progress) -> FlowOptimum:
+def _spread(topology: Topology, part: Topology, demand: Demand, progress: Progress) -> FlowOptimum:
     """Return a bound of a large all-to-all and a rate near it, without paths.
 
     Raises:
@@ -121,7 +121,7 @@ def _spread(topology: Topology, part: Topology, demand: Demand, columns: int, pr
     if demand.matrix is not None or nodes > spreading.MOST_NODES:
         more = "" if demand.matrix is not None else f", and the network more than {spreading.MOST_NODES} compute nodes"
         raise InputError(
-            f"{topology.name}: its linear program has {columns:,} columns{more}; at most {MOST_COLUMNS:,} can be "
+            f"{topology.name}: its linear program has more than {MOST_COLUMNS:,} columns{more}; so many cannot be "
             "solved within minutes; use a network with more symmetry, or fewer ranks"
         )
     algbw, lengths = spreading.spread_all_to_all(part, progress=progress)

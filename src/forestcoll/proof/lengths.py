@@ -11,6 +11,7 @@ pairs of N compute nodes. A gather and a scatter are bounded in the same way.
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import groupby
 from typing import ClassVar
 
 from forestcoll.collective import Collective
@@ -80,8 +81,9 @@ def distance_sum(
 
 def _weighted(far: Distances, targets: Mapping[int, Fraction]) -> Fraction:
     by_part: dict[Fraction, list[int]] = {}
-    for node, part in targets.items():
-        by_part.setdefault(part, []).append(node)
+    # the hash of a fraction takes long, and consecutive parts are often the same object
+    for part, run in groupby(targets, key=targets.__getitem__):
+        by_part.setdefault(part, []).extend(run)
     total = Fraction(0)
     for part, nodes in by_part.items():
         listed = far[nodes]
