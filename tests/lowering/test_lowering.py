@@ -27,6 +27,7 @@ from forestcoll.simulation.simulate import paths_of
 from forestcoll.solver.generate import generate
 from forestcoll.topology import TopologyBuilder
 from forestcoll.topology.registry import build_topology
+from forestcoll.verification import verify
 from routed_steps import random_allgather
 
 AZURE = Limits(
@@ -131,6 +132,23 @@ def test_shares_are_rounded_to_the_chunks_that_are_asked_for() -> None:
     assert 0 < rounded_lowering.loss < Fraction(1, 4)
     with pytest.raises(NoSolutionError, match="use a multiple of 16 chunks"):
         lower(schedule, Options(chunks=100))
+
+
+def test_a_lowering_has_the_schedule_that_its_program_executes() -> None:
+    schedule = schedule_of("dgx-h100:boxes=4")
+    lowering = lowered(schedule, chunks=32)
+    assert isinstance(lowering.schedule, TreeSchedule)
+    assert lowering.trees_left_out == 16
+    assert lowering.schedule.phases[0].shares == (Fraction(1, 32),) * 32
+    report = verify(lowering.schedule)
+    assert (report.fault, report.algbw) == (None, lowering.algbw)
+    assert lowered(schedule).schedule == replace(expanded(schedule), trees_per_root=None)
+
+
+def test_data_takes_no_path_of_a_tree_that_is_left_out() -> None:
+    schedule = schedule_of("dgx-h100:boxes=4")
+    some = [paths_of(each).between(15, 8).links for each in (schedule, lowered(schedule, chunks=32).schedule)]
+    assert [len(each) for each in some] == [4, 2]  # through the switch of the box; a small tree takes the network, too
 
 
 def test_rounding_keeps_the_sum_and_is_never_off_by_a_chunk() -> None:

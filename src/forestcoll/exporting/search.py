@@ -183,7 +183,6 @@ class _Search:
         machine = machine_of(self.schedule.topology)
         self.machine = machine
         self.costs = self.aim.costs or Costs(block_gbps=machine.block_gbps if machine else None)
-        self.paths = paths_of(self.schedule)
         self.limits = limits_of(self.target, self.dialect, len(self.schedule.topology.compute))
         self.counts = self._counts()
 
@@ -479,7 +478,14 @@ class _Search:
         round_bytes = round_bytes_of(self.target, options)
         slices = slices_of(self.target, options)
         model = self._model_of(lowering.program, round_bytes) or RoundModel(
-            self.schedule, lowering.program, chunks, round_bytes, self.paths, self.costs, lowering.algbw, slices
+            schedule=self.schedule,
+            program=lowering.program,
+            chunks=chunks,
+            round_bytes=round_bytes,
+            paths=paths_of(lowering.schedule),
+            costs=self.costs,
+            algbw=lowering.algbw,
+            slices=slices,
         )
         before = model.work
         algbw = model.point(self.aim.sizes[-1]).algbw if model.can_be_simulated else 0.0
