@@ -14,6 +14,9 @@ from forestcoll.lowering.grid import Grid
 from forestcoll.lowering.options import Options, Style
 from forestcoll.schedule.trees.value import Tree, TreeSchedule
 
+_GOLDEN = (5**0.5 - 1) / 2
+"""Multiples of the golden ratio lie evenly between whole numbers, however many there are."""
+
 
 @dataclass(frozen=True, slots=True)
 class Flow:
@@ -100,19 +103,26 @@ def parts_of(flow: Flow, options: Options, most: int | None) -> Iterator[Flow]:
         for piece, whole in enumerate(copy.split(pieces)):
             numbered = replace(whole, instance=instance, piece=piece)
             parts += numbered.split(1 if most is None else -(-numbered.count // most))
-        if options.step_chunks is not None and len(parts) >= 2 * options.instances:
-            parts = list(_shifted(parts, instance))
+        if options.step_chunks is not None and most is not None and len(parts) >= 2 * options.instances:
+            parts = list(_shifted(replace(copy, instance=instance), most, instance, options.instances))
         yield from (replace(part, part=(number, len(parts))) for number, part in enumerate(parts))
 
 
-def _shifted(parts: Sequence[Flow], instance: int) -> Iterator[Flow]:
-    """Yield the parts of an instance, the first ones in two halves: as many as its number.
+def _shifted(copy: Flow, most: int, instance: int, instances: int) -> Iterator[Flow]:
+    """Yield the parts of an instance, of at most `most` chunks; the first one has fewer.
 
-    Each message takes an overhead in which it moves no data. Without the halves, all instances would begin their
-    messages at the same times, and links would be idle in all overheads.
+    Each message takes an overhead in which it moves no data. If all blocks of a rank began their messages at the same
+    times, links would be idle in all overheads. So the first part depends on the instance and the root. If there are
+    more instances than sizes of the first part, those with the same size also have different numbers of halved parts.
     """
-    for number, part in enumerate(parts):
-        yield from part.split(2 if number < instance else 1)
+    first = int(most * (instance / instances + copy.root * _GOLDEN)) % most
+    halves = instance % max(1, instances // most) if most > 1 else 0
+    begin = 0
+    for number in range(1 + -(-(copy.count - first) // most)):
+        count = min(first if not number else most, copy.count - begin)
+        part = replace(copy, offset=copy.offset + begin, count=count)
+        begin += count
+        yield from part.split(2 if 1 <= number <= halves else 1)
 
 
 def _cut_alike(trees: Sequence[Flow]) -> Iterator[Flow]:
