@@ -419,7 +419,9 @@ class _Search:
         chunks, known = options.chunks, options.step_chunks
         if name == "halves":
             halves = replace(options, instances=max(2, options.instances), blocks=self._blocks(), step_chunks=value)
-            yield replace(halves, pieces=max(value * options.pieces, self._pieces(halves)[0]))
+            half = self._pieces(halves)[0]
+            pieces = {max(value * options.pieces, each) for each in (half // 2, half)}
+            yield from (replace(halves, pieces=each) for each in sorted(pieces))
             return
         one_sided = self.target is Target.MSCCLPP_JSON
         if one_sided and name == "blocks" and "instances" not in self.given:
