@@ -314,9 +314,10 @@ def test_steps_are_lowered_two_sided_and_exactly() -> None:
 @pytest.mark.parametrize(
     ("instances", "most", "first"),
     [
-        (2, 2, [[2], [1, 2]]),
+        (2, 2, [[2, 2], [1, 1, 2]]),
         (4, 4, [[4], [1, 4], [2, 4], [3, 4]]),
-        (4, 2, [[2, 2], [1, 1, 2], [1, 2, 2], [1, 1, 1, 2]]),
+        (4, 2, [[2, 2], [1, 1, 2], [1, 1, 1, 1, 2], [1, 1, 1, 1, 1, 1, 2]]),
+        (6, 3, [[3], [1, 2, 3], [1, 3], [1, 1, 2, 3], [2, 3], [2, 1, 2, 3]]),
     ],
 )
 def test_instances_begin_their_messages_at_different_times(instances: int, most: int, first: list[list[int]]) -> None:

@@ -410,11 +410,11 @@ class _Search:
         """Yield options with another value of one of them, and what has to change with it.
 
         Messages keep their sizes if the number of chunks changes. Instances need more blocks, and steps of two chunks,
-        so that the first messages of an instance can be halves; in high trees messages have 3/8 of a slot, because they
-        wait in each rank. Instances that share a link take longer for a message, so `halves` also makes messages
-        smaller. Lanes need small messages in one round, because blocks continue the work of others within a round, and
-        little rounding. In one-sided programs, trees have blocks of their own if there are enough, so the best number
-        of instances depends on the number of blocks.
+        so that the first messages of an instance can be smaller; in high trees messages have 3/8 of a slot, because
+        they wait in each rank. Instances that share a link take longer for a message, so `halves` also tries smaller
+        messages. Lanes need small messages in one round, because blocks continue the work of others within a round,
+        and little rounding. In one-sided programs, trees have blocks of their own if there are enough, so the best
+        number of instances depends on the number of blocks.
         """
         chunks, known = options.chunks, options.step_chunks
         if name == "halves":
