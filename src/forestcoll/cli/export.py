@@ -69,6 +69,13 @@ class Chunks(click.IntRange):
 )
 @click.option("--channels", type=_COUNT, metavar="N", help="The number of channels that the trees of a root share.")
 @click.option(
+    "--levels",
+    type=click.IntRange(0),
+    metavar="N",
+    help="For msccl-xml and schedules of trees: the number of channels over which the hops of a tree are distributed "
+    "by their depth. With 0, a rank receives and sends on in one step where it can.",
+)
+@click.option(
     "--lanes",
     type=_COUNT,
     metavar="N",

@@ -40,10 +40,13 @@ LEAST_SLICE = 2**15
 """The least bytes of a slice: a 32th part of the greatest (`sliceSize` in `prims_simple.h` of NCCL)."""
 
 TOO_MANY_INSTRUCTIONS = 40_000
-"""A program with more instructions in a round is not simulated."""
+"""A program with more instructions in a round is not simulated, unless it has messages and many ranks."""
 
-MOST_MESSAGES = 2 * TOO_MANY_INSTRUCTIONS
-"""The most slices of messages in a round that are simulated one by one."""
+MANY_OF_RANK = 2_500
+"""A program of messages with at most so many instructions for each rank, on average, is simulated."""
+
+MANY_RANKS = 64
+"""With more ranks, no more instructions are simulated."""
 
 
 class _Messages(NamedTuple):
@@ -86,7 +89,7 @@ class RoundModel:
     @property
     def can_be_simulated(self) -> bool:
         """Return whether the program is short enough to be simulated."""
-        return self.length <= TOO_MANY_INSTRUCTIONS
+        return self.length <= most_instructions(len(self.program.ranks), messages=self.slices > 0)
 
     @property
     def length(self) -> int:
@@ -142,7 +145,8 @@ class RoundModel:
         chunks = min(chunks, self.most_chunks)
         slices = max(1, min(self.slices, int(chunks * min(chunk, self.round_bytes) / LEAST_SLICE)))
         messages = _Messages(rounds, chunks, slices)
-        while self._length(messages) > MOST_MESSAGES and (messages.slices > 1 or messages.chunks < self.most_chunks):
+        most = 2 * most_instructions(len(self.program.ranks), messages=True)
+        while self._length(messages) > most and (messages.slices > 1 or messages.chunks < self.most_chunks):
             more = messages.chunks if messages.slices > 1 else 2 * messages.chunks
             messages = messages._replace(chunks=more, slices=1)
         return messages
@@ -168,6 +172,11 @@ class RoundModel:
     def _simulated(self, messages: _Messages) -> int:
         """Return the number of rounds that are simulated."""
         return max(LEAST_ROUNDS, min(MOST_ROUNDS, MOST_INSTRUCTIONS // max(1, self._length(messages))))
+
+
+def most_instructions(ranks: int, *, messages: bool) -> int:
+    """Return the most instructions in a round of a program that is simulated."""
+    return max(TOO_MANY_INSTRUCTIONS, MANY_OF_RANK * min(ranks, MANY_RANKS)) if messages else TOO_MANY_INSTRUCTIONS
 
 
 def round_bytes_of(target: Target, options: Options) -> int:

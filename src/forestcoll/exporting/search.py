@@ -1,12 +1,13 @@
 """The best program of a schedule for a runtime, by search with the simulator of programs.
 
 The search starts from the least number of chunks that loses little, and steps that move one message each. It changes
-one option at a time, with what has to change with it: lanes (first, if trees are high), the number of chunks, the bytes
-of a round, blocks, parallel instances, the chunks of a step, pieces. Fewer chunks lose more by rounding; more instances
+one option at a time, with what has to change with it: lanes (if trees are high), the number of chunks, the bytes of a
+round, blocks, parallel instances, the chunks of a step, pieces. Fewer chunks lose more by rounding; more instances
 move more than a block can and hide overheads, and need more blocks; smaller messages move through tall trees in less
 time, and need more steps. It keeps a change if the program becomes faster by more than `GAIN` in the simulator, and
-begins with the first option again. It ends when the program is within `ENOUGH` of the schedule, or no change helps. Of
-the programs that are within `GAIN` of the fastest, it returns the one that is fastest at the smaller sizes.
+begins with the first option again. It ends when the program is within `ENOUGH` of the schedule, or no change helps. If
+it is still slow, the search is repeated from another start (`_Search._other_starts`). Of the programs that are within
+`GAIN` of the fastest, it returns the one that is fastest at the smaller sizes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +21,7 @@ from forestcoll.collective import Collective
 from forestcoll.errors import NoSolutionError
 from forestcoll.exporting.divisible import LEAST_BYTES, Count, counts_for, least_with
 from forestcoll.exporting.machines import machine_of
-from forestcoll.exporting.rounds import TOO_MANY_INSTRUCTIONS, RoundModel, round_bytes_of, slices_of
+from forestcoll.exporting.rounds import MANY_RANKS, RoundModel, most_instructions, round_bytes_of, slices_of
 from forestcoll.lowering import Lowering, Options, Style, lower, lowerer_for
 from forestcoll.program import Program, Protocol
 from forestcoll.schedule.flows.value import FlowSchedule
@@ -63,13 +64,16 @@ LANES = (2,)
 """The numbers of lanes that are tried: with two, one moves data during the overhead of the other."""
 
 HIGH = 4
-"""Trees are high if they have this height on average: data often waits, so lanes are tried first."""
+"""Trees are high if they have this height on average: data often waits, so lanes are tried."""
 
 SLOT = round_bytes_of(Target.MSCCL_XML, Options())
 """The bytes of the greatest message of MSCCL."""
 
 MOST_WORK = 2_000_000
 """The search ends when it has simulated about this many instructions, which takes about ten seconds."""
+
+WORK_OF_RANK = 125_000
+"""For programs of messages of more than 16 ranks, the search simulates about this many instructions for each rank."""
 
 MAKING = 8
 """Making an instruction takes as long as simulating so many."""
@@ -183,7 +187,6 @@ class _Search:
         machine = machine_of(self.schedule.topology)
         self.machine = machine
         self.costs = self.aim.costs or Costs(block_gbps=machine.block_gbps if machine else None)
-        self.paths = paths_of(self.schedule)
         self.limits = limits_of(self.target, self.dialect, len(self.schedule.topology.compute))
         self.counts = self._counts()
 
@@ -205,18 +208,29 @@ class _Search:
         return self._best_of_small_sizes(self._fastest())
 
     def _fastest(self) -> _Candidate:
-        """Return the result of the search; one-sided programs that stay slow are searched from one instance, too.
-
-        With many instances, a block may have to do the work of several trees.
-        """
+        """Return the best result of searches from several starts, each with the same work, until one is not slow."""
         first = self._first()
         best = self._improved(first)
-        one_sided = first.options.style is Style.ONE_SIDED
-        if one_sided and first.options.instances > 1 and "instances" not in self.given and self._is_slow(best):
+        for start in self._other_starts(first.options):
+            if not self._is_slow(best):
+                break
             self.work = 0
-            single = self._evaluate(replace(first.options, instances=1))
-            best = max(best, best if single is None else self._improved(single), key=lambda each: each.algbw)
+            other = self._evaluate(start)
+            best = max(best, best if other is None else self._improved(other), key=lambda each: each.algbw)
         return best
+
+    def _other_starts(self, first: Options) -> Iterator[Options]:
+        """Yield other options to start from.
+
+        One-sided programs with many instances: one instance, because a block may have to do the work of several trees.
+        Programs of messages: with one root, through, so that high trees are filled in less time; with several, one
+        level, so that a block that sends to a rank takes turns between data for it and data that it sends on.
+        """
+        if first.style is Style.ONE_SIDED:
+            if first.instances > 1 and "instances" not in self.given:
+                yield replace(first, instances=1)
+        elif self.counts and "levels" not in self.given:
+            yield replace(first, levels=0 if self.schedule.collective.has_root else 1)
 
     def _is_slow(self, best: _Candidate) -> bool:
         return 0 < best.algbw < SLOW * schedule_algbw(best.lowering)
@@ -284,7 +298,7 @@ class _Search:
                 sent[link.source].append(bandwidth)
         block = inf if self.costs.block_gbps is None else self.costs.block_gbps * 1e9
         blocks = max(sum(each) / min(block, max(each)) for each in sent.values() if max(each))
-        simulated = TOO_MANY_INSTRUCTIONS // max(1, least_instructions(self.schedule))
+        simulated = self._most_instructions // max(1, least_instructions(self.schedule))
         return int(min(MOST_INSTANCES, 2 ** ceil(log2(max(1.0, blocks))), 1 << max(1, simulated).bit_length() - 1))
 
     def _chunks_of_message(self, chunks: int, trees: int = 0) -> int:
@@ -295,7 +309,7 @@ class _Search:
         """
         fit = SLOT * chunks // self.aim.sizes[-1]
         hops = 2 * (len(self.schedule.members) - 1) * (2 if self.schedule.collective is Collective.ALLREDUCE else 1)
-        return max(1, fit, ceil(hops * chunks / max(1, TOO_MANY_INSTRUCTIONS - hops * trees // 2)))
+        return max(1, fit, ceil(hops * chunks / max(1, self._most_instructions - hops * trees // 2)))
 
     def _retreats(self, start: Options) -> Iterator[Options]:
         """Yield options to try if the first program does not fit: other numbers of chunks, with fewer instances."""
@@ -311,7 +325,7 @@ class _Search:
         options, one_sided = best.options, self.target is Target.MSCCLPP_JSON
         in_pieces = lowerer_for(self.schedule).in_pieces
         choices: dict[str, Sequence[int]] = {}
-        if self._has_lanes and self._has_high_trees:
+        if self._has_lanes and options.levels is None:
             choices["lanes"] = LANES
         losses = _LOSSES if options.lanes is None else _LOSSES[:2]
         choices["chunks"] = sorted({least_with(self.counts, loss).chunks for loss in losses}) if self.counts else ()
@@ -327,8 +341,6 @@ class _Search:
             choices["pieces"] = self._pieces(options)
         if self.counts and not one_sided:
             choices["halves"] = (2, 3) if in_pieces and options.step_chunks == 1 else ()
-        if self._has_lanes:
-            choices.setdefault("lanes", LANES)
         if options.lanes is not None:  # they are parallel blocks already
             choices = {name: values for name, values in choices.items() if name in {"chunks", "blocks", "step_chunks"}}
         if self.given.keys() & {"instances", "pieces", "step_chunks"}:
@@ -350,8 +362,19 @@ class _Search:
         return [each for each in (known // 2, *larger) if each]
 
     @property
+    def _most_instructions(self) -> int:
+        """The most instructions of a program that can be simulated."""
+        return most_instructions(len(self.schedule.members), messages=self.target is not Target.MSCCLPP_JSON)
+
+    @property
+    def _most_work(self) -> int:
+        ranks = min(len(self.schedule.members), MANY_RANKS)
+        return MOST_WORK if self.target is Target.MSCCLPP_JSON else max(MOST_WORK, WORK_OF_RANK * ranks)
+
+    @property
     def _has_lanes(self) -> bool:
-        return bool(self.counts) and self.target is not Target.MSCCLPP_JSON and not self.schedule.collective.has_root
+        one_sided, one_root = self.target is Target.MSCCLPP_JSON, self.schedule.collective.has_root
+        return self._has_high_trees and bool(self.counts) and not one_sided and not one_root
 
     @property
     def _most_chunks(self) -> int:
@@ -387,16 +410,18 @@ class _Search:
         """Yield options with another value of one of them, and what has to change with it.
 
         Messages keep their sizes if the number of chunks changes. Instances need more blocks, and steps of two chunks,
-        so that the first messages of an instance can be halves; in high trees messages have 3/8 of a slot, because they
-        wait in each rank. Instances that share a link take longer for a message, so `halves` also makes messages
-        smaller. Lanes need small messages in one round, because blocks continue the work of others within a round, and
-        little rounding. In one-sided programs, trees have blocks of their own if there are enough, so the best number
-        of instances depends on the number of blocks.
+        so that the first messages of an instance can be smaller; in high trees messages have 3/8 of a slot, because
+        they wait in each rank. Instances that share a link take longer for a message, so `halves` also tries smaller
+        messages. Lanes need small messages in one round, because blocks continue the work of others within a round,
+        and little rounding. In one-sided programs, trees have blocks of their own if there are enough, so the best
+        number of instances depends on the number of blocks.
         """
         chunks, known = options.chunks, options.step_chunks
         if name == "halves":
             halves = replace(options, instances=max(2, options.instances), blocks=self._blocks(), step_chunks=value)
-            yield replace(halves, pieces=max(value * options.pieces, self._pieces(halves)[0]))
+            half = self._pieces(halves)[0]
+            pieces = {max(value * options.pieces, each) for each in (half // 2, half)}
+            yield from (replace(halves, pieces=each) for each in sorted(pieces))
             return
         one_sided = self.target is Target.MSCCLPP_JSON
         if one_sided and name == "blocks" and "instances" not in self.given:
@@ -431,10 +456,10 @@ class _Search:
         if self.target is Target.MSCCLPP_JSON or changed.lanes is not None:
             return False
         before, after = (Fraction(each.scale, each.step_chunks or 1) for each in (best.options, changed))
-        return best.model.length * after > TOO_MANY_INSTRUCTIONS * before
+        return best.model.length * after > self._most_instructions * before
 
     def _evaluate(self, options: Options) -> _Candidate | None:
-        skipped = self.work > MOST_WORK or self._is_too_long(options)
+        skipped = self.work > self._most_work or self._is_too_long(options)
         if options not in self.known and skipped and any(self.known.values()):
             return None
         if options not in self.known:
@@ -451,7 +476,7 @@ class _Search:
         trees = next((each.trees for each in self.counts if each.chunks == options.chunks), least)
         one_sided = self.target is Target.MSCCLPP_JSON
         copies = options.instances if one_sided else options.scale // (options.step_chunks or 1)
-        return 2 * (ranks - 1) * trees * copies > TOO_MANY_INSTRUCTIONS
+        return 2 * (ranks - 1) * trees * copies > self._most_instructions
 
     def _divides(self, options: Options) -> bool:
         """Return whether the program can be used for the least size."""
@@ -479,7 +504,14 @@ class _Search:
         round_bytes = round_bytes_of(self.target, options)
         slices = slices_of(self.target, options)
         model = self._model_of(lowering.program, round_bytes) or RoundModel(
-            self.schedule, lowering.program, chunks, round_bytes, self.paths, self.costs, lowering.algbw, slices
+            schedule=self.schedule,
+            program=lowering.program,
+            chunks=chunks,
+            round_bytes=round_bytes,
+            paths=paths_of(lowering.schedule),
+            costs=self.costs,
+            algbw=lowering.algbw,
+            slices=slices,
         )
         before = model.work
         algbw = model.point(self.aim.sizes[-1]).algbw if model.can_be_simulated else 0.0

@@ -201,14 +201,34 @@ def _hops(flows: Sequence[Flow], flow: IntArray, channel: IntArray, source: IntA
 
 
 def _joints(flows: Sequence[Flow], channels: Sequence[int]) -> Joints:
-    """Join pairs of neighbours at each rank and channel, starting with the pair that most flows pass through."""
-    passing: dict[tuple[int, int], dict[tuple[int, int], int]] = {}
+    """Join pairs of neighbours at each rank and channel, starting with the pair that most flows pass through.
+
+    Of pairs with as many flows, the one with the highest subtrees comes first: data waits for a whole step where a
+    chain ends, and for a slice of a message where it goes on.
+    """
+    passing: dict[tuple[int, int], dict[tuple[int, int], tuple[int, int]]] = {}
+    heights: dict[int, Mapping[int, int]] = {}
     for flow, channel in zip(flows, channels, strict=True):
+        if id(flow.children) not in heights:
+            heights[id(flow.children)] = _heights(flow)
+        height = heights[id(flow.children)]
         for upper, middle, lower in _corners(flow):
             pair = (upper, lower) if flow.op is PhaseOp.BROADCAST else (lower, upper)
-            counts = passing.setdefault((middle, channel), {})
-            counts[pair] = counts.get(pair, 0) + 1
-    return {place: _matched(counts) for place, counts in passing.items()}
+            pairs = passing.setdefault((middle, channel), {})
+            count, total = pairs.get(pair, (0, 0))
+            pairs[pair] = count + 1, total + height[lower]
+    return {place: _matched(pairs) for place, pairs in passing.items()}
+
+
+def _heights(flow: Flow) -> Mapping[int, int]:
+    """Return, for each rank of a flow, the number of edges to the rank below it that is furthest from it."""
+    ranks = [flow.root]
+    for rank in ranks:
+        ranks += flow.children.get(rank, ())
+    heights: dict[int, int] = {}
+    for rank in reversed(ranks):
+        heights[rank] = max((heights[child] + 1 for child in flow.children.get(rank, ())), default=0)
+    return heights
 
 
 def _corners(flow: Flow) -> Iterator[tuple[int, int, int]]:
@@ -218,10 +238,10 @@ def _corners(flow: Flow) -> Iterator[tuple[int, int, int]]:
                 yield upper, middle, lower
 
 
-def _matched(counts: Mapping[tuple[int, int], int]) -> Mapping[int, int]:
+def _matched(passing: Mapping[tuple[int, int], tuple[int, int]]) -> Mapping[int, int]:
     joined: dict[int, int] = {}
     taken: set[int] = set()
-    for sender, receiver in sorted(counts, key=lambda pair: (-counts[pair], pair)):
+    for (sender, receiver), _ in sorted(passing.items(), key=lambda each: (-each[1][0], -each[1][1], each[0])):
         if sender not in joined and receiver not in taken:
             joined[sender] = receiver
             taken.add(receiver)

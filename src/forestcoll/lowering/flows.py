@@ -14,6 +14,9 @@ from forestcoll.lowering.grid import Grid
 from forestcoll.lowering.options import Options, Style
 from forestcoll.schedule.trees.value import Tree, TreeSchedule
 
+_GOLDEN = (5**0.5 - 1) / 2
+"""Multiples of the golden ratio lie evenly between whole numbers, however many there are."""
+
 
 @dataclass(frozen=True, slots=True)
 class Flow:
@@ -82,7 +85,8 @@ def flows_of(schedule: TreeSchedule, grid: Grid, options: Options, most: int | N
         replace(flow, offset=flow.offset * options.scale, count=flow.count * options.scale)
         for flow in (_cut_alike(trees) if alike else trees)
     )
-    return tuple(part for flow in scaled for part in parts_of(flow, options, most))
+    one_root = schedule.collective.has_root
+    return tuple(part for flow in scaled for part in parts_of(flow, options, most, one_root=one_root))
 
 
 def most_of_step(options: Options, most: int | None) -> int | None:
@@ -92,27 +96,42 @@ def most_of_step(options: Options, most: int | None) -> int | None:
     return options.step_chunks if most is None else min(most, options.step_chunks)
 
 
-def parts_of(flow: Flow, options: Options, most: int | None) -> Iterator[Flow]:
+def parts_of(flow: Flow, options: Options, most: int | None, *, one_root: bool = False) -> Iterator[Flow]:
     """Yield the parts of a tree for instances and pieces; none has more than `most` chunks."""
-    for instance, copy in enumerate(flow.split(options.instances)):
-        parts: list[Flow] = []
-        pieces = options.pieces if options.style is Style.ONE_SIDED or options.step_chunks is None else 1
-        for piece, whole in enumerate(copy.split(pieces)):
-            numbered = replace(whole, instance=instance, piece=piece)
-            parts += numbered.split(1 if most is None else -(-numbered.count // most))
-        if options.step_chunks is not None and len(parts) >= 2 * options.instances:
-            parts = list(_shifted(parts, instance))
+    for instance, each in enumerate(flow.split(options.instances)):
+        copy = replace(each, instance=instance)
+        in_steps = options.style is Style.TWO_SIDED and options.step_chunks is not None
+        long = most is not None and -(-copy.count // most) >= 2 * options.instances
+        if in_steps and most is not None and long and options.lanes is None:
+            parts = list(_shifted(copy, most, options.instances, one_root=one_root))
+        else:
+            parts = list(_pieces(copy, 1 if in_steps else options.pieces, most))
         yield from (replace(part, part=(number, len(parts))) for number, part in enumerate(parts))
 
 
-def _shifted(parts: Sequence[Flow], instance: int) -> Iterator[Flow]:
-    """Yield the parts of an instance, the first ones in two halves: as many as its number.
+def _pieces(copy: Flow, pieces: int, most: int | None) -> Iterator[Flow]:
+    """Yield the parts of an instance in `pieces` pieces; none has more than `most` chunks."""
+    for piece, whole in enumerate(copy.split(pieces)):
+        yield from replace(whole, piece=piece).split(1 if most is None else -(-whole.count // most))
 
-    Each message takes an overhead in which it moves no data. Without the halves, all instances would begin their
-    messages at the same times, and links would be idle in all overheads.
+
+def _shifted(copy: Flow, most: int, instances: int, *, one_root: bool) -> Iterator[Flow]:
+    """Yield the parts of an instance, of at most `most` chunks, so that messages begin at different times.
+
+    Each message takes an overhead in which it moves no data. If all blocks of a rank began their messages at the same
+    times, links would be idle in all overheads. So the first part has fewer chunks, by the instance and the root. If
+    there are more instances than sizes of the first part, those with the same size have different numbers of halved
+    parts. With one root and two chunks, this is faster for all instances: only the overheads are apart, not the data.
     """
-    for number, part in enumerate(parts):
-        yield from part.split(2 if number < instance else 1)
+    sizes = 1 if one_root and most == 2 else most
+    first = int(sizes * (copy.instance / instances + copy.root * _GOLDEN)) % sizes
+    halves = copy.instance % max(1, instances // sizes) if most > 1 else 0
+    begin = 0
+    for number in range(1 + -(-(copy.count - first) // most)):
+        count = min(first if not number else most, copy.count - begin)
+        part = replace(copy, offset=copy.offset + begin, count=count)
+        begin += count
+        yield from part.split(2 if 1 <= number <= halves else 1)
 
 
 def _cut_alike(trees: Sequence[Flow]) -> Iterator[Flow]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from forestcoll.errors import NoSolutionError
 from forestcoll.lowering.rounding import Crossings, balanced
-from forestcoll.schedule.trees.value import TreeSchedule
+from forestcoll.schedule.trees.value import Phase, TreeSchedule
 
 MAX_EXACT_CHUNKS = 2**15 - 1
 """The most chunks that are used by default: MSCCL stores offsets in 16 bits, and files grow with the number."""
@@ -167,6 +167,22 @@ def achieved(schedule: TreeSchedule, grid: Grid) -> Fraction:
     loads, links = _link_loads(schedule, grid), schedule.topology.links
     slowest = max(Fraction(load, grid.chunks) / link.bandwidth for link, load in zip(links, loads, strict=True))
     return 1 / slowest
+
+
+def with_shares(schedule: TreeSchedule, grid: Grid) -> TreeSchedule:
+    """Return `schedule` with the shares that `grid` gives its trees, and without the trees that carry no data."""
+    phases = []
+    for phase, counts in zip(schedule.phases, grid.trees, strict=True):
+        kept = np.flatnonzero(counts)
+        phases.append(
+            Phase(
+                op=phase.op,
+                roots=tuple(phase.roots[tree] for tree in kept.tolist()),
+                shares=tuple(Fraction(counts[tree], grid.chunks) for tree in kept.tolist()),
+                routes=phase.routes.take(kept),
+            )
+        )
+    return replace(schedule, phases=tuple(phases), algbw=achieved(schedule, grid), trees_per_root=None)
 
 
 def _link_loads(schedule: TreeSchedule, grid: Grid) -> list[int]:

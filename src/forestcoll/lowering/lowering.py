@@ -12,7 +12,7 @@ from forestcoll.errors import InputError, NoSolutionError
 from forestcoll.lowering.exchange import program_of_flows
 from forestcoll.lowering.fitting import Excess, lesser
 from forestcoll.lowering.flows import flows_of
-from forestcoll.lowering.grid import Grid, achieved, grid_for
+from forestcoll.lowering.grid import Grid, grid_for, with_shares
 from forestcoll.lowering.layout import Layout
 from forestcoll.lowering.one_sided import one_sided
 from forestcoll.lowering.options import Options, Placement, Style
@@ -44,6 +44,8 @@ class Lowering:
         trees_left_out: the number of trees of the schedule that carry no data in the program, because other trees of
             the same root carry all of it. For a schedule of flows, the number of flows, where other flows of the same
             pair of ranks carry all of it.
+        schedule: what the program executes: a schedule of trees with the shares of the program, without the trees that
+            are left out; any other schedule as it is.
 
     Example:
         >>> from forestcoll import generate
@@ -56,6 +58,7 @@ class Lowering:
     algbw: Fraction
     loss: Fraction
     trees_left_out: int
+    schedule: Schedule
 
 
 def lower(schedule: Schedule, options: Options | None = None, limits: Limits = UNLIMITED) -> Lowering:
@@ -121,12 +124,12 @@ def lowerer_for(schedule: Schedule) -> Lowerer:
 
 def _lower_steps(schedule: StepSchedule, options: Options, limits: Limits) -> Lowering:
     program = program_of_steps(schedule, options, limits)
-    return Lowering(program, step_shape(schedule).algbw or Fraction(0), Fraction(0), 0)
+    return Lowering(program, step_shape(schedule).algbw or Fraction(0), Fraction(0), 0, schedule)
 
 
 def _lower_flows(schedule: FlowSchedule, options: Options, limits: Limits) -> Lowering:
     found = program_of_flows(schedule, options, limits)
-    return Lowering(found.program, found.algbw, 1 - found.algbw / schedule.algbw, found.left_out)
+    return Lowering(found.program, found.algbw, 1 - found.algbw / schedule.algbw, found.left_out, schedule)
 
 
 def _lower_trees(schedule: TreeSchedule, options: Options, limits: Limits) -> Lowering:
@@ -172,14 +175,18 @@ def _numbers_of_trees(schedule: TreeSchedule) -> Iterator[int | None]:
 
 
 def _lowering(schedule: TreeSchedule, reduced: TreeSchedule, grid: Grid, program: Program) -> Lowering:
-    algbw = achieved(reduced, grid)
-    carry = sum(count > 0 for counts in grid.trees for count in counts)
+    executed = with_shares(reduced, grid)
     return Lowering(
         program=program,
-        algbw=algbw,
-        loss=1 - algbw / schedule.algbw,
-        trees_left_out=sum(len(phase) for phase in schedule.phases) - carry,
+        algbw=executed.algbw,
+        loss=1 - executed.algbw / schedule.algbw,
+        trees_left_out=_trees(schedule) - _trees(executed),
+        schedule=executed,
     )
+
+
+def _trees(schedule: TreeSchedule) -> int:
+    return sum(len(phase) for phase in schedule.phases)
 
 
 def _grid(schedule: TreeSchedule, options: Options, limits: Limits) -> Grid:
@@ -196,7 +203,7 @@ def _programs(schedule: TreeSchedule, grid: Grid, options: Options, limits: Limi
         yield one_sided(schedule.topology.name, layout, flows, limits, [str(box) for box in boxes])
         return
     flows = flows_of(schedule, grid, options, limits.count)
-    links = PairLinks.of(schedule) if options.lanes else None
+    links = PairLinks.of(with_shares(schedule, grid)) if options.lanes else None
     for plan in plans(layout, flows, limits, links):
         if isinstance(plan, Excess):
             yield plan

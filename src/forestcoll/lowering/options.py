@@ -29,6 +29,9 @@ MOST = 2**31 - 1
 """The greatest value of an option; more than any program can have."""
 
 
+_NUMBERS = ("chunks", "pieces", "step_chunks", "channels", "levels", "lanes", "instances", "blocks", "round_bytes")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """The options of the lowering.
@@ -43,6 +46,9 @@ class Options:
         step_chunks: the most chunks that one instruction moves, for programs of messages; None for as many as the
             target allows. The data of a tree is cut into parts of at most so many chunks, which follow each other.
         channels: the number of channels for the trees of a root in each phase; None for as many as fit.
+        levels: for programs of messages made of trees, the number of channels over which the hops of a tree are
+            distributed by their depth; 0 to receive and send on in one instruction where possible. None for as many as
+            fit.
         lanes: for programs of messages made of trees, the number of blocks that send from one rank to another at the
             same time; they take turns, in the order of a timetable. None for blocks by the depth in trees.
         instances: the number of parallel copies of the program, each on its part of the data.
@@ -59,6 +65,7 @@ class Options:
     pieces: int = 1
     step_chunks: int | None = None
     channels: int | None = None
+    levels: int | None = None
     lanes: int | None = None
     instances: int = 1
     blocks: int | None = None
@@ -69,10 +76,10 @@ class Options:
         object.__setattr__(self, "style", _member(Style, self.style, "style"))
         object.__setattr__(self, "placement", _member(Placement, self.placement, "placement"))
         object.__setattr__(self, "protocol", _member(Protocol, self.protocol, "protocol"))
-        for name in ("chunks", "pieces", "step_chunks", "channels", "lanes", "instances", "blocks", "round_bytes"):
-            value = getattr(self, name)
-            if value is not None and (type(value) is not int or not 1 <= value <= MOST):
-                raise InputError(f"{name} is {shown(value)}; it must be an integer from 1 to {MOST:,}")
+        for name in _NUMBERS:
+            value, least = getattr(self, name), 0 if name == "levels" else 1
+            if value is not None and (type(value) is not int or not least <= value <= MOST):
+                raise InputError(f"{name} is {shown(value)}; it must be an integer from {least} to {MOST:,}")
 
     @property
     def scale(self) -> int:

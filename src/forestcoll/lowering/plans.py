@@ -194,9 +194,12 @@ def _spreads(
     most = max(1, (MOST_CHANNELS if limits.channels is None else min(MOST_CHANNELS, limits.channels)) // groups)
     height = min(most, edges.height)
     turns = min(most, 1 + max(flow.turn for flow in flows))
+    one_root = len({flow.root for flow in flows}) == 1
+    if options.levels is not None:
+        yield from _with_levels(options.levels, turns if one_root else 1, flows, most, limits)
+        return
     if crowded and options.channels is None:
         yield from _crowded_peers(edges, most, limits)
-    one_root = len({flow.root for flow in flows}) == 1
     if one_root and options.channels is None and turns > max(flow.turn for flow in flows):
         yield _Spread(1, turns)
     if options.channels is not None:
@@ -209,9 +212,24 @@ def _spreads(
     if crowded and options.channels is None:
         yield from (_Spread(1, width) for width in range(2, most + 1))
         yield from (_Spread(0, width, together=True) for width in range(turns + 1, most + 1))
-        if (steps := _most_steps(limits)) is not None:
-            ranges = -(-max(flow.part[1] for flow in flows) // steps)
-            yield from (_Spread(0, turns, ranges=each) for each in (ranges, ranges + 1) if 1 < each <= most // turns)
+        yield from _in_ranges(flows, turns, most, limits)
+
+
+def _with_levels(levels: int, turns: int, flows: Sequence[Flow], most: int, limits: Limits) -> Iterator[_Spread]:
+    """Yield methods with a given number of levels, 0 for through, over at most `most` channels."""
+    if levels:
+        levels = min(levels, most)
+        yield _Spread(levels, min(turns, most // levels))
+        return
+    yield from (_Spread(0, width, together) for together in (False, True) for width in range(turns, 0, -1))
+    yield from _in_ranges(flows, turns, most, limits)
+
+
+def _in_ranges(flows: Sequence[Flow], turns: int, most: int, limits: Limits) -> Iterator[_Spread]:
+    """Yield methods in which the parts of each tree are divided into ranges, so that no block has too many steps."""
+    if (steps := _most_steps(limits)) is not None:
+        ranges = -(-max(flow.part[1] for flow in flows) // steps)
+        yield from (_Spread(0, turns, ranges=each) for each in (ranges, ranges + 1) if 1 < each <= most // turns)
 
 
 def _crowded_peers(edges: Edges, most: int, limits: Limits) -> Iterator[_Spread]:

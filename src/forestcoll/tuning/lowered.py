@@ -136,7 +136,8 @@ class Lowerings:
             NoSolutionError: no program fits the limits.
         """
         options = replace(self._options, chunks=_chunks(schedule), pieces=pieces)
-        program, paths = lower(schedule, options, self.limits).program, self._paths(schedule)
+        lowering = lower(schedule, options, self.limits)
+        program, paths = lowering.program, self._paths(lowering.schedule)
         found = self._timed(program, paths, _pieces_text(pieces))
         if found[0].instructions > _SHORT:
             return found
@@ -159,11 +160,11 @@ class Lowerings:
         chunks = 2 * ranks if schedule.collective.has_shards else 2 ** (2 * ranks - 1).bit_length()
         options = replace(self._options, chunks=chunks * pieces, lanes=lanes, step_chunks=1)
         try:
-            program = lower(schedule, options, self.limits).program
+            lowering = lower(schedule, options, self.limits)
         except NoSolutionError:
             return []
-        text = f"{lanes} lane{'s' * (lanes > 1)}, {program.chunks} chunks"
-        return self._timed(program, self._paths(schedule), text)
+        text = f"{lanes} lane{'s' * (lanes > 1)}, {lowering.program.chunks} chunks"
+        return self._timed(lowering.program, self._paths(lowering.schedule), text)
 
     def of_program(self, program: Program, schedule: Schedule, pieces: int) -> list[Timed]:
         """Return a program that is no program of a schedule, for each protocol; none if it exceeds the limits."""
@@ -184,10 +185,10 @@ class Lowerings:
                     protocol=protocol,
                 )
                 try:
-                    program = lower(schedule, options, mscclpp.limits()).program
+                    lowering = lower(schedule, options, mscclpp.limits())
                 except (InputError, NoSolutionError):
                     continue
-                yield Timed(_pieces_text(pieces), program, self._paths(schedule), own)
+                yield Timed(_pieces_text(pieces), lowering.program, self._paths(lowering.schedule), own)
 
     def _paths(self, schedule: Schedule) -> Paths:
         schedule = self._on_network(schedule)
