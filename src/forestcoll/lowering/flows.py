@@ -94,15 +94,28 @@ def most_of_step(options: Options, most: int | None) -> int | None:
 
 def parts_of(flow: Flow, options: Options, most: int | None) -> Iterator[Flow]:
     """Yield the parts of a tree for instances and pieces; none has more than `most` chunks."""
+    if options.style is Style.ONE_SIDED:
+        yield from _one_sided_parts(flow, options)
+        return
     for instance, copy in enumerate(flow.split(options.instances)):
         parts: list[Flow] = []
-        pieces = options.pieces if options.style is Style.ONE_SIDED or options.step_chunks is None else 1
+        pieces = options.pieces if options.step_chunks is None else 1
         for piece, whole in enumerate(copy.split(pieces)):
             numbered = replace(whole, instance=instance, piece=piece)
             parts += numbered.split(1 if most is None else -(-numbered.count // most))
         if options.step_chunks is not None and len(parts) >= 2 * options.instances:
             parts = list(_shifted(parts, instance))
         yield from (replace(part, part=(number, len(parts))) for number, part in enumerate(parts))
+
+
+def _one_sided_parts(flow: Flow, options: Options) -> Iterator[Flow]:
+    """Yield the pieces of the parts of a tree that move at the same time; the parts are about equal."""
+    chunks = flow.count // options.pieces
+    parts = options.instances if options.step_chunks is None else -(-chunks // options.step_chunks)
+    for number, part in enumerate(replace(flow, offset=0, count=chunks).split(parts)):
+        begin, count = flow.offset + part.offset * options.pieces, part.count * options.pieces
+        whole = replace(flow, offset=begin, count=count, instance=number)
+        yield from (replace(each, piece=piece) for piece, each in enumerate(whole.split(options.pieces)))
 
 
 def _shifted(parts: Sequence[Flow], instance: int) -> Iterator[Flow]:

@@ -40,15 +40,17 @@ class Options:
             that makes all shares whole. With fewer chunks, shares are rounded, and the loss is reported.
         pieces: the number of pieces of the data of each tree; they follow each other through the tree. MSCCL cuts
             data into slices by itself.
-        step_chunks: the most chunks that one instruction moves, for programs of messages; None for as many as the
-            target allows. The data of a tree is cut into parts of at most so many chunks, which follow each other.
+        step_chunks: the most chunks that one instruction moves, before `pieces`; None for as many as the target allows.
+            The data of a tree is cut into parts of at most so many chunks. In programs of messages, they follow each
+            other. In one-sided programs, they are about equal and move at the same time, in blocks of their own; by
+            default, each instance is one part.
         channels: the number of channels for the trees of a root in each phase; None for as many as fit.
         lanes: for programs of messages made of trees, the number of blocks that send from one rank to another at the
             same time; they take turns, in the order of a timetable. None for blocks by the depth in trees.
         instances: the number of parallel copies of the program, each on its part of the data.
         blocks: the most thread blocks of a rank; None for at most `COMFORTABLE_BLOCKS` if the program fits them,
-            else as many as the target allows. One-sided programs use all blocks that are requested, if they have as
-            many trees, and as few as possible otherwise.
+            else as many as the target allows. One-sided programs use all blocks, if they have as many jobs.
+        children: for one-sided programs, the most children of a rank in a tree to which one block sends; None for all.
         protocol: how the runtime moves bytes.
         round_bytes: the bytes of a chunk that one round of a loop moves, in plans of MSCCL++.
     """
@@ -62,6 +64,7 @@ class Options:
     lanes: int | None = None
     instances: int = 1
     blocks: int | None = None
+    children: int | None = None
     protocol: Protocol = Protocol.SIMPLE
     round_bytes: int = 2**17
 
@@ -69,7 +72,17 @@ class Options:
         object.__setattr__(self, "style", _member(Style, self.style, "style"))
         object.__setattr__(self, "placement", _member(Placement, self.placement, "placement"))
         object.__setattr__(self, "protocol", _member(Protocol, self.protocol, "protocol"))
-        for name in ("chunks", "pieces", "step_chunks", "channels", "lanes", "instances", "blocks", "round_bytes"):
+        for name in (
+            "chunks",
+            "pieces",
+            "step_chunks",
+            "channels",
+            "lanes",
+            "instances",
+            "blocks",
+            "children",
+            "round_bytes",
+        ):
             value = getattr(self, name)
             if value is not None and (type(value) is not int or not 1 <= value <= MOST):
                 raise InputError(f"{name} is {shown(value)}; it must be an integer from 1 to {MOST:,}")
