@@ -18,7 +18,7 @@ COLLECTIVES = ("allgather", "reduce-scatter", "allreduce", "broadcast", "reduce"
 SPECS = ("dgx-a100:boxes=2,gpus=2", "ring:nodes=4")
 MESSAGES = Options(pieces=2)
 SIGNALS = Options(style=Style.ONE_SIDED, placement=Placement.OUT_OF_PLACE)
-IN_PLACE = replace(SIGNALS, placement=Placement.IN_PLACE, pieces=2)
+IN_PLACE = replace(SIGNALS, placement=Placement.IN_PLACE, pieces=2, blocks=1)
 
 
 def program_for(spec: str, collective: str, options: Options) -> Program:

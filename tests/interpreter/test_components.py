@@ -29,11 +29,12 @@ def run_of(program: Program) -> Run:
 
 
 def test_blocks_that_exchange_their_own_data_are_components() -> None:
-    program = one_sided("allreduce")
+    program = one_sided("allgather")
     run = run_of(program)
     components = components_of(run)
-    assert [len(component.blocks) for component in components] == [4] * len(program.ranks[0].blocks)
-    assert all(len({block for _, block in component.blocks}) == 1 for component in components)
+    blocks = [(rank, block) for rank, each in enumerate(program.ranks) for block in range(len(each.blocks))]
+    assert [len(component.blocks) for component in components] == [4] * (len(blocks) // 4)
+    assert sorted(block for component in components for block in component.blocks) == blocks
     assert sorted(place for component in components for place in component.order) == sorted(run.order)
     assert sorted(number for component in components for number in component.ports) == sorted(whole(run).ports)
 

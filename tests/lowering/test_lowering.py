@@ -412,9 +412,10 @@ def test_steps_may_move_several_pieces() -> None:
     assert max(each.count for *_, each in program.instructions()) == 2
 
 
-def test_one_sided_trees_have_blocks_of_their_own_if_blocks_are_requested() -> None:
+def test_one_sided_trees_have_blocks_of_their_own_if_there_are_enough() -> None:
     schedule = schedule_of("dgx-a100:boxes=2,gpus=4", Collective.REDUCE_SCATTER)
     options: dict[str, Any] = {"style": Style.ONE_SIDED, "placement": Placement.OUT_OF_PLACE, "chunks": 8}
-    few, many = (lowered(schedule, blocks=most, **options).program for most in (None, 8))
+    few, many = (lowered(schedule, blocks=most, **options).program for most in (2, None))
     assert (blocks(few), blocks(many)) == (2, 8)
+    assert check(few).ok
     assert check(many).ok

@@ -64,8 +64,8 @@ class Chunks(click.IntRange):
     "--step-chunks",
     type=_COUNT,
     metavar="N",
-    help="For msccl-xml: the most chunks that one step moves. The data of a tree is cut into parts of at most so many "
-    "chunks, which follow each other along the tree.",
+    help="The most chunks that one step moves. The data of a tree is cut into parts of at most so many chunks. For "
+    "msccl-xml, they follow each other along the tree; for mscclpp-json, they move at the same time.",
 )
 @click.option("--channels", type=_COUNT, metavar="N", help="The number of channels that the trees of a root share.")
 @click.option(

@@ -36,6 +36,9 @@ LEAST_ROUNDS = 4
 MOST_INSTRUCTIONS = 24_000
 """About how many instructions are simulated for one size, unless `LEAST_ROUNDS` have more."""
 
+MOST_INSTRUCTIONS_IN_LOOPS = 400_000
+"""The same for programs of loops: their trees get out of step only after many rounds."""
+
 LEAST_SLICE = 2**15
 """The least bytes of a slice: a 32th part of the greatest (`sliceSize` in `prims_simple.h` of NCCL)."""
 
@@ -171,6 +174,8 @@ class RoundModel:
 
     def _simulated(self, messages: _Messages) -> int:
         """Return the number of rounds that are simulated."""
+        if not messages.slices:
+            return max(LEAST_ROUNDS, MOST_INSTRUCTIONS_IN_LOOPS // max(1, self._length(messages)))
         return max(LEAST_ROUNDS, min(MOST_ROUNDS, MOST_INSTRUCTIONS // max(1, self._length(messages))))
 
 

@@ -6,8 +6,10 @@ round, blocks, parallel instances, the chunks of a step, pieces. Fewer chunks lo
 move more than a block can and hide overheads, and need more blocks; smaller messages move through tall trees in less
 time, and need more steps. It keeps a change if the program becomes faster by more than `GAIN` in the simulator, and
 begins with the first option again. It ends when the program is within `ENOUGH` of the schedule, or no change helps. If
-it is still slow, the search is repeated from another start (`_Search._other_starts`). Of the programs that are within
+it is still slow, it is compared with the result of another search (`_Search._other`). Of the programs that are within
 `GAIN` of the fastest, it returns the one that is fastest at the smaller sizes.
+
+For plans of MSCCL++, `plan_choices` has the numbers that are varied.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,6 +23,7 @@ from forestcoll.collective import Collective
 from forestcoll.errors import NoSolutionError
 from forestcoll.exporting.divisible import LEAST_BYTES, Count, counts_for, least_with
 from forestcoll.exporting.machines import machine_of
+from forestcoll.exporting.plan_choices import MESSAGE, PlanChoices
 from forestcoll.exporting.rounds import MANY_RANKS, RoundModel, most_instructions, round_bytes_of, slices_of
 from forestcoll.lowering import Lowering, Options, Style, lower, lowerer_for
 from forestcoll.program import Program, Protocol
@@ -41,6 +44,7 @@ from forestcoll.targets.exporting import (
     usual_options,
 )
 from forestcoll.targets.sizes import ALIGNMENT, chunks_of_file
+from forestcoll.units import bytes_per_microsecond
 
 SIZES = (10**6, 64 * 10**6, 10**9)
 """The sizes of M for which a report states the expected algbw, in bytes; programs are chosen for the last one."""
@@ -74,6 +78,12 @@ MOST_WORK = 2_000_000
 
 WORK_OF_RANK = 125_000
 """For programs of messages of more than 16 ranks, the search simulates about this many instructions for each rank."""
+
+MOST_WORK_OF_PLANS = 8_000_000
+"""The same as `MOST_WORK` for plans of MSCCL++ made of trees, whose rounds are simulated faster."""
+
+ENOUGH_OF_PLANS = 0.985
+"""The same as `ENOUGH` for plans of MSCCL++ whose blocks send to one rank at a time."""
 
 MAKING = 8
 """Making an instruction takes as long as simulating so many."""
@@ -189,6 +199,7 @@ class _Search:
         self.costs = self.aim.costs or Costs(block_gbps=machine.block_gbps if machine else None)
         self.limits = limits_of(self.target, self.dialect, len(self.schedule.topology.compute))
         self.counts = self._counts()
+        self._plans = self._plans_of()
 
     def _counts(self) -> tuple[Count, ...]:
         """Return the numbers of chunks to choose from; none for steps, flows and exact shares."""
@@ -208,38 +219,34 @@ class _Search:
         return self._best_of_small_sizes(self._fastest())
 
     def _fastest(self) -> _Candidate:
-        """Return the best result of searches from several starts, each with the same work, until one is not slow."""
+        """Return the result of the search, or that of another search if it is faster; only slow ones are compared."""
         first = self._first()
         best = self._improved(first)
-        for start in self._other_starts(first.options):
-            if not self._is_slow(best):
-                break
-            self.work = 0
-            other = self._evaluate(start)
-            best = max(best, best if other is None else self._improved(other), key=lambda each: each.algbw)
-        return best
+        if not 0 < best.algbw < SLOW * schedule_algbw(best.lowering):
+            return best
+        return max(best, self._other(first) or best, key=lambda each: each.algbw)
 
-    def _other_starts(self, first: Options) -> Iterator[Options]:
-        """Yield other options to start from.
+    def _other(self, first: _Candidate) -> _Candidate | None:
+        """Return the result of another search.
 
-        One-sided programs with many instances: one instance, because a block may have to do the work of several trees.
-        Programs of messages: with one root, through, so that high trees are filled in less time; with several, one
-        level, so that a block that sends to a rank takes turns between data for it and data that it sends on.
+        Plans are searched in the other order of choices. Programs of messages begin with other levels: with one root,
+        through, so that high trees are filled in less time; with several roots, one level, so that a block that sends
+        to a rank takes turns between the data of its own rank and data that it sends on.
         """
-        if first.style is Style.ONE_SIDED:
-            if first.instances > 1 and "instances" not in self.given:
-                yield replace(first, instances=1)
-        elif self.counts and "levels" not in self.given:
-            yield replace(first, levels=0 if self.schedule.collective.has_root else 1)
-
-    def _is_slow(self, best: _Candidate) -> bool:
-        return 0 < best.algbw < SLOW * schedule_algbw(best.lowering)
+        if self._plans is not None:
+            self._plans, self.work = replace(self._plans, parts_first=True), MOST_WORK_OF_PLANS // 2
+            return self._improved(first)
+        if self.target is Target.MSCCLPP_JSON or not self.counts or "levels" in self.given:
+            return None
+        self.work = 0
+        start = self._evaluate(replace(first.options, levels=0 if self.schedule.collective.has_root else 1))
+        return None if start is None else self._improved(start)
 
     def _improved(self, start: _Candidate) -> _Candidate:
         best, before = start, None
         while best is not before and not self._is_enough(best):
             before = best
-            for name, values in self._choices(best):
+            for name, values in self._choices(best) if self._plans is None else self._plan_choices(best, self._plans):
                 best = self._better(best, name, values)
                 if best is not before:
                     break  # the values to try follow from the best options
@@ -258,14 +265,22 @@ class _Search:
 
     def _is_enough(self, best: _Candidate) -> bool:
         enough = ENOUGH if best.options.lanes is None else ENOUGH_IN_LANES
+        if self._plans is not None:
+            enough = ENOUGH_OF_PLANS
         return not best.algbw or best.algbw >= enough * schedule_algbw(best.lowering)
 
     def _first(self) -> _Candidate:
         start = self._start()
         for options in (start, *self._retreats(start)):
             if (found := self._evaluate(options)) is not None:
-                return found
+                return found if found.algbw or found.options.children is None else self._shorter(found)
         raise self.problem or NoSolutionError(f"{self.schedule.topology.name}: no program fits {self.limits.name}")
+
+    def _shorter(self, long: _Candidate) -> _Candidate:
+        """Return a program with fewer chunks that can be simulated, or `long` if there is none."""
+        fewer = [each.chunks for each in reversed(self.counts) if each.chunks < (long.options.chunks or 0)]
+        tried = (self._evaluate(replace(long.options, chunks=chunks)) for chunks in fewer)
+        return next((each for each in tried if each is not None and each.algbw), long)
 
     def _start(self) -> Options:
         usual = usual_options(self.schedule, self.target, self.dialect)
@@ -277,11 +292,29 @@ class _Search:
         if chosen.get("protocol") == Protocol.LL and self.target is Target.MSCCLPP_JSON:
             chosen.setdefault("pieces", 1)
         if self.target is Target.MSCCLPP_JSON:
-            start = {"round_bytes": 2**19, "instances": self._instances(), "style": Style.ONE_SIDED}
+            start = {"round_bytes": MESSAGE, "instances": self._instances(), "style": Style.ONE_SIDED}
             if isinstance(self.schedule, FlowSchedule):
                 start["blocks"] = self._most_blocks()  # so that pairs of ranks do not wait for each other
+            if self._plans is not None and least_instructions(self.schedule) <= self._most_instructions:
+                start |= {"children": 1, "blocks": self._most_blocks(), "instances": self._blocks_of_edge(self._plans)}
             chosen = start | chosen
-        return replace(usual, **chosen)
+        options = replace(usual, **chosen)
+        return options if self._plans is None else self._plans.with_parts(options, options.instances, MESSAGE)
+
+    def _plans_of(self) -> PlanChoices | None:
+        """Return the choices for one-sided programs of trees without packets; None for others."""
+        packets = self.given.get("protocol") == Protocol.LL
+        if self.target is not Target.MSCCLPP_JSON or not isinstance(self.schedule, TreeSchedule) or packets:
+            return None
+        return PlanChoices.of(self.schedule, self.aim.least_bytes // ALIGNMENT, self.given)
+
+    def _blocks_of_edge(self, plans: PlanChoices) -> int:
+        """Return the least number of blocks that together move as much as the greatest tree sends over an edge."""
+        topology = self.schedule.topology
+        if self.costs.block_gbps is None or self.schedule.algbw is None:
+            return 1
+        gbps = float(plans.share * self.schedule.algbw * bytes_per_microsecond(topology.bandwidth_unit)) * 1e-3
+        return max(1, ceil(gbps / self.costs.block_gbps))
 
     def _instances(self) -> int:
         """Return the least power of two of blocks that together move as much as the links of a rank.
@@ -313,12 +346,20 @@ class _Search:
 
     def _retreats(self, start: Options) -> Iterator[Options]:
         """Yield options to try if the first program does not fit: other numbers of chunks, with fewer instances."""
-        instances = [start.instances]
+        instances = [start.instances if self._plans is None else self._plans.parts(start)]
         while instances[-1] > 1 and "instances" not in self.given:
             instances.append(instances[-1] // 2)
         for each in instances:
+            parts = replace(start, instances=each)
+            if self._plans is not None:
+                parts = self._plans.with_parts(start, each, MESSAGE)
             numbers = [start.chunks, *(count.chunks for count in reversed(self.counts))]
-            yield from (replace(start, instances=each, chunks=chunks) for chunks in dict.fromkeys(numbers))
+            yield from (replace(parts, chunks=chunks) for chunks in dict.fromkeys(numbers))
+
+    def _plan_choices(self, best: _Candidate, plans: PlanChoices) -> Iterator[tuple[str, Sequence[int]]]:
+        """Yield the numbers of `PlanChoices` to vary, with their values."""
+        chunks = sorted({least_with(self.counts, loss).chunks for loss in _LOSSES}) if self.counts else ()
+        yield from plans.values(best.options, chunks)
 
     def _choices(self, best: _Candidate) -> Iterator[tuple[str, Sequence[int]]]:
         """Yield the options to vary, with their values; `halves` are the chunks of steps of parallel instances."""
@@ -368,6 +409,8 @@ class _Search:
 
     @property
     def _most_work(self) -> int:
+        if self._plans is not None:
+            return MOST_WORK_OF_PLANS
         ranks = min(len(self.schedule.members), MANY_RANKS)
         return MOST_WORK if self.target is Target.MSCCLPP_JSON else max(MOST_WORK, WORK_OF_RANK * ranks)
 
@@ -424,6 +467,9 @@ class _Search:
             yield from (replace(halves, pieces=each) for each in sorted(pieces))
             return
         one_sided = self.target is Target.MSCCLPP_JSON
+        if self._plans is not None:
+            yield from self._plans.changed(options, name, value)
+            return
         if one_sided and name == "blocks" and "instances" not in self.given:
             yield from (replace(options, blocks=value, instances=1 << power) for power in range(5))
             return
@@ -475,7 +521,8 @@ class _Search:
         least = phases * (1 if self.schedule.collective.has_root else ranks)
         trees = next((each.trees for each in self.counts if each.chunks == options.chunks), least)
         one_sided = self.target is Target.MSCCLPP_JSON
-        copies = options.instances if one_sided else options.scale // (options.step_chunks or 1)
+        parts = self._plans.parts(options) if self._plans is not None else options.instances
+        copies = parts if one_sided else options.scale // (options.step_chunks or 1)
         return 2 * (ranks - 1) * trees * copies > self._most_instructions
 
     def _divides(self, options: Options) -> bool:

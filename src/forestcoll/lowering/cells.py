@@ -34,7 +34,7 @@ class Cell:
         stores: for each rank, the ranks that it sends results to and that a switch reaches at once.
         adds: for each rank, the ranks that send it sums that a switch can add up.
         turn: the number of the tree among those of its root.
-        instance: the parallel copy of the program that it belongs to.
+        instance: its number among the parts of the tree that move at the same time.
     """
 
     root: int

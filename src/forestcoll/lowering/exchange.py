@@ -249,7 +249,7 @@ class _Layout(Layout):
             return self.own(rank, offset, count)
         return Span(rank, Buffer.SCRATCH, self.rooms[rank, offset], count)
 
-    def rank(self, number: int, blocks: Iterable[Block], scratch: int) -> Rank:  # noqa: ARG002 (nothing is added up)
+    def rank(self, number: int, blocks: Iterable[Block], scratch: int, semaphores: int = 0) -> Rank:  # noqa: ARG002 (nothing is added up)
         """Return a rank with these blocks; its scratch consists of the rooms only."""
         return super().rank(number, blocks, self.scratch[number])
 

@@ -98,9 +98,12 @@ def most_of_step(options: Options, most: int | None) -> int | None:
 
 def parts_of(flow: Flow, options: Options, most: int | None, *, one_root: bool = False) -> Iterator[Flow]:
     """Yield the parts of a tree for instances and pieces; none has more than `most` chunks."""
+    if options.style is Style.ONE_SIDED:
+        yield from _one_sided_parts(flow, options)
+        return
     for instance, each in enumerate(flow.split(options.instances)):
         copy = replace(each, instance=instance)
-        in_steps = options.style is Style.TWO_SIDED and options.step_chunks is not None
+        in_steps = options.step_chunks is not None
         long = most is not None and -(-copy.count // most) >= 2 * options.instances
         if in_steps and most is not None and long and options.lanes is None:
             parts = list(_shifted(copy, most, options.instances, one_root=one_root))
@@ -113,6 +116,16 @@ def _pieces(copy: Flow, pieces: int, most: int | None) -> Iterator[Flow]:
     """Yield the parts of an instance in `pieces` pieces; none has more than `most` chunks."""
     for piece, whole in enumerate(copy.split(pieces)):
         yield from replace(whole, piece=piece).split(1 if most is None else -(-whole.count // most))
+
+
+def _one_sided_parts(flow: Flow, options: Options) -> Iterator[Flow]:
+    """Yield the pieces of the parts of a tree that move at the same time; the parts are about equal."""
+    chunks = flow.count // options.pieces
+    parts = options.instances if options.step_chunks is None else -(-chunks // options.step_chunks)
+    for number, part in enumerate(replace(flow, offset=0, count=chunks).split(parts)):
+        begin, count = flow.offset + part.offset * options.pieces, part.count * options.pieces
+        whole = replace(flow, offset=begin, count=count, instance=number)
+        yield from (replace(each, piece=piece) for piece, each in enumerate(whole.split(options.pieces)))
 
 
 def _shifted(copy: Flow, most: int, instances: int, *, one_root: bool) -> Iterator[Flow]:

@@ -76,9 +76,9 @@ class Layout:
             return part, all_
         return (all_, part) if self.task is Task.REDUCE_SCATTER else (all_, all_)
 
-    def rank(self, number: int, blocks: Iterable[Block], scratch: int) -> Rank:
-        """Return a rank with these blocks and `scratch` chunks of scratch."""
-        return Rank(tuple(blocks), *self.sizes(number), scratch)
+    def rank(self, number: int, blocks: Iterable[Block], scratch: int, semaphores: int = 0) -> Rank:
+        """Return a rank with these blocks, `scratch` chunks of scratch, and so many semaphores, which start with 0."""
+        return Rank(tuple(blocks), *self.sizes(number), scratch, (0,) * semaphores)
 
     def program(self, name: str, ranks: Sequence[Rank], channels: Iterable[Channel]) -> Program:
         """Return the program of `ranks`."""

@@ -29,7 +29,18 @@ MOST = 2**31 - 1
 """The greatest value of an option; more than any program can have."""
 
 
-_NUMBERS = ("chunks", "pieces", "step_chunks", "channels", "levels", "lanes", "instances", "blocks", "round_bytes")
+_NUMBERS = (
+    "chunks",
+    "pieces",
+    "step_chunks",
+    "channels",
+    "levels",
+    "lanes",
+    "instances",
+    "blocks",
+    "children",
+    "round_bytes",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,8 +54,10 @@ class Options:
             that makes all shares whole. With fewer chunks, shares are rounded, and the loss is reported.
         pieces: the number of pieces of the data of each tree; they follow each other through the tree. MSCCL cuts
             data into slices by itself.
-        step_chunks: the most chunks that one instruction moves, for programs of messages; None for as many as the
-            target allows. The data of a tree is cut into parts of at most so many chunks, which follow each other.
+        step_chunks: the most chunks that one instruction moves, before `pieces`; None for as many as the target allows.
+            The data of a tree is cut into parts of at most so many chunks. In programs of messages, they follow each
+            other. In one-sided programs, they are about equal and move at the same time, in blocks of their own; by
+            default, each instance is one part.
         channels: the number of channels for the trees of a root in each phase; None for as many as fit.
         levels: for programs of messages made of trees, the number of channels over which the hops of a tree are
             distributed by their depth; 0 to receive and send on in one instruction where possible. None for as many as
@@ -53,8 +66,8 @@ class Options:
             same time; they take turns, in the order of a timetable. None for blocks by the depth in trees.
         instances: the number of parallel copies of the program, each on its part of the data.
         blocks: the most thread blocks of a rank; None for at most `COMFORTABLE_BLOCKS` if the program fits them,
-            else as many as the target allows. One-sided programs use all blocks that are requested, if they have as
-            many trees, and as few as possible otherwise.
+            else as many as the target allows. One-sided programs use all blocks, if they have as many jobs.
+        children: for one-sided programs, the most children of a rank in a tree to which one block sends; None for all.
         protocol: how the runtime moves bytes.
         round_bytes: the bytes of a chunk that one round of a loop moves, in plans of MSCCL++.
     """
@@ -69,6 +82,7 @@ class Options:
     lanes: int | None = None
     instances: int = 1
     blocks: int | None = None
+    children: int | None = None
     protocol: Protocol = Protocol.SIMPLE
     round_bytes: int = 2**17
 

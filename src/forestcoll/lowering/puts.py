@@ -18,14 +18,18 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from forestcoll.lowering.cells import Cell
+from forestcoll.lowering.jobs import Job
 from forestcoll.lowering.layout import Layout
-from forestcoll.program import Buffer, ChannelKind, Instruction, Multicast, Span, Task
+from forestcoll.program import Buffer, ChannelKind, Instruction, Multicast, Protocol, Span, Task
 
 MOST_SUMMANDS = 9
 """The most spans that one instruction adds up."""
 
 CHANNELS_OF_OPERATION = 8
 """The most channels that an operation of MSCCL++ uses."""
+
+SEMAPHORES_OF_OPERATION = 16
+"""The most semaphores that an operation of MSCCL++ uses."""
 
 ChannelTo: TypeAlias = Callable[[int, int], int]
 """The index of the channel from a rank to another."""
@@ -48,7 +52,7 @@ class Neighbours:
 
 @dataclass(frozen=True)
 class Rooms:
-    """Space in the scratch buffers.
+    """Space for data that a rank does not keep: in scratch buffers, and in the outputs of roots.
 
     Attributes:
         spans: for a rank, the first chunk of a cell, and the rank that writes there: the space for the first round; the
@@ -60,15 +64,23 @@ class Rooms:
     sizes: tuple[int, ...]
 
     @staticmethod
-    def of(cells: Sequence[Cell], ranks: int, boxes: tuple[Hashable, ...], *, packets: bool) -> "Rooms":
-        """Return the space that `cells` need: for sums; with packets, for all data that moves from rank to rank."""
+    def of(cells: Sequence[Cell], layout: Layout, boxes: tuple[Hashable, ...]) -> "Rooms":
+        """Return the space that `cells` need: for sums; with packets, for all data that moves from rank to rank.
+
+        A root has the data of its first child where the result will be, if its own contribution does not lie there.
+        """
+        packets = layout.options.protocol is Protocol.LL
         spans: dict[tuple[int, int, int], Span] = {}
-        sizes = [0] * ranks
+        sizes = [0] * len(boxes)
         for cell in cells:
             if cell.at_once and not packets:
                 continue
             for rank, writer in _writers(cell, boxes, packets=packets):
-                spans[rank, cell.offset, writer] = Span(rank, Buffer.SCRATCH, sizes[rank], cell.count, packets)
+                key = rank, cell.offset, writer
+                if rank == cell.root and not packets and not layout.options.in_place and writer == cell.sums[rank][0]:
+                    spans[key] = layout.result(rank, cell.offset, cell.count)
+                    continue
+                spans[key] = Span(rank, Buffer.SCRATCH, sizes[rank], cell.count, packets)
                 sizes[rank] += cell.count * cell.rounds
         return Rooms(MappingProxyType(spans), tuple(sizes))
 
@@ -101,24 +113,10 @@ class Puts:
         """Return whether data moves in packets."""
         return self.layout.options.protocol.value == "LL"
 
-    def written_by(self, cell: Cell, rank: int) -> tuple[int, ...]:
-        """Return the ranks whose memory `rank` writes for `cell`."""
-        if cell.at_once and not self.packets:
-            return cell.at_once[1:] if rank == cell.root else ()
-        return (*cell.spreads.get(rank, ()), *_above(cell.sums_go_to, rank))
-
-    def writing_to(self, cell: Cell, rank: int) -> tuple[int, ...]:
-        """Return the ranks that write into the memory of `rank` for `cell`."""
-        if cell.at_once and not self.packets:
-            return () if rank == cell.root else (cell.root,)
-        return (*cell.sums.get(rank, ()), *_above(cell.results_come_from, rank))
-
-    def parts(self, cell: Cell, rank: int, channel: ChannelTo) -> list[list[Instruction]]:
-        """Return what `rank` does in the first round of `cell`: one part for the root, else sum and spread."""
-        node = (_PacketNode if self.packets else _Node)(self, cell, rank, channel)
-        sums, spreads = list(node.sum_up()), list(node.spread())
-        parts = [sums + spreads] if rank == cell.root else [sums, spreads]
-        return [part for part in parts if part]
+    def part(self, job: Job, channel: ChannelTo) -> list[Instruction]:
+        """Return what a job does in the first round of its cell."""
+        node = (_PacketNode if self.packets else _Node)(self, job, channel)
+        return [*node.sum_up(), *node.spread()]
 
 
 def _above(parents: Mapping[int, int], rank: int) -> tuple[int, ...]:
@@ -130,14 +128,25 @@ class _Node:
     """A rank in the trees of a cell, with signals."""
 
     puts: Puts
-    cell: Cell
-    rank: int
+    job: Job
     channel: ChannelTo
+
+    @property
+    def cell(self) -> Cell:
+        """Return the cell of the job."""
+        return self.job.cell
+
+    @property
+    def rank(self) -> int:
+        """Return the rank of the job."""
+        return self.job.rank
 
     def sum_up(self) -> Iterator[Instruction]:
         """Yield the instructions that send the sum of the children's data and its own to the parent or the result."""
-        if not self.cell.sums or self.cell.at_once:
-            if self.cell.at_once and self.rank == self.cell.root:
+        if not self.job.sums:
+            return
+        if self.cell.at_once:
+            if self.rank == self.cell.root:
                 own, result = self._multicast(self._own()), self._multicast(self._result(self.rank))
                 yield Instruction(sources=(own,), targets=(result,), meets=False)
             return
@@ -170,21 +179,29 @@ class _Node:
             if not self.cell.sums:  # the part of an all-to-all that a rank keeps
                 yield Instruction(sources=(self._own(),), targets=(self._result(self.rank),), meets=False)
             return
+        if not self.job.spreads:
+            return
         source, fresh = self._result(self.rank), True
-        if self.rank != self.cell.root:
-            upper = _above(self.cell.results_come_from, self.rank)[0]
+        if self.job.semaphore is not None:
+            yield Instruction(acquires=(self.job.semaphore,), meets=False)
+        elif self.rank != self.cell.root:
+            upper = self.cell.results_come_from[self.rank]
             yield Instruction(waits=(self.channel(upper, self.rank),), meets=False)
         elif self.cell.at_once:
             yield Instruction(signals=tuple(self.channel(self.rank, other) for other in self.cell.at_once[1:]))
             return
         elif not self.cell.sums:
             source, fresh = self._own(), False
-            yield from self._copy()
+            if self.job.first:
+                yield from self._copy()
+        for begin in range(0, len(self.job.followers), SEMAPHORES_OF_OPERATION):
+            yield Instruction(releases=self.job.followers[begin : begin + SEMAPHORES_OF_OPERATION], meets=fresh)
+            fresh = False
         yield from self._puts(source, fresh=fresh)
 
     def _puts(self, source: Span, *, fresh: bool) -> Iterator[Instruction]:
         """Yield puts to the children, other boxes first, and their signals; `fresh` data needs a meeting before."""
-        below = self.cell.spreads.get(self.rank, ())
+        below = self.job.below
         stored = [other for fan in self.cell.stores.get(self.rank, ()) for other in fan]
         for fan in self.cell.stores.get(self.rank, ()):
             target = self._multicast(self._result(self.rank), fan)
@@ -240,7 +257,7 @@ class _PacketNode(_Node):
 
     def sum_up(self) -> Iterator[Instruction]:
         """Yield the instructions that send the sum of the children's data and its own to the parent or the result."""
-        if not self.cell.sums:
+        if not self.job.sums:
             return
         rooms = [self._room(self.rank, other) for other in self.cell.sums.get(self.rank, ())]
         kept = self._result(self.rank)
@@ -261,9 +278,9 @@ class _PacketNode(_Node):
 
     def spread(self) -> Iterator[Instruction]:
         """Yield the instructions that send the data of the parent, or its own, to the children."""
-        if not self.cell.spreads:
+        if not self.job.spreads:
             return
-        below = self.cell.spreads.get(self.rank, ())
+        below = self.job.below
         near = [other for other in below if not self.puts.neighbours.port(self.rank, other)]
         summed = bool(self.cell.sums)
         if self.rank != self.cell.root:
@@ -312,7 +329,7 @@ def operations(part: Sequence[Instruction]) -> int:
             count += int(bool(instruction.sources))
         synchronised = (instruction.waits, () if instruction.sources else instruction.signals)
         count += sum(-(-len(channels) // CHANNELS_OF_OPERATION) for channels in synchronised)
-        count += int(instruction.meets)
+        count += bool(instruction.acquires) + bool(instruction.releases) + int(instruction.meets)
     return count
 
 

@@ -1,0 +1,141 @@
+"""The jobs of ranks in one-sided programs: what one thread block of a rank does for a cell.
+
+A job adds up what the children of the rank send and sends the sum to the parent, or it sends the result to children of
+the rank, or both. With `Options.children`, a rank with more children has several jobs for the result of a cell, so that
+several blocks send it at the same time. The first of them waits for the result and lets the others begin, by semaphores
+of the rank. Helpers move the data for other boxes, so the first job gives them their work, and sends nothing itself.
+
+With packets, a rank has one job for a cell.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from forestcoll.lowering.cells import Cell
+from forestcoll.program import ChannelKind
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Job:
+    """What one block of a rank does for a cell.
+
+    Attributes:
+        cell: the cell.
+        place: the number of the cell, in an order that is the same for all ranks.
+        rank: the rank.
+        sums: whether it adds up the data of the rank and its children, and sends the sum on.
+        spreads: whether it takes part in spreading the result.
+        below: the ranks that it sends the result to.
+        semaphore: if another job lets it begin, the semaphore of the rank that it waits for.
+        followers: the semaphores of the jobs that it lets begin.
+        first: whether it is the first job of its rank for the result.
+        at_once: whether a switch adds up the data of all ranks for it.
+        distance: the distance of the nearest rank of its box that it writes to, if ranks form a circle; 0 if none.
+    """
+
+    cell: Cell
+    place: int
+    rank: int
+    sums: bool = False
+    spreads: bool = False
+    below: tuple[int, ...] = ()
+    semaphore: int | None = None
+    followers: tuple[int, ...] = ()
+    first: bool = True
+    at_once: bool = False
+    distance: int = 0
+
+    @property
+    def hears(self) -> tuple[int, ...]:
+        """Return the ranks whose signals it waits for."""
+        cell, rank = self.cell, self.rank
+        heard = cell.sums.get(rank, ()) if self.sums and not self.at_once else ()
+        upper = cell.results_come_from.get(rank)
+        return (*heard, upper) if self.spreads and self.first and upper is not None else heard
+
+    @property
+    def tells(self) -> tuple[int, ...]:
+        """Return the ranks that it writes to and signals."""
+        upper = self.cell.sums_go_to.get(self.rank) if self.sums else None
+        return self.below if upper is None else (upper, *self.below)
+
+    @property
+    def goes_up(self) -> bool:
+        """Return whether it sends a sum to its parent."""
+        return self.sums and self.rank != self.cell.root
+
+    @property
+    def ends(self) -> bool:
+        """Return whether it does nothing after the result has arrived, except store it."""
+        return not self.sums and not self.below and self.rank != self.cell.root
+
+    @property
+    def turn(self) -> int:
+        """Return 0 if it waits for nothing, 2 if it ends a cell, 1 for other jobs."""
+        if self.ends:
+            return 2
+        return 1 if self.hears or self.semaphore is not None else 0
+
+
+Kind: TypeAlias = Callable[[int, int], ChannelKind]
+"""The kind of the channels between two ranks."""
+
+
+def jobs_of(cells: Sequence[Cell], ranks: int, kind: Kind, most: int | None, *, packets: bool) -> list[Job]:
+    """Return the jobs of all ranks; none sends a result to more than `most` ranks of its box."""
+    maker = _Maker(ranks, kind, most, packets)
+    return [job for place, cell in enumerate(cells) for job in maker.jobs(cell, place)]
+
+
+@dataclass(frozen=True)
+class _Maker:
+    """Makes jobs, and numbers the semaphores of each rank."""
+
+    ranks: int
+    kind: Kind
+    most: int | None
+    packets: bool
+    semaphores: Counter[int] = field(default_factory=Counter)
+
+    def jobs(self, cell: Cell, place: int) -> Iterator[Job]:
+        """Yield the jobs of all ranks for a cell."""
+        if cell.at_once and not self.packets:
+            yield Job(cell, place, cell.root, sums=True, spreads=True, below=cell.at_once[1:], at_once=True)
+            yield from (Job(cell, place, rank, spreads=True) for rank in cell.at_once[1:])
+            return
+        for rank in sorted(cell.ranks):
+            yield from (replace(job, distance=self._distance(job)) for job in self._of_rank(cell, place, rank))
+
+    def _of_rank(self, cell: Cell, place: int, rank: int) -> Iterator[Job]:
+        sums = bool(cell.sums)
+        if not cell.spreads:
+            yield Job(cell, place, rank, sums=sums)
+            return
+        if sums and rank != cell.root and not self.packets:
+            yield Job(cell, place, rank, sums=True)
+            sums = False
+        first, *others = self._parts(cell, rank)
+        waits = sums or rank != cell.root
+        begin = self.semaphores[rank]
+        numbers = tuple(range(begin, begin + len(others) * waits))
+        self.semaphores[rank] += len(numbers)
+        yield Job(cell, place, rank, sums=sums, spreads=True, below=first, followers=numbers)
+        for number, part in enumerate(others, begin):
+            semaphore = number if waits else None
+            yield Job(cell, place, rank, spreads=True, below=part, semaphore=semaphore, first=False)
+
+    def _parts(self, cell: Cell, rank: int) -> list[tuple[int, ...]]:
+        """Return the children of a rank for each of its jobs; those of other boxes, which helpers reach, are first."""
+        below = cell.spreads.get(rank, ())
+        if self.most is None or self.packets or rank in cell.stores:
+            return [below]
+        far = tuple(other for other in below if self.kind(rank, other) is ChannelKind.PORT)
+        near = [other for other in below if other not in far]
+        parts = [tuple(near[begin : begin + self.most]) for begin in range(0, len(near), self.most)]
+        return [far, *parts] if far or not parts else parts
+
+    def _distance(self, job: Job) -> int:
+        near = [other for other in job.tells if self.kind(job.rank, other) is ChannelKind.MEMORY]
+        return min(((other - job.rank) % self.ranks for other in near or job.tells), default=0)

@@ -1,0 +1,58 @@
+"""The choices for plans of MSCCL++: parts, messages and chunks."""
+
+from dataclasses import replace
+
+import pytest
+
+from forestcoll import generate
+from forestcoll.exporting.plan_choices import FINE, PlanChoices
+from forestcoll.exporting.search import best_program, schedule_algbw
+from forestcoll.lowering import Options, Style
+from forestcoll.schedule.trees.value import TreeSchedule
+
+START = Options(style=Style.ONE_SIDED, chunks=8, round_bytes=2**19)
+
+
+def choices(most_chunks: int = 4096, *given: str) -> PlanChoices:
+    schedule = generate("dgx-h100:boxes=1")
+    assert isinstance(schedule, TreeSchedule)
+    return PlanChoices.of(schedule, most_chunks, given)
+
+
+@pytest.mark.parametrize("parts", [1, 2, 3, 5, 7])
+def test_a_tree_has_as_many_parts_as_asked(parts: int) -> None:
+    options = choices().with_parts(START, parts, 2**19)
+    assert choices().parts(options) == parts
+    assert 2**18 < choices().message(options) <= 2**19
+    assert parts == 1 or options.instances >= FINE * parts
+
+
+def test_there_are_no_more_chunks_than_allowed() -> None:
+    options = choices(64).with_parts(START, 12, 2**19)
+    assert (options.chunks or 1) * options.instances <= 64
+
+
+def test_given_options_are_not_changed() -> None:
+    names = [name for name, _ in choices(4096, "instances", "chunks").values(START, (8, 16))]
+    assert names == ["message"]
+    kept = choices(4096, "instances", "round_bytes")
+    assert [*kept.changed(START, "parts", 4)] == [START] * 2
+
+
+def test_parts_or_chunks_are_varied_first() -> None:
+    for parts_first, first in ((True, "parts"), (False, "chunks")):
+        either = replace(choices(), parts_first=parts_first)
+        assert next(either.values(START, (8, 16)))[0] == first
+
+
+@pytest.mark.parametrize(
+    ("spec", "collective", "share"),
+    [
+        ("mi300x:boxes=1", "allgather", 0.97),
+        ("mi300x:boxes=2", "broadcast", 0.97),
+        ("dgx-a100:boxes=2", "reduce", 0.95),
+    ],
+)
+def test_programs_are_nearly_as_fast_as_their_schedules(spec: str, collective: str, share: float) -> None:
+    chosen = best_program(generate(spec, collective, root=None if collective == "allgather" else 0), "mscclpp-json")
+    assert chosen.points[-1].algbw >= share * schedule_algbw(chosen.lowering)
