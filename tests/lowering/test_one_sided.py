@@ -12,7 +12,7 @@ from forestcoll.collective import Collective
 from forestcoll.errors import NoSolutionError
 from forestcoll.interpreter import check
 from forestcoll.lowering import Options, Placement, Style, lower
-from forestcoll.program import Block, Buffer, Instruction, Program, Span
+from forestcoll.program import Block, Buffer, ChannelKind, Instruction, Program, Span
 from forestcoll.program.limits import Limits
 from forestcoll.schedule.trees.value import TreeSchedule
 
@@ -126,3 +126,27 @@ def test_a_root_waits_for_the_data_in_its_output() -> None:
         ranks = list(program.ranks)
         ranks[rank] = replace(ranks[rank], blocks=tuple(blocks))
         assert not check(replace(program, ranks=tuple(ranks))).ok
+
+
+def test_a_root_with_too_many_channels_adds_up_and_sends_in_different_blocks() -> None:
+    schedule = generate("dgx-a100:boxes=4,gpus=2", "allreduce")
+    options = Options(style=Style.ONE_SIDED, placement=Placement.OUT_OF_PLACE)
+    program = lower(schedule, options, Limits(name="a test", channels_of_block=4)).program
+    assert check(program).ok
+    most = max(len(_ports(program, block)) for rank in program.ranks for block in rank.blocks)
+    assert most <= 4
+    assert any(rank.semaphores for rank in program.ranks)
+    assert not any(rank.semaphores for rank in lower(schedule, options).program.ranks)
+    with pytest.raises(NoSolutionError, match="port channels of a block"):
+        lower(schedule, options, Limits(name="a test", channels_of_block=2))
+
+
+def _ports(program: Program, block: Block) -> set[tuple[int, int]]:
+    """Return the pairs of ranks and numbers of the PORT channels that a block uses."""
+    used = {channel for each in block.instructions for channel in (*each.waits, *each.signals, *each.flushes)}
+    found = (program.channels[each] for each in used)
+    return {
+        (min(one.source, one.target), max(one.source, one.target), one.number)
+        for one in found
+        if one.kind is ChannelKind.PORT
+    }

@@ -4,9 +4,14 @@ The compiled code (`native/interpret`) shares no code with what makes programs. 
 well formed, comes to its end and computes the right data, for programs of messages between ranks, and for programs
 whose ranks write into the memory of others and signal. If nothing is proven, the interpreter in Python decides, and
 describes the first fault.
+
+A semaphore that begins with 0 and that one block releases is a row of dependencies: its k-th acquisition waits for the
+instruction with its k-th release. An instruction that moves nothing knows what it acquired only after the next meeting,
+and a dependency is known at once. So it is a dependency only if the difference cannot be seen.
 """
 
 from array import array
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -15,7 +20,7 @@ import numpy.typing as npt
 
 from forestcoll.interpreter import symbols
 from forestcoll.interpreter.memory import Memory
-from forestcoll.program import Block, Buffer, ChannelKind, Instruction, Message, Place, Program, Rank, Span
+from forestcoll.program import Block, Buffer, ChannelKind, Dependency, Instruction, Message, Place, Program, Rank, Span
 from forestcoll.program.validation import buffer_faults, outline_faults, wrong_loop
 
 if TYPE_CHECKING:
@@ -132,22 +137,23 @@ class _Words:
 
     def rank(self, program: Program, number: int, rank: Rank) -> Rank:
         """Add the blocks of a rank, and return the rank without them."""
-        if next(buffer_faults(program, number, rank), None) is not None or rank.semaphores:
+        if next(buffer_faults(program, number, rank), None) is not None or any(rank.semaphores):
             raise _UnusualError
+        released = _released(rank)
         for block in rank.blocks:
-            self._block(number, block)
+            self._block(number, block, released)
         return replace(rank, blocks=())
 
-    def _block(self, rank: int, block: Block) -> None:
+    def _block(self, rank: int, block: Block, released: Sequence[Iterator[Dependency]]) -> None:
         if block.loops and wrong_loop(block) is not None:
             raise _UnusualError
         self.block_ranks.append(rank)
         self.block_lengths.append(len(block.instructions))
-        for instruction in block.instructions:
+        for instruction in _with_dependencies(block.instructions, released):
             self._instruction(instruction)
 
     def _instruction(self, each: Instruction) -> None:
-        if each.acquires or each.releases or each.barrier is not None:
+        if each.barrier is not None:
             raise _UnusualError
         sources, targets, after = each.sources, each.targets, each.after
         waits, signals, flushes = each.waits, each.signals, each.flushes
@@ -162,6 +168,42 @@ class _Words:
         for dependency in after:
             words += dependency.block, dependency.instruction
         self.words.extend([*words, *waits, *signals, *flushes] if waits or signals or flushes else words)
+
+
+def _released(rank: Rank) -> list[Iterator[Dependency]]:
+    """Return, for each semaphore, the instructions that release it, in their order: all of them are of one block."""
+    released: list[list[Dependency]] = [[] for _ in rank.semaphores]
+    for number, block in enumerate(rank.blocks):
+        for place, instruction in enumerate(block.instructions):
+            for semaphore in instruction.releases:
+                if not 0 <= semaphore < len(released):
+                    raise _UnusualError
+                released[semaphore].append(Dependency(number, place))
+    if any(len({each.block for each in listed}) > 1 for listed in released):
+        raise _UnusualError
+    return [iter(listed) for listed in released]
+
+
+def _with_dependencies(
+    listed: Sequence[Instruction], released: Sequence[Iterator[Dependency]]
+) -> Iterator[Instruction]:
+    """Yield the instructions of a block, which depend on the releases that they acquire.
+
+    The program is well formed, so one block acquires a semaphore.
+    """
+    for place, each in enumerate(listed):
+        if not each.acquires:
+            yield each
+            continue
+        meets = place + 1 == len(listed) or listed[place + 1].meets
+        if not each.places and (each.signals or each.releases or not meets):
+            raise _UnusualError
+        if not all(0 <= semaphore < len(released) for semaphore in each.acquires):
+            raise _UnusualError
+        found = [one for semaphore in each.acquires if (one := next(released[semaphore], None)) is not None]
+        if len(found) < len(each.acquires):
+            raise _UnusualError
+        yield replace(each, after=(*each.after, *found))
 
 
 def _place(place: Place) -> tuple[int, int, int, int]:

@@ -149,10 +149,10 @@ def need_of(run: Run, block: int, instruction: Instruction) -> Need | None:
         if run.done[run.number[rank, dependency.block]] <= dependency.instruction:
             return "step", rank, dependency.block, dependency.instruction
     for channel in instruction.waits:
-        if not run.channels[channel].signals:
+        if run.channels[channel].signals < instruction.waits.count(channel):
             return "signal", channel, -1, -1
     for semaphore in instruction.acquires:
-        if not run.semaphores[rank][semaphore]:
+        if run.semaphores[rank][semaphore] < instruction.acquires.count(semaphore):
             return "semaphore", rank, semaphore, -1
     for span in instruction.sources:
         if isinstance(span, Span) and span.packets and not run.packets[run.memory.of_span(span)].all():

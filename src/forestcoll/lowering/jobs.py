@@ -3,7 +3,8 @@
 A job adds up what the children of the rank send and sends the sum to the parent, or it sends the result to children of
 the rank, or both. With `Options.children`, a rank with more children has several jobs for the result of a cell, so that
 several blocks send it at the same time. The first of them waits for the result and lets the others begin, by semaphores
-of the rank. Helpers move the data for other boxes, so the first job gives them their work, and sends nothing itself.
+of the rank. Helpers move the data for other boxes, so the first job gives them their work, and sends nothing itself. If
+a root would need more channels than a block may use to add up data and to send the result, one job does only the first.
 
 With packets, a rank has one job for a cell.
 """
@@ -83,9 +84,20 @@ Kind: TypeAlias = Callable[[int, int], ChannelKind]
 """The kind of the channels between two ranks."""
 
 
-def jobs_of(cells: Sequence[Cell], ranks: int, kind: Kind, most: int | None, *, packets: bool) -> list[Job]:
-    """Return the jobs of all ranks; none sends a result to more than `most` ranks of its box."""
-    maker = _Maker(ranks, kind, most, packets)
+def jobs_of(  # noqa: PLR0913 (what a job depends on)
+    cells: Sequence[Cell], ranks: int, kind: Kind, most: int | None, channels: int | None, *, packets: bool
+) -> list[Job]:
+    """Return the jobs of all ranks; none sends a result to more than `most` ranks of its box.
+
+    Args:
+        cells: the cells.
+        ranks: the number of ranks.
+        kind: the kind of the channels between two ranks.
+        most: the most ranks of its box to which a job sends a result; None for any number.
+        channels: the most channels of one kind that a block may use; None for any number.
+        packets: whether data moves in packets.
+    """
+    maker = _Maker(ranks, kind, most, channels, packets)
     return [job for place, cell in enumerate(cells) for job in maker.jobs(cell, place)]
 
 
@@ -96,6 +108,7 @@ class _Maker:
     ranks: int
     kind: Kind
     most: int | None
+    channels: int | None
     packets: bool
     semaphores: Counter[int] = field(default_factory=Counter)
 
@@ -116,7 +129,10 @@ class _Maker:
         if sums and rank != cell.root and not self.packets:
             yield Job(cell, place, rank, sums=True)
             sums = False
-        first, *others = self._parts(cell, rank)
+        parts = self._parts(cell, rank)
+        if sums and not self.packets and self._is_crowded(rank, (*cell.sums.get(rank, ()), *parts[0])):
+            parts = [(), *parts]
+        first, *others = parts
         waits = sums or rank != cell.root
         begin = self.semaphores[rank]
         numbers = tuple(range(begin, begin + len(others) * waits))
@@ -125,6 +141,11 @@ class _Maker:
         for number, part in enumerate(others, begin):
             semaphore = number if waits else None
             yield Job(cell, place, rank, spreads=True, below=part, semaphore=semaphore, first=False)
+
+    def _is_crowded(self, rank: int, others: Sequence[int]) -> bool:
+        """Return whether a block may not use a channel for each of `others`."""
+        counts = Counter(self.kind(rank, other) for other in others)
+        return self.channels is not None and max(counts.values(), default=0) > self.channels
 
     def _parts(self, cell: Cell, rank: int) -> list[tuple[int, ...]]:
         """Return the children of a rank for each of its jobs; those of other boxes, which helpers reach, are first."""

@@ -65,7 +65,8 @@ def one_sided(
     groups: dict[tuple[int, ...], int] = {}
     rooms = Rooms.of(cells, layout, tuple(boxes))
     puts = Puts(layout, Neighbours(tuple(boxes)), rooms, lambda ranks: groups.setdefault(ranks, len(groups)))
-    jobs = jobs_of(cells, len(boxes), puts.neighbours.kind, layout.options.children, packets=packets)
+    kind, most = puts.neighbours.kind, layout.options.children
+    jobs = jobs_of(cells, len(boxes), kind, most, limits.channels_of_block, packets=packets)
     placed = _placed(puts, jobs, limits)
     if isinstance(placed, Excess):
         return placed

@@ -48,7 +48,7 @@ class _Bin:
         jobs: the jobs.
         load: the chunks that the block moves itself.
         steps: the most operations of the jobs.
-        peers: the number of other ranks of each job, by the kind of the channels to them.
+        peers: the most channels of the jobs, by their kind.
         ends: the other ends of the channels, as far as they are known.
     """
 
@@ -194,7 +194,7 @@ class Blocks:
         return job.cell.count * (near + job.sums)
 
     def _peers(self, job: Job) -> Counter[ChannelKind]:
-        return Counter(self._kind(job.rank, other) for other in {*job.hears, *job.tells})
+        return Counter(self._kind(job.rank, other) for other in (*job.hears, *job.tells))
 
     def _end(self, job: Job, most: int | None) -> Excess | None:
         """Give a job that ends a cell a block that is joined to its sender, or the one with the fewest channels."""
