@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from forestcoll.cli.options import costs_option, file_argument, path_option
-from forestcoll.cli.types import MessageSize, MessageSizes
+from forestcoll.cli.types import ChartFile, MessageSize, MessageSizes, OutputFile
 
 if TYPE_CHECKING:
     from forestcoll.schedule.schedule import Schedule
@@ -55,11 +55,15 @@ _MICROSECONDS = click.FloatRange(0, 10**9)
     metavar="SIZE",
     help="The data size for --links, --gantt and --trace.  [default: the last of --sizes]",
 )
-@path_option("--csv", "Also write the table as comma-separated values.")
-@path_option("--plot", "Also draw time and bandwidth by size: .png, .svg or .pdf.")
-@path_option("--links", "Also write the utilisation of each link as comma-separated values.")
-@path_option("--gantt", "Also draw a Gantt chart of the thread blocks of the program: .png, .svg or .pdf.")
-@path_option("--trace", "Also write the data of the Gantt chart as a trace for chrome://tracing or Perfetto.")
+@path_option("--csv", OutputFile(".csv"), "Also write the table as comma-separated values.")
+@path_option("--plot", ChartFile(), "Also draw time and bandwidth by size: .png, .svg or .pdf.")
+@path_option("--links", OutputFile(".csv"), "Also write the utilisation of each link as comma-separated values.")
+@path_option("--gantt", ChartFile(), "Also draw a Gantt chart of the thread blocks of the program: .png, .svg or .pdf.")
+@path_option(
+    "--trace",
+    OutputFile(".json"),
+    "Also write the data of the Gantt chart as a trace for chrome://tracing or Perfetto.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON list and nothing else.")
 def command(  # noqa: PLR0913 (one parameter per option)
     *,
@@ -87,7 +91,6 @@ def command(  # noqa: PLR0913 (one parameter per option)
     """
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.files import write_text
-    from forestcoll.pictures.canvas import check_pictures
     from forestcoll.presentation.printing import print_json, print_page
     from forestcoll.presentation.simulation import plot_of, points_document, simulation_page
     from forestcoll.simulation import simulate
@@ -96,7 +99,6 @@ def command(  # noqa: PLR0913 (one parameter per option)
     from forestcoll.verification.reading import read_verified
 
     known, size = _costs(costs, alpha_us, overhead_us), at or sizes[-1]
-    check_pictures(each for each in (plot, gantt) if each is not None)
     with TerminalProgress() as progress:
         schedule, report = read_verified(file, progress=progress)
         progress.begin("simulating")

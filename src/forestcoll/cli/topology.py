@@ -4,13 +4,13 @@ from pathlib import Path
 
 import click
 
-from forestcoll.cli.options import json_option, named_network, output_option, topology_argument
+from forestcoll.cli.options import json_option, named_network, network_output_option, topology_argument
 from forestcoll.files import STANDARD_STREAM, is_standard_stream
 
 
 @click.command("topology")
 @topology_argument
-@output_option
+@network_output_option
 @json_option
 def command(topology: str, output: Path | None, *, as_json: bool) -> None:
     """Write a topology file.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from forestcoll.cli.options import json_option, named_network
-from forestcoll.cli.types import FileName, TopologySpec
+from forestcoll.cli.types import FileName, PictureFile, TopologySpec
 
 if TYPE_CHECKING:
     from forestcoll.schedule.schedule import Schedule
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     "-o",
     "--output",
     metavar="FILE",
-    type=FileName(),
+    type=PictureFile(".html", ".svg", ".png"),
     required=True,
     help="The file to write: .html (a page), .svg or .png (one picture).",
 )
@@ -41,14 +41,12 @@ def command(shown: str, output: Path, beside: Path | None, *, as_json: bool) -> 
     from forestcoll.presentation.printing import print_json, print_page
     from forestcoll.presentation.view import view_of
     from forestcoll.presentation.view.view import (
-        check_output,
         view_document,
         view_page,
         with_schedule,
         write_view,
     )
 
-    check_output(output)
     view = view_of(_read(shown))
     if beside is not None:
         view = with_schedule(view, Path(shown).name, _schedule(beside), beside.name)

@@ -177,15 +177,6 @@ def _bound_of(topology: Topology) -> Bound | None:
         return None
 
 
-def check_output(path: Path) -> None:
-    """Check before the work that a view can be written to this file.
-
-    Raises:
-        InputError: the name does not end in one of `FORMATS`, or a PNG is requested and its library is not installed.
-    """
-    check_picture(path, FORMATS)
-
-
 def write_view(view: View, path: PathLike) -> None:
     """Write a view to a file: a page (.html) or one picture (.svg, .png), by the end of its name.
 
@@ -207,7 +198,7 @@ def write_view(view: View, path: PathLike) -> None:
         '<svg'
     """
     path = as_path(path)
-    check_output(path)
+    check_picture(path, FORMATS)
     if path.suffix.lower() == ".html":
         write_text(path, [view.html()])
     else:
