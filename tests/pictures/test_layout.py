@@ -40,7 +40,12 @@ SPECS = (
 def test_an_id_of_any_length_becomes_a_label(text: str, width: float, monkeypatch: pytest.MonkeyPatch) -> None:
     measured: list[int] = []
     usual = labels.text_width
-    monkeypatch.setattr(labels, "text_width", lambda text, size: measured.append(len(text)) or usual(text, size))
+
+    def counted(text: str, size: float = FONT) -> float:
+        measured.append(len(text))
+        return usual(text, size)
+
+    monkeypatch.setattr(labels, "text_width", counted)
     short = fitted(text, width)
     assert sum(measured) <= width**2  # not all of a long text, once for each of its letters
     candidates = [text, *(f"{text[: (kept + 1) // 2]}…{text[len(text) - kept // 2 :]}" for kept in range(100, 1, -1))]

@@ -87,10 +87,11 @@ def command(  # noqa: PLR0913 (one parameter per option)
     time that its slowest link needs for the data, and each chunk takes O more microseconds at each link. For each size,
     the best number of chunks is used. With --costs, the model also has what an implementation loses.
 
-    algbw and busbw are defined as in nccl-tests. Their unit is the bandwidth unit of the network.
+    algbw and busbw are defined as in nccl-tests. Their unit is the bandwidth unit of the network. If a file is written
+    to standard output, as with --csv -, the report is written to standard error.
     """
     from forestcoll.cli.terminal_progress import TerminalProgress
-    from forestcoll.files import write_text
+    from forestcoll.files import is_standard_stream, write_text
     from forestcoll.presentation.printing import print_json, print_page
     from forestcoll.presentation.simulation import plot_of, points_document, simulation_page
     from forestcoll.simulation import simulate
@@ -98,6 +99,8 @@ def command(  # noqa: PLR0913 (one parameter per option)
     from forestcoll.simulation.tables import links_csv, points_csv
     from forestcoll.verification.reading import read_verified
 
+    if at is not None and all(each is None for each in (links, gantt, trace)):
+        raise click.UsageError("--at is for --links, --gantt and --trace; give one of them, or leave it out")
     known, size = _costs(costs, alpha_us, overhead_us), at or sizes[-1]
     with TerminalProgress() as progress:
         schedule, report = read_verified(file, progress=progress)
@@ -113,10 +116,11 @@ def command(  # noqa: PLR0913 (one parameter per option)
             write_text(links, links_csv(loads, simulate(schedule, [size], known, model)[0]))
         if gantt is not None or trace is not None:
             _write_run(schedule, known, size, gantt=gantt, trace=trace)
+    err = any(is_standard_stream(each) for each in (csv, plot, links, gantt, trace))
     if as_json:
-        print_json(points_document(points))
+        print_json(points_document(points), err=err)
     else:
-        print_page(simulation_page(schedule, points, loads, float(report.algbw or 0)))
+        print_page(simulation_page(schedule, points, loads, float(report.algbw or 0)), err=err)
 
 
 def _costs(file: Path | None, alpha_us: float | None, overhead_us: float | None) -> "Costs":

@@ -1,10 +1,18 @@
 """Sentences about networks and schedules, for pages."""
 
+from pathlib import Path
+
 from forestcoll.pictures.network.loads import algbw_of
+from forestcoll.presentation.tables import Page
 from forestcoll.presentation.text import bandwidth, capitalized, plural, printable
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.topology import Topology
+
+
+def written_network_page(network: Topology, path: Path) -> Page:
+    """Return the page about a network that was written to a file."""
+    return Page(f"{printable(network.name)}: written to {printable(path)}", (network_sentence(network),))
 
 
 def network_sentence(topology: Topology) -> str:
