@@ -20,9 +20,8 @@ def command(topology: str, output: Path | None, *, as_json: bool) -> None:
     file of ASTRA-sim's analytical model). With -o, the command also prints what was written, with --json as a
     JSON object.
     """
-    from forestcoll.presentation.networks import network_document
+    from forestcoll.presentation.networks import network_document, written_network_page
     from forestcoll.presentation.printing import print_json, print_page
-    from forestcoll.presentation.view.sentences import written_network_page
     from forestcoll.topology.writers.formats import write_network
 
     network = named_network(topology)

@@ -14,11 +14,12 @@ from forestcoll.pictures.sends.player import Player
 from forestcoll.pictures.sends.stories import selected_stories
 from forestcoll.pictures.svg import Element, text
 from forestcoll.presentation.explanations import explain
+from forestcoll.presentation.networks import network_sentence
 from forestcoll.presentation.tables import Page
 from forestcoll.presentation.text import bandwidth, printable
 from forestcoll.presentation.view.html import Figure, Section, html_page
 from forestcoll.presentation.view.pairs import pair_picture
-from forestcoll.presentation.view.sentences import network_sentence, schedule_sentence
+from forestcoll.presentation.view.sentences import schedule_sentence
 from forestcoll.progress import SILENT, Progress
 from forestcoll.proof import Bound
 from forestcoll.proof.cut import CutProof
