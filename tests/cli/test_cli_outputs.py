@@ -122,7 +122,19 @@ INTO_ONE_OUTPUT = [
 ]
 
 
-@pytest.mark.parametrize(("line", "message"), INTO_THE_INPUT + INTO_ONE_OUTPUT)
+INTO_A_FOLDER = [
+    (
+        "generate ring:nodes=4 --groups 0,1;2,3 --members out -o out/group-1.json",
+        "-o out/group-1.json: is a file of the output --members",
+    ),
+    (
+        "what-if ring:nodes=4 --fail links -o out --checkpoint out/done",
+        "--checkpoint out/done: is a file of the output -o",
+    ),
+]
+
+
+@pytest.mark.parametrize(("line", "message"), INTO_THE_INPUT + INTO_ONE_OUTPUT + INTO_A_FOLDER)
 def test_no_file_is_lost(files: Path, line: str, message: str) -> None:
     before = {path: path.read_bytes() for path in files.iterdir() if path.is_file()}
     error = run_command(*line.split()).error_line()
@@ -190,6 +202,13 @@ def test_devices_and_standard_output_may_be_named_twice() -> None:
 def test_other_names_are_taken(name: str) -> None:
     assert run_command("generate", "ring:nodes=4", "-o", name).status == 0
     assert Path(name).is_file()
+
+
+@pytest.mark.usefixtures("files")
+def test_a_bundle_may_be_next_to_its_members() -> None:
+    words = ("generate", "ring:nodes=4", "--groups", "0,1;2,3", "--members", "out", "-o", "out/bundle.json")
+    assert run_command(*words).status == 0
+    assert sorted(path.name for path in Path("out").iterdir()) == ["bundle.json", "group-0.json", "group-1.json"]
 
 
 @pytest.mark.usefixtures("files")

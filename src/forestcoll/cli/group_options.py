@@ -73,7 +73,7 @@ table_option = click.option(
 members_option = click.option(
     "--members",
     metavar="DIR",
-    type=OutputFolder(),
+    type=OutputFolder(r"group-\d+\.json"),
     help="For groups and pieces: also write the schedule of each group to a file group-N.json in this directory.",
 )
 

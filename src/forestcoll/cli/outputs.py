@@ -7,11 +7,12 @@ cannot be written is refused before the first file is written.
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import permutations
 from pathlib import Path
 
 import click
 
-from forestcoll.cli.types import FileName, FileOrText, OutputFile
+from forestcoll.cli.types import FileName, FileOrText, OutputFile, OutputFolder
 from forestcoll.errors import InputError
 from forestcoll.files import is_stream
 
@@ -31,6 +32,17 @@ class _Named:
     role: str
 
 
+@dataclass(frozen=True)
+class _Output(_Named):
+    """An output.
+
+    Attributes:
+        kind: the type of its option.
+    """
+
+    kind: OutputFile
+
+
 def check_outputs(ctx: click.Context) -> None:
     """Check all outputs of a command line.
 
@@ -43,15 +55,17 @@ def check_outputs(ctx: click.Context) -> None:
         for other in (*inputs, *outputs[:place]):
             if _is_same(output.path, other.path):
                 raise InputError(f"{output.option} {output.path}: is also {other.role}; name another file")
-    for each in ctx.command.params:
-        if isinstance(each.type, OutputFile) and isinstance(path := ctx.params.get(each.name or ""), Path):
-            each.type.check(path, ctx.params)
+    for output, folder in permutations(outputs, 2):
+        if _is_in(output.path, folder):
+            raise InputError(f"{output.option} {output.path}: is a file of {folder.role}; name another file")
+    for output in outputs:
+        output.kind.check(output.path, ctx.params)
 
 
-def _outputs(ctx: click.Context) -> Iterator[_Named]:
+def _outputs(ctx: click.Context) -> Iterator[_Output]:
     for each in ctx.command.params:
         if isinstance(each.type, OutputFile) and isinstance(path := ctx.params.get(each.name or ""), Path):
-            yield _Named(each.opts[0], path, f"the output {each.opts[0]}")
+            yield _Output(each.opts[0], path, f"the output {each.opts[0]}", each.type)
 
 
 def _inputs(ctx: click.Context) -> Iterator[_Named]:
@@ -63,6 +77,12 @@ def _inputs(ctx: click.Context) -> Iterator[_Named]:
         for one in value if isinstance(value, tuple) else (value,):
             if one is not None:
                 yield from (_Named(each.opts[0], path, role) for path in each.type.files(one))
+
+
+def _is_in(path: Path, folder: _Output) -> bool:
+    """Return whether a command that writes a folder may write this file of it, too."""
+    names = folder.kind.names if isinstance(folder.kind, OutputFolder) else None
+    return names is not None and names.fullmatch(path.name) is not None and _is_same(path.parent, folder.path)
 
 
 def _is_same(one: Path, other: Path) -> bool:

@@ -128,9 +128,17 @@ class PictureFile(OutputFile):
 
 
 class OutputFolder(OutputFile):
-    """A folder to write. The function that writes it checks what the folder holds already."""
+    """A folder to write. The function that writes it checks what the folder holds already.
+
+    Args:
+        names: a regular expression for the names of the files that the command writes into it; by default all names.
+    """
 
     is_folder = True
+
+    def __init__(self, names: str = ".*") -> None:
+        super().__init__()
+        self.names = re.compile(names)
 
     def read(self, text: str) -> Path:
         """Return the path."""
