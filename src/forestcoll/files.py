@@ -156,7 +156,7 @@ def _begin_of(path: Path, length: int) -> bytearray:
     """Return the content of a file, or a little more than its first `length` bytes."""
     try:
         if path != STANDARD_STREAM and path.is_dir():
-            raise InputError(f"{path}: is a directory; name a file in it")
+            raise InputError(f"{path}: is a folder; name a file in it")
         with _open_for_reading(path) as file:
             return _bounded_content(file, length)
     except FileNotFoundError:
@@ -242,15 +242,14 @@ def check_writable(path: Path) -> None:
     Raises:
         InputError: there is no such folder, it cannot be written to, or `path` is a folder.
     """
-    if path == STANDARD_STREAM:
-        return
-    target = Path(os.path.realpath(path))
-    if target.is_dir():
-        raise InputError(f"{path}: is a directory; name a file in it")
-    if not target.parent.is_dir():
-        raise InputError(f"{path}: cannot be written: the folder {target.parent} does not exist")
-    if not os.access(target if target.exists() else target.parent, os.W_OK):
-        raise InputError(f"{path}: cannot be written: permission denied")
+    with _reported(path):
+        target = _target_of(path)
+        if _is_written_directly(path):
+            return
+        if not target.parent.is_dir():
+            raise InputError(f"{path}: cannot be written: the folder {target.parent} does not exist")
+        if not os.access(target.parent, os.W_OK):
+            raise InputError(f"{path}: cannot be written: Permission denied")
 
 
 @contextmanager
@@ -353,8 +352,13 @@ def _target_of(path: Path) -> Path:
         raise InputError(f"{str(path)!r}: not a file name: embedded null byte")
     target = Path(os.path.realpath(path))
     if target.is_dir():
-        raise InputError(f"{path}: is a directory; name a file in it")
+        raise InputError(f"{path}: is a folder; name a file in it")
     return target
+
+
+def is_stream(path: Path) -> bool:
+    """Return whether `path` names the standard stream, a device or a pipe, also one that leads to a file."""
+    return path.parts[:2] == ("/", "dev") or _is_written_directly(path)
 
 
 def _is_written_directly(path: Path) -> bool:

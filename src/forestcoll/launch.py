@@ -87,6 +87,23 @@ class Launch:
             self.share("failed")
             self.gather(None)
 
+    def wait_for_all(self) -> None:
+        """Wait on rank 0 until all ranks have started.
+
+        Raises:
+            CommunicationError: a rank did not come in time.
+        """
+        self._number += 1
+        key = f"{self.command}/{self._number}"
+        self.store.set(f"{key}/{self.rank}", b"")
+        for rank in range(self.size if self.rank == 0 else 0):
+            try:
+                self.store.get(f"{key}/{rank}", self.timeout)
+            except CommunicationError:
+                raise CommunicationError(
+                    f"{self.command}: rank {rank} did not come within {self.timeout:g} s; start all {self.size} ranks"
+                ) from None
+
     def meet(self) -> None:
         """Wait until all ranks are here."""
         self.gather(None)

@@ -218,6 +218,13 @@ def test_a_missing_rank_is_named() -> None:
     assert any("rank 2 did not come within 2 s" in text for text in ended.err)
 
 
+@pytest.mark.parametrize("library", ["auto", "none"])
+def test_a_missing_rank_is_named_before_a_library_waits_for_it(library: str) -> None:
+    ended = bench(2, "--topology", "ring:nodes=2", "--library", library, "--timeout", "1", launched=1)
+    assert ended.statuses == [1]
+    assert ended.err == ["forestcoll: bench: rank 1 did not come within 1 s; start all 2 ranks\n"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -195,7 +195,9 @@ def test_the_json_report_and_the_schedule_use_different_streams() -> None:
 
 def test_a_file_can_have_the_name_of_a_standard_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert process("topology", "ring:nodes=3", "-o", "./-") == Run(0, "", "")
+    run = process("topology", "ring:nodes=3", "-o", "./-")
+    assert (run.status, run.err) == (0, "")
+    assert run.out.startswith(f"ring:nodes=3: written to {tmp_path.resolve() / '-'}\n")
     assert [path.name for path in tmp_path.iterdir()] == ["-"]
     assert process("optimum", "./-").out.startswith("ring:nodes=3: ")
 

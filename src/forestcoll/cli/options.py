@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from forestcoll.cli.types import CollectiveName, FileName, Ranks, TopologySpec, TreeCount
+from forestcoll.cli.types import CollectiveName, FileName, OutputFile, Ranks, TopologySpec, TreeCount
 from forestcoll.collective import PERSONALISED, SCHEDULED, Collective, ShardsByNode, shards_of
 
 if TYPE_CHECKING:
@@ -52,16 +52,22 @@ ports_option = click.option(
     "its links at once, within its send_bandwidth and its receive_bandwidth in TOPOLOGY; all: it uses all its links at "
     "once.  [default: as in TOPOLOGY]",
 )
-output_option = click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    type=FileName(),
-    help="The file to write, compressed by gzip if the name ends in .gz. With -, the file is written to standard "
-    "output, and the report to standard error.",
-)
 
 
+def output_option_of(kind: OutputFile) -> Callable[[Command], Command]:
+    """Return the option for the file that a command writes."""
+    return click.option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        type=kind,
+        help="The file to write, compressed by gzip if the name ends in .gz. With -, the file is written to standard "
+        "output, and the report to standard error.",
+    )
+
+
+output_option = output_option_of(OutputFile(".json"))
+network_output_option = output_option_of(OutputFile(".json", ".graphml", ".txt", ".yml", ".yaml"))
 costs_option = click.option(
     "--costs",
     metavar="FILE",
@@ -155,9 +161,9 @@ def dialect_option(description: str) -> Callable[[Command], Command]:
     return click.option("--dialect", type=click.Choice(["microsoft", "azure", "rccl"]), help=description)
 
 
-def path_option(name: str, description: str) -> Callable[[Command], Command]:
-    """Return an option called `name` for a file to write, with the help text `description`."""
-    return click.option(name, metavar="FILE", type=FileName(), help=description)
+def path_option(name: str, kind: FileName, description: str) -> Callable[[Command], Command]:
+    """Return an option called `name` for a file of this kind, with the help text `description`."""
+    return click.option(name, metavar="FILE", type=kind, help=description)
 
 
 def collective_options(command: Command) -> Command:

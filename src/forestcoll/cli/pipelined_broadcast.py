@@ -13,7 +13,7 @@ from forestcoll.cli.options import (
     topology_argument,
     with_ports,
 )
-from forestcoll.cli.types import DataSize
+from forestcoll.cli.types import ChartFile, DataSize
 from forestcoll.files import is_standard_stream
 
 
@@ -30,7 +30,7 @@ from forestcoll.files import is_standard_stream
     help="The number of packets; with 1 the message is not divided.  [default: the best number]",
 )
 @ports_option
-@path_option("--plot", "Also draw the times for sizes up to a million times as large: .png, .svg or .pdf.")
+@path_option("--plot", ChartFile(), "Also draw the times for sizes up to a million times as large: .png, .svg or .pdf.")
 @output_option
 @json_option
 def command(  # noqa: PLR0913 (one parameter per option)

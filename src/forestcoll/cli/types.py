@@ -4,7 +4,9 @@ A value that cannot be read is wrong usage (exit status 2), and the message name
 are imported when a value is read, so that `--help` starts quickly.
 """
 
-from collections.abc import Sequence
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -53,6 +55,10 @@ class FileName(_TextType[Path]):
             raise ValueError("the file name is empty; give a name")
         return path_of(text)
 
+    def files(self, path: Path) -> Iterator[Path]:
+        """Yield the file."""
+        yield path
+
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":  # noqa: ARG002
         """Return an item that lets the shell complete file names."""
         from click.shell_completion import CompletionItem
@@ -60,7 +66,124 @@ class FileName(_TextType[Path]):
         return [CompletionItem(incomplete, type="file")]
 
 
-class TopologySpec(AnyType):
+class OutputFile(FileName):
+    """A file to write. `outputs.check_outputs` calls `check` before the command does any work.
+
+    Args:
+        endings: the endings of such files. The ending of another kind of file is refused, and any other name is taken.
+    """
+
+    is_folder = False
+    """Whether the command writes a folder."""
+
+    def __init__(self, *endings: str) -> None:
+        self.endings = endings
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Path | object:
+        """Return the path; a path that ends with a slash is a folder, which `Path` does not keep."""
+        if isinstance(value, str) and value.endswith(_SLASHES) and not self.is_folder_of(ctx):
+            raise InputError(f"{value}: is a folder; name a file in it")
+        return super().convert(value, param, ctx)
+
+    def is_folder_of(self, ctx: click.Context | None) -> bool:  # noqa: ARG002
+        """Return whether the command writes a folder; options that are read before may decide it."""
+        return self.is_folder
+
+    def check(self, path: Path, values: Mapping[str, Any]) -> None:  # noqa: ARG002
+        """Check that the file can be written and that its name has no ending of another kind of file.
+
+        Args:
+            path: the file.
+            values: the values of all options of the command, by name.
+
+        Raises:
+            InputError: it cannot be written.
+        """
+        from forestcoll.files import check_writable
+
+        check_ending(path, self.endings)
+        check_writable(path)
+
+
+class ChartFile(OutputFile):
+    """A picture that matplotlib draws."""
+
+    def check(self, path: Path, values: Mapping[str, Any]) -> None:
+        """Check that such a picture can be drawn and written."""
+        from forestcoll.pictures.canvas import check_pictures
+
+        check_pictures([path])
+        super().check(path, values)
+
+
+class PictureFile(OutputFile):
+    """A picture that is made as SVG, or a page with it."""
+
+    def check(self, path: Path, values: Mapping[str, Any]) -> None:
+        """Check that such a picture can be drawn and written."""
+        from forestcoll.pictures.raster import check_picture
+
+        check_picture(path, self.endings)
+        super().check(path, values)
+
+
+class OutputFolder(OutputFile):
+    """A folder to write. The function that writes it checks what the folder holds already.
+
+    Args:
+        names: a regular expression for the names of the files that the command writes into it; by default all names.
+    """
+
+    is_folder = True
+
+    def __init__(self, names: str = ".*") -> None:
+        super().__init__()
+        self.names = re.compile(names)
+
+    def read(self, text: str) -> Path:
+        """Return the path."""
+        if text == "-":
+            raise ValueError("the output is a folder, which standard output cannot take; name a folder")
+        return super().read(text)
+
+    def check(self, path: Path, values: Mapping[str, Any]) -> None:  # noqa: ARG002
+        """Check that such a folder can be made."""
+        from forestcoll.folders import check_place
+
+        check_place(path)
+
+
+_SLASHES = tuple({os.sep, "/"})
+
+_ENDINGS = (".json", ".xml", ".html", ".svg", ".png", ".pdf", ".csv", ".py", ".et", ".graphml", ".yml", ".yaml")
+"""The endings that say what kind of file it is."""
+
+
+def check_ending(path: Path, endings: Sequence[str]) -> None:
+    """Check that the name of an output has no ending of another kind of file than its own `endings`; none allow all.
+
+    Raises:
+        InputError: it has.
+    """
+    ending = Path(path.name.lower().removesuffix(".gz")).suffix
+    if endings and ending in _ENDINGS and ending not in endings:
+        named = " or ".join(endings)
+        raise InputError(f"{path}: is not written as {ending}; name a file that ends in {named}")
+
+
+class FileOrText(AnyType):
+    """A text that may be, or contain, the name of a file to read. The command reads it."""
+
+    name = "text"
+
+    def files(self, text: str) -> Iterator[Path]:
+        """Yield the names of files that the text may contain: all of it, and the values of its parameters."""
+        from forestcoll.files import path_of
+
+        yield from (path_of(each) for each in (text, *re.findall("=([^,=]+)", text)))
+
+
+class TopologySpec(FileOrText):
     """A network: a file, or the name of a builder with parameters. The command reads it."""
 
     name = "topology"
