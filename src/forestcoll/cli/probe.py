@@ -7,7 +7,7 @@ import click
 
 from forestcoll.cli.options import interface_option, json_option, timeout_option
 from forestcoll.cli.terminal_progress import TerminalProgress
-from forestcoll.cli.types import FileName, MessageSizes
+from forestcoll.cli.types import SIZES, FileName, MessageSizes
 
 
 class _Stages(TerminalProgress):
@@ -35,8 +35,7 @@ class _Stages(TerminalProgress):
     default="1M..1G",
     show_default=True,
     metavar="SIZES",
-    help="Sizes of a send: a list, or a range A..B in which sizes double. The least that takes 5 ms is used, else the "
-    "greatest.",
+    help=f"Sizes of a send: {SIZES} The least that takes 5 ms is used, else the greatest.",
 )
 @click.option(
     "--repeat",

@@ -113,6 +113,10 @@ class DataSize(_TextType[int]):
         return data_size(text)
 
 
+SIZES = "a list, or a range A..B: A, 2A, 4A and so on, up to the last that is at most B."
+"""The values of `MessageSizes`, for the help of options."""
+
+
 class MessageSizes(_TextType[tuple[int, ...]]):
     """Message sizes in bytes: a list, or a range in which each size is twice the previous one."""
 

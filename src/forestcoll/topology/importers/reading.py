@@ -10,6 +10,7 @@ from forestcoll.errors import InputError
 from forestcoll.files import MAX_TOPOLOGY_BYTES, STANDARD_STREAM, parse_document, read_bytes
 from forestcoll.topology.files import DEFAULT_NAME, topology_from_document
 from forestcoll.topology.importers.formats import format_of, import_sources
+from forestcoll.topology.importers.options import MissingSpeedError
 from forestcoll.topology.importers.source import Source
 from forestcoll.topology.model import Topology
 
@@ -33,7 +34,10 @@ def read_any_topology(path: Path, *, connected: bool = True) -> tuple[Topology, 
     if form is None:
         expected = "expected a topology file, or a format that 'forestcoll import --help' lists"
         raise InputError(f"{path}: the format is not known by the content; {expected}")
-    imported = import_sources([source], format_name=form.name, connected=connected)
+    try:
+        imported = import_sources([source], format_name=form.name, connected=connected)
+    except MissingSpeedError as error:
+        raise error.where_no_option_is(path) from None
     return imported.topology, imported.assumed
 
 

@@ -109,7 +109,9 @@ def _nvlink(source: Source, rows: list[list[int]], options: ImportOptions, notes
         if list(counts) in rows:
             what = f"what one NVLink carries, and {' '.join(f'NV{count}' for count in counts)} is {machines}"
             raise missing_speed(source.where, what, "--nvlink", speeds)
-    notes.assume("one NVLink carries 25 GB/s each way, as on V100 and A100; --nvlink gives another speed")
+    notes.assume(
+        "one NVLink carries 25 GB/s each way, as on V100 and A100; forestcoll import --nvlink gives another speed"
+    )
     return Fraction(25)
 
 
@@ -149,7 +151,7 @@ def _nics(source: Source, table: DeviceTable, options: ImportOptions, notes: Not
         notes.ignore(f"{source.where}: {counted(len(far), 'NIC')} further away from GPUs than others: {listed(far)}")
     reach = options.nic if options.pcie is None else options.pcie
     if options.pcie is None:
-        notes.assume("PCIe is as fast as the NICs; --pcie gives its speed")
+        notes.assume("PCIe is as fast as the NICs; forestcoll import --pcie gives its speed")
     users: dict[str, list[str]] = {}
     by_gpus: dict[tuple[str, ...], list[str]] = {}
     for nic, gpus in near.items():
