@@ -23,6 +23,7 @@ from typing import IO, TypeAlias, cast
 from forestcoll.endings import cleaned_up
 from forestcoll.errors import InputError, shown
 from forestcoll.exact import WrittenFloat
+from forestcoll.file_kinds import kind_of_text
 from forestcoll.reading_memory import advice, check_json_memory, check_text_memory, most_text
 
 MAX_BYTES = 2 * 2**30
@@ -90,6 +91,10 @@ def parse_document(data: bytes | bytearray, path: Path) -> dict[str, object]:
     try:
         document = json.loads(text, parse_float=WrittenFloat, parse_constant=WrittenFloat)
     except json.JSONDecodeError as error:
+        if not text.strip():
+            raise InputError(f"{path}: the file is empty; expected a JSON object, {{...}}") from None
+        if (kind := kind_of_text(text)) is not None:
+            raise InputError(f"{path}: is {kind.name}, not JSON; {kind.use}") from None
         where = f"line {error.lineno}, column {error.colno}"
         raise InputError(f"{path}: not valid JSON: {error.msg} at {where}; fix the file there") from None
     except RecursionError:

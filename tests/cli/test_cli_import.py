@@ -135,7 +135,7 @@ def test_an_unknown_text_is_refused_in_one_line(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("Dear reader,\n\nthis is no network.\n")
     assert "none of the formats" in run_command("import", path).error_line()
-    assert "the format is not known by the content" in run_command("optimum", path).error_line()
+    assert "none of the formats" in run_command("optimum", path).error_line()
     assert "no row such as" in run_command("import", path, "--format", "nvidia-smi-topo").error_line()
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from forestcoll.errors import InputError, InternalError, shown
+from forestcoll.file_kinds import SCHEDULE, check_kind
 from forestcoll.files import PathLike, as_path, parse_document, peek_bytes, prepared_text, read_bytes, write_text
 from forestcoll.schedule.bundle import document as bundle
 from forestcoll.schedule.bundle.value import BundleSchedule
@@ -118,6 +119,7 @@ def schedule_from_document(document: Mapping[str, object], *, where: str) -> Sch
         >>> schedule_from_document(document, where="ring.json")
         <TreeSchedule: allgather on 'ring:nodes=4', 4 compute nodes, 8 trees>
     """
+    check_kind(document, SCHEDULE, where)
     *others, last = map(repr, FORMATS)
     known = f"{', '.join(others)} or {last}"
     if "format" not in document:

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from forestcoll.errors import InputError
+from forestcoll.file_kinds import PROGRAM, check_kind
 from forestcoll.files import parse_document, read_bytes
 from forestcoll.interpreter import check
 from forestcoll.program import Fault, Program
@@ -102,7 +103,10 @@ def judge_file(path: Path, *, dialect: str | None = None, root: int | None = Non
         if dialect is not None or root is not None:
             raise InputError(f"{path}: GOAL schedules have no dialects and state their root; leave both out")
         return _judge_goal(data, path)
-    raise InputError(f"{path}: is neither MSCCL XML nor an execution plan of MSCCL++ in JSON nor a GOAL schedule")
+    raise InputError(
+        f"{path}: {'is no program' if start else 'the file is empty'}; expected MSCCL XML, an execution plan of "
+        "MSCCL++ in JSON, a GOAL schedule, or a trace of Chakra named PREFIX.0.et, as 'forestcoll export' writes them"
+    )
 
 
 def _judge_goal(data: bytearray, path: Path) -> Judgement:
@@ -157,12 +161,9 @@ def _refused_by_all(refusals: Mapping[str, Fault | None]) -> Fault | None:
 
 def _judge_plan(data: bytearray, path: Path, root: int | None) -> Judgement:
     document = parse_document(data, path)
+    check_kind(document, PROGRAM, str(path))
     if "gpus" not in document:
-        form = document.get("format")
-        kind = (
-            f"has format {form!r}; `forestcoll verify` judges schedules" if isinstance(form, str) else 'has no "gpus"'
-        )
-        raise InputError(f"{path}: is not an execution plan of MSCCL++: it {kind}")
+        raise InputError(f'{path}: has no "gpus"; expected an execution plan of MSCCL++')
     plan = mscclpp.plan_from_document(document, where=str(path))
     fault = mscclpp.plan_fault(plan)
     loads = MappingProxyType(mscclpp.refusals(plan) if fault is None else dict.fromkeys(mscclpp.RELEASES, str(fault)))

@@ -1,6 +1,7 @@
 """What a user can say where a file does not: speeds, and how measurements are read."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from pathlib import Path
 
@@ -56,6 +57,10 @@ class ImportOptions:
             value = getattr(self, name)
             if value is not None and value <= 0:
                 raise InputError(f"{name} is {value}; expected a bandwidth above 0")
+
+    def given(self) -> Iterator[str]:
+        """Yield the names of the values that differ from the defaults."""
+        yield from (each.name for each in fields(self) if getattr(self, each.name) != each.default)
 
 
 class MissingSpeedError(InputError):

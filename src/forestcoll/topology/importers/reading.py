@@ -6,10 +6,9 @@ Importing with options, and seeing what was understood, is `formats.import_topol
 from collections.abc import Mapping
 from pathlib import Path
 
-from forestcoll.errors import InputError
 from forestcoll.files import MAX_TOPOLOGY_BYTES, STANDARD_STREAM, parse_document, read_bytes
 from forestcoll.topology.files import DEFAULT_NAME, topology_from_document
-from forestcoll.topology.importers.formats import format_of, import_sources
+from forestcoll.topology.importers.formats import format_of, import_sources, unknown_format
 from forestcoll.topology.importers.options import MissingSpeedError
 from forestcoll.topology.importers.source import Source
 from forestcoll.topology.model import Topology
@@ -32,8 +31,7 @@ def read_any_topology(path: Path, *, connected: bool = True) -> tuple[Topology, 
     else:
         form = format_of(source.text)
     if form is None:
-        expected = "expected a topology file, or a format that 'forestcoll import --help' lists"
-        raise InputError(f"{path}: the format is not known by the content; {expected}")
+        raise unknown_format(source)
     try:
         imported = import_sources([source], format_name=form.name, connected=connected)
     except MissingSpeedError as error:
