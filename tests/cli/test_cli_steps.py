@@ -90,7 +90,7 @@ def test_a_compact_schedule_lists_base_transfers(tmp_path: Path) -> None:
             ("--collective", "broadcast"),
             "methods of steps support allgather, reduce-scatter, allreduce and all-to-all, not broadcast",
         ),
-        (("--chunks", 0), "0 is not in the range"),
+        (("--chunks", 0), "'0'; expected an integer of 1 or more"),
         (("--size", "much"), "'much'; expected a size of 1 byte or more such as 64K"),
         (("--size", "0"), "expected a size of 1 byte or more"),
     ],

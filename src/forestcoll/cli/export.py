@@ -6,13 +6,13 @@ from typing import Any
 import click
 
 from forestcoll.cli.options import dialect_option, file_argument, json_option, output_option
-from forestcoll.cli.types import DataSize, FileName
+from forestcoll.cli.types import DataSize, FileName, IntegerFrom
 from forestcoll.files import is_standard_stream
 
-_COUNT = click.IntRange(1)
+_COUNT = IntegerFrom(1)
 
 
-class Chunks(click.IntRange):
+class Chunks(IntegerFrom):
     """A number of chunks, or `exact`, which becomes 0."""
 
     name = "chunks"
@@ -24,6 +24,10 @@ class Chunks(click.IntRange):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the number."""
         return 0 if value == "exact" else super().convert(value, param, ctx)
+
+    def expected(self) -> str:
+        """Return what is valid, in words."""
+        return f"'exact' or {super().expected()}"
 
 
 @click.command("export")

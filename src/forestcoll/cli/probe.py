@@ -7,7 +7,7 @@ import click
 
 from forestcoll.cli.options import interface_option, json_option, timeout_option
 from forestcoll.cli.terminal_progress import TerminalProgress
-from forestcoll.cli.types import SIZES, FileName, MessageSizes
+from forestcoll.cli.types import SIZES, FileName, IntegerFrom, MessageSizes
 
 
 class _Stages(TerminalProgress):
@@ -39,7 +39,7 @@ class _Stages(TerminalProgress):
 )
 @click.option(
     "--repeat",
-    type=click.IntRange(1),
+    type=IntegerFrom(1),
     default=3,
     show_default=True,
     metavar="N",

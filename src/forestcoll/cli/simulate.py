@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 import click
 
 from forestcoll.cli.options import costs_option, file_argument, path_option
-from forestcoll.cli.types import SIZES, MessageSize, MessageSizes
+from forestcoll.cli.types import SIZES, MessageSize, MessageSizes, NumberFrom
 
 if TYPE_CHECKING:
     from forestcoll.schedule.schedule import Schedule
     from forestcoll.simulation import Costs
 
-_MICROSECONDS = click.FloatRange(0, 10**9)
+_MICROSECONDS = NumberFrom(0, 10**9)
 
 
 @click.command("simulate")

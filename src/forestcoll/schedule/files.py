@@ -12,7 +12,16 @@ from typing import Any
 
 from forestcoll.errors import InputError, InternalError, shown
 from forestcoll.file_kinds import SCHEDULE, check_kind
-from forestcoll.files import PathLike, as_path, parse_document, peek_bytes, prepared_text, read_bytes, write_text
+from forestcoll.files import (
+    PathLike,
+    as_path,
+    input_name,
+    parse_document,
+    peek_bytes,
+    prepared_text,
+    read_bytes,
+    write_text,
+)
 from forestcoll.schedule.bundle import document as bundle
 from forestcoll.schedule.bundle.value import BundleSchedule
 from forestcoll.schedule.flows import document as flows
@@ -80,7 +89,7 @@ def read_schedule(path: PathLike) -> Schedule:
         <TreeSchedule: allgather on 'ring:nodes=4', 4 compute nodes, 8 trees>
     """
     path = as_path(path)
-    text, where = read_bytes(path), str(path)
+    text, where = read_bytes(path), input_name(path)
     for each in FORMATS.values():
         schedule = None if each.scanned is None else each.scanned(text, where)
         if schedule is not None:

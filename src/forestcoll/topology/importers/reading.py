@@ -27,7 +27,7 @@ def read_any_topology(path: Path, *, connected: bool = True) -> tuple[Topology, 
         form = None if _is_own(document) else format_of(source.text)
         if form is None:
             name = DEFAULT_NAME if path == STANDARD_STREAM else path.name
-            return topology_from_document(document, where=str(path), name=name, connected=connected), ()
+            return topology_from_document(document, where=source.where, name=name, connected=connected), ()
     else:
         form = format_of(source.text)
     if form is None:
