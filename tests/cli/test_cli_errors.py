@@ -126,15 +126,15 @@ def test_a_wrong_value_says_what_is_valid(words: list[str], message: str) -> Non
         (
             ["train-time", "gpt2-small", "dgx-a100:boxes=2"],
             (
-                "dgx-a100:boxes=2: has switches, and a breadth-first allreduce needs a network without; give the file of "
-                "an allreduce: 'forestcoll generate dgx-a100:boxes=2 --collective allreduce -o FILE'"
+                "dgx-a100:boxes=2: has switches, and a breadth-first allreduce needs a network without; give the file "
+                "of an allreduce: 'forestcoll generate dgx-a100:boxes=2 --collective allreduce -o FILE'"
             ),
         ),
         (
             ["expand", "ring:nodes=4", "--by", "power:1000000"],
             (
-                "expansion 'power:1000000' is unknown; expected line-graph=N, degree=N, power=N, product=BASE, parallel=N, "
-                "bidirectional, breadth-first"
+                "expansion 'power:1000000' is unknown; expected line-graph=N, degree=N, power=N, product=BASE, "
+                "parallel=N, bidirectional, breadth-first"
             ),
         ),
     ],

@@ -146,7 +146,7 @@ def test_an_all_to_all_in_steps(tmp_path: Path) -> None:
     assert (checked["steps"], checked["bandwidth_factor"], checked["bandwidth_optimal"]) == (3, "5/2", False)
     assert run_command(*words, "--steps", "4", "--json").document()["bandwidth_optimal"] is True
     for more, message in (
-        (("--steps", "2"), "an all-to-all takes 3 steps or more; 2 steps are too few"),
+        (("--steps", "2"), "an all-to-all takes 3 steps or more; steps is 2"),
         (("--demand", "x.csv"), "--demand is for schedules of flows"),
     ):
         assert message in run_command(*words, *more).err

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from itertools import islice
 
+from forestcoll.counting import times
 from forestcoll.errors import InputError
 from forestcoll.pictures.layout import Layout, layout_of
 from forestcoll.pictures.layout.structure import Structure
@@ -110,15 +111,11 @@ def entries_words(story: Story, structure: Structure) -> str:
         '2 sends one after the other; this part of the data enters box 1 once'
     """
     entered = {group.name: story.entries(frozenset(group.nodes)) for group in structure.groups}
-    listed = [f"{name} {_times(count)}" for name, count in entered.items() if count]
-    many = f"{len(listed)} boxes, {sum(entered.values())} times together"
+    listed = [f"{name} {times(count)}" for name, count in entered.items() if count]
+    many = f"{len(listed)} boxes, {times(sum(entered.values()))} together"
     where = " and ".join(listed) if len(listed) <= 3 else many
     sends = "all sends at the same time" if story.last == 1 else f"{story.last} sends one after the other"
     return sends + (f"; this part of the data enters {where}" if listed else "")
-
-
-def _times(count: int) -> str:
-    return {1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
 def _legend(schedule: Schedule, layout: Layout, width: float, top: float) -> Legend:

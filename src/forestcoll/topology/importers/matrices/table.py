@@ -8,11 +8,12 @@ import re
 from collections.abc import Sequence
 from fractions import Fraction
 
+from forestcoll.counting import plural
 from forestcoll.errors import shown
 from forestcoll.exact import to_fraction
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.matrices.square import Square, square_network
-from forestcoll.topology.importers.notes import Notes, counted
+from forestcoll.topology.importers.notes import Notes
 from forestcoll.topology.importers.options import ImportOptions
 from forestcoll.topology.importers.source import Source
 from forestcoll.units import BANDWIDTH_UNIT, bandwidth_in
@@ -122,7 +123,7 @@ def read(sources: Sequence[Source], options: ImportOptions, notes: Notes) -> Top
     for line, cells in body:
         if len(cells) != len(body):
             raise source.error(
-                f"has {counted(len(cells), 'value')}, but the matrix has {counted(len(body), 'row')}; write a square",
+                f"has {plural(len(cells), 'value')}, but the matrix has {plural(len(body), 'row')}; write a square",
                 line,
             )
         values.append(tuple(_value(source, cell, line) for cell in cells))
@@ -135,7 +136,7 @@ def read(sources: Sequence[Source], options: ImportOptions, notes: Notes) -> Top
     ]
     if holes:
         line, one, other = holes[0]
-        notes.ignore(f"{counted(len(holes), 'pair')} without a value, such as {one} to {other} (line {line})")
+        notes.ignore(f"{plural(len(holes), 'pair')} without a value, such as {one} to {other} (line {line})")
     return square_network(source, Square(tuple(found), tuple(values)), options, notes)
 
 
