@@ -70,8 +70,8 @@ def test_data_of_a_ring_enters_both_boxes_and_that_of_a_forest_one() -> None:
     structure = Structure(found["forestcoll"].topology)
     words = {name: entries_words(story_of_shard(schedule, 0), structure) for name, schedule in found.items()}
     assert words == {
-        "forestcoll": "2 sends one after the other; this part of the data enters box 1 once",
-        "nccl-ring": "15 sends one after the other; this part of the data enters box 0 once and box 1 once",
+        "forestcoll": "2 sends one after the other; this part of the data goes once into box 1",
+        "nccl-ring": "15 sends one after the other; this part of the data goes once into box 0 and once into box 1",
     }
 
 

@@ -108,14 +108,14 @@ def entries_words(story: Story, structure: Structure) -> str:
         >>> from forestcoll import generate
         >>> schedule = generate("dgx-a100:boxes=2")
         >>> entries_words(story_of_shard(schedule, 0), Structure(schedule.topology))
-        '2 sends one after the other; this part of the data enters box 1 once'
+        '2 sends one after the other; this part of the data goes once into box 1'
     """
     entered = {group.name: story.entries(frozenset(group.nodes)) for group in structure.groups}
-    listed = [f"{name} {times(count)}" for name, count in entered.items() if count]
-    many = f"{len(listed)} boxes, {times(sum(entered.values()))} together"
+    listed = [f"{times(count)} into {name}" for name, count in entered.items() if count]
+    many = f"{len(listed)} boxes, together {times(sum(entered.values()))}"
     where = " and ".join(listed) if len(listed) <= 3 else many
     sends = "all sends at the same time" if story.last == 1 else f"{story.last} sends one after the other"
-    return sends + (f"; this part of the data enters {where}" if listed else "")
+    return sends + (f"; this part of the data goes {where}" if listed else "")
 
 
 def _legend(schedule: Schedule, layout: Layout, width: float, top: float) -> Legend:
