@@ -112,7 +112,7 @@ def entries_words(story: Story, structure: Structure) -> str:
     """
     entered = {group.name: story.entries(frozenset(group.nodes)) for group in structure.groups}
     listed = [f"{times(count)} into {name}" for name, count in entered.items() if count]
-    many = f"{len(listed)} boxes, together {times(sum(entered.values()))}"
+    many = f"into {len(listed)} boxes, together {times(sum(entered.values()))}"
     where = " and ".join(listed) if len(listed) <= 3 else many
     sends = "all sends at the same time" if story.last == 1 else f"{story.last} sends one after the other"
     return sends + (f"; this part of the data goes {where}" if listed else "")
