@@ -14,7 +14,6 @@ from forestcoll.baselines.boxes import Boxes
 from forestcoll.collective import Collective
 from forestcoll.comparison.cuts import LoadedCut
 from forestcoll.comparison.link_loads import link_classes
-from forestcoll.counting import times
 from forestcoll.topology import Topology
 
 _MOST_CLASSES = 4
@@ -84,11 +83,7 @@ def _excess(cut: LoadedCut, collective: Collective) -> str:
         return f"{_amount(traffic.crosses)} leaves the bottleneck cut, where {_amount(traffic.needed)} would do"
     each = "each box" if cut.in_each_box else "a box"
     verb = "leaves" if collective is Collective.REDUCE_SCATTER else "enters"
-    return f"data {verb} {each} {_times(traffic.crosses / traffic.needed)}: {amounts}"
-
-
-def _times(ratio: Fraction) -> str:
-    return times(ratio) if ratio in (1, 2) else f"{float(ratio):.3g} times"
+    return f"data {verb} {each} {float(traffic.crosses / traffic.needed):.3g} times: {amounts}"
 
 
 def _busy(topology: Topology, boxes: Boxes, times: Sequence[Fraction], whole: Fraction) -> str:
