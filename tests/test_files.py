@@ -42,7 +42,7 @@ def test_a_byte_order_mark_is_skipped(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        (b"", "not valid JSON: Expecting value at line 1, column 1"),
+        (b"", "the file is empty; expected a JSON object"),
         (b'{"a": 1,\n"b" 2}', "not valid JSON: Expecting ':' delimiter at line 2, column 5"),
         (b"[]", "holds a JSON array"),
         (b"3", "holds a JSON number"),

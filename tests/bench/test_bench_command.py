@@ -179,6 +179,11 @@ def test_mpirun_launches_and_is_compared() -> None:
     ("variables", "message"),
     [
         ({}, "this process has no rank; start it by a launcher"),
+        (
+            {"RANK": "0", "WORLD_SIZE": "2"},
+            "only RANK, WORLD_SIZE are set; also set MASTER_ADDR to the address of rank 0, MASTER_PORT to a free port",
+        ),
+        ({"RANK": "0"}, "only RANK is set; also set WORLD_SIZE to the number of all processes, MASTER_ADDR to "),
         ({"PMI_RANK": "0", "PMI_SIZE": "x"}, "this process has no rank"),
         ({"RANK": "x", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1"}, "RANK is 'x'; expected a number"),
         ({"RANK": "2", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1"}, "RANK is 2 and WORLD_SIZE is 2"),

@@ -96,7 +96,7 @@ def test_export_without_an_output_writes_no_file(schedule: Path) -> None:
         (("--to", "astra-sim", "-o", "-"), "give -o DIR"),
         (("--to", "xml"), "'xml' is not one of"),
         ((), "Missing option '--to'"),
-        (("--to", "msccl-xml", "--chunks", "0"), "0 is not in the range"),
+        (("--to", "msccl-xml", "--chunks", "0"), "'0'; expected 'exact' or an integer of 1 or more"),
     ],
 )
 def test_wrong_usage_is_reported(schedule: Path, arguments: tuple[str, ...], message: str) -> None:
@@ -160,10 +160,10 @@ def test_a_failed_export_leaves_the_old_file_unchanged(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "is neither MSCCL XML nor an execution plan"),
-        ("hello", "is neither MSCCL XML nor an execution plan"),
-        ("{}", 'is not an execution plan of MSCCL++: it has no "gpus"'),
-        ('{"format": "forestcoll.schedule/1"}', "`forestcoll verify` judges schedules"),
+        ("", "the file is empty; expected MSCCL XML"),
+        ("hello", "is no program; expected MSCCL XML"),
+        ("{}", 'has no "gpus"; expected an execution plan of MSCCL++'),
+        ('{"format": "forestcoll.schedule/1"}', "is a schedule, not a program for a runtime"),
         ("{", "not valid JSON"),
         ('{"gpus": ' + "[" * 100_000, "JSON nested too deeply"),
         ("<algo", "not valid XML"),

@@ -7,13 +7,13 @@ from typing import Any
 import click
 
 from forestcoll.cli.options import dialect_option, file_argument, json_option, output_option_of
-from forestcoll.cli.types import DataSize, OutputFile, OutputFolder
+from forestcoll.cli.types import DataSize, IntegerFrom, OutputFile, OutputFolder
 from forestcoll.files import is_standard_stream
 
-_COUNT = click.IntRange(1)
+_COUNT = IntegerFrom(1)
 
 
-class Chunks(click.IntRange):
+class Chunks(IntegerFrom):
     """A number of chunks, or `exact`, which becomes 0."""
 
     name = "chunks"
@@ -25,6 +25,10 @@ class Chunks(click.IntRange):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the number."""
         return 0 if value == "exact" else super().convert(value, param, ctx)
+
+    def expected(self) -> str:
+        """Return what is valid, in words."""
+        return f"'exact' or {super().expected()}"
 
 
 class _SimulationFolder(OutputFolder):

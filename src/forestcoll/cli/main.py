@@ -131,6 +131,10 @@ class _LazyGroup(click.Group):
             return super().invoke(ctx)
         except KeyboardInterrupt:
             raise click.Abort from None  # click itself would print an empty line first
+        except click.UsageError as error:
+            if error.ctx is None and (command := self.get_command(ctx, ctx.invoked_subcommand or "")) is not None:
+                error.ctx = click.Context(command, parent=ctx, info_name=ctx.invoked_subcommand)
+            raise
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):

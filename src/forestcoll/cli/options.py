@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from forestcoll.cli.types import CollectiveName, FileName, OutputFile, Ranks, TopologySpec, TreeCount
+from forestcoll.cli.types import (
+    CollectiveName,
+    FileName,
+    IntegerFrom,
+    NumberFrom,
+    OutputFile,
+    Ranks,
+    TopologySpec,
+    TreeCount,
+)
 from forestcoll.collective import PERSONALISED, SCHEDULED, Collective, ShardsByNode, shards_of
 
 if TYPE_CHECKING:
@@ -86,7 +95,7 @@ interface_option = click.option(
 )
 timeout_option = click.option(
     "--timeout",
-    type=click.FloatRange(0.1),
+    type=NumberFrom(0.1),
     default=120.0,
     show_default=True,
     metavar="SECONDS",
@@ -138,7 +147,7 @@ def change_options(command: Command) -> Command:
 
 def jobs_option(description: str) -> Callable[[Command], Command]:
     """Return the option that says how many processes work."""
-    return click.option("--jobs", type=click.IntRange(1, MOST_JOBS), default=1, show_default=True, help=description)
+    return click.option("--jobs", type=IntegerFrom(1, MOST_JOBS), default=1, show_default=True, help=description)
 
 
 def collective_option(
@@ -171,7 +180,7 @@ def collective_options(command: Command) -> Command:
     for option in (
         click.option(
             "--max-peers",
-            type=click.IntRange(min=1),
+            type=IntegerFrom(min=1),
             metavar="K",
             help="For equal boxes behind switches: make trees in which a rank exchanges data with at most K ranks of "
             "other boxes. The trees are higher, but fit into the programs of more runtimes.",

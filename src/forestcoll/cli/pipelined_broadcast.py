@@ -13,7 +13,7 @@ from forestcoll.cli.options import (
     topology_argument,
     with_ports,
 )
-from forestcoll.cli.types import ChartFile, DataSize
+from forestcoll.cli.types import ChartFile, DataSize, IntegerFrom
 from forestcoll.files import is_standard_stream
 
 
@@ -25,7 +25,7 @@ from forestcoll.files import is_standard_stream
 )
 @click.option(
     "--packets",
-    type=click.IntRange(min=1),
+    type=IntegerFrom(min=1),
     metavar="N",
     help="The number of packets; with 1 the message is not divided.  [default: the best number]",
 )

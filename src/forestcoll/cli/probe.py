@@ -9,7 +9,7 @@ import click
 
 from forestcoll.cli.options import interface_option, json_option, timeout_option
 from forestcoll.cli.terminal_progress import TerminalProgress
-from forestcoll.cli.types import MessageSizes, OutputFile
+from forestcoll.cli.types import SIZES, IntegerFrom, MessageSizes, OutputFile
 
 
 class _Stages(TerminalProgress):
@@ -44,12 +44,11 @@ class _FirstRankFile(OutputFile):
     default="1M..1G",
     show_default=True,
     metavar="SIZES",
-    help="Sizes of a send: a list, or a range A..B in which sizes double. The least that takes 5 ms is used, else the "
-    "greatest.",
+    help=f"Sizes of a send: {SIZES} The least that takes 5 ms is used, else the greatest.",
 )
 @click.option(
     "--repeat",
-    type=click.IntRange(1),
+    type=IntegerFrom(1),
     default=3,
     show_default=True,
     metavar="N",

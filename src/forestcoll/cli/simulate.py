@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 import click
 
 from forestcoll.cli.options import costs_option, file_argument, path_option
-from forestcoll.cli.types import ChartFile, MessageSize, MessageSizes, OutputFile
+from forestcoll.cli.types import SIZES, ChartFile, MessageSize, MessageSizes, NumberFrom, OutputFile
 
 if TYPE_CHECKING:
     from forestcoll.schedule.schedule import Schedule
     from forestcoll.simulation import Costs
 
-_MICROSECONDS = click.FloatRange(0, 10**9)
+_MICROSECONDS = NumberFrom(0, 10**9)
 
 
 @click.command("simulate")
@@ -23,8 +23,7 @@ _MICROSECONDS = click.FloatRange(0, 10**9)
     default="1K..16G",
     show_default=True,
     metavar="SIZES",
-    help="The data sizes M: a list such as 64KiB,1MiB, or a range such as 1KiB..1GiB, in which each size is twice the "
-    "previous one.",
+    help=f"The data sizes M, such as 64KiB,1MiB or 1KiB..1GiB: {SIZES}",
 )
 @click.option(
     "--alpha-us",

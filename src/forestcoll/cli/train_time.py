@@ -46,12 +46,12 @@ def command(  # noqa: PLR0913 (one parameter per option)
     from forestcoll.pictures.timeline import draw_iteration
     from forestcoll.presentation.printing import print_json, print_page
     from forestcoll.presentation.training import training_document, training_page, training_title
-    from forestcoll.training import best_iteration, iterate, network_of_file, read_profile
-    from forestcoll.training.samples import sample_named
+    from forestcoll.training import best_iteration, iterate, network_of_file
+    from forestcoll.training.samples import profile_of
 
     with TerminalProgress() as progress:
         progress.begin("measuring the network")
-        given = sample_named(profile) or read_profile(Path(profile))
+        given = profile_of(profile)
         measured = network_of_file(network, alpha_us=alpha, exchanges=given.has_exchanges, progress=progress)
         model = given.on(measured.nodes)
         best = best_iteration(model, measured, buckets)

@@ -13,7 +13,7 @@ from forestcoll.cli.options import (
     ranks_option,
     topology_argument,
 )
-from forestcoll.cli.types import FileName, MessageSizes, OutputFolder
+from forestcoll.cli.types import SIZES, FileName, MessageSizes, OutputFolder
 from forestcoll.collective import UNROOTED, Collective
 
 
@@ -27,7 +27,7 @@ from forestcoll.collective import UNROOTED, Collective
     default="1K..4G",
     show_default=True,
     metavar="SIZES",
-    help="The sizes of the data M for which candidates are compared: a list, or a range A..B in which sizes double.",
+    help=f"The sizes of the data M for which candidates are compared: {SIZES}",
 )
 @dialect_option("The runtime that loads the MSCCL XML.  [default: microsoft]")
 @click.option(

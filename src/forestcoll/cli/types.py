@@ -42,6 +42,41 @@ class _TextType(AnyType, Generic[Value]):
             raise click.BadParameter(str(error), ctx, param) from None
 
 
+class IntegerFrom(click.IntRange):
+    """An integer of `min` or more and, if `max` is given, at most that."""
+
+    name = "integer"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the integer."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            raise click.BadParameter(f"{shown(str(value))}; expected {self.expected()}", ctx, param) from None
+
+    def expected(self) -> str:
+        """Return what is valid, in words."""
+        return f"an integer{_from_to(self.min, self.max)}"
+
+
+class NumberFrom(click.FloatRange):
+    """A decimal number of `min` or more and, if `max` is given, at most that."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            words = f"a number{_from_to(self.min, self.max)}"
+            raise click.BadParameter(f"{shown(str(value))}; expected {words}", ctx, param) from None
+
+
+def _from_to(least: float | None, most: float | None) -> str:
+    return f" of {least:g} or more" if most is None else f" from {least:g} to {most:.12g}"
+
+
 class FileName(_TextType[Path]):
     """A file. `-` is the standard stream, and `./-` is a file with the name `-`."""
 
@@ -236,6 +271,10 @@ class DataSize(_TextType[int]):
         return data_size(text)
 
 
+SIZES = "a list, or a range A..B: A, 2A, 4A and so on, up to the last that is at most B."
+"""The values of `MessageSizes`, for the help of options."""
+
+
 class MessageSizes(_TextType[tuple[int, ...]]):
     """Message sizes in bytes: a list, or a range in which each size is twice the previous one."""
 
@@ -302,6 +341,10 @@ class Ranks(_TextType[str]):
         return text
 
 
+_MOST_DIGITS = 18
+"""The most digits of a number of a `NumberSpan`; the command refuses those that are too large for it."""
+
+
 class NumberSpan(_TextType[range]):
     """An integer, or all integers of a range."""
 
@@ -311,7 +354,7 @@ class NumberSpan(_TextType[range]):
         """Return the numbers that a text such as `64` or `32..64` denotes."""
         first, dots, last = text.partition("..")
         ends = (first, last if dots else first)
-        if not all(end.isascii() and end.isdecimal() and len(end) <= 9 for end in ends):
+        if not all(end.isascii() and end.isdecimal() and len(end) <= _MOST_DIGITS for end in ends):
             raise ValueError(f"{shown(text)}; expected a number such as 64, or 32..64")
         if int(ends[0]) > int(ends[1]):
             raise ValueError(f"{shown(text)} is a decreasing range; write the smaller number first")

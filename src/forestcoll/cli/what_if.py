@@ -20,7 +20,7 @@ from forestcoll.cli.options import (
     ranks_option,
     topology_argument,
 )
-from forestcoll.cli.types import OutputFile, OutputFolder
+from forestcoll.cli.types import IntegerFrom, OutputFile, OutputFolder
 from forestcoll.collective import SCHEDULED, Collective
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ _PARTS = ("links", "nics", "switches", "boxes")
 @click.command("what-if", cls=LinksCommand)
 @topology_argument
 @click.option("--fail", type=click.Choice(_PARTS), help="Each failure of one part of this kind, worst first.")
-@click.option("--at-once", type=click.IntRange(min=1), metavar="K", help="With --fail: K parts fail at the same time.")
+@click.option("--at-once", type=IntegerFrom(min=1), metavar="K", help="With --fail: K parts fail at the same time.")
 @click.option("--upgrade", is_flag=True, help="More bandwidth on each class of links and on each link, best first.")
 @click.option("--add-link", is_flag=True, help="A new link between any two nodes, best first.")
 @click.option(

@@ -5,8 +5,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
 
+from forestcoll.counting import plural
 from forestcoll.presentation.tables import Column, Page, Table, labelled
-from forestcoll.presentation.text import plural, printable
+from forestcoll.presentation.text import printable
 from forestcoll.topology import Topology
 
 _MOST_BANDWIDTHS = 20
