@@ -42,7 +42,7 @@ def test_a_byte_order_mark_is_skipped(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        (b"", "not valid JSON: Expecting value at line 1, column 1"),
+        (b"", "the file is empty; expected a JSON object"),
         (b'{"a": 1,\n"b" 2}', "not valid JSON: Expecting ':' delimiter at line 2, column 5"),
         (b"[]", "holds a JSON array"),
         (b"3", "holds a JSON number"),
@@ -65,7 +65,7 @@ def test_invalid_content_is_refused(tmp_path: Path, content: bytes, problem: str
 def test_unreadable_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "plain").write_text("{}")
     assert "no such file" in problem_of_reading(tmp_path / "a.json")
-    assert "is a directory" in problem_of_reading(tmp_path)
+    assert "is a folder" in problem_of_reading(tmp_path)
     assert "not a file name" in problem_of_reading(Path("a\0b.json"))
     assert "Not a directory" in problem_of_reading(tmp_path / "plain" / "a.json")
     assert "File name too long" in problem_of_reading(tmp_path / ("a" * 300))
@@ -163,7 +163,7 @@ def test_a_device_is_written_on_request_only() -> None:
 
 def test_a_file_that_cannot_be_prepared_is_refused(tmp_path: Path) -> None:
     for path in (tmp_path / "no" / "a.json", tmp_path, Path("a\0b")):
-        with pytest.raises(InputError, match=r"does not exist|is a directory|not a file name"), prepared_text(path, []):
+        with pytest.raises(InputError, match=r"does not exist|is a folder|not a file name"), prepared_text(path, []):
             pytest.fail("the block ran")
 
 
@@ -201,7 +201,7 @@ def test_a_full_device_is_an_input_error() -> None:
 def test_unwritable_paths_are_refused(tmp_path: Path) -> None:
     (tmp_path / "plain").write_text("old")
     assert f"the folder {tmp_path / 'no'} does not exist" in problem_of_writing(tmp_path / "no" / "a.json")
-    assert "is a directory" in problem_of_writing(tmp_path)
+    assert "is a folder" in problem_of_writing(tmp_path)
     assert "not a file name" in problem_of_writing(Path("a\0b"))
     assert "Not a directory" in problem_of_writing(tmp_path / "plain" / "a.json")
     assert "File name too long" in problem_of_writing(tmp_path / ("a" * 300))

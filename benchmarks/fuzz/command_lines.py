@@ -26,9 +26,15 @@ def attempt(case: Case, folder: Path, *, seconds: float) -> tuple[str | None, in
     for name, data in case.files.items():
         (place / name).write_bytes(data)
     done = run(case.words, place, seconds=seconds)
+    changed = [name for name, data in case.files.items() if not _holds(place / name, data)]
     for name in case.files:
         (place / name).unlink(missing_ok=True)
-    return fault_of(done, place, case.outputs), done.status
+    fault = f"the input {changed[0]} was changed" if changed else fault_of(done, place, case.outputs)
+    return fault, done.status
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    return path.is_file() and path.read_bytes() == data
 
 
 def fuzz(*, seconds: float, most: int, seed: int, limit: float, failures: Path) -> tuple[Counter[object], int]:

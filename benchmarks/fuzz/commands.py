@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from forestcoll.cli.main import forestcoll
+from forestcoll.cli.types import OutputFile
 from fuzz.mutations import ODD_TEXTS, mutated
 
 LEFT_OUT = {"bench", "emulate", "probe"}
@@ -128,11 +129,10 @@ class CommandLines:
             return random.choice(ODD_TEXTS)
         if isinstance(kind, click.Choice):
             return str(random.choice([str(choice) for choice in kind.choices]))
-        if kind.name == "file" and _is_output(each):
-            outputs.append(
-                name := random.choice(["out.json", "out.json.gz", "out.svg", "out.html", "out.csv", "out.xml"])
-            )
-            return random.choice([name] * 8 + ["-", "/nowhere/out.json", "/dev/null", "/dev/full", "."])
+        if isinstance(kind, OutputFile):
+            outputs.append(name := "out" + random.choice((*kind.endings, ".json", ".json.gz", ".svg", ".xml")))
+            odd = ["-", "/nowhere/out.json", "/dev/null", "/dev/full", ".", *files]
+            return random.choice([name] * 2 * len(odd) + odd)
         if kind.name in {"file", "topology"} or each.name in {"times", "profile"}:
             return self._file(kind.name, random, files)
         return random.choice(WORDS.get(kind.name, WORDS["text"]))
@@ -149,12 +149,6 @@ class CommandLines:
             data, name = mutated(data, random), f"{len(files)}-{name}"
         files[name] = data
         return name
-
-
-def _is_output(each: click.Parameter) -> bool:
-    """Return whether an option names a file that is written."""
-    names = {"output", "html", "picture", "plot", "csv", "links", "gantt", "trace", "snippet", "checkpoint"}
-    return any(word in names for word in str(each.name).split("_"))
 
 
 def document_of(case: Case, fault: str) -> dict[str, Any]:

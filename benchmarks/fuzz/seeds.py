@@ -90,6 +90,6 @@ def write_seeds(folder: Path) -> list[Path]:
 
 
 def _recorded() -> Iterator[Path]:
-    yield _TESTS / "cli" / "data" / "nccl-tests.log"
+    yield _TESTS.parent / "examples" / "nccl-tests.log"
     for folder in (_TESTS / "topology" / "importers" / "recorded", _TESTS.parent / "examples" / "profiles"):
         yield from (path for path in sorted(folder.iterdir()) if path.is_file())

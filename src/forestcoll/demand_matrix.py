@@ -12,6 +12,7 @@ from fractions import Fraction
 from math import lcm
 from typing import TypeAlias
 
+from forestcoll.counting import plural
 from forestcoll.errors import InputError, shown
 from forestcoll.exact import MAX_DIGITS, to_fraction
 from forestcoll.files import PathLike, as_path, read_text
@@ -57,7 +58,9 @@ def matrix_of(
     count = len(members_of(topology, ranks))
     listed = [_list_of(row, f"{where}: row {place}") for place, row in enumerate(_list_of(rows, where))]
     if len(listed) != count:
-        raise InputError(f"{where}: has {len(listed)} rows; expected one for each of the {count} nodes that take part")
+        raise InputError(
+            f"{where}: has {plural(len(listed), 'row')}; expected one for each of the {count} nodes that take part"
+        )
     known: dict[object, Fraction] = {}
     matrix = tuple(_row(row, place, count, where, digits, known) for place, row in enumerate(listed))
     _check_size(matrix, where)

@@ -23,6 +23,7 @@ from typing import IO, TypeAlias, cast
 from forestcoll.endings import cleaned_up
 from forestcoll.errors import InputError, shown
 from forestcoll.exact import WrittenFloat
+from forestcoll.file_kinds import kind_of_text
 from forestcoll.reading_memory import advice, check_json_memory, check_text_memory, most_text
 
 MAX_BYTES = 2 * 2**30
@@ -41,6 +42,11 @@ _EARLY_BYTES = 2**24
 
 _unread: list[bytearray] = []
 """Standard input, if `peek_bytes` read it and nothing has read it since; it can be read only once."""
+
+
+def input_name(path: Path) -> str:
+    """Return what messages call a file that is read."""
+    return "standard input" if path == STANDARD_STREAM else str(path)
 
 
 def is_standard_stream(path: Path | None) -> bool:
@@ -88,19 +94,26 @@ def parse_document(data: bytes | bytearray, path: Path) -> dict[str, object]:
     Raises:
         InputError: `data` is not one JSON object in UTF-8, or takes too much memory.
     """
-    check_json_memory(data, path)
+    name = input_name(path)
+    check_json_memory(data, name)
     text = _decoded(data, path)
     try:
         document = json.loads(text, parse_float=WrittenFloat, parse_constant=WrittenFloat)
     except json.JSONDecodeError as error:
+        if not text.strip():
+            raise InputError(f"{name}: the file is empty; expected a JSON object, {{...}}") from None
+        if (kind := kind_of_text(text)) is not None:
+            raise InputError(f"{name}: is {kind.name}, not JSON; {kind.use}") from None
         where = f"line {error.lineno}, column {error.colno}"
-        raise InputError(f"{path}: not valid JSON: {error.msg} at {where}; fix the file there") from None
+        raise InputError(
+            f"{name}: not valid JSON: {error.msg.removesuffix(' at')} at {where}; fix the file there"
+        ) from None
     except RecursionError:
-        raise InputError(f"{path}: JSON nested too deeply; a forestcoll file needs at most six levels") from None
+        raise InputError(f"{name}: JSON nested too deeply; a forestcoll file needs at most six levels") from None
     except ValueError:  # the remaining cause: an integer with more digits than Python reads
-        raise InputError(f"{path}: holds a number of thousands of digits; write shorter numbers") from None
+        raise InputError(f"{name}: holds a number of thousands of digits; write shorter numbers") from None
     if not isinstance(document, dict):
-        raise InputError(f"{path}: holds a JSON {_json_type(document)}; expected an object, {{...}}")
+        raise InputError(f"{name}: holds a JSON {_json_type(document)}; expected an object, {{...}}")
     return cast("dict[str, object]", document)
 
 
@@ -113,7 +126,7 @@ def _decoded(data: bytes | bytearray, path: Path) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 text (byte {error.start}); save it as UTF-8") from None
+        raise InputError(f"{input_name(path)}: not UTF-8 text (byte {error.start}); save it as UTF-8") from None
 
 
 def read_bytes(path: Path, *, limit: int = MAX_BYTES) -> bytearray:
@@ -125,9 +138,9 @@ def read_bytes(path: Path, *, limit: int = MAX_BYTES) -> bytearray:
     fitting = most_text()
     data = _begin_of(path, min(limit, fitting))
     if len(data) > limit:
-        raise InputError(f"{path}: larger than the limit of {limit >> 20} MiB")
+        raise InputError(f"{input_name(path)}: larger than the limit of {limit >> 20} MiB")
     if len(data) > fitting:
-        raise InputError(f"{path}: more than {fitting >> 20} MiB, which takes too much memory; {advice()}")
+        raise InputError(f"{input_name(path)}: more than {fitting >> 20} MiB, which takes too much memory; {advice()}")
     return data
 
 
@@ -156,7 +169,7 @@ def _begin_of(path: Path, length: int) -> bytearray:
     """Return the content of a file, or a little more than its first `length` bytes."""
     try:
         if path != STANDARD_STREAM and path.is_dir():
-            raise InputError(f"{path}: is a directory; name a file in it")
+            raise InputError(f"{path}: is a folder; name a file in it")
         with _open_for_reading(path) as file:
             return _bounded_content(file, length)
     except FileNotFoundError:
@@ -166,7 +179,7 @@ def _begin_of(path: Path, length: int) -> bytearray:
             f"{path}: not a complete gzip file ({error}), but its name ends in .gz; compress or rename it"
         ) from None
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
+        raise InputError(f"{input_name(path)}: cannot be read: {error.strerror or error}") from None
     except ValueError as error:  # a NUL byte in the name
         raise InputError(f"{str(path)!r}: not a file name: {error}") from None
 
@@ -242,15 +255,14 @@ def check_writable(path: Path) -> None:
     Raises:
         InputError: there is no such folder, it cannot be written to, or `path` is a folder.
     """
-    if path == STANDARD_STREAM:
-        return
-    target = Path(os.path.realpath(path))
-    if target.is_dir():
-        raise InputError(f"{path}: is a directory; name a file in it")
-    if not target.parent.is_dir():
-        raise InputError(f"{path}: cannot be written: the folder {target.parent} does not exist")
-    if not os.access(target if target.exists() else target.parent, os.W_OK):
-        raise InputError(f"{path}: cannot be written: permission denied")
+    with _reported(path):
+        target = _target_of(path)
+        if _is_written_directly(path):
+            return
+        if not target.parent.is_dir():
+            raise InputError(f"{path}: cannot be written: the folder {target.parent} does not exist")
+        if not os.access(target.parent, os.W_OK):
+            raise InputError(f"{path}: cannot be written: Permission denied")
 
 
 @contextmanager
@@ -353,8 +365,13 @@ def _target_of(path: Path) -> Path:
         raise InputError(f"{str(path)!r}: not a file name: embedded null byte")
     target = Path(os.path.realpath(path))
     if target.is_dir():
-        raise InputError(f"{path}: is a directory; name a file in it")
+        raise InputError(f"{path}: is a folder; name a file in it")
     return target
+
+
+def is_stream(path: Path) -> bool:
+    """Return whether `path` names the standard stream, a device or a pipe, also one that leads to a file."""
+    return path.parts[:2] == ("/", "dev") or _is_written_directly(path)
 
 
 def _is_written_directly(path: Path) -> bool:

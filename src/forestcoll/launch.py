@@ -87,6 +87,23 @@ class Launch:
             self.share("failed")
             self.gather(None)
 
+    def wait_for_all(self) -> None:
+        """Wait on rank 0 until all ranks have started.
+
+        Raises:
+            CommunicationError: a rank did not come in time.
+        """
+        self._number += 1
+        key = f"{self.command}/{self._number}"
+        self.store.set(f"{key}/{self.rank}", b"")
+        for rank in range(self.size if self.rank == 0 else 0):
+            try:
+                self.store.get(f"{key}/{rank}", self.timeout)
+            except CommunicationError:
+                raise CommunicationError(
+                    f"{self.command}: rank {rank} did not come within {self.timeout:g} s; start all {self.size} ranks"
+                ) from None
+
     def meet(self) -> None:
         """Wait until all ranks are here."""
         self.gather(None)
@@ -127,6 +144,15 @@ def join(timeout: float, interface: str | None = None, *, uses_mpi: bool = True,
         raise InputError(f"{command}: {error}") from None
 
 
+_VARIABLES = {
+    "RANK": "the number of this process, from 0",
+    "WORLD_SIZE": "the number of all processes",
+    "MASTER_ADDR": "the address of rank 0",
+    "MASTER_PORT": "a free port there",
+}
+"""The variables by which a launcher says who a process is, and what they are."""
+
+
 def _joined(timeout: float, interface: str | None, uses_mpi: bool, command: str) -> Launch:  # noqa: FBT001 (as `join`)
     variables = os.environ
     if "TORCHELASTIC_RUN_ID" in variables:
@@ -145,6 +171,11 @@ def _joined(timeout: float, interface: str | None, uses_mpi: bool, command: str)
         return Launch(rank, size, store, launcher, here, timeout, command)
     if launcher_rank() is not None:
         return _mpirun(timeout, interface, command)
+    given = [name for name in _VARIABLES if name in variables]
+    if "RANK" in given or "WORLD_SIZE" in given:
+        missing = [f"{name} to {what}" for name, what in _VARIABLES.items() if name not in variables]
+        words = "is set" if len(given) == 1 else "are set"
+        raise InputError(f"only {', '.join(given)} {words}; also set {', '.join(missing)}")
     raise InputError(
         f"this process has no rank; start it by a launcher: torchrun --nproc-per-node 8 -m forestcoll {command} …, "
         f"mpirun -n 8 forestcoll {command} …, or forestcoll emulate TOPOLOGY -- forestcoll {command} …"

@@ -69,8 +69,18 @@ def memory_limit() -> int:
 
 
 def most_text() -> int:
-    """Return the most bytes of text, after decompression, that are read."""
-    return max(0, memory_limit() - _PROCESS) // _TEXTS
+    """Return the most bytes of text, after decompression, that are read.
+
+    Raises:
+        InputError: the limit is less than what the process takes without any file.
+    """
+    limit = memory_limit()
+    if limit <= _PROCESS:
+        raise InputError(
+            f"the memory limit {size_name(limit)} is less than what the process needs without a file; set --max-memory "
+            f"or {VARIABLE} to more than {size_name(_PROCESS)}"
+        )
+    return (limit - _PROCESS) // _TEXTS
 
 
 def check_json_memory(data: bytes | bytearray, where: object) -> None:

@@ -179,6 +179,11 @@ def test_mpirun_launches_and_is_compared() -> None:
     ("variables", "message"),
     [
         ({}, "this process has no rank; start it by a launcher"),
+        (
+            {"RANK": "0", "WORLD_SIZE": "2"},
+            "only RANK, WORLD_SIZE are set; also set MASTER_ADDR to the address of rank 0, MASTER_PORT to a free port",
+        ),
+        ({"RANK": "0"}, "only RANK is set; also set WORLD_SIZE to the number of all processes, MASTER_ADDR to "),
         ({"PMI_RANK": "0", "PMI_SIZE": "x"}, "this process has no rank"),
         ({"RANK": "x", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1"}, "RANK is 'x'; expected a number"),
         ({"RANK": "2", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1"}, "RANK is 2 and WORLD_SIZE is 2"),
@@ -216,6 +221,13 @@ def test_a_missing_rank_is_named() -> None:
     ended = bench(3, "--topology", "ring:nodes=3", "--library", "none", "--timeout", "2", launched=2)
     assert ended.statuses == [1, 1]
     assert any("rank 2 did not come within 2 s" in text for text in ended.err)
+
+
+@pytest.mark.parametrize("library", ["auto", "none"])
+def test_a_missing_rank_is_named_before_a_library_waits_for_it(library: str) -> None:
+    ended = bench(2, "--topology", "ring:nodes=2", "--library", library, "--timeout", "1", launched=1)
+    assert ended.statuses == [1]
+    assert ended.err == ["forestcoll: bench: rank 1 did not come within 1 s; start all 2 ranks\n"]
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def test_invalid_json_is_refused(tmp_path: Path, words: list[str]) -> None:
 
 @pytest.mark.parametrize("words", READING)
 def test_a_directory_is_refused(tmp_path: Path, words: list[str]) -> None:
-    assert run_command(*words, tmp_path).error_line() == f"{tmp_path}: is a directory; name a file in it"
+    assert run_command(*words, tmp_path).error_line() == f"{tmp_path}: is a folder; name a file in it"
 
 
 @pytest.mark.parametrize("words", READING)
@@ -84,7 +84,7 @@ def test_a_directory_without_a_slash_is_refused(
     (tmp_path / "networks").mkdir()
     (tmp_path / "ring").mkdir()
     monkeypatch.chdir(tmp_path)
-    assert run_command(*words, "networks").error_line() == "networks: is a directory; name a file in it"
+    assert run_command(*words, "networks").error_line() == "networks: is a folder; name a file in it"
     assert words == ["verify"] or run_command(*words, "ring").status == 0  # a builder's name is not a folder
 
 
@@ -301,7 +301,7 @@ def test_an_output_in_a_missing_folder_is_refused(tmp_path: Path, words: list[st
 @pytest.mark.parametrize("words", [["topology"], ["generate"], ["generate", "--json"]])
 def test_an_output_that_is_a_folder_is_refused(tmp_path: Path, words: list[str]) -> None:
     message = run_command(*words, "ring:nodes=3", "-o", tmp_path).error_line()
-    assert message == f"{tmp_path}: is a directory; name a file in it"
+    assert message == f"{tmp_path}: is a folder; name a file in it"
     assert not list(tmp_path.iterdir())
 
 

@@ -181,7 +181,7 @@ def test_commands_can_be_connected_by_pipes() -> None:
     assert schedule.err.startswith("dgx-a100:boxes=2: allgather over 16 compute nodes\n  algbw ")
     judged = process("verify", "-", stdin=schedule.out)
     assert (judged.status, judged.err) == (0, "")
-    assert judged.out.startswith("-: valid: allgather on dgx-a100:boxes=2, 16 compute nodes\n")
+    assert judged.out.startswith("standard input: valid: allgather on dgx-a100:boxes=2, 16 compute nodes\n")
 
 
 def test_the_json_report_and_the_schedule_use_different_streams() -> None:
@@ -195,16 +195,18 @@ def test_the_json_report_and_the_schedule_use_different_streams() -> None:
 
 def test_a_file_can_have_the_name_of_a_standard_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert process("topology", "ring:nodes=3", "-o", "./-") == Run(0, "", "")
+    run = process("topology", "ring:nodes=3", "-o", "./-")
+    assert (run.status, run.err) == (0, "")
+    assert run.out.startswith(f"ring:nodes=3: written to {tmp_path.resolve() / '-'}\n")
     assert [path.name for path in tmp_path.iterdir()] == ["-"]
     assert process("optimum", "./-").out.startswith("ring:nodes=3: ")
 
 
 def test_a_closed_or_empty_standard_input_is_reported() -> None:
-    assert process("verify", "-").error_line().startswith("-: not valid JSON: ")
+    assert process("verify", "-").error_line().startswith("standard input: the file is empty; expected a JSON object")
     closing = "import os, sys\nos.close(0)\nsys.stdin = None"
     message = completed(after(closing, "optimum", "-")).error_line()
-    assert message == "-: cannot be read: Bad file descriptor"
+    assert message == "standard input: cannot be read: Bad file descriptor"
 
 
 @needs_dev_full

@@ -15,7 +15,7 @@ from forestcoll.emulation.requirements import missing
 _STARTS_RANKS = {"bench", "emulate", "probe"}
 """Commands that start other processes, whose output only a process of its own can catch."""
 
-LOG = Path(__file__).parent / "data" / "nccl-tests.log"
+LOG = Path(__file__).parents[2] / "examples" / "nccl-tests.log"
 
 
 def test_every_command_has_two_or_three_examples() -> None:

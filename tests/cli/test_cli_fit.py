@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from cli_run import run_command
 
-LOG = Path(__file__).parent / "data" / "nccl-tests.log"
+LOG = Path(__file__).parents[2] / "examples" / "nccl-tests.log"
 TABLE = "size,algbw\n1M,3.17\n16M,37.6\n128M,152\n1G,187\n"
 RINGS = ("--schedule", "dgx-a100:boxes=2", "--algorithm", "nccl-ring")
 

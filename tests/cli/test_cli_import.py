@@ -89,7 +89,7 @@ def test_what_was_assumed_of_the_box_of_a_cluster_is_a_note(topo: Path) -> None:
     (note,) = run_command("optimum", spec).err.splitlines()
     assert note == (
         f"forestcoll: note: {spec}: assumed: box {topo}: one NVLink carries 25 GB/s each way, as on V100 and A100; "
-        "--nvlink gives another speed"
+        "forestcoll import --nvlink gives another speed"
     )
 
 
@@ -101,9 +101,14 @@ def test_ids_of_the_file_name_ranks_and_roots(topo: Path) -> None:
 def test_a_missing_speed_is_asked_for_on_one_line(tmp_path: Path) -> None:
     path = tmp_path / "topo.txt"
     path.write_text(MATRIX.replace("NV12", "NV18"))
-    message = run_command("optimum", path).error_line()
-    assert message.startswith(f"{path}: the file does not say what one NVLink carries, and NV18 is H100 or B200; give ")
+    start = f"{path}: the file does not say what one NVLink carries, and NV18 is H100 or B200; "
+    unit = ", in GB/s each way (25 on H100 and H200, 50 on B200)"
+    assert run_command("import", path).error_line() == f"{start}give --nvlink GBPS{unit}"
     assert run_command("import", path, "--nvlink", "25", "--json").document()["bandwidths"] == {"450": 2}
+    words = f"{start}run 'forestcoll import {path} --nvlink GBPS -o network.json'{unit}, and use network.json instead"
+    assert run_command("optimum", path).error_line() == words
+    cluster = run_command("optimum", f"cluster:box={path},boxes=2,nics=2,nic_bandwidth=25")
+    assert cluster.error_line().endswith(words)
 
 
 def test_standard_input_is_a_file(tmp_path: Path) -> None:
@@ -130,7 +135,7 @@ def test_an_unknown_text_is_refused_in_one_line(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("Dear reader,\n\nthis is no network.\n")
     assert "none of the formats" in run_command("import", path).error_line()
-    assert "the format is not known by the content" in run_command("optimum", path).error_line()
+    assert "none of the formats" in run_command("optimum", path).error_line()
     assert "no row such as" in run_command("import", path, "--format", "nvidia-smi-topo").error_line()
 
 

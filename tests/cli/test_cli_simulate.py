@@ -72,6 +72,21 @@ def test_tables_pictures_and_traces_are_written(schedule: Path, tmp_path: Path) 
     assert files["--gantt"].read_bytes() == first
 
 
+@pytest.mark.parametrize("option", ["--csv", "--links"])
+def test_a_table_on_standard_output_is_not_mixed_with_the_report(schedule: Path, option: str) -> None:
+    report = run_command("simulate", schedule, "--sizes", "1MB,8MB").out
+    run = run_command("simulate", schedule, "--sizes", "1MB,8MB", option, "-")
+    assert (run.status, run.err) == (0, report)
+    assert len({line.count(",") for line in run.out.splitlines()}) == 1
+    run = run_command("simulate", schedule, "--sizes", "1MB,8MB", option, "-", "--json")
+    assert json.loads(run.err)
+
+
+def test_a_size_without_a_file_about_it_is_refused(schedule: Path) -> None:
+    message = run_command("simulate", schedule, "--at", "1M", "--csv", "-").error_line(status=2)
+    assert message.startswith("--at is for --links, --gantt and --trace; give one of them, or leave it out")
+
+
 @pytest.mark.parametrize(
     ("options", "status", "words"),
     [

@@ -13,6 +13,7 @@ SHARED = {
     "examples",
     "main",
     "options",
+    "outputs",
     "flow_generation",
     "group_options",
     "invocation",

@@ -90,7 +90,7 @@ def test_a_compact_schedule_lists_base_transfers(tmp_path: Path) -> None:
             ("--collective", "broadcast"),
             "methods of steps support allgather, reduce-scatter, allreduce and all-to-all, not broadcast",
         ),
-        (("--chunks", 0), "0 is not in the range"),
+        (("--chunks", 0), "'0'; expected an integer of 1 or more"),
         (("--size", "much"), "'much'; expected a size of 1 byte or more such as 64K"),
         (("--size", "0"), "expected a size of 1 byte or more"),
     ],
@@ -146,7 +146,7 @@ def test_an_all_to_all_in_steps(tmp_path: Path) -> None:
     assert (checked["steps"], checked["bandwidth_factor"], checked["bandwidth_optimal"]) == (3, "5/2", False)
     assert run_command(*words, "--steps", "4", "--json").document()["bandwidth_optimal"] is True
     for more, message in (
-        (("--steps", "2"), "an all-to-all takes 3 steps or more; 2 steps are too few"),
+        (("--steps", "2"), "an all-to-all takes 3 steps or more; steps is 2"),
         (("--demand", "x.csv"), "--demand is for schedules of flows"),
     ):
         assert message in run_command(*words, *more).err

@@ -38,7 +38,11 @@ def test_every_builder_builds_with_its_defaults() -> None:
 def test_a_topology_is_written(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     run = run_command("topology", "dgx-a100:boxes=2", "-o", path)
-    assert (run.status, run.out, run.err) == (0, "", "")
+    assert (run.status, run.err) == (0, "")
+    assert run.out.splitlines() == [
+        f"dgx-a100:boxes=2: written to {path}",
+        "dgx-a100:boxes=2 has 16 compute nodes in 2 boxes, 3 switches, and 64 links, each in one direction.",
+    ]
     assert read_topology(path) == build_topology("dgx-a100:boxes=2")
     assert run_command("optimum", path, "--json").document()["algbw"] == "1040/3"
 

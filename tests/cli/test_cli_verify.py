@@ -133,4 +133,4 @@ def test_a_schedule_with_a_wrong_symmetry_is_refused(schedule: Path) -> None:
 def test_a_topology_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "network.json"
     assert run_command("topology", "ring:nodes=3", "-o", path).status == 0
-    assert "expected 'forestcoll.schedule/1'" in run_command("verify", path).error_line()
+    assert "is a network, not a schedule" in run_command("verify", path).error_line()

@@ -42,6 +42,7 @@ PAGES = (README, GROUPS, COMPARE, WHAT_IF, MEASURED, TRAINING, CLUSTER, PROBING,
 """The pages that show commands with all of their output."""
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
 GUIDES = sorted((ROOT / "docs" / "how-to").glob("*.md"))
+FOUND = ("--nodes", "12", "--degree", "4")
 RECORDED = ROOT / "tests" / "topology" / "importers" / "recorded" / "shared-nics.json"
 
 
@@ -65,7 +66,7 @@ def test_documents_show_the_actual_output(
     monkeypatch.chdir(tmp_path)
     Path("hosts.json").write_text(blocks(README, "json")[0])
     Path("half.json").write_text(blocks(GROUPS, "json")[0])
-    Path("nccl-tests.log").write_text((Path(__file__).parent / "data" / "nccl-tests.log").read_text())
+    Path("nccl-tests.log").write_text((ROOT / "examples" / "nccl-tests.log").read_text())
     Path("demand.csv").write_text(blocks(FLOWS, "csv")[0])
     Path("demand.json").write_text(blocks(PIECES, "json")[0])
     Path("topo.txt").write_text(blocks(CLUSTER, "text")[0])
@@ -75,6 +76,9 @@ def test_documents_show_the_actual_output(
         assert run_command("import", "topo.txt", "--nvlink", "25", "-o", "host.json").status == 0
     if "schedule.json" in words:
         assert run_command("generate", "dgx-a100:boxes=2", "-o", "schedule.json").status == 0
+    if "steps.json" in words and "find-topology" not in words:
+        found = run_command("find-topology", *FOUND, "--collective", "allgather", "--schedule-output", "steps.json")
+        assert found.status == 0
     if "bundle.json" in words:
         layout = ("--layout", "tp=8,dp=2", "--collective", "allreduce", "-o", "bundle.json")
         assert run_command("generate", "dgx-a100:boxes=2", *layout).status == 0
@@ -87,7 +91,7 @@ def test_documents_show_the_actual_output(
 
 def test_runs_are_shown() -> None:
     assert [len(shown_runs(path)) for path in PAGES] == [5, 6, 3, 4, 1, 1, 2, 1, 3, 2, 1]
-    assert [len(shown_runs(path)) for path in TUTORIALS] == [1, 5]
+    assert [len(shown_runs(path)) for path in TUTORIALS] == [3, 5]
     assert {path.name: len(shown_runs(path)) for path in GUIDES} == {
         "a-link-failed.md": 2,
         "check-a-schedule.md": 1,
@@ -192,6 +196,17 @@ def test_the_files_in_the_documents_are_correct(tmp_path: Path) -> None:
     path.write_text(json.dumps(demand))
     assert groups_optimum("dgx-a100:boxes=2", groups_of_pieces(build_topology("dgx-a100:boxes=2"), read_pieces(path)))
     assert set(costs_from_document(costs, "docs").document()) == set(costs)
+
+
+def test_the_files_of_a_failover_set_have_the_names_of_the_document(tmp_path: Path) -> None:
+    (shown,) = re.findall(
+        r"^\{\"format\": \"forestcoll.failover/1\".*?^```$", WHAT_IF.read_text(), re.DOTALL | re.MULTILINE
+    )
+    command = ("what-if", "dgx-a100:boxes=2", "--fail", "nics", "-o", str(tmp_path / "set"))
+    assert run_command(*command).status == 0
+    names = re.findall(r'"file": "(.*?)"', shown)
+    assert len(names) == 2
+    assert {path.name for path in (tmp_path / "set").iterdir()} >= set(names)
 
 
 def test_the_table_of_rules_of_flows_equals_the_verifiers() -> None:

@@ -24,7 +24,7 @@ def test_the_table_lists_networks_and_marks_the_best_for_a_workload() -> None:
     assert (run.status, run.err) == (0, "")
     assert "no allgather beats 3 steps and 0.9844 M/B" in run.out
     assert "L(C(16,{3,4}))" in run.out
-    assert "Chosen: L(C(16,{3,4})), the best for allreduce of 1000000 bytes." in run.out
+    assert "Chosen: L(C(16,{3,4})), the best for allreduce of 1,000,000 bytes." in run.out
 
 
 def test_network_and_schedule_are_written_and_verified(tmp_path: Path) -> None:

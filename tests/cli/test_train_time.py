@@ -50,13 +50,13 @@ def test_a_picture_is_drawn(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
-        (("missing.json", "ring:nodes=4"), 1, "missing.json: no such file"),
+        (("missing.json", "ring:nodes=4"), 1, "'missing.json': no such sample or file; the samples are"),
         (
             ("switch-base-256", "ring:nodes=6"),
             1,
             "switch-base-256 on 6 nodes; expected 2 or more",
         ),
-        (("switch-base-256", "dgx-a100:boxes=2"), 1, "is a switch"),
+        (("switch-base-256", "dgx-a100:boxes=2"), 1, "has switches"),
         (("switch-base-256", "ring:nodes=4", "--buckets", "many"), 2, "many"),
         (("switch-base-256", "ring:nodes=4", "--alpha", "-1"), 2, "expected 0 or more"),
         (("switch-base-256", "ring:nodes=4", "--alpha", "x"), 2, "expected microseconds such as 10"),

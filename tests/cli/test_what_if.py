@@ -1,5 +1,6 @@
 import json
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from cli_run import run_command
@@ -149,3 +150,10 @@ def test_a_checkpoint_and_processes(tmp_path: Path) -> None:
 )
 def test_wrong_usage_is_refused_in_one_line(words: list[str], status: int, said: str) -> None:
     assert said in run_command("what-if", "ring:nodes=4", *words).error_line(status)
+
+
+def test_the_command_refuses_the_folder_of_another_set_before_the_study(tmp_path: Path) -> None:
+    assert run_command("what-if", "ring:nodes=3", "--fail", "links", "-o", tmp_path / "fo").status == 0
+    with mock.patch("forestcoll.what_if.study.failures", side_effect=AssertionError("the work began")):
+        run = run_command("what-if", "ring:nodes=4", "--fail", "links", "-o", tmp_path / "fo")
+    assert run.error_line().endswith("which is no file of this failover set; name another folder")

@@ -73,7 +73,11 @@ def test_the_search_uses_base_networks_of_the_user() -> None:
     [
         ("dgx-a100", ["degree=2"], "is a switch; give a network without switches"),
         ("mesh:dims=3x3", ["degree=2"], "expansions need a regular network"),
-        ("ring:nodes=4", ["degre=2"], "expansion 'degre=2' is unknown; expected one of line-graph, degree"),
+        (
+            "ring:nodes=4",
+            ["degre=2"],
+            "expansion 'degre=2' is unknown; expected line-graph=N, degree=N, power=N",
+        ),
         ("ring:nodes=4", ["degree=1"], "expansion degree: the number is '1'; expected an integer from 2 to 16384"),
         ("ring:nodes=4", ["degree=x"], "expansion degree: the number is 'x'"),
         ("ring:nodes=4", ["power"], "expansion power: the number is ''; expected an integer from 2 to 64"),

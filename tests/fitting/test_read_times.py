@@ -9,7 +9,7 @@ from forestcoll.schedule.files import write_schedule
 from forestcoll.solver.generate import generate
 from forestcoll.topology.registry import build_topology
 
-LOG = Path(__file__).parent.parent / "cli" / "data" / "nccl-tests.log"
+LOG = Path(__file__).parents[2] / "examples" / "nccl-tests.log"
 
 
 def table(folder: Path, text: str) -> Path:

@@ -2,7 +2,7 @@ from itertools import combinations
 
 import pytest
 
-from forestcoll.pictures.layout import Layout, Mark, layout_of
+from forestcoll.pictures.layout import Layout, Mark, labels, layout_of
 from forestcoll.pictures.layout.grids import lattice_shape
 from forestcoll.pictures.layout.labels import FONT, fitted, text_width
 from forestcoll.pictures.layout.structure import Structure
@@ -33,6 +33,24 @@ SPECS = (
     "kautz:degree=2,length=8",
     "complete:nodes=8",
 )
+
+
+@pytest.mark.parametrize("text", ["a" * 100_000, "i" * 100_000, "ai/" * 33_333, "iiiiii", "abcdefgh"])
+@pytest.mark.parametrize("width", [0, 10, 38, 60, 300])
+def test_an_id_of_any_length_becomes_a_label(text: str, width: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    measured: list[int] = []
+    usual = labels.text_width
+
+    def counted(text: str, size: float = FONT) -> float:
+        measured.append(len(text))
+        return usual(text, size)
+
+    monkeypatch.setattr(labels, "text_width", counted)
+    short = fitted(text, width)
+    assert sum(measured) <= width**2  # not all of a long text, once for each of its letters
+    candidates = [text, *(f"{text[: (kept + 1) // 2]}…{text[len(text) - kept // 2 :]}" for kept in range(100, 1, -1))]
+    expected = (each for each in candidates if len(each) <= len(text) and text_width(each) <= width)
+    assert short == next(expected, "")
 
 
 def overlap(one: Mark, other: Mark) -> bool:

@@ -17,6 +17,7 @@ from forestcoll.pictures.network.wires import paired, width_of, wires_of
 from forestcoll.pictures.svg import Element, text
 from forestcoll.solver.generate import generate
 from forestcoll.solver.optimum import optimum
+from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -136,3 +137,50 @@ def test_pictures_have_the_same_bytes_for_each_seed_of_hashes(spec: str) -> None
         for seed in ("1", "2")
     }
     assert len(runs) == 1
+
+
+def one_way_triangle(*, back: bool) -> Topology:
+    builder = TopologyBuilder("triangle")
+    for name in "abc":
+        builder.add_compute(name)
+    for one, other in ("ab", "bc", "ca"):
+        builder.add_link(one, other, 1)
+        if back:
+            builder.add_link(other, one, 1)
+    return builder.build()
+
+
+@pytest.mark.parametrize(("back", "count"), [(False, 3), (True, 0)])
+def test_links_without_a_link_back_have_an_arrow(count: int, *, back: bool) -> None:
+    topology = one_way_triangle(back=back)
+    for picture, kind in ((network_picture(topology), "arrow"), (load_picture(generate(topology)), "head")):
+        heads = [each for each in parsed(picture).iter(f"{SVG}polygon") if kind in (each.get("class") or "").split()]
+        assert len(heads) == count
+        assert ("arrow: a link in this direction only" in text(picture)) == bool(count)
+
+
+def test_an_arrow_points_to_the_node_that_receives() -> None:
+    topology = one_way_triangle(back=False)
+    layout = layout_of(topology)
+    found = parsed(network_picture(topology, layout=layout)).iter(f"{SVG}polygon")
+    ends = {(link.source, link.target) for link in topology.links}
+    for each in found:
+        tip, *rear = (tuple(map(float, pair.split(","))) for pair in (each.get("points") or "").split())
+        behind = tuple(sum(values) / 2 for values in zip(*rear, strict=True))
+        ahead = [
+            (mark.x - behind[0]) * (tip[0] - behind[0]) + (mark.y - behind[1]) * (tip[1] - behind[1])
+            for mark in layout.marks
+        ]
+        source = min(range(3), key=lambda mark: ahead[mark])
+        target = max(range(3), key=lambda mark: ahead[mark])
+        assert (source, target) in ends
+
+
+def test_the_mark_of_many_nodes_leaves_its_neighbours_free() -> None:
+    layout = layout_of(build_topology("ring:nodes=200"))
+    (stack,) = (mark for mark in layout.marks if mark.is_stack)
+    for mark in layout.marks:
+        if mark is not stack:
+            apart = abs(mark.x - stack.x) - (mark.width + stack.width) / 2
+            above = abs(mark.y - stack.y) - (mark.height + stack.height) / 2
+            assert max(apart, above) > 8

@@ -70,8 +70,8 @@ def test_data_of_a_ring_enters_both_boxes_and_that_of_a_forest_one() -> None:
     structure = Structure(found["forestcoll"].topology)
     words = {name: entries_words(story_of_shard(schedule, 0), structure) for name, schedule in found.items()}
     assert words == {
-        "forestcoll": "2 sends one after the other; this part of the data enters box 1 once",
-        "nccl-ring": "15 sends one after the other; this part of the data enters box 0 once and box 1 once",
+        "forestcoll": "2 sends one after the other; this part of the data goes once into box 1",
+        "nccl-ring": "15 sends one after the other; this part of the data goes once into box 0 and once into box 1",
     }
 
 
@@ -110,3 +110,9 @@ def test_schedules_of_different_networks_are_refused() -> None:
 def test_a_node_that_is_the_root_of_no_tree_is_refused() -> None:
     with pytest.raises(InputError, match="no tree of the schedule has the root 1; choose the root of a tree"):
         story_of_shard(generate("ring:nodes=4", "broadcast", root=0), 1)
+
+
+def test_data_that_enters_many_boxes_is_counted_together() -> None:
+    schedule = generate("dgx-a100:boxes=5")
+    words = entries_words(story_of_shard(schedule, 0), Structure(schedule.topology))
+    assert words.endswith("; this part of the data goes into 4 boxes, together 4 times")

@@ -83,7 +83,7 @@ def test_mpirun_launches(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (("-o", "no-such-folder/measured.json"), "no-such-folder does not exist"),
-        (("-o", "."), ".: is a directory"),
+        (("-o", "."), ".: is a folder"),
         (("-o", "measured.json", "--backend", "mpi"), "--backend mpi needs mpirun and mpi4py"),
     ],
 )

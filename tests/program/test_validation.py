@@ -151,7 +151,7 @@ MESSAGES: list[tuple[Program, str]] = [
     ),
     (
         program(Instruction(after=(Dependency(0, 1),))),
-        "rank 0, block 0, step 0: it depends on step 1 of block 0, which has 1 steps",
+        "rank 0, block 0, step 0: it depends on step 1 of block 0, which has 1 step",
     ),
     (
         program(ranks=(Rank((Block((SIGNALS,)), Block((SIGNALS,), number=7)), 1, 1), ROOM)),

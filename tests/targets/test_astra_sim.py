@@ -111,5 +111,25 @@ def test_a_folder_that_stays_slow_says_why() -> None:
 
 
 def test_a_folder_that_cannot_be_made_is_reported(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="the folder cannot be created"):
-        export(schedule("ring:nodes=3"), "astra-sim").write(tmp_path / "no" / "sim")
+    done = export(schedule("ring:nodes=3"), "astra-sim")
+    with pytest.raises(InputError, match="no does not exist"):
+        done.write(tmp_path / "no" / "sim")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="is a file; name a folder"):
+        done.write(tmp_path / "file")
+
+
+def test_a_smaller_simulation_leaves_no_files_of_the_older_one(tmp_path: Path) -> None:
+    folder = tmp_path / "sim"
+    for made in (schedule("dgx-a100:boxes=2,gpus=2"), schedule("ring:nodes=3")):
+        done = export(made, "astra-sim")
+        done.write(folder)
+        assert {path.name for path in folder.iterdir()} == set(done.files)
+
+
+def test_a_folder_with_other_files_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    message = "holds 'notes.txt', which is no file of a simulation by ASTRA-sim; name another folder"
+    with pytest.raises(InputError, match=message):
+        export(schedule("ring:nodes=3"), "astra-sim").write(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]

@@ -51,6 +51,15 @@ def test_traces_are_read_from_the_files_of_all_ranks(tmp_path: Path) -> None:
         chakra.read_traces(tmp_path / "pong")
 
 
+def test_traces_of_a_larger_export_are_not_mixed_in(tmp_path: Path) -> None:
+    prefix = tmp_path / "ring"
+    export(schedule("ring:nodes=4"), "chakra").write(prefix)
+    before = [path.read_bytes() for path in sorted(tmp_path.iterdir())]
+    with pytest.raises(InputError, match=r"ring\.3\.et: is a trace of other ranks; remove the older traces"):
+        export(schedule("ring:nodes=3"), "chakra").write(prefix)
+    assert [path.read_bytes() for path in sorted(tmp_path.iterdir())] == before
+
+
 def test_traces_that_fit_together_have_no_fault() -> None:
     assert chakra.traces_fault(PING) is None
 
@@ -107,7 +116,7 @@ def test_an_export_sends_all_of_the_data() -> None:
 
 
 def test_data_of_fewer_bytes_than_chunks_is_refused() -> None:
-    with pytest.raises(InputError, match="1 bytes are fewer than"):
+    with pytest.raises(InputError, match="1 byte cannot be divided into the"):
         export(schedule("ring:nodes=4"), "chakra", size=1)
 
 

@@ -282,7 +282,7 @@ def test_an_export_sends_all_of_the_data() -> None:
 
 
 def test_data_of_fewer_bytes_than_chunks_is_refused() -> None:
-    with pytest.raises(InputError, match="1 bytes are fewer than"):
+    with pytest.raises(InputError, match="1 byte cannot be divided into the"):
         exported("ring:nodes=4", size=1)
 
 

@@ -55,9 +55,19 @@ def test_ids_with_dashes_and_commas() -> None:
     ("without", "degrade", "said"),
     [
         (["b0/gpu0--b1/gpu0"], [], "no link joins 'b0/gpu0' and 'b1/gpu0'; 'b0/gpu0' has links to"),
-        (["b0/gpu9--ib"], [], "'b0/gpu9--ib' names no link; did you mean 'b0/gpu0'? write A--B"),
+        (
+            ["b0/gpu9--ib"],
+            [],
+            "'b0/gpu9--ib' names no link: there is no node 'b0/gpu9'; did you mean 'b0/gpu0'? ",
+        ),
         (["b0/gpu0"], [], "'b0/gpu0' names no link; write A--B"),
         ([""], [], "'' names no link"),
+        (
+            ["ib--b0/gpu77"],
+            [],
+            "there is no node 'b0/gpu77'; did you mean 'b0/gpu7'? name the ends of a link",
+        ),
+        (["ib--ib"], [], "'ib--ib' has one node twice; name the two ends of a link"),
         (["b0/gpu0--ib", "ib--b0/gpu0"], [], "link 'b0/gpu0--ib' is named twice"),
         (["b0/gpu0--ib"], ["b0/gpu0--ib=5"], "link 'b0/gpu0--ib' is named twice"),
         ([], ["b0/gpu0--ib"], "'b0/gpu0--ib' has no bandwidth; write A--B=BANDWIDTH"),

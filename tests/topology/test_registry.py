@@ -265,7 +265,7 @@ def test_an_argument_that_looks_like_a_path_is_a_path(tmp_path: Path) -> None:
     assert problem("no.json") == "no.json: no such file; check the name"
     assert problem("no.gz").startswith("no.gz: no such file")
     assert problem("folder/ring").startswith("folder/ring: no such file")
-    assert problem(str(tmp_path)) == f"{tmp_path}: is a directory; name a file in it"
+    assert problem(str(tmp_path)) == f"{tmp_path}: is a folder; name a file in it"
     assert "not a file name" in problem("a\0b.json")
 
 

@@ -184,7 +184,7 @@ def test_a_violated_rule_is_named(tmp_path: Path, content: str, message: str) ->
 
 
 def test_the_error_for_a_missing_file_names_the_path(tmp_path: Path) -> None:
-    for path, message in [(tmp_path, "is a directory"), (tmp_path / "no.json", "no such file")]:
+    for path, message in [(tmp_path, "is a folder"), (tmp_path / "no.json", "no such file")]:
         with pytest.raises(InputError, match=f"^{path}: {message}"):
             read_topology(path)
 

@@ -110,8 +110,8 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path, error: BaseException, *
         write_tuning(tune(SPEC, "allgather", [2**20]), folder)
     before = names(folder) if existing else []
     expected = InputError if isinstance(error, OSError) else KeyboardInterrupt
-    for step in ("time_plot", "_replace"):
-        with mock.patch(f"forestcoll.tuning.folder.{step}", side_effect=error), pytest.raises(expected):
+    for step in ("tuning.folder.time_plot", "folders._replace"):
+        with mock.patch(f"forestcoll.{step}", side_effect=error), pytest.raises(expected):
             write_tuning(tuned(), folder)
         assert (names(folder) if existing else []) == before
         assert names(tmp_path) == (["tuned"] if existing else [])

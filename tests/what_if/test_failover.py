@@ -54,9 +54,26 @@ def test_an_interrupted_set_goes_on(tmp_path: Path) -> None:
 
 
 def test_another_network_gets_other_files(tmp_path: Path) -> None:
-    one = write_failover("ring:nodes=4", tmp_path).failures
-    other = write_failover("ring:nodes=4,bandwidth=2", tmp_path).failures
+    one = write_failover("ring:nodes=4", tmp_path / "one").failures
+    other = write_failover("ring:nodes=4,bandwidth=2", tmp_path / "other").failures
     assert not {each.file for each in one} & {each.file for each in other}
+
+
+@pytest.mark.parametrize("name", ["0-1-ea5b94e96278.json.gz", "notes.txt", "healthy.json.gz"])
+def test_a_folder_with_other_files_is_refused_before_the_work(tmp_path: Path, name: str) -> None:
+    write_failover("ring:nodes=3", tmp_path)
+    (tmp_path / name).write_text("mine")
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(InputError, match=f"holds '{name}', which is no file of this failover set; name another folder"):
+        write_failover("ring:nodes=3", tmp_path)
+    with pytest.raises(InputError, match="which is no file of this failover set"):
+        write_failover("ring:nodes=5", tmp_path)
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_a_file_that_a_killed_run_left_does_not_matter(tmp_path: Path) -> None:
+    (tmp_path / ".0-1-ea5b.json.gz.1f.part").write_text("half")
+    assert write_failover("ring:nodes=3", tmp_path).healthy.file
 
 
 def test_wrong_arguments_are_refused(tmp_path: Path) -> None:
@@ -65,5 +82,5 @@ def test_wrong_arguments_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="at_once is 9"):
         write_failover("ring:nodes=4", tmp_path, at_once=9)
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="cannot make the folder"):
+    with pytest.raises(InputError, match="is a file; name a folder"):
         write_failover("ring:nodes=4", tmp_path / "file")

@@ -245,7 +245,7 @@ def test_an_interrupted_study_goes_on(tmp_path: Path, monkeypatch: pytest.Monkey
     [
         ("{}", "is not the file of a sweep"),
         ('{"format": "forestcoll.what-if/1", "question": "x", "values": {}}', "is of another network or collective"),
-        ("[", "line 1"),
+        ("[", "is not the file of a sweep"),
     ],
 )
 def test_a_wrong_checkpoint_is_refused(tmp_path: Path, text: str, said: str) -> None:

@@ -175,6 +175,7 @@ def bench(
     Example:
         `bench(join(timeout=60), lambda: [("ring", generate("ring:nodes=4"))], BenchRequest((2**20,)))`
     """
+    launch.wait_for_all()
     shared = _shared(launch, make_schedules)
     plans = [plan_of(schedule) for _, schedule in shared]
     name = launch.share(library_name(launch, request.other_library) or "") or None

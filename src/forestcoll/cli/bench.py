@@ -15,7 +15,7 @@ from forestcoll.cli.options import (
     ranks_option,
     timeout_option,
 )
-from forestcoll.cli.types import DataSize, ElementTypes, FileName, Reductions, TopologySpec
+from forestcoll.cli.types import DataSize, ElementTypes, FileName, IntegerFrom, Reductions, TopologySpec
 from forestcoll.collective import Collective
 
 if TYPE_CHECKING:
@@ -30,14 +30,14 @@ def _size_option(short: str, long: str, text: str) -> Callable[[Command], Comman
 
 def _count_option(*names: str, least: int, default: int, text: str) -> Callable[[Command], Command]:
     """Return an option with a number of runs."""
-    return click.option(*names, type=click.IntRange(least), default=default, show_default=True, metavar="N", help=text)
+    return click.option(*names, type=IntegerFrom(least), default=default, show_default=True, metavar="N", help=text)
 
 
 @click.command("bench")
 @_size_option("-b", "--minbytes", "The least size M.")
 @_size_option("-e", "--maxbytes", "The greatest size M.")
 @click.option("-i", "--stepbytes", type=DataSize(), metavar="SIZE", help="How much larger each size is.  [default: 1M]")
-@click.option("-f", "--stepfactor", type=click.IntRange(2), metavar="K", help="How many times larger each size is.")
+@click.option("-f", "--stepfactor", type=IntegerFrom(2), metavar="K", help="How many times larger each size is.")
 @_count_option("-n", "--iters", least=1, default=20, text="Runs that are timed.")
 @_count_option("-w", "--warmup_iters", least=0, default=1, text="Runs before them.")
 @_count_option("-c", "--check", least=0, default=1, text="Runs checked on data.")
@@ -62,7 +62,7 @@ def _count_option(*names: str, least: int, default: int, text: str) -> Callable[
 @click.option(
     "-r",
     "--root",
-    type=click.IntRange(0),
+    type=IntegerFrom(0),
     default=0,
     show_default=True,
     metavar="RANK",

@@ -14,7 +14,7 @@ from forestcoll.cli.options import (
     topology_argument,
     with_ports,
 )
-from forestcoll.cli.types import Part
+from forestcoll.cli.types import ChartFile, IntegerFrom, Part
 from forestcoll.files import is_standard_stream
 
 if TYPE_CHECKING:
@@ -49,8 +49,8 @@ if TYPE_CHECKING:
     "fewer rounds.",
 )
 @ports_option
-@click.option("--simulate", type=click.IntRange(min=1), metavar="K", help="Also simulate the broadcast of K messages.")
-@path_option("--picture", "Also draw one period as a Gantt chart: .png, .svg or .pdf.")
+@click.option("--simulate", type=IntegerFrom(min=1), metavar="K", help="Also simulate the broadcast of K messages.")
+@path_option("--picture", ChartFile(), "Also draw one period as a Gantt chart: .png, .svg or .pdf.")
 @output_option
 @json_option
 def command(  # noqa: PLR0913 (one parameter per option)

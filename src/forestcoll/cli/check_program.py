@@ -5,13 +5,14 @@ from pathlib import Path
 import click
 
 from forestcoll.cli.options import dialect_option, file_argument, json_option
+from forestcoll.cli.types import IntegerFrom
 from forestcoll.errors import InputError
 
 
 @click.command("check-program")
 @file_argument
 @dialect_option("For MSCCL XML: the runtime that must load the file.  [default: any of them]")
-@click.option("--root", type=click.IntRange(0), metavar="RANK", help="For broadcast and reduce: the rank of the root.")
+@click.option("--root", type=IntegerFrom(0), metavar="RANK", help="For broadcast and reduce: the rank of the root.")
 @json_option
 @click.pass_context
 def command(context: click.Context, file: Path, *, dialect: str | None, root: int | None, as_json: bool) -> int:

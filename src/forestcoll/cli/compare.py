@@ -14,7 +14,7 @@ from forestcoll.cli.options import (
     ranks_option,
     topology_argument,
 )
-from forestcoll.cli.types import FileName, MessageSizes
+from forestcoll.cli.types import SIZES, FileName, MessageSizes, OutputFile
 from forestcoll.collective import UNROOTED, Collective
 from forestcoll.files import is_standard_stream
 
@@ -29,7 +29,7 @@ from forestcoll.files import is_standard_stream
     default="1M,16M,128M,1G",
     show_default=True,
     metavar="SIZES",
-    help="The sizes of the data M for which times are simulated: a list, or a range A..B in which sizes double.",
+    help=f"The sizes of the data M for which times are simulated: {SIZES}",
 )
 @click.option(
     "--baselines",
@@ -48,6 +48,7 @@ from forestcoll.files import is_standard_stream
 @costs_option
 @path_option(
     "--html",
+    OutputFile(".html", ".htm"),
     "Also write a report to FILE: one page of HTML with the comparison, the proof, pictures and charts. With -, the "
     "page is written to standard output, and the table to standard error.",
 )

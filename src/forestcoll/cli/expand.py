@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from forestcoll.cli.options import collective_option, json_option, output_option, path_option
-from forestcoll.cli.types import TopologySpec
+from forestcoll.cli.types import FileOrText, OutputFile, TopologySpec
 from forestcoll.collective import UNROOTED, Collective
 
 
@@ -15,6 +15,7 @@ from forestcoll.collective import UNROOTED, Collective
     "--by",
     multiple=True,
     required=True,
+    type=FileOrText(),
     metavar="EXPANSION",
     help="An expansion: line-graph, line-graph=K (K times), degree=N (N copies of each node), power=N (Cartesian "
     "power), product=FILE|TOPOLOGY (Cartesian product), parallel=N (each link N times), bidirectional (a reverse link "
@@ -23,7 +24,7 @@ from forestcoll.collective import UNROOTED, Collective
 )
 @collective_option(UNROOTED, Collective.ALLGATHER)
 @output_option
-@path_option("--topology-output", "Write the expanded network to this file.")
+@path_option("--topology-output", OutputFile(".json"), "Write the expanded network to this file.")
 @json_option
 def command(  # noqa: PLR0913 (one parameter per option)
     *,

@@ -1,18 +1,19 @@
 """`forestcoll export`: writes a schedule as a program for a runtime."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
-from forestcoll.cli.options import dialect_option, file_argument, json_option, output_option
-from forestcoll.cli.types import DataSize, FileName
+from forestcoll.cli.options import dialect_option, file_argument, json_option, output_option_of
+from forestcoll.cli.types import DataSize, IntegerFrom, OutputFile, OutputFolder
 from forestcoll.files import is_standard_stream
 
-_COUNT = click.IntRange(1)
+_COUNT = IntegerFrom(1)
 
 
-class Chunks(click.IntRange):
+class Chunks(IntegerFrom):
     """A number of chunks, or `exact`, which becomes 0."""
 
     name = "chunks"
@@ -25,14 +26,51 @@ class Chunks(click.IntRange):
         """Return the number."""
         return 0 if value == "exact" else super().convert(value, param, ctx)
 
+    def expected(self) -> str:
+        """Return what is valid, in words."""
+        return f"'exact' or {super().expected()}"
+
+
+class _SimulationFolder(OutputFolder):
+    """The folder that ASTRA-sim runs."""
+
+    def check(self, path: Path, values: Mapping[str, Any]) -> None:  # noqa: ARG002
+        """Check that the folder is new, or has an older simulation."""
+        from forestcoll.targets.chakra import check_astra_sim_folder
+
+        check_astra_sim_folder(path)
+
+
+_OUTPUTS = {
+    "msccl-xml": OutputFile(".xml"),
+    "mscclpp-json": OutputFile(".json"),
+    "chakra": OutputFile(),
+    "astra-sim": _SimulationFolder(),
+    "goal": OutputFile(".goal"),
+}
+"""What -o names, by the format."""
+
+
+class _Program(OutputFile):
+    """The file or folder that -o names. `--to`, which is read first, decides which of them."""
+
+    def is_folder_of(self, ctx: click.Context | None) -> bool:
+        """Return whether the format is a folder."""
+        return ctx is not None and _OUTPUTS[ctx.params["target"]].is_folder
+
+    def check(self, path: Path, values: Mapping[str, Any]) -> None:
+        """Check the output as its format needs it."""
+        _OUTPUTS[values["target"]].check(path, values)
+
 
 @click.command("export")
 @file_argument
 @click.option(
     "--to",
     "target",
-    type=click.Choice(["msccl-xml", "mscclpp-json", "chakra", "astra-sim", "goal"]),
+    type=click.Choice(list(_OUTPUTS)),
     required=True,
+    is_eager=True,
     help="The format: MSCCL XML, an MSCCL++ execution plan, Chakra traces, a folder that ASTRA-sim runs, or a GOAL "
     "schedule for LogGOPSim and ATLAHS.",
 )
@@ -91,7 +129,7 @@ class Chunks(click.IntRange):
 @click.option("--blocks", type=_COUNT, metavar="N", help="The maximum number of thread blocks per rank.")
 @click.option(
     "--snippet",
-    type=FileName(),
+    type=OutputFile(".py"),
     metavar="PYTHON",
     help="For mscclpp-json: also write a Python file that registers the plan.",
 )
@@ -102,7 +140,7 @@ class Chunks(click.IntRange):
     metavar="SIZE",
     help="For chakra, astra-sim and goal: the data size M, such as 64KiB.  [default: 1GB]",
 )
-@output_option
+@output_option_of(_Program())
 @json_option
 def command(  # noqa: PLR0913 (one parameter per option)
     *,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from forestcoll.cli.options import jobs_option, json_option, path_option
-from forestcoll.cli.types import DataSize, ExactNumber, NumberSpan, TopologySpec
+from forestcoll.cli.types import DataSize, ExactNumber, NumberSpan, OutputFile, PictureFile, TopologySpec
 
 if TYPE_CHECKING:
     from forestcoll.cli.terminal_progress import TerminalProgress
@@ -75,13 +75,20 @@ _TRAFFIC = ("allgather", "allreduce", "all-to-all", "mix")
 @click.option(
     "--choose", metavar="NAME", help="The network to write, by its name or number of steps.  [default: the best]"
 )
-@path_option("--topology-output", "Write the chosen network to this file.")
-@path_option("--schedule-output", "Write a verified step schedule of the chosen network to this file.")
+@path_option("--topology-output", OutputFile(".json"), "Write the chosen network to this file.")
+@path_option(
+    "--schedule-output", OutputFile(".json"), "Write a verified step schedule of the chosen network to this file."
+)
 @path_option(
     "--plot",
+    PictureFile(".svg", ".png"),
     "Draw the frontier, steps over T_B, next to the networks of the paper's bases: .svg or .png (one picture).",
 )
-@path_option("--picture", "Draw the chosen network: .html (a page), .svg or .png (one picture).")
+@path_option(
+    "--picture",
+    PictureFile(".html", ".svg", ".png"),
+    "Draw the chosen network: .html (a page), .svg or .png (one picture).",
+)
 @click.option("--no-cache", is_flag=True, help="Do not read or write the cache of search results.")
 @jobs_option("The number of processes for a sweep.")
 @json_option
@@ -147,7 +154,6 @@ class _Options:
 
         Raises:
             click.UsageError: they cannot.
-            InputError: a picture cannot be written to the file that is named.
         """
         if self.size is None and any(each is not None for each in (self.alpha, self.bandwidth, self.reduction)):
             raise click.UsageError("--alpha, --bandwidth and --reduction are for a workload; also give its --size")
@@ -159,14 +165,6 @@ class _Options:
             raise click.UsageError("--base is for a search in one process; leave out --jobs")
         if self.schedule_output is not None and self.collective in {"all-to-all", "mix"}:
             raise click.UsageError("--schedule-output writes an allgather or an allreduce; choose one as --collective")
-        if self.plot is not None:
-            from forestcoll.pictures.raster import check_picture
-
-            check_picture(self.plot)
-        if self.picture is not None:
-            from forestcoll.presentation.view.view import check_output
-
-            check_output(self.picture)
 
     def workload(self) -> "Workload | None":
         """Return the workload, or None if no size was given."""

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from forestcoll.cli.options import json_option, output_option
-from forestcoll.cli.types import CollectiveName, FileName
+from forestcoll.cli.types import CollectiveName, FileName, TopologySpec
 from forestcoll.collective import SCHEDULED
 
 
@@ -15,6 +15,7 @@ from forestcoll.collective import SCHEDULED
     "--schedule",
     "schedules",
     multiple=True,
+    type=TopologySpec(),
     metavar="FILE|TOPOLOGY",
     help="The schedule that ran: a schedule file, or a network for which --algorithm makes it. Give one for all TIMES, "
     "or one for each. Not needed if TIMES has a column `schedule`.",

@@ -25,7 +25,7 @@ from forestcoll.cli.options import (
     topology_argument,
 )
 from forestcoll.cli.step_generation import StepOptions, generate_and_report
-from forestcoll.cli.types import DataSize
+from forestcoll.cli.types import DataSize, IntegerFrom
 from forestcoll.files import is_standard_stream
 from forestcoll.method import Method, StepMethod
 
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--chunks",
-    type=click.IntRange(min=1),
+    type=IntegerFrom(min=1),
     metavar="P",
     help="For bfb: divide shards only into P equal chunks. For double-binary-tree: the number of chunks in the "
     "pipeline.",
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--steps",
-    type=click.IntRange(min=1),
+    type=IntegerFrom(min=1),
     metavar="K",
     help="For --method steps: the number of steps; more may take less time for large data.  [default: the fewest]",
 )

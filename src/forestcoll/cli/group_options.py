@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from forestcoll.cli.types import FileName
+from forestcoll.cli.types import FileOrText, OutputFolder
 from forestcoll.files import is_standard_stream
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ def group_options(command: Command) -> Command:
         ),
         click.option(
             "--groups",
+            type=FileOrText(),
             metavar="GROUPS",
             help='Groups that run the collective at the same time: ranks as in --ranks, such as "0,8;1,9"; or a JSON '
             "file, in which each group may have its own collective.",
@@ -72,7 +73,7 @@ table_option = click.option(
 members_option = click.option(
     "--members",
     metavar="DIR",
-    type=FileName(),
+    type=OutputFolder(r"group-\d+\.json"),
     help="For groups and pieces: also write the schedule of each group to a file group-N.json in this directory.",
 )
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from forestcoll.cli.options import Command, json_option, output_option
+from forestcoll.cli.options import Command, json_option, network_output_option
 from forestcoll.cli.types import FileName, FormatName, Speed
 from forestcoll.files import is_standard_stream
 
@@ -85,7 +85,7 @@ def _speed_options(command: Command) -> Command:
 @_speed_options
 @_choice_option("--matrix")
 @_choice_option("--rounding")
-@output_option
+@network_output_option
 @json_option
 def command(files: tuple[Path, ...], form: str | None, output: Path | None, *, as_json: bool, **options: Any) -> None:
     """Read a file of another tool as a network.

@@ -9,11 +9,13 @@ import importlib
 import os
 import sys
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NoReturn
+from functools import cache
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from forestcoll.cli.examples import epilog_of
+from forestcoll.cli.outputs import check_outputs
 from forestcoll.cli.types import DataSize
 from forestcoll.errors import ForestcollError, InternalError, nearest, shown
 
@@ -81,6 +83,21 @@ _MEMORY_OPTION = click.Option(
 """An option of every command."""
 
 
+@cache
+def _completed(command: click.Command, name: str) -> click.Command:
+    """Add what all commands have: examples, the option of memory, and the check of all outputs before any work."""
+    work = command.callback
+
+    def checked(*arguments: Any, **options: Any) -> Any:
+        check_outputs(click.get_current_context())
+        return work(*arguments, **options) if work is not None else None
+
+    command.callback = checked
+    command.epilog = epilog_of(name)
+    command.params.append(_MEMORY_OPTION)
+    return command
+
+
 class _LazyGroup(click.Group):
     """A group of commands that imports the file of a command, `forestcoll.cli.NAME`, only when it is needed."""
 
@@ -91,10 +108,7 @@ class _LazyGroup(click.Group):
         if cmd_name not in _COMMANDS:
             return None
         command: click.Command = importlib.import_module(f"forestcoll.cli.{module_of(cmd_name)}").command
-        command.epilog = epilog_of(cmd_name)
-        if not any(each.name == _MEMORY_OPTION.name for each in command.params):
-            command.params.append(_MEMORY_OPTION)
-        return command
+        return _completed(command, cmd_name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -117,6 +131,10 @@ class _LazyGroup(click.Group):
             return super().invoke(ctx)
         except KeyboardInterrupt:
             raise click.Abort from None  # click itself would print an empty line first
+        except click.UsageError as error:
+            if error.ctx is None and (command := self.get_command(ctx, ctx.invoked_subcommand or "")) is not None:
+                error.ctx = click.Context(command, parent=ctx, info_name=ctx.invoked_subcommand)
+            raise
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):

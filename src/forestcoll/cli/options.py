@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from forestcoll.cli.types import CollectiveName, FileName, Ranks, TopologySpec, TreeCount
+from forestcoll.cli.types import (
+    CollectiveName,
+    FileName,
+    IntegerFrom,
+    NumberFrom,
+    OutputFile,
+    Ranks,
+    TopologySpec,
+    TreeCount,
+)
 from forestcoll.collective import PERSONALISED, SCHEDULED, Collective, ShardsByNode, shards_of
 
 if TYPE_CHECKING:
@@ -52,16 +61,22 @@ ports_option = click.option(
     "its links at once, within its send_bandwidth and its receive_bandwidth in TOPOLOGY; all: it uses all its links at "
     "once.  [default: as in TOPOLOGY]",
 )
-output_option = click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    type=FileName(),
-    help="The file to write, compressed by gzip if the name ends in .gz. With -, the file is written to standard "
-    "output, and the report to standard error.",
-)
 
 
+def output_option_of(kind: OutputFile) -> Callable[[Command], Command]:
+    """Return the option for the file that a command writes."""
+    return click.option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        type=kind,
+        help="The file to write, compressed by gzip if the name ends in .gz. With -, the file is written to standard "
+        "output, and the report to standard error.",
+    )
+
+
+output_option = output_option_of(OutputFile(".json"))
+network_output_option = output_option_of(OutputFile(".json", ".graphml", ".txt", ".yml", ".yaml"))
 costs_option = click.option(
     "--costs",
     metavar="FILE",
@@ -80,7 +95,7 @@ interface_option = click.option(
 )
 timeout_option = click.option(
     "--timeout",
-    type=click.FloatRange(0.1),
+    type=NumberFrom(0.1),
     default=120.0,
     show_default=True,
     metavar="SECONDS",
@@ -132,7 +147,7 @@ def change_options(command: Command) -> Command:
 
 def jobs_option(description: str) -> Callable[[Command], Command]:
     """Return the option that says how many processes work."""
-    return click.option("--jobs", type=click.IntRange(1, MOST_JOBS), default=1, show_default=True, help=description)
+    return click.option("--jobs", type=IntegerFrom(1, MOST_JOBS), default=1, show_default=True, help=description)
 
 
 def collective_option(
@@ -155,9 +170,9 @@ def dialect_option(description: str) -> Callable[[Command], Command]:
     return click.option("--dialect", type=click.Choice(["microsoft", "azure", "rccl"]), help=description)
 
 
-def path_option(name: str, description: str) -> Callable[[Command], Command]:
-    """Return an option called `name` for a file to write, with the help text `description`."""
-    return click.option(name, metavar="FILE", type=FileName(), help=description)
+def path_option(name: str, kind: FileName, description: str) -> Callable[[Command], Command]:
+    """Return an option called `name` for a file of this kind, with the help text `description`."""
+    return click.option(name, metavar="FILE", type=kind, help=description)
 
 
 def collective_options(command: Command) -> Command:
@@ -165,7 +180,7 @@ def collective_options(command: Command) -> Command:
     for option in (
         click.option(
             "--max-peers",
-            type=click.IntRange(min=1),
+            type=IntegerFrom(min=1),
             metavar="K",
             help="For equal boxes behind switches: make trees in which a rank exchanges data with at most K ranks of "
             "other boxes. The trees are higher, but fit into the programs of more runtimes.",

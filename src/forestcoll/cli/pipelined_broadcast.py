@@ -13,7 +13,7 @@ from forestcoll.cli.options import (
     topology_argument,
     with_ports,
 )
-from forestcoll.cli.types import DataSize
+from forestcoll.cli.types import ChartFile, DataSize, IntegerFrom
 from forestcoll.files import is_standard_stream
 
 
@@ -25,12 +25,12 @@ from forestcoll.files import is_standard_stream
 )
 @click.option(
     "--packets",
-    type=click.IntRange(min=1),
+    type=IntegerFrom(min=1),
     metavar="N",
     help="The number of packets; with 1 the message is not divided.  [default: the best number]",
 )
 @ports_option
-@path_option("--plot", "Also draw the times for sizes up to a million times as large: .png, .svg or .pdf.")
+@path_option("--plot", ChartFile(), "Also draw the times for sizes up to a million times as large: .png, .svg or .pdf.")
 @output_option
 @json_option
 def command(  # noqa: PLR0913 (one parameter per option)

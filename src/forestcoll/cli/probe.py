@@ -1,13 +1,15 @@
 """`forestcoll probe`: measures a cluster by sends between its ranks, and writes the measurements."""
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 
 from forestcoll.cli.options import interface_option, json_option, timeout_option
 from forestcoll.cli.terminal_progress import TerminalProgress
-from forestcoll.cli.types import FileName, MessageSizes
+from forestcoll.cli.types import SIZES, IntegerFrom, MessageSizes, OutputFile
 
 
 class _Stages(TerminalProgress):
@@ -20,12 +22,19 @@ class _Stages(TerminalProgress):
             click.echo(f"forestcoll: {stage}", err=True)
 
 
+class _FirstRankFile(OutputFile):
+    """A file that only rank 0 writes; the folders of other hosts do not matter."""
+
+    def check(self, path: Path, values: Mapping[str, Any]) -> None:
+        """Leave the check to rank 0."""
+
+
 @click.command("probe")
 @click.option(
     "-o",
     "--output",
     metavar="FILE",
-    type=FileName(),
+    type=_FirstRankFile(".json"),
     required=True,
     help="The file to write, compressed by gzip if the name ends in .gz.",
 )
@@ -35,12 +44,11 @@ class _Stages(TerminalProgress):
     default="1M..1G",
     show_default=True,
     metavar="SIZES",
-    help="Sizes of a send: a list, or a range A..B in which sizes double. The least that takes 5 ms is used, else the "
-    "greatest.",
+    help=f"Sizes of a send: {SIZES} The least that takes 5 ms is used, else the greatest.",
 )
 @click.option(
     "--repeat",
-    type=click.IntRange(1),
+    type=IntegerFrom(1),
     default=3,
     show_default=True,
     metavar="N",

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 import click
 
 from forestcoll.cli.options import costs_option, file_argument, path_option
-from forestcoll.cli.types import MessageSize, MessageSizes
+from forestcoll.cli.types import SIZES, ChartFile, MessageSize, MessageSizes, NumberFrom, OutputFile
 
 if TYPE_CHECKING:
     from forestcoll.schedule.schedule import Schedule
     from forestcoll.simulation import Costs
 
-_MICROSECONDS = click.FloatRange(0, 10**9)
+_MICROSECONDS = NumberFrom(0, 10**9)
 
 
 @click.command("simulate")
@@ -23,8 +23,7 @@ _MICROSECONDS = click.FloatRange(0, 10**9)
     default="1K..16G",
     show_default=True,
     metavar="SIZES",
-    help="The data sizes M: a list such as 64KiB,1MiB, or a range such as 1KiB..1GiB, in which each size is twice the "
-    "previous one.",
+    help=f"The data sizes M, such as 64KiB,1MiB or 1KiB..1GiB: {SIZES}",
 )
 @click.option(
     "--alpha-us",
@@ -55,11 +54,15 @@ _MICROSECONDS = click.FloatRange(0, 10**9)
     metavar="SIZE",
     help="The data size for --links, --gantt and --trace.  [default: the last of --sizes]",
 )
-@path_option("--csv", "Also write the table as comma-separated values.")
-@path_option("--plot", "Also draw time and bandwidth by size: .png, .svg or .pdf.")
-@path_option("--links", "Also write the utilisation of each link as comma-separated values.")
-@path_option("--gantt", "Also draw a Gantt chart of the thread blocks of the program: .png, .svg or .pdf.")
-@path_option("--trace", "Also write the data of the Gantt chart as a trace for chrome://tracing or Perfetto.")
+@path_option("--csv", OutputFile(".csv"), "Also write the table as comma-separated values.")
+@path_option("--plot", ChartFile(), "Also draw time and bandwidth by size: .png, .svg or .pdf.")
+@path_option("--links", OutputFile(".csv"), "Also write the utilisation of each link as comma-separated values.")
+@path_option("--gantt", ChartFile(), "Also draw a Gantt chart of the thread blocks of the program: .png, .svg or .pdf.")
+@path_option(
+    "--trace",
+    OutputFile(".json"),
+    "Also write the data of the Gantt chart as a trace for chrome://tracing or Perfetto.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON list and nothing else.")
 def command(  # noqa: PLR0913 (one parameter per option)
     *,
@@ -83,11 +86,11 @@ def command(  # noqa: PLR0913 (one parameter per option)
     time that its slowest link needs for the data, and each chunk takes O more microseconds at each link. For each size,
     the best number of chunks is used. With --costs, the model also has what an implementation loses.
 
-    algbw and busbw are defined as in nccl-tests. Their unit is the bandwidth unit of the network.
+    algbw and busbw are defined as in nccl-tests. Their unit is the bandwidth unit of the network. If a file is written
+    to standard output, as with --csv -, the report is written to standard error.
     """
     from forestcoll.cli.terminal_progress import TerminalProgress
-    from forestcoll.files import write_text
-    from forestcoll.pictures.canvas import check_pictures
+    from forestcoll.files import is_standard_stream, write_text
     from forestcoll.presentation.printing import print_json, print_page
     from forestcoll.presentation.simulation import plot_of, points_document, simulation_page
     from forestcoll.simulation import simulate
@@ -95,8 +98,9 @@ def command(  # noqa: PLR0913 (one parameter per option)
     from forestcoll.simulation.tables import links_csv, points_csv
     from forestcoll.verification.reading import read_verified
 
+    if at is not None and all(each is None for each in (links, gantt, trace)):
+        raise click.UsageError("--at is for --links, --gantt and --trace; give one of them, or leave it out")
     known, size = _costs(costs, alpha_us, overhead_us), at or sizes[-1]
-    check_pictures(each for each in (plot, gantt) if each is not None)
     with TerminalProgress() as progress:
         schedule, report = read_verified(file, progress=progress)
         progress.begin("simulating")
@@ -111,10 +115,11 @@ def command(  # noqa: PLR0913 (one parameter per option)
             write_text(links, links_csv(loads, simulate(schedule, [size], known, model)[0]))
         if gantt is not None or trace is not None:
             _write_run(schedule, known, size, gantt=gantt, trace=trace)
+    err = any(is_standard_stream(each) for each in (csv, plot, links, gantt, trace))
     if as_json:
-        print_json(points_document(points))
+        print_json(points_document(points), err=err)
     else:
-        print_page(simulation_page(schedule, points, loads, float(report.algbw or 0)))
+        print_page(simulation_page(schedule, points, loads, float(report.algbw or 0)), err=err)
 
 
 def _costs(file: Path | None, alpha_us: float | None, overhead_us: float | None) -> "Costs":

@@ -6,11 +6,11 @@ from pathlib import Path
 import click
 
 from forestcoll.cli.options import json_option
-from forestcoll.cli.types import DataSizes, ExactNumber, FileName, TopologySpec
+from forestcoll.cli.types import ChartFile, DataSizes, ExactNumber, FileOrText, TopologySpec
 
 
 @click.command("train-time")
-@click.argument("profile", metavar="PROFILE")
+@click.argument("profile", metavar="PROFILE", type=FileOrText())
 @click.argument("network", metavar="NETWORK", type=TopologySpec())
 @click.option(
     "--alpha",
@@ -28,7 +28,7 @@ from forestcoll.cli.types import DataSizes, ExactNumber, FileName, TopologySpec
     metavar="SIZES",
     help="The bucket sizes to try; the report is about the best one.",
 )
-@click.option("--picture", type=FileName(), metavar="FILE", help="Also draw the timeline: .png, .svg or .pdf.")
+@click.option("--picture", type=ChartFile(), metavar="FILE", help="Also draw the timeline: .png, .svg or .pdf.")
 @json_option
 def command(  # noqa: PLR0913 (one parameter per option)
     *, profile: str, network: str, alpha: Fraction, buckets: tuple[int, ...], picture: Path | None, as_json: bool
@@ -46,12 +46,12 @@ def command(  # noqa: PLR0913 (one parameter per option)
     from forestcoll.pictures.timeline import draw_iteration
     from forestcoll.presentation.printing import print_json, print_page
     from forestcoll.presentation.training import training_document, training_page, training_title
-    from forestcoll.training import best_iteration, iterate, network_of_file, read_profile
-    from forestcoll.training.samples import sample_named
+    from forestcoll.training import best_iteration, iterate, network_of_file
+    from forestcoll.training.samples import profile_of
 
     with TerminalProgress() as progress:
         progress.begin("measuring the network")
-        given = sample_named(profile) or read_profile(Path(profile))
+        given = profile_of(profile)
         measured = network_of_file(network, alpha_us=alpha, exchanges=given.has_exchanges, progress=progress)
         model = given.on(measured.nodes)
         best = best_iteration(model, measured, buckets)

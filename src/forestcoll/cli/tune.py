@@ -13,7 +13,7 @@ from forestcoll.cli.options import (
     ranks_option,
     topology_argument,
 )
-from forestcoll.cli.types import FileName, MessageSizes
+from forestcoll.cli.types import SIZES, FileName, MessageSizes, OutputFolder
 from forestcoll.collective import UNROOTED, Collective
 
 
@@ -27,7 +27,7 @@ from forestcoll.collective import UNROOTED, Collective
     default="1K..4G",
     show_default=True,
     metavar="SIZES",
-    help="The sizes of the data M for which candidates are compared: a list, or a range A..B in which sizes double.",
+    help=f"The sizes of the data M for which candidates are compared: {SIZES}",
 )
 @dialect_option("The runtime that loads the MSCCL XML.  [default: microsoft]")
 @click.option(
@@ -37,13 +37,19 @@ from forestcoll.collective import UNROOTED, Collective
     help="The parameters of the cost model, in a file that forestcoll fit wrote; or machine, for the latencies and the "
     "bandwidth of a block that are known of the machine in the network's name.  [default: those of simulate]",
 )
-@path_option("--costs-ll", "The parameters of the cost model for the protocol LL. Without it, LL is not used.")
-@path_option("--costs-ll128", "The parameters of the cost model for the protocol LL128. Without it, LL128 is not used.")
+@path_option(
+    "--costs-ll", FileName(), "The parameters of the cost model for the protocol LL. Without it, LL is not used."
+)
+@path_option(
+    "--costs-ll128",
+    FileName(),
+    "The parameters of the cost model for the protocol LL128. Without it, LL128 is not used.",
+)
 @click.option(
     "-o",
     "--output",
     metavar="FOLDER",
-    type=FileName(),
+    type=OutputFolder(),
     help="The folder to write: the schedules, the programs, manifest.json and times.svg. A folder with another tuning "
     "is replaced.",
 )
@@ -69,18 +75,15 @@ def command(  # noqa: PLR0913 (one parameter for each option)
     schedule and programs for each range.
     """
     from forestcoll.cli.terminal_progress import TerminalProgress
-    from forestcoll.files import is_standard_stream
     from forestcoll.presentation.printing import print_json, print_page
     from forestcoll.presentation.tuning import tuning_document, tuning_page
     from forestcoll.simulation import read_costs
     from forestcoll.targets.exporting import DEFAULT_DIALECT
-    from forestcoll.tuning import check_folder, tune, write_tuning
+    from forestcoll.tuning import check_tuning_folder, tune, write_tuning
     from forestcoll.tuning.costs import MACHINE
 
-    if is_standard_stream(output):
-        raise click.UsageError("a tuning is a folder, which standard output cannot take; give -o FOLDER")
     if output is not None:
-        check_folder(output)
+        check_tuning_folder(output)
     protocols = {"LL": costs_ll, "LL128": costs_ll128}
     with TerminalProgress() as progress:
         found = tune(

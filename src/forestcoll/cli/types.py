@@ -4,7 +4,9 @@ A value that cannot be read is wrong usage (exit status 2), and the message name
 are imported when a value is read, so that `--help` starts quickly.
 """
 
-from collections.abc import Sequence
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -40,6 +42,41 @@ class _TextType(AnyType, Generic[Value]):
             raise click.BadParameter(str(error), ctx, param) from None
 
 
+class IntegerFrom(click.IntRange):
+    """An integer of `min` or more and, if `max` is given, at most that."""
+
+    name = "integer"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the integer."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            raise click.BadParameter(f"{shown(str(value))}; expected {self.expected()}", ctx, param) from None
+
+    def expected(self) -> str:
+        """Return what is valid, in words."""
+        return f"an integer{_from_to(self.min, self.max)}"
+
+
+class NumberFrom(click.FloatRange):
+    """A decimal number of `min` or more and, if `max` is given, at most that."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            words = f"a number{_from_to(self.min, self.max)}"
+            raise click.BadParameter(f"{shown(str(value))}; expected {words}", ctx, param) from None
+
+
+def _from_to(least: float | None, most: float | None) -> str:
+    return f" of {least:g} or more" if most is None else f" from {least:g} to {most:.12g}"
+
+
 class FileName(_TextType[Path]):
     """A file. `-` is the standard stream, and `./-` is a file with the name `-`."""
 
@@ -53,6 +90,10 @@ class FileName(_TextType[Path]):
             raise ValueError("the file name is empty; give a name")
         return path_of(text)
 
+    def files(self, path: Path) -> Iterator[Path]:
+        """Yield the file."""
+        yield path
+
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":  # noqa: ARG002
         """Return an item that lets the shell complete file names."""
         from click.shell_completion import CompletionItem
@@ -60,7 +101,124 @@ class FileName(_TextType[Path]):
         return [CompletionItem(incomplete, type="file")]
 
 
-class TopologySpec(AnyType):
+class OutputFile(FileName):
+    """A file to write. `outputs.check_outputs` calls `check` before the command does any work.
+
+    Args:
+        endings: the endings of such files. The ending of another kind of file is refused, and any other name is taken.
+    """
+
+    is_folder = False
+    """Whether the command writes a folder."""
+
+    def __init__(self, *endings: str) -> None:
+        self.endings = endings
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Path | object:
+        """Return the path; a path that ends with a slash is a folder, which `Path` does not keep."""
+        if isinstance(value, str) and value.endswith(_SLASHES) and not self.is_folder_of(ctx):
+            raise InputError(f"{value}: is a folder; name a file in it")
+        return super().convert(value, param, ctx)
+
+    def is_folder_of(self, ctx: click.Context | None) -> bool:  # noqa: ARG002
+        """Return whether the command writes a folder; options that are read before may decide it."""
+        return self.is_folder
+
+    def check(self, path: Path, values: Mapping[str, Any]) -> None:  # noqa: ARG002
+        """Check that the file can be written and that its name has no ending of another kind of file.
+
+        Args:
+            path: the file.
+            values: the values of all options of the command, by name.
+
+        Raises:
+            InputError: it cannot be written.
+        """
+        from forestcoll.files import check_writable
+
+        check_ending(path, self.endings)
+        check_writable(path)
+
+
+class ChartFile(OutputFile):
+    """A picture that matplotlib draws."""
+
+    def check(self, path: Path, values: Mapping[str, Any]) -> None:
+        """Check that such a picture can be drawn and written."""
+        from forestcoll.pictures.canvas import check_pictures
+
+        check_pictures([path])
+        super().check(path, values)
+
+
+class PictureFile(OutputFile):
+    """A picture that is made as SVG, or a page with it."""
+
+    def check(self, path: Path, values: Mapping[str, Any]) -> None:
+        """Check that such a picture can be drawn and written."""
+        from forestcoll.pictures.raster import check_picture
+
+        check_picture(path, self.endings)
+        super().check(path, values)
+
+
+class OutputFolder(OutputFile):
+    """A folder to write. The function that writes it checks what the folder holds already.
+
+    Args:
+        names: a regular expression for the names of the files that the command writes into it; by default all names.
+    """
+
+    is_folder = True
+
+    def __init__(self, names: str = ".*") -> None:
+        super().__init__()
+        self.names = re.compile(names)
+
+    def read(self, text: str) -> Path:
+        """Return the path."""
+        if text == "-":
+            raise ValueError("the output is a folder, which standard output cannot take; name a folder")
+        return super().read(text)
+
+    def check(self, path: Path, values: Mapping[str, Any]) -> None:  # noqa: ARG002
+        """Check that such a folder can be made."""
+        from forestcoll.folders import check_place
+
+        check_place(path)
+
+
+_SLASHES = tuple({os.sep, "/"})
+
+_ENDINGS = (".json", ".xml", ".html", ".svg", ".png", ".pdf", ".csv", ".py", ".et", ".graphml", ".yml", ".yaml")
+"""The endings that say what kind of file it is."""
+
+
+def check_ending(path: Path, endings: Sequence[str]) -> None:
+    """Check that the name of an output has no ending of another kind of file than its own `endings`; none allow all.
+
+    Raises:
+        InputError: it has.
+    """
+    ending = Path(path.name.lower().removesuffix(".gz")).suffix
+    if endings and ending in _ENDINGS and ending not in endings:
+        named = " or ".join(endings)
+        raise InputError(f"{path}: is not written as {ending}; name a file that ends in {named}")
+
+
+class FileOrText(AnyType):
+    """A text that may be, or contain, the name of a file to read. The command reads it."""
+
+    name = "text"
+
+    def files(self, text: str) -> Iterator[Path]:
+        """Yield the names of files that the text may contain: all of it, and the values of its parameters."""
+        from forestcoll.files import path_of
+
+        yield from (path_of(each) for each in (text, *re.findall("=([^,=]+)", text)))
+
+
+class TopologySpec(FileOrText):
     """A network: a file, or the name of a builder with parameters. The command reads it."""
 
     name = "topology"
@@ -111,6 +269,10 @@ class DataSize(_TextType[int]):
         from forestcoll.units import data_size
 
         return data_size(text)
+
+
+SIZES = "a list, or a range A..B: A, 2A, 4A and so on, up to the last that is at most B."
+"""The values of `MessageSizes`, for the help of options."""
 
 
 class MessageSizes(_TextType[tuple[int, ...]]):
@@ -179,6 +341,10 @@ class Ranks(_TextType[str]):
         return text
 
 
+_MOST_DIGITS = 18
+"""The most digits of a number of a `NumberSpan`; the command refuses those that are too large for it."""
+
+
 class NumberSpan(_TextType[range]):
     """An integer, or all integers of a range."""
 
@@ -188,7 +354,7 @@ class NumberSpan(_TextType[range]):
         """Return the numbers that a text such as `64` or `32..64` denotes."""
         first, dots, last = text.partition("..")
         ends = (first, last if dots else first)
-        if not all(end.isascii() and end.isdecimal() and len(end) <= 9 for end in ends):
+        if not all(end.isascii() and end.isdecimal() and len(end) <= _MOST_DIGITS for end in ends):
             raise ValueError(f"{shown(text)}; expected a number such as 64, or 32..64")
         if int(ends[0]) > int(ends[1]):
             raise ValueError(f"{shown(text)} is a decreasing range; write the smaller number first")

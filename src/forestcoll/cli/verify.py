@@ -26,6 +26,7 @@ def command(context: click.Context, file: Path, *, as_json: bool) -> int:
     """
     import_numpy()
     from forestcoll.cli.terminal_progress import TerminalProgress
+    from forestcoll.files import input_name
     from forestcoll.presentation.printing import print_error, print_json, print_page
     from forestcoll.presentation.reports import refusal_document, verified_document, verified_page
     from forestcoll.schedule.files import read_schedule
@@ -49,5 +50,5 @@ def command(context: click.Context, file: Path, *, as_json: bool) -> int:
     elif as_json:
         print_json(refusal_document(fault, fault.message))
     else:
-        print_error(f"{file}: {fault.message} [{fault.rule}]")
+        print_error(f"{input_name(file)}: {fault.message} [{fault.rule}]")
     context.exit(0 if fault is None else 1)

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 import click
 
 from forestcoll.cli.options import json_option, named_network
-from forestcoll.cli.types import FileName, TopologySpec
+from forestcoll.cli.types import FileName, PictureFile, TopologySpec
 
 if TYPE_CHECKING:
+    from forestcoll.progress import Progress
     from forestcoll.schedule.schedule import Schedule
     from forestcoll.topology import Topology
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     "-o",
     "--output",
     metavar="FILE",
-    type=FileName(),
+    type=PictureFile(".html", ".svg", ".png"),
     required=True,
     help="The file to write: .html (a page), .svg or .png (one picture).",
 )
@@ -38,41 +39,41 @@ def command(shown: str, output: Path, beside: Path | None, *, as_json: bool) -> 
     each tree or step, which can be played. It needs no other file and no network connection. A picture shows the
     network or, for a schedule, the loads of its links. PNG files need the extra "pictures".
     """
+    from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.presentation.printing import print_json, print_page
     from forestcoll.presentation.view import view_of
     from forestcoll.presentation.view.view import (
-        check_output,
         view_document,
         view_page,
         with_schedule,
         write_view,
     )
 
-    check_output(output)
-    view = view_of(_read(shown))
-    if beside is not None:
-        view = with_schedule(view, Path(shown).name, _schedule(beside), beside.name)
-    write_view(view, output)
+    with TerminalProgress() as progress:
+        view = view_of(_read(shown, progress), progress=progress)
+        if beside is not None:
+            view = with_schedule(view, Path(shown).name, _schedule(beside, progress), beside.name)
+        progress.begin("drawing")
+        write_view(view, output)
     if as_json:
         print_json(view_document(view, output))
     else:
         print_page(view_page(view, output))
 
 
-def _read(shown: str) -> "Topology | Schedule":
+def _read(shown: str, progress: "Progress") -> "Topology | Schedule":
     """Return the verified schedule in a file, or the network that the argument names."""
     from forestcoll.files import is_standard_stream, path_of
     from forestcoll.schedule.files import holds_schedule
 
     path = path_of(shown)
     if not (is_standard_stream(path) or path.is_file()) or not holds_schedule(path):
+        progress.begin("reading the topology")
         return named_network(shown)
-    return _schedule(path)
+    return _schedule(path, progress)
 
 
-def _schedule(path: Path) -> "Schedule":
-    from forestcoll.cli.terminal_progress import TerminalProgress
+def _schedule(path: Path, progress: "Progress") -> "Schedule":
     from forestcoll.verification.reading import read_verified
 
-    with TerminalProgress() as progress:
-        return read_verified(path, progress=progress)[0]
+    return read_verified(path, progress=progress)[0]

@@ -20,7 +20,7 @@ from forestcoll.cli.options import (
     ranks_option,
     topology_argument,
 )
-from forestcoll.cli.types import FileName
+from forestcoll.cli.types import IntegerFrom, OutputFile, OutputFolder
 from forestcoll.collective import SCHEDULED, Collective
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ _PARTS = ("links", "nics", "switches", "boxes")
 @click.command("what-if", cls=LinksCommand)
 @topology_argument
 @click.option("--fail", type=click.Choice(_PARTS), help="Each failure of one part of this kind, worst first.")
-@click.option("--at-once", type=click.IntRange(min=1), metavar="K", help="With --fail: K parts fail at the same time.")
+@click.option("--at-once", type=IntegerFrom(min=1), metavar="K", help="With --fail: K parts fail at the same time.")
 @click.option("--upgrade", is_flag=True, help="More bandwidth on each class of links and on each link, best first.")
 @click.option("--add-link", is_flag=True, help="A new link between any two nodes, best first.")
 @click.option(
@@ -47,9 +47,13 @@ _PARTS = ("links", "nics", "switches", "boxes")
 @ranks_option
 @click.option("--root", metavar="ID", help="The root of a broadcast or a reduce, by its id or position.")
 @jobs_option("Processes that work.")
-@path_option("--checkpoint", "A file that keeps finished work: an interrupted run goes on from it.")
+@path_option("--checkpoint", OutputFile(), "A file that keeps finished work: an interrupted run goes on from it.")
 @click.option(
-    "-o", "--output", metavar="DIR", type=FileName(), help="With --fail: also write a schedule for each failure to DIR."
+    "-o",
+    "--output",
+    metavar="DIR",
+    type=OutputFolder(),
+    help="With --fail: also write a schedule for each failure to DIR.",
 )
 @json_option
 def command(*, as_json: bool, **options: Any) -> None:
@@ -137,10 +141,12 @@ class _WhatIfOptions:
 
     def _failures(self, progress: "TerminalProgress") -> "tuple[dict[str, object], Page]":
         from forestcoll.presentation import what_if as words
-        from forestcoll.what_if.failover import write_failover
+        from forestcoll.what_if.failover import check_failover, write_failover
         from forestcoll.what_if.study import failures
 
         network, at_once, part = self._changed(), self.at_once or 1, self.fail or ""
+        if self.output is not None:
+            check_failover(network, self.output, part, **self._request, at_once=at_once)
         with self._executor() as executor:
             how: dict[str, Any] = {"at_once": at_once, "executor": executor, "progress": progress}
             study = failures(network, part, **self._request, checkpoint=self.checkpoint, **how)

@@ -25,6 +25,7 @@ import numpy as np
 
 from forestcoll.collective import Collective
 from forestcoll.concurrent_flow.classes import MOST_CELLS, FlowClasses, Numbers
+from forestcoll.counting import plural
 from forestcoll.errors import InputError, InternalError
 from forestcoll.exact_lp.linear_program import LinearProgram, Row
 from forestcoll.forest_optimum.scaling import ScaledTopology
@@ -97,7 +98,7 @@ def fastest_steps(topology: Topology, steps: int | None = None, progress: Progre
     fewest = int(distances.max())
     steps = fewest if steps is None else steps
     if steps < fewest:
-        raise InputError(f"{topology.name}: an all-to-all takes {fewest} steps or more; {steps} steps are too few")
+        raise InputError(f"{topology.name}: an all-to-all takes {plural(fewest, 'step')} or more; steps is {steps}")
     if classes.columns * steps > MOST_COLUMNS:
         raise _too_large(topology, classes.columns * steps)
     progress.begin("solving the linear program of steps")

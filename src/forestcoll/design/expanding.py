@@ -62,10 +62,15 @@ def _expanded(network: Construction, text: str) -> Construction:
     name, given, value = text.partition("=")
     make = _EXPANSIONS.get(name)
     if make is None:
-        raise InputError(f"expansion {shown(text)} is unknown; expected one of {', '.join(_EXPANSIONS)}")
+        raise InputError(f"expansion {shown(text)} is unknown; expected {', '.join(map(_form, _EXPANSIONS))}")
     if name in _WITHOUT_VALUE and given:
         raise InputError(f"expansion {shown(text)}: {name} has no value; leave out what follows {shown(name)}")
     return make(network, value)
+
+
+def _form(name: str) -> str:
+    """Return how an expansion is written."""
+    return name if name in _WITHOUT_VALUE else f"{name}={'BASE' if name == 'product' else 'N'}"
 
 
 def _line_graph(network: Construction, value: str) -> Construction:

@@ -13,6 +13,7 @@ from functools import cache
 
 from forestcoll.concurrent_flow.rates import ExchangeRate, exchange_rate_of
 from forestcoll.concurrent_flow.spreading import MOST_NODES
+from forestcoll.counting import plural
 from forestcoll.design.constructions import Construction
 from forestcoll.design.finder import Frontier
 from forestcoll.design.measure import Cost
@@ -146,6 +147,6 @@ def chosen_of(frontier: Frontier, workload: Workload | None = None, name: str | 
         for member in frontier.members:
             if name in {member.name, str(member.cost.steps)}:
                 return member
-        known = ", ".join(f"{member.name} ({member.cost.steps} steps)" for member in frontier.members)
+        known = ", ".join(f"{member.name} ({plural(member.cost.steps, 'step')})" for member in frontier.members)
         raise InputError(f"there is no network {shown(name)} on the frontier; choose one of {known}")
     return frontier.members[-1] if workload is None else best_for(frontier.members, workload)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from forestcoll.counting import plural
 from forestcoll.display import Displayed
 from forestcoll.errors import InputError
 from forestcoll.fitting.identification import Unidentified, unidentified
@@ -216,5 +217,5 @@ def _fitted(
 def _too_many(count: int, names: tuple[str, ...]) -> Unidentified | None:
     if count >= len(names):
         return None
-    reason = f"there are {count} times for {len(names)} parameters"
+    reason = f"there are {plural(count, 'time')} for {len(names)} parameters"
     return Unidentified(names[-1], reason, "measure more sizes, or fit fewer parameters")

@@ -20,6 +20,7 @@ from fractions import Fraction
 
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError, did_you_mean, shown
+from forestcoll.file_kinds import PIECES, check_kind
 from forestcoll.files import PathLike, as_path, read_document
 from forestcoll.groups.value import MOST_GROUPS, Group, size_of
 from forestcoll.json_parts import list_of, object_of, require, text_of
@@ -132,6 +133,7 @@ def read_pieces(path: PathLike) -> tuple[Piece, ...]:
     """
     path = as_path(path)
     document = read_document(path)
+    check_kind(document, PIECES, str(path))
     if document.get("format") != FORMAT:
         raise InputError(f"{path}: format is {shown(document.get('format'))}; expected {FORMAT!r}")
     require(document, ("pieces",), f"{path}:", "a demand")

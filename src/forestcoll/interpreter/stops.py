@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from forestcoll.counting import plural
 from forestcoll.interpreter.progress import Need, Run, need_of
 from forestcoll.program import Channel, Fault, Instruction, Message, Multicast, Span, fault_at, instruction_name
 
@@ -129,7 +130,7 @@ def _of_messages(
     for (count, sender), (expected, receiver) in zip(sent, received, strict=False):
         if count != expected:
             other = instruction_name(run.program, *sender)
-            message = f"receives {expected} chunks over {path}; {other} sends {count} for it"
+            message = f"receives {plural(expected, 'chunk')} over {path}; {other} sends {count} for it"
             yield fault_at("message-sizes", message, run.program, receiver)
             return
     if len(sent) > len(received):

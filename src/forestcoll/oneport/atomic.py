@@ -23,6 +23,7 @@ from enum import StrEnum
 from fractions import Fraction
 from math import lcm
 
+from forestcoll.counting import plural
 from forestcoll.errors import InputError, InternalError
 from forestcoll.oneport.logical import logical_arcs, outwards
 from forestcoll.oneport.pipeline_bound import doubling_time, farthest, packet_times
@@ -122,7 +123,7 @@ def atomic_broadcast(topology: TopologyLike, source: NodeId, size: int, *, progr
     """
     network = without_overheads(load_topology(topology))
     if size < 1:
-        raise InputError(f"size is {size} bytes; expected 1 or more")
+        raise InputError(f"size is {plural(size, 'byte')}; expected 1 or more")
     if shared_bandwidths(network, SEND_LIMIT) or shared_bandwidths(network, RECEIVE_LIMIT):
         raise InputError(
             f"{network.name}: links of a node share a bandwidth, so a message has no fixed time over a link; use "

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import isqrt
 
+from forestcoll.counting import plural
 from forestcoll.errors import InputError
 from forestcoll.oneport.best_tree import best_tree
 from forestcoll.oneport.layered import Forest, TimedForest, forests_of, speed
@@ -108,7 +109,7 @@ class PipelinePlan:
         topology, costs = self.topology, packet_times(self.topology, self.packet_size)
         model = None if topology.port_model == BOUNDED else topology.port_model  # each link has its part
         links = tuple(replace(link, bandwidth=1 / cost) for link, cost in zip(topology.links, costs, strict=True))
-        name = f"{topology.name}, packets of {self.packet_size} bytes"
+        name = f"{topology.name}, packets of {plural(self.packet_size, 'byte')}"
         network = replace(topology, name=name, links=links, bandwidth_unit="packets/us", port_model=model)
         return periodic_schedule(Platform.of(network, topology.nodes[self.source].id), self.trees)
 
@@ -150,7 +151,7 @@ def pipelined_broadcast(
 
 def _check(size: int, packets: int | None) -> None:
     if size < 1:
-        raise InputError(f"size is {size} bytes; expected 1 or more")
+        raise InputError(f"size is {plural(size, 'byte')}; expected 1 or more")
     if packets is not None and not 1 <= packets <= size:
         raise InputError(f"packets is {packets}; expected 1 to {size}, at most one packet per byte")
 

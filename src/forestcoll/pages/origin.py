@@ -2,11 +2,12 @@
 
 from dataclasses import fields
 
+from forestcoll.counting import plural
 from forestcoll.pages.html import items, section
 from forestcoll.pages.study import Study
 from forestcoll.pictures.svg import Element, element
 from forestcoll.presentation.answers import listed
-from forestcoll.presentation.text import plural, printable
+from forestcoll.presentation.text import printable
 from forestcoll.simulation import Costs
 from forestcoll.topology.hashing import topology_hash
 from forestcoll.version import __version__

@@ -120,7 +120,10 @@ _LOADS = (
 
 
 def _about_paths(study: Study) -> str:
-    words = "Each picture shows the sends of one part of the data. The numbers are the order of the sends."
+    words = (
+        "Each picture shows the sends of one part of the data. The numbers are the order of the sends. Other parts can "
+        "enter a box more often; the verdicts count all parts."
+    )
     if study.found.demand.collective is Collective.ALLREDUCE:
         return f"{words} It shows the reduce, after which a broadcast sends the sums to all compute nodes."
     return words

@@ -5,6 +5,7 @@ from fractions import Fraction
 from forestcoll.baselines.boxes import Boxes
 from forestcoll.comparison import Row
 from forestcoll.comparison.curves import scale_of, schedule_of
+from forestcoll.counting import plural
 from forestcoll.pages.html import figure, paragraph, section
 from forestcoll.pages.study import Study
 from forestcoll.pictures.charts.sends import MOST_BARS, SendBar, send_chart
@@ -59,7 +60,9 @@ class _Charts:
         who = printable(title_of(row.name))
         count = len(found.sends)
         first = f" The first {MOST_BARS} of {count} sends are shown." if count > MOST_BARS else ""
-        chart = send_chart(f"Bars over time: {count} sends under {who}", list(map(self._bar, found.sends)), self._until)
+        chart = send_chart(
+            f"Bars over time: {plural(count, 'send')} under {who}", list(map(self._bar, found.sends)), self._until
+        )
         caption = f"{capitalized(who)}: the sends of {self._part(found.share)}.{first}"
         is_hidden = row is not study.own and row is not study.rival
         made = figure(chart, caption, key=study.keys[row.name], hidden=is_hidden)

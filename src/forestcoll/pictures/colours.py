@@ -104,6 +104,7 @@ text{{fill:{ink};font-family:"Helvetica Neue",Helvetica,Arial,"DejaVu Sans",sans
 .casing{{stroke:{casing};fill:none}}
 .load{{fill:none}}
 .head{{stroke:{casing}}}
+.arrow{{fill:{wire};stroke:{casing}}}
 .compute{{fill:{compute};stroke:{compute-line}}}
 .switch{{fill:{switch};stroke:{switch-line}}}
 .shaded{{fill:{cut-fill};stroke:{cut}}}

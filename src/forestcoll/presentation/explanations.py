@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import cast
 
 from forestcoll.collective import Collective
+from forestcoll.counting import plural, times
 from forestcoll.presentation.names import link_lines, node_names, noun, others
 from forestcoll.presentation.text import bandwidth, capitalized, printable, quotient
 from forestcoll.proof.bound import Bound
@@ -86,14 +87,14 @@ def _crossing(demand: Demand, names: str, amount: str, rest: str, *, enters: boo
 
 def _explain_receipt(bound: Bound, topology: Topology, _demand: Demand) -> list[str]:
     proof = cast("ReceiptProof", bound.proof)
-    what, times = noun(topology), proof.times(topology)
+    what, count = noun(topology), proof.times(topology)
     verb = "enters" if proof.counts_entering(topology) else "leaves"
     statement = (
         f"In each tree, every {what} but the root sends its sum once and receives the result once. So all of the data "
-        f"is sent 2 x {times // 2} = {times} times from {what} to {what}. All of it {verb} {what}s over these links:"
+        f"is sent 2 x {count // 2} = {times(count)} from {what} to {what}. All of it {verb} {what}s over these links:"
     )
     links = _links(topology, proof.links(topology))
-    return [statement, *links, _together(topology, proof.bandwidth(topology), Fraction(times))]
+    return [statement, *links, _together(topology, proof.bandwidth(topology), Fraction(count))]
 
 
 def _explain_partition(bound: Bound, topology: Topology, demand: Demand) -> list[str]:
@@ -103,7 +104,7 @@ def _explain_partition(bound: Bound, topology: Topology, demand: Demand) -> list
     statement = (
         f"The nodes are divided into {count} parts. In each tree, data leaves every part but that of the root in the "
         f"reduce, and enters it in the broadcast. So all of the data crosses these links 2 x {count - 1} = "
-        f"{proof.times} times:"
+        f"{times(proof.times)}:"
     )
     total = sum((link.bandwidth for link in between), Fraction(0))
     return [statement, *_links(topology, between), _together(topology, total, Fraction(proof.times))]
@@ -138,11 +139,11 @@ def _explain_lengths(bound: Bound, topology: Topology, demand: Demand) -> list[s
         return [f"The data of all pairs needs the total bandwidth of {weighted}, so {limit}."]
     total = sum((link.bandwidth for link in used), Fraction(0))
     if demand.matrix is not None or demand.collective is not Collective.ALL_TO_ALL:
-        crossing = f"The data of all pairs crosses these {len(used)} links; in total, they carry at least"
+        crossing = f"The data of all pairs crosses these {plural(len(used), 'link')}; in total, they carry at least"
         return [f"{crossing} {total / bound.algbw} M:", *_links(topology, used), f"  so {limit}."]
     carried = total / (bound.algbw / len(demand.members(topology)))
     return [
-        f"The blocks of all pairs cross these {len(used)} links {carried} times in total:",
+        f"The blocks of all pairs cross these {plural(len(used), 'link')} {times(carried)} in total:",
         *_links(topology, used),
         f"  so {limit}.",
     ]

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from forestcoll.counting import plural
 from forestcoll.design.constructions import Construction
 from forestcoll.design.finder import Frontier
 from forestcoll.design.measure import least_factor, moore_steps
@@ -81,7 +82,8 @@ def frontier_page(
     frontier: Frontier, workload: Workload | None, chosen: Construction, why: str, written: Mapping[str, Path | None]
 ) -> Page:
     """Return the page of a frontier. `why` says why `chosen` is chosen; see `frontier_document` for the others."""
-    bound = f"{moore_steps(frontier.nodes, frontier.degree)} steps and {float(least_factor(frontier.nodes)):.4f} M/B"
+    steps = plural(moore_steps(frontier.nodes, frontier.degree), "step")
+    bound = f"{steps} and {float(least_factor(frontier.nodes)):.4f} M/B"
     networks = "bidirectional networks" if frontier.bidirectional else "networks"
     size = f"{frontier.nodes} nodes, degree {frontier.degree}"
     files = [str(path) for path in written.values() if path is not None]
@@ -147,7 +149,7 @@ def reason_for_choice(workload: Workload | None, *, by_user: bool) -> str:
         return "as requested"
     if workload is None:
         return "the network with the least T_B"
-    return f"the best for {workload.traffic.value} of {workload.size} bytes"
+    return f"the best for {workload.traffic.value} of {plural(workload.size, 'byte')}"
 
 
 def _frontier(frontier: Frontier, workload: Workload | None) -> Table:

@@ -1,5 +1,6 @@
 """The plot of a frontier of networks: steps over the bandwidth factor, next to the networks of the paper."""
 
+from forestcoll.counting import plural
 from forestcoll.design.constructions import Construction
 from forestcoll.design.finder import Frontier
 from forestcoll.design.measure import least_factor, moore_steps
@@ -40,4 +41,4 @@ def _series(name: str, frontier: Frontier) -> Series:
 
 
 def _described(member: Construction) -> str:
-    return f"{member.cost.steps} steps, {float(member.cost.bandwidth_factor):.3f}: {member.name}"
+    return f"{plural(member.cost.steps, 'step')}, {float(member.cost.bandwidth_factor):.3f}: {member.name}"

@@ -3,12 +3,13 @@
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
+from forestcoll.counting import plural, times
 from forestcoll.groups.layout import DIMENSIONS
 from forestcoll.groups.value import Group
 from forestcoll.presentation import explanations
 from forestcoll.presentation.names import counted, link_lines
 from forestcoll.presentation.tables import Column, Page, Table, labelled
-from forestcoll.presentation.text import bandwidth, capitalized, percent, plural, printable
+from forestcoll.presentation.text import bandwidth, capitalized, percent, printable
 from forestcoll.proof.group_lengths import GroupLengthsProof
 from forestcoll.schedule.bundle.value import BundleSchedule
 from forestcoll.schedule.flows.value import FlowSchedule
@@ -318,7 +319,7 @@ def _limits(best: GroupsOptimum) -> list[str]:
         weighted = f"{plural(len(links), 'link')}, weighted by the lengths that --json lists"
         return [f"Bottleneck: {capitalized(data)} needs the bandwidth of {weighted}, so {limit}."]
     total = sum((link.bandwidth for link in links), Fraction(0))
-    crossing = f"For each unit of M, {data} crosses these links {total / best.bound.algbw} times:"
+    crossing = f"For each unit of M, {data} crosses these links {times(total / best.bound.algbw)}:"
     lines = [f"  {line}" for line in link_lines(best.topology, links)]
     return [f"Bottleneck: {crossing}", *lines, f"  {total} {unit} together, so {limit}."]
 

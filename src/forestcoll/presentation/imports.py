@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from forestcoll.counting import plural
 from forestcoll.exact import plain_number
 from forestcoll.presentation.networks import network_page
 from forestcoll.presentation.tables import Page, Table, labelled
-from forestcoll.presentation.text import path_text, plural, printable, written_to
+from forestcoll.presentation.text import path_text, printable, written_to
 from forestcoll.topology.importers.imported import Imported
 
 

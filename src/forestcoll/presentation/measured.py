@@ -5,11 +5,12 @@ from fractions import Fraction
 
 from forestcoll.bounds.values import busbw_factor
 from forestcoll.collective import Collective
+from forestcoll.counting import plural
 from forestcoll.measured.comparison import LogComparison, TestComparison, Verdict
 from forestcoll.measured.nccl_log import LogRow, Measured
 from forestcoll.presentation import explanations
 from forestcoll.presentation.tables import Column, Page, Table, labelled
-from forestcoll.presentation.text import bandwidth, duration, percent, plural, printable
+from forestcoll.presentation.text import bandwidth, duration, percent, printable
 from forestcoll.topology.link_classes import LinkClass
 from forestcoll.units import size_name
 

@@ -5,8 +5,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
 
+from forestcoll.counting import plural
 from forestcoll.presentation.tables import Column, Page, Table, labelled
-from forestcoll.presentation.text import plural, printable
+from forestcoll.presentation.text import printable
 from forestcoll.topology import Topology
 
 _MOST_BANDWIDTHS = 20
@@ -67,6 +68,27 @@ def network_page(network: Topology) -> Page:
     if network.port_model is not None:
         rows.append(("ports", f"{network.port_model}: {_PORTS[network.port_model].sentence}"))
     return Page(printable(network.name), (labelled(rows), _links(network)))
+
+
+def written_network_page(network: Topology, path: Path) -> Page:
+    """Return the page about a network that was written to a file."""
+    return Page(f"{printable(network.name)}: written to {printable(path)}", (network_sentence(network),))
+
+
+def network_sentence(topology: Topology) -> str:
+    """Return the size of a network in a sentence.
+
+    Example:
+        >>> from forestcoll import build_topology
+        >>> network_sentence(build_topology("dgx-a100:boxes=2"))
+        'dgx-a100:boxes=2 has 16 compute nodes in 2 boxes, 3 switches, and 64 links, each in one direction.'
+    """
+    boxes = {str(node.attributes["box"]) for node in topology.nodes if "box" in node.attributes}
+    where = f" in {len(boxes):,} box{'es' * (len(boxes) > 1)}" if boxes else ""
+    switches = len(topology.switches)
+    count = f"{switches:,} switch{'es' * (switches > 1)}" if switches else "no switches"
+    compute, links = plural(len(topology.compute), "compute node"), plural(len(topology.links), "link")
+    return f"{printable(topology.name)} has {compute}{where}, {count}, and {links}, each in one direction."
 
 
 def _compute(network: Topology) -> str:

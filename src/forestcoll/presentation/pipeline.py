@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from forestcoll.counting import plural
 from forestcoll.oneport.pipelined import Pipeline, PipelinePlan, root_rule
 from forestcoll.pictures.pipeline import SizePoint, draw_pipeline
 from forestcoll.presentation.networks import ports_text
@@ -88,14 +89,16 @@ def pipeline_page(plan: PipelinePlan, by_rule: PipelinePlan, seconds: Mapping[st
     """Return the page of a plan; `output` is the file of its schedule, and the others are as in `pipeline_document`."""
     topology = plan.topology
     source = printable(topology.nodes[plan.source].id)
-    ruled = f"{by_rule.packets:,} packets of {by_rule.packet_size:,} bytes: {duration(by_rule.makespan, 6)}"
+    ruled = (
+        f"{plural(by_rule.packets, 'packet')} of {plural(by_rule.packet_size, 'byte')}: {duration(by_rule.makespan, 6)}"
+    )
     rows = [
         ("time", duration(plan.makespan, 6)),
         (
             "bound",
             f"{duration(plan.bound, 6)} by {_BOUNDS[plan.bounds.limit]}; the ratio is {_multiple(plan)}",
         ),
-        ("packets", f"{plan.packets:,} of {plan.packet_size:,} bytes, {plan.packets_per_cycle} per cycle"),
+        ("packets", f"{plan.packets:,} of {plural(plan.packet_size, 'byte')}, {plan.packets_per_cycle} per cycle"),
         ("trees", f"{len(plan.trees)}, at most {plan.height} links high"),
         ("cycles", _cycles(plan)),
         ("√L rule", f"{ruled}, {_multiple(by_rule)} times the bound"),
@@ -104,7 +107,7 @@ def pipeline_page(plan: PipelinePlan, by_rule: PipelinePlan, seconds: Mapping[st
         ("written", written_to(output)),
     ]
     name, count = printable(topology.name), len(topology.compute)
-    title = f"{name}: {plan.size:,} bytes from {source} to {count} compute nodes, {ports_text(topology)}"
+    title = f"{name}: {plural(plan.size, 'byte')} from {source} to {count} compute nodes, {ports_text(topology)}"
     return Page(title, (labelled(rows),))
 
 
@@ -119,7 +122,7 @@ def _verified(plan: PipelinePlan) -> str:
     periodic = "ports, trees and whole packets of the periodic schedule"
     if plan.timetable is None:
         return periodic
-    return f"arrivals and ports of all {len(plan.timetable.sends):,} sends; {periodic}"
+    return f"arrivals and ports of {plural(len(plan.timetable.sends), 'send')}; {periodic}"
 
 
 def _multiple(plan: PipelinePlan) -> str:

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from forestcoll.counting import plural
 from forestcoll.presentation.tables import Column, Page, Table, labelled
-from forestcoll.presentation.text import path_text, plural, written_to
+from forestcoll.presentation.text import path_text, written_to
 from forestcoll.topology.importers.measurements.document import Measurement, Measurements
 from forestcoll.units import BANDWIDTH_UNIT
 

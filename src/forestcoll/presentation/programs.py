@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from forestcoll.files import is_standard_stream
+from forestcoll.files import input_name, is_standard_stream
 from forestcoll.presentation.tables import Page, labelled
 from forestcoll.presentation.text import path_text, printable, stage_document, written_to
 from forestcoll.program import Task, block_counts, instruction_count
@@ -131,7 +131,7 @@ def fault_line(found: Judgement, file: Path) -> str | None:
     if found.fault is None:
         return None
     where = "" if found.placement is None else f" ({found.placement})"
-    return f"{file}: {found.fault}{where} [{found.fault.rule}]"
+    return f"{input_name(file)}: {found.fault}{where} [{found.fault.rule}]"
 
 
 def judgement_page(found: Judgement, file: Path) -> Page:
@@ -140,5 +140,5 @@ def judgement_page(found: Judgement, file: Path) -> Page:
     for runtime, refusal in found.loads.items():
         rows.append((runtime, "loads it" if refusal is None else f"does not load it: {refusal}"))
     rows += [("remark", remark) for remark in found.remarks]
-    title = f"{file}: valid: {found.collective} on {found.ranks} ranks, in {found.format}"
+    title = f"{input_name(file)}: valid: {found.collective} on {found.ranks} ranks, in {found.format}"
     return Page(title, (labelled(rows),), valid=True)

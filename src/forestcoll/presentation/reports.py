@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from forestcoll.collective import Collective
+from forestcoll.files import input_name
 from forestcoll.presentation.flows import flow_document, flow_rows
 from forestcoll.presentation.groups import bundle_document, bundle_rows, bundle_title
 from forestcoll.presentation.names import counted
@@ -69,7 +70,7 @@ def _what(schedule: Schedule) -> str:
 
 
 def _title(schedule: Schedule, file: Path) -> str:
-    return f"{file}: valid: {_what(schedule)}"
+    return f"{input_name(file)}: valid: {_what(schedule)}"
 
 
 def _claim_rows(schedule: Schedule, report: Report) -> list[tuple[str, str]]:
@@ -133,7 +134,7 @@ def _flow_document(schedule: FlowSchedule, report: FlowReport) -> dict[str, obje
 
 def _bundle_page(schedule: BundleSchedule, report: BundleReport, file: Path) -> Page:
     rows = [*_claim_rows(schedule, report), *bundle_rows(schedule, report)]
-    return Page(f"{file}: valid: {bundle_title(schedule)}", (labelled(rows),), valid=True)
+    return Page(f"{input_name(file)}: valid: {bundle_title(schedule)}", (labelled(rows),), valid=True)
 
 
 def schedule_page(schedule: Schedule) -> Page:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 
+from forestcoll.files import input_name
 from forestcoll.oneport.comparison import SeriesComparison
 from forestcoll.presentation.networks import ports_text
 from forestcoll.presentation.tables import Page, labelled
@@ -202,4 +203,6 @@ def verified_page(schedule: SeriesSchedule, report: SeriesReport, file: Path) ->
         ("trees", f"{len(schedule.trees)}, at most {schedule.height} links high"),
         ("rounds", f"{len(schedule.rounds)} per period"),
     ]
-    return Page(f"{file}: valid: series of broadcasts from {source} on {place}", (labelled(rows),), valid=True)
+    return Page(
+        f"{input_name(file)}: valid: series of broadcasts from {source} on {place}", (labelled(rows),), valid=True
+    )

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from forestcoll.files import input_name
 from forestcoll.presentation.names import counted
 from forestcoll.presentation.tables import Page, labelled
 from forestcoll.presentation.text import bandwidth, path_text, printable, stage_document, stage_times, written_to
@@ -69,7 +70,7 @@ def verified_page(schedule: StepSchedule, report: StepReport, file: Path) -> Pag
     """Return the page of a valid step schedule that was read from `file`."""
     topology = schedule.topology
     place = f"{printable(topology.name)}, {counted(topology, schedule.ranks)}"
-    title = f"{file}: valid: {schedule.collective.value} in steps on {place}"
+    title = f"{input_name(file)}: valid: {schedule.collective.value} in steps on {place}"
     return Page(title, (labelled(step_rows(schedule, report)),), valid=True)
 
 

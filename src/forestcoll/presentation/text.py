@@ -17,16 +17,6 @@ def printable(text: object) -> str:
     return "".join(each if each.isprintable() else "?" for each in str(text))
 
 
-def plural(count: int, noun: str) -> str:
-    """Return a number with its noun in the singular or plural.
-
-    Example:
-        >>> plural(1, "link"), plural(2048, "link")
-        ('1 link', '2,048 links')
-    """
-    return f"{count:,} {noun}{'s' * (count != 1)}"
-
-
 def duration(microseconds: float | Fraction, digits: int = 4) -> str:
     """Return a time in microseconds as text in us, ms or s, with the given number of significant digits.
 

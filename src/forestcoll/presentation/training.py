@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from forestcoll.counting import plural
 from forestcoll.presentation.exchange_rates import exchange_document
 from forestcoll.presentation.tables import Page, labelled
 from forestcoll.presentation.text import duration, printable
@@ -42,7 +43,7 @@ def training_page(model: Profile, network: Network, best: Iteration) -> Page:
 
     exposed = f"{share(best.exposed_allreduce_us)} not hidden behind computing; {duration(best.allreduce_us)} in total"
     rows = [
-        ("iteration", f"{duration(best.total_us)} with buckets of {best.bucket_bytes:,} bytes"),
+        ("iteration", f"{duration(best.total_us)} with buckets of {plural(best.bucket_bytes, 'byte')}"),
         ("computing", share(best.computing_us)),
         ("all-to-all", share(best.all_to_all_us)),
         ("allreduce", exposed),

@@ -1,5 +1,6 @@
 """Rows and JSON keys about a schedule of trees: the number and height of its trees, and the data that it sends."""
 
+from forestcoll.counting import plural
 from forestcoll.schedule.trees.shape import tree_shape
 from forestcoll.schedule.trees.traffic import traffic_of
 from forestcoll.schedule.trees.value import TreeSchedule
@@ -35,7 +36,7 @@ def shape_document(schedule: TreeSchedule) -> dict[str, object]:
 def shape_rows(schedule: TreeSchedule) -> list[tuple[str, str]]:
     """Return the rows about the number and the height of trees."""
     shape = tree_shape(schedule)
-    height = f"at most {shape.greatest_height} sends, {shape.mean_height:.2f} on average"
+    height = f"at most {plural(shape.greatest_height, 'send')}, {shape.mean_height:.2f} on average"
     images = f", {shape.group_order} images each: {shape.trees} trees"
     return [
         ("listed trees", f"{shape.base_trees}{images if shape.group_order > 1 else ''}"),

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from fractions import Fraction
 
+from forestcoll.counting import plural
 from forestcoll.presentation import explanations
 from forestcoll.presentation.names import counted
 from forestcoll.presentation.tables import Column, Page, Table, labelled
-from forestcoll.presentation.text import bandwidth, percent, plural, printable
+from forestcoll.presentation.text import bandwidth, percent, printable
 from forestcoll.proof.bound import Bound
 from forestcoll.proof.cut import CutProof
 from forestcoll.request import Demand

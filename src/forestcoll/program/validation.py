@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TypeAlias
 
+from forestcoll.counting import plural
 from forestcoll.errors import InputError
 from forestcoll.program.fault import Fault, block_name, fault_at
 from forestcoll.program.model import (
@@ -299,7 +300,7 @@ def _of_dependency(rank: Rank, dependency: Dependency) -> Complaints:
         yield "dependency-unknown", f"it depends on block {dependency.block}; the rank has {len(rank.blocks)}"
     elif not 0 <= dependency.instruction < (steps := len(rank.blocks[dependency.block].instructions)):
         name = f"step {dependency.instruction} of block {dependency.block}"
-        yield "dependency-unknown", f"it depends on {name}, which has {steps} steps"
+        yield "dependency-unknown", f"it depends on {name}, which has {plural(steps, 'step')}"
 
 
 def _channel(program: Program, number: int) -> Channel | None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from forestcoll.collective import Collective, collective_named
 from forestcoll.errors import InputError, shown
+from forestcoll.file_kinds import TUNING, check_kind
 from forestcoll.files import read_document
 from forestcoll.json_parts import integer_of, list_of, object_of, require
 from forestcoll.runtime.trees import FORESTS
@@ -60,6 +61,7 @@ def read_table(path: str | os.PathLike[str], topology: Topology | None = None) -
     """
     file = Path(path) / MANIFEST if Path(path).is_dir() else Path(path)
     document = read_document(file)
+    check_kind(document, TUNING, str(file))
     require(document, ("format", "collective", "ranges"), str(file), "a tuning table")
     if document["format"] != FORMAT:
         raise InputError(f"{file}: format is {shown(document['format'])}; expected {FORMAT!r}")

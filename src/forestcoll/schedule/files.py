@@ -11,7 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from forestcoll.errors import InputError, InternalError, shown
-from forestcoll.files import PathLike, as_path, parse_document, peek_bytes, prepared_text, read_bytes, write_text
+from forestcoll.file_kinds import SCHEDULE, check_kind
+from forestcoll.files import (
+    PathLike,
+    as_path,
+    input_name,
+    parse_document,
+    peek_bytes,
+    prepared_text,
+    read_bytes,
+    write_text,
+)
 from forestcoll.schedule.bundle import document as bundle
 from forestcoll.schedule.bundle.value import BundleSchedule
 from forestcoll.schedule.flows import document as flows
@@ -79,7 +89,7 @@ def read_schedule(path: PathLike) -> Schedule:
         <TreeSchedule: allgather on 'ring:nodes=4', 4 compute nodes, 8 trees>
     """
     path = as_path(path)
-    text, where = read_bytes(path), str(path)
+    text, where = read_bytes(path), input_name(path)
     for each in FORMATS.values():
         schedule = None if each.scanned is None else each.scanned(text, where)
         if schedule is not None:
@@ -118,6 +128,7 @@ def schedule_from_document(document: Mapping[str, object], *, where: str) -> Sch
         >>> schedule_from_document(document, where="ring.json")
         <TreeSchedule: allgather on 'ring:nodes=4', 4 compute nodes, 8 trees>
     """
+    check_kind(document, SCHEDULE, where)
     *others, last = map(repr, FORMATS)
     known = f"{', '.join(others)} or {last}"
     if "format" not in document:

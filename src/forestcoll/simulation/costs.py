@@ -20,6 +20,7 @@ from dataclasses import dataclass, fields
 
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError, did_you_mean, shown
+from forestcoll.file_kinds import COSTS, check_kind
 from forestcoll.files import PathLike, as_path, read_document
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.units import bytes_per_microsecond
@@ -173,6 +174,8 @@ def costs_from_document(values: object, where: str) -> Costs:
     Raises:
         InputError: the document does not have the format of costs, or a value is not valid.
     """
+    if isinstance(values, Mapping):
+        check_kind(values, COSTS, where)
     if not isinstance(values, Mapping) or values.get("format") != FORMAT:
         raise InputError(f'{where}: is no file of costs; "format" must be "{FORMAT}", as forestcoll fit writes it')
     given = {name: value for name, value in values.items() if name != "format"}

@@ -137,7 +137,7 @@ class Export:
         """Write the file to `path`, the folder for ASTRA-sim to `path`, or traces to `PATH.0.et` and so on.
 
         Raises:
-            InputError: a file cannot be written.
+            InputError: a file cannot be written; the folder has other files; or there is a trace of a further rank.
         """
         if not self.target.has_traces:
             write_text(path, [self.text])
@@ -147,6 +147,8 @@ class Export:
         if self.target is Target.ASTRA_SIM:
             chakra.write_folder(self.files, path)
             return
+        if (further := chakra.trace_path(path, len(self.rank_files))).exists():
+            raise InputError(f"{further}: is a trace of other ranks; remove the older traces, or name another prefix")
         for rank, data in enumerate(self.rank_files):
             write_bytes(chakra.trace_path(path, rank), [data])
 

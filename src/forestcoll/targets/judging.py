@@ -8,7 +8,8 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from forestcoll.errors import InputError
-from forestcoll.files import parse_document, read_bytes
+from forestcoll.file_kinds import PROGRAM, check_kind
+from forestcoll.files import input_name, parse_document, read_bytes
 from forestcoll.interpreter import check
 from forestcoll.program import Fault, Program
 from forestcoll.targets import goal, msccl_xml, mscclpp
@@ -88,25 +89,28 @@ def judge_file(path: Path, *, dialect: str | None = None, root: int | None = Non
     """
     if (match := _TRACE.match(path.name)) is not None:
         if dialect is not None or root is not None:
-            raise InputError(f"{path}: traces of Chakra have neither dialects nor a root; leave both out")
+            raise InputError(f"{input_name(path)}: traces of Chakra have neither dialects nor a root; leave both out")
         return _judge_traces(path.with_name(match[1]))
-    data = read_bytes(path, limit=MAX_BYTES)
+    data, where = read_bytes(path, limit=MAX_BYTES), input_name(path)
     start = bytes(data[:4096]).removeprefix(b"\xef\xbb\xbf").lstrip()
     if start.startswith(b"<"):
         return _judge_xml(data, path, dialect, root)
     if start.startswith(b"{"):
         if dialect is not None:
-            raise InputError(f"{path}: is not MSCCL XML, and only MSCCL XML has dialects; leave the dialect out")
+            raise InputError(f"{where}: is not MSCCL XML, and only MSCCL XML has dialects; leave the dialect out")
         return _judge_plan(data, path, root)
     if goal.looks_like_goal(start):
         if dialect is not None or root is not None:
-            raise InputError(f"{path}: GOAL schedules have no dialects and state their root; leave both out")
+            raise InputError(f"{where}: GOAL schedules have no dialects and state their root; leave both out")
         return _judge_goal(data, path)
-    raise InputError(f"{path}: is neither MSCCL XML nor an execution plan of MSCCL++ in JSON nor a GOAL schedule")
+    raise InputError(
+        f"{where}: {'is no program' if start else 'the file is empty'}; expected MSCCL XML, an execution plan of "
+        "MSCCL++ in JSON, a GOAL schedule, or a trace of Chakra named PREFIX.0.et, as 'forestcoll export' writes them"
+    )
 
 
 def _judge_goal(data: bytearray, path: Path) -> Judgement:
-    schedule = goal.parse_goal(data.decode("utf-8", errors="replace"), where=str(path))
+    schedule = goal.parse_goal(data.decode("utf-8", errors="replace"), where=input_name(path))
     fault = goal.goal_fault(schedule)
     collective = schedule.header.collective if schedule.header is not None else "unknown"
     operations = sum(map(len, schedule.ranks))
@@ -137,7 +141,7 @@ def _judge_traces(prefix: Path) -> Judgement:
 
 def _judge_xml(data: bytearray, path: Path, dialect: str | None, root: int | None) -> Judgement:
     wanted = None if dialect is None else msccl_xml.dialect_named(dialect)
-    algorithm = msccl_xml.parse_algorithm(bytes(data), where=str(path))
+    algorithm = msccl_xml.parse_algorithm(bytes(data), where=input_name(path))
     fault = msccl_xml.form_fault(algorithm)
     found = Judgement("msccl-xml", algorithm.collective, algorithm.gpu_count, fault)
     if fault is not None:
@@ -157,13 +161,10 @@ def _refused_by_all(refusals: Mapping[str, Fault | None]) -> Fault | None:
 
 def _judge_plan(data: bytearray, path: Path, root: int | None) -> Judgement:
     document = parse_document(data, path)
+    check_kind(document, PROGRAM, input_name(path))
     if "gpus" not in document:
-        form = document.get("format")
-        kind = (
-            f"has format {form!r}; `forestcoll verify` judges schedules" if isinstance(form, str) else 'has no "gpus"'
-        )
-        raise InputError(f"{path}: is not an execution plan of MSCCL++: it {kind}")
-    plan = mscclpp.plan_from_document(document, where=str(path))
+        raise InputError(f'{path}: has no "gpus"; expected an execution plan of MSCCL++')
+    plan = mscclpp.plan_from_document(document, where=input_name(path))
     fault = mscclpp.plan_fault(plan)
     loads = MappingProxyType(mscclpp.refusals(plan) if fault is None else dict.fromkeys(mscclpp.RELEASES, str(fault)))
     found = Judgement("mscclpp-json", plan.collective, len(plan.gpus), fault, loads=loads)
@@ -178,7 +179,7 @@ def _named(path: Path, read: Callable[[], _Found]) -> _Found:
     try:
         return read()
     except InputError as error:
-        raise InputError(f"{path}: {error}") from None
+        raise InputError(f"{input_name(path)}: {error}") from None
 
 
 def _run(path: Path, program: Program, found: Judgement, remarks: tuple[str, ...] = ()) -> Judgement:
@@ -203,4 +204,4 @@ def _check_size(path: Path, program: Program) -> None:
     blocks = sum(len(rank.blocks) for rank in program.ranks)
     for count, most, what in ((cells, MAX_CHUNKS, "chunks in all buffers"), (blocks, MAX_BLOCKS, "thread blocks")):
         if count > most:
-            raise InputError(f"{path}: has {count} {what}; at most {most} can be run")
+            raise InputError(f"{input_name(path)}: has {count} {what}; at most {most} can be run")

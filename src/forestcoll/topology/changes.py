@@ -49,9 +49,24 @@ def link_named(topology: Topology, text: str) -> Ends:
     for one, other in _readings(topology, text):
         names = " and ".join(shown(each) for each in topology.ids((one, other)))
         raise InputError(f"{topology.name}: no link joins {names}; {_neighbours(topology, one)}")
+    start, separator, end = text.partition(SEPARATOR)
+    if separator and start and start == end:
+        raise InputError(f"{topology.name}: {shown(text)} has one node twice; name the two ends of a link")
+    if separator and start and text.count(SEPARATOR) == 1:
+        unknown = start if topology.find(start) is None else end
+        raise InputError(
+            f"{topology.name}: {shown(text)} names no link: there is no node {shown(unknown)}; "
+            f"{_hint(topology, text)}name the ends of a link, such as {shown(link_name(topology, _first(topology)))}"
+        )
     raise InputError(
         f"{topology.name}: {shown(text)} names no link; {_hint(topology, text)}write A--B, the ids of its ends"
     )
+
+
+def _first(topology: Topology) -> Ends:
+    """Return the ends of the first link."""
+    link = topology.links[0]
+    return link.source, link.target
 
 
 def _readings(topology: Topology, text: str) -> list[Ends]:

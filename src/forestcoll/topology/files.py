@@ -8,6 +8,7 @@ from typing import cast
 
 from forestcoll.errors import InputError, shown
 from forestcoll.exact import json_text, plain_number
+from forestcoll.file_kinds import NETWORK, check_kind
 from forestcoll.files import MAX_TOPOLOGY_BYTES, STANDARD_STREAM, PathLike, as_path, read_document, write_text
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.key_names import KeysOf
@@ -190,6 +191,7 @@ def add_document(
 
 
 def _graph(document: Mapping[str, object], where: str) -> Mapping[str, object]:
+    check_kind(document, NETWORK, where)
     graph = document.get("graph")
     if not isinstance(graph, Mapping):
         raise InputError(f'{where}: needs "graph": {{"format": "{FORMAT}", ...}}; is this a topology file?')

@@ -87,13 +87,19 @@ def network_of_file(text: str, *, alpha_us: Fraction, exchanges: bool = True, pr
         progress: receives progress reports.
 
     Raises:
-        InputError: there is no such topology or file, the file is not valid, or the schedule is not an allreduce.
+        InputError: there is no such topology or file, the file is not valid, the schedule is not an allreduce, or the
+            topology has switches.
     """
     path = Path(text)
     if path.is_file() and _holds_schedule(path):
         schedule, report = read_verified(path, progress=progress)
         return _of_schedule(schedule, report.algbw, alpha_us, progress if exchanges else None)
     topology = load_topology(text)
+    if topology.switches:
+        raise InputError(
+            f"{topology.name}: has switches, and a breadth-first allreduce needs a network without; give the file of "
+            f"an allreduce: 'forestcoll generate {text} --collective allreduce -o FILE'"
+        )
     allreduce = generate_steps(topology, Collective.ALLREDUCE, method="bfb", progress=progress)
     return _of_schedule(allreduce, shape_of(allreduce).algbw, alpha_us, progress if exchanges else None)
 

@@ -18,6 +18,7 @@ from typing import cast
 
 from forestcoll.errors import InputError, shown
 from forestcoll.exact import to_fraction
+from forestcoll.file_kinds import PROFILE, check_kind
 from forestcoll.files import read_document, write_text
 
 PROFILE_FORMAT = "forestcoll.profile/1"
@@ -78,6 +79,7 @@ def read_profile(path: Path) -> Profile:
         InputError: the file cannot be read or is not a valid profile. The message names the layer and the value.
     """
     document = read_document(path)
+    check_kind(document, PROFILE, str(path))
     if document.get("format") != PROFILE_FORMAT:
         raise InputError(f"{path}: format is {shown(document.get('format'))}; expected {PROFILE_FORMAT!r}")
     listed = document.get("layers")

@@ -4,8 +4,8 @@
 """
 
 from forestcoll.tuning.costs import ProgramCosts
-from forestcoll.tuning.folder import check_folder, write_tuning
+from forestcoll.tuning.folder import check_tuning_folder, write_tuning
 from forestcoll.tuning.tune import SIZES, tune
 from forestcoll.tuning.value import Curve, SizeRange, Tuning
 
-__all__ = ["SIZES", "Curve", "ProgramCosts", "SizeRange", "Tuning", "check_folder", "tune", "write_tuning"]
+__all__ = ["SIZES", "Curve", "ProgramCosts", "SizeRange", "Tuning", "check_tuning_folder", "tune", "write_tuning"]

@@ -1,18 +1,15 @@
 """Writes a tuning as a folder: schedules, programs, a plot, and a manifest that names them all.
 
-The folder is written next to its place under another name and then renamed. So it is written completely or not at all.
+The folder is written completely or not at all; an older tuning in it is replaced.
 """
 
-import contextlib
 import json
-import os
-import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from forestcoll.errors import InputError, shown
+from forestcoll.errors import InputError
 from forestcoll.files import PathLike, as_path, read_document, write_text
+from forestcoll.folders import check_folder, replaced_folder
 from forestcoll.runtime.tuning import FORMAT, MANIFEST
 from forestcoll.schedule.files import write_schedule
 from forestcoll.topology.hashing import topology_hash
@@ -48,41 +45,19 @@ def write_tuning(tuning: Tuning, folder: PathLike) -> Path:
         ['1.json', '1.xml', 'allgather-optimum.json.gz', 'manifest.json', 'times.svg']
     """
     target = as_path(folder)
-    check_folder(target)
-    real = Path(os.path.realpath(target))
-    try:
-        made = Path(tempfile.mkdtemp(prefix=f".{real.name[:80]}.", suffix=".part", dir=real.parent))
-    except OSError as error:
-        raise InputError(f"{target}: cannot be written: {error.strerror or error}") from None
-    try:
+    check_tuning_folder(target)
+    with replaced_folder(target) as made:
         _fill(made, tuning)
-        _set_mode(made)
-        _replace(made, real)
-    except OSError as error:
-        raise InputError(f"{target}: cannot be written: {error.strerror or error}") from None
-    finally:
-        shutil.rmtree(made, ignore_errors=True)
     return target / MANIFEST
 
 
-def check_folder(folder: Path) -> None:
+def check_tuning_folder(folder: Path) -> None:
     """Check that a tuning can be written to `folder`, before a long computation.
 
     Raises:
         InputError: it is no folder, has other files than those of a tuning, or its parent folder cannot be written.
     """
-    real = Path(os.path.realpath(folder))
-    if not real.parent.is_dir():
-        raise InputError(f"{folder}: cannot be written: the folder {real.parent} does not exist")
-    if not os.access(real.parent, os.W_OK):
-        raise InputError(f"{folder}: cannot be written: permission denied in {real.parent}")
-    if not real.exists():
-        return
-    if not real.is_dir():
-        raise InputError(f"{folder}: is a file; name a folder")
-    names = {path.name for path in real.iterdir()}
-    if others := sorted(names - _own_names(real) if names else names):
-        raise InputError(f"{folder}: holds {shown(others[0])}, which is no file of a tuning; name another folder")
+    check_folder(folder, _own_names, "a tuning")
 
 
 def _own_names(folder: Path) -> set[str]:
@@ -151,26 +126,3 @@ def _manifest(tuning: Tuning, rows: list[dict[str, object]]) -> dict[str, object
         ],
         "plot": PLOT,
     }
-
-
-def _set_mode(folder: Path) -> None:
-    """Give a folder that only its owner may read the permissions of a new folder."""
-    mask = os.umask(0)
-    os.umask(mask)
-    folder.chmod(0o777 & ~mask)
-
-
-def _replace(made: Path, target: Path) -> None:
-    """Move `made` to `target`, and remove what was there; if that fails, the old folder is moved back."""
-    if not target.exists():
-        made.rename(target)
-        return
-    old = made.with_suffix(".old")
-    target.rename(old)
-    try:
-        made.rename(target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            old.rename(target)
-        raise
-    shutil.rmtree(old, ignore_errors=True)

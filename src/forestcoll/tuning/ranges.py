@@ -7,6 +7,7 @@ place is interpolated, and confirmed by a simulation of both.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from forestcoll.counting import plural
 from forestcoll.errors import InputError, InternalError, NoSolutionError
 from forestcoll.progress import Progress
 from forestcoll.schedule.schedule import Schedule
@@ -100,7 +101,9 @@ def _range(span: _Span, bound: HopBound, lowerings: Lowerings, plans: "_Plans") 
     texts, times = {"msccl-xml": xml_text(program, lowerings.dialect, span.least, span.most)}, {"msccl-xml": time}
     runnable = [each for each in span.ranked if each.candidate.can_be_run]
     if not runnable:
-        raise NoSolutionError(f"{bound.best.topology.name}: no schedule of trees has a program for {span.most} bytes")
+        raise NoSolutionError(
+            f"{bound.best.topology.name}: no schedule of trees has a program for {plural(span.most, 'byte')}"
+        )
     planned = [each for each in runnable if has_plans(_schedule_of(each))]
     plan = plans.best(planned[:_PLANNED], name, span)
     if plan is not None:

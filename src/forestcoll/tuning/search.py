@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from forestcoll.counting import plural
 from forestcoll.errors import NoSolutionError
 from forestcoll.progress import Progress
 from forestcoll.tuning.candidates import Candidate, Maker
@@ -183,8 +184,8 @@ def fastest(
                 found.append((best, ladder))
         if not found:
             raise NoSolutionError(
-                f"no candidate has a program for {size} bytes: its chunks would have less than {CHUNK_BYTES} bytes; "
-                "use greater sizes"
+                f"no candidate has a program for {plural(size, 'byte')}: its chunks would have less than "
+                f"{CHUNK_BYTES} bytes; use greater sizes"
             )
         found.sort(key=lambda each: each[0].microseconds)
         order = {id(ladder): place for place, (_, ladder) in enumerate(found)}

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from forestcoll.collective import UNROOTED, Collective, collective_named
+from forestcoll.counting import plural
 from forestcoll.errors import InputError, shown
 from forestcoll.progress import SILENT, Progress
 from forestcoll.ranks import RanksLike
@@ -114,7 +115,7 @@ def _checked(sizes: Sequence[int]) -> tuple[int, ...]:
         raise InputError("sizes are empty; give one at least")
     for size in chosen:
         if not 1 <= size <= MOST_BYTES:
-            raise InputError(f"sizes: {size} bytes; a size must be between 1 and 2^50 bytes")
+            raise InputError(f"sizes: {plural(size, 'byte')}; a size must be between 1 and 2^50 bytes")
     return chosen
 
 

@@ -2,7 +2,8 @@
 
 The folder holds `healthy.json.gz`, a file for each failure after which the nodes that take part still reach each other,
 and `manifest.json`, which says which file is for which failure. A file that is there already is kept, so an interrupted
-run goes on where it stopped: its name holds a hash of the changed network and of the request.
+run goes on where it stopped: its name holds a hash of the changed network and of the request. A folder that holds other
+files is refused, so that a set is never mixed with another one.
 """
 
 import hashlib
@@ -19,6 +20,7 @@ from pathlib import Path
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError, shown
 from forestcoll.files import PathLike, as_path, write_text
+from forestcoll.folders import check_folder, make_folder
 from forestcoll.generation.forest import schedule_for
 from forestcoll.progress import SILENT, Progress
 from forestcoll.ranks import RanksLike
@@ -34,6 +36,9 @@ from forestcoll.what_if.sweep import Question
 from forestcoll.what_if.value import value_of
 
 FORMAT = "forestcoll.failover/1"
+
+MANIFEST = "manifest.json"
+"""The name of the file that says which file is for which failure."""
 
 MOST_FILES = 4096
 """The most failures of a set."""
@@ -99,7 +104,8 @@ def write_failover(  # noqa: PLR0913 (the request, the folder and the execution)
 
     Args:
         topology: as for `failures`.
-        folder: the folder to write to; it is made if it is missing.
+        folder: the folder to write to, which is made if it is missing. It may hold a part of the same set, whose files
+            are kept; if it holds anything else, it is refused.
         part: as for `failures`.
         collective: as for `failures`.
         ranks: as for `failures`.
@@ -112,8 +118,8 @@ def write_failover(  # noqa: PLR0913 (the request, the folder and the execution)
         What was written.
 
     Raises:
-        InputError: an argument is not valid, there are more than `MOST_FILES` failures, or the folder cannot be
-            written.
+        InputError: an argument is not valid, there are more than `MOST_FILES` failures, or the folder has other files
+            or cannot be written.
         NoSolutionError: as `generate`.
 
     Example:
@@ -125,9 +131,10 @@ def write_failover(  # noqa: PLR0913 (the request, the folder and the execution)
         [('0--1', '4/3'), ('0--3', '4/3')]
     """
     network, demand = network_and_demand(topology, collective, ranks, root)
-    changes = [Change(""), *_sets(network, parts_of(network, part), at_once)]
-    path = _folder(folder)
+    changes, path = [Change(""), *_sets(network, parts_of(network, part), at_once)], as_path(folder)
     question = Question.of(network, demand)
+    _check(path, question, changes)
+    make_folder(path)
     progress.begin("generating schedules")
     jobs = [(question.network, question.request, change.document(), str(path)) for change in changes]
     if executor is None:
@@ -140,8 +147,37 @@ def write_failover(  # noqa: PLR0913 (the request, the folder and the execution)
         progress.advance(done, len(changes))
         made.append(Failover(change.name, file, Fraction(algbw)))
     result = FailoverSet(network, demand, path, made[0], tuple(made[1:]))
-    write_text(path / "manifest.json", [json.dumps(manifest(result), indent=1), "\n"])
+    write_text(path / MANIFEST, [json.dumps(manifest(result), indent=1), "\n"])
     return result
+
+
+def check_failover(  # noqa: PLR0913 (the arguments of `write_failover`)
+    topology: TopologyLike,
+    folder: PathLike,
+    part: Part | str = Part.LINKS,
+    collective: RequestLike = Collective.ALLGATHER,
+    *,
+    ranks: RanksLike | None = None,
+    root: NodeId | None = None,
+    at_once: int = 1,
+) -> None:
+    """Check that `write_failover` can write to the folder, before a long computation. The arguments are the same.
+
+    Raises:
+        InputError: as `write_failover`.
+    """
+    network, demand = network_and_demand(topology, collective, ranks, root)
+    changes = [Change(""), *_sets(network, parts_of(network, part), at_once)]
+    _check(as_path(folder), Question.of(network, demand), changes)
+
+
+def _check(folder: Path, question: Question, changes: Sequence[Change]) -> None:
+    """Check that the folder holds only files of this set."""
+
+    def own(_: Path) -> set[str]:
+        return {MANIFEST, *(_file_name(question.network, question.request, change) for change in changes)}
+
+    check_folder(folder, own, "this failover set", is_replaced=False)
 
 
 def manifest(made: FailoverSet) -> dict[str, object]:
@@ -174,24 +210,14 @@ def _sets(network: Topology, parts: Sequence[Change], at_once: int) -> list[Chan
     return found
 
 
-def _folder(folder: PathLike) -> Path:
-    path = as_path(folder)
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{path}: cannot make the folder: {error.strerror or error}") from None
-    return path
-
-
 def write_one(network: str, request: str, change: dict[str, object], folder: str) -> tuple[str | None, str]:
     """Write the schedule after one failure, and return the name of its file and its algbw. A worker calls this."""
     failure = Change.from_document(change)
-    digest = hashlib.sha256("\n".join([network, request, json.dumps(change)]).encode()).hexdigest()[:12]
     topology, demand = Question(network, request).parsed()
     value = value_of(topology, demand, failure)
     if not value.algbw:
         return None, "0"
-    name = f"{_file_stem(failure.name)}-{digest}{_ENDING}"
+    name = _file_name(network, request, failure)
     path = Path(folder) / name
     if not path.exists():
         _write(failure, topology, demand, path)
@@ -206,6 +232,12 @@ def _write(failure: Change, topology: Topology, demand: Demand, path: Path) -> N
     schedule = solution.schedule or schedule_for(solution.optimum)
     certified(verify(schedule))
     write_schedule(schedule, path)
+
+
+def _file_name(network: str, request: str, failure: Change) -> str:
+    """Return the name of the file for a failure, with a hash of all that its schedule depends on."""
+    question = "\n".join([network, request, json.dumps(failure.document())])
+    return f"{_file_stem(failure.name)}-{hashlib.sha256(question.encode()).hexdigest()[:12]}{_ENDING}"
 
 
 def _file_stem(name: str) -> str:

@@ -17,7 +17,7 @@ from typing import cast
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError
 from forestcoll.exact import json_text
-from forestcoll.files import PathLike, as_path, read_document, write_text
+from forestcoll.files import PathLike, as_path, parse_document, read_bytes, write_text
 from forestcoll.progress import SILENT, Progress
 from forestcoll.request import Demand
 from forestcoll.topology import Topology, topology_from_document, topology_to_document
@@ -132,7 +132,11 @@ class _Checkpoint:
         """Return the values in the file; none if there is no file yet."""
         if not self.path.exists():
             return {}
-        document = read_document(self.path)
+        data = read_bytes(self.path)
+        try:
+            document = parse_document(data, self.path)
+        except InputError:
+            document = {}
         if document.get("format") != FORMAT or not isinstance(document.get("values"), dict):
             raise InputError(f"{self.path}: is not the file of a sweep; name another file")
         if document.get("question") != self.digest:

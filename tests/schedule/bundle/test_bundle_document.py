@@ -61,5 +61,14 @@ def test_members_are_written_as_files(bundle: BundleSchedule, tmp_path: Path) ->
         member.schedule for member in bundle.bundled
     ]
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="file: cannot be created: File exists"):
+    with pytest.raises(InputError, match="file: is a file; name a folder"):
         write_members(bundle, tmp_path / "file")
+
+
+def test_files_of_a_larger_bundle_are_not_mixed_in(bundle: BundleSchedule, tmp_path: Path) -> None:
+    write_members(bundle, tmp_path)
+    (tmp_path / "notes.txt").write_text("mine")
+    write_members(bundle, tmp_path)
+    (tmp_path / "group-2.json").write_text("older")
+    with pytest.raises(InputError, match=r"holds 'group-2\.json', which is no group of this bundle"):
+        write_members(bundle, tmp_path)

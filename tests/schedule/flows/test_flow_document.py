@@ -65,7 +65,7 @@ def test_numbers_may_be_json_numbers() -> None:
         (lambda found: found["flows"][0].update(share="x"), r"flows\[0\].share 'x' is not a number"),
         (lambda found: found["flows"][0].update(routes=[99]), r"flows\[0\].routes\[0\] is 99"),
         (lambda found: found["routes"][0].append("a"), r"routes\[0\]\[2\] is 'a'"),
-        (lambda found: found.update(demand=[[1]]), "demand: has 1 rows; expected one for each of the 4 nodes"),
+        (lambda found: found.update(demand=[[1]]), "demand: has 1 row; expected one for each of the 4 nodes"),
         (lambda found: found.update(demand=3), "demand is 3; expected a list"),
         (lambda found: found.update(algbw=None), "algbw null is not a number"),
     ],

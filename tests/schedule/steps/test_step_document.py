@@ -63,7 +63,7 @@ def test_an_allreduce_without_phases_reduces_in_the_first_half() -> None:
     back = [{**each, "source": each["target"], "target": each["source"]} for each in step]
     schedule = from_document(_document(collective="allreduce", steps=[back, step]), where="here")
     assert [phase.op for phase in schedule.phases] == [PhaseOp.REDUCE, PhaseOp.BROADCAST]
-    with pytest.raises(InputError, match="an allreduce of 1 steps, an odd number, cannot reduce"):
+    with pytest.raises(InputError, match="an allreduce of 1 step, an odd number, cannot reduce"):
         schedule_from_document(_document(collective="allreduce"), where="here")
 
 
@@ -109,7 +109,7 @@ TRANSFER = {"shard": 0, "interval": ["0", "1"], "source": 0, "target": 1}
             r"phases\[0\].op is 'add'; this version supports 'broadcast', 'reduce'",
         ),
         ({"phases": [{"op": "reduce", "steps": -1}]}, r"phases\[0\].steps is -1; expected an integer of 0 or more"),
-        ({"phases": [{"op": "reduce", "steps": 2}]}, "phases have 2 steps in total, but 1 are listed"),
+        ({"phases": [{"op": "reduce", "steps": 2}]}, "phases have 2 steps in total, and the list has 1"),
         ({"shards": {"0": "1/2"}}, "shards: the shards add up to 1/2; they must add up to exactly 1"),
     ],
 )

@@ -214,7 +214,7 @@ IN_TREE = "phases[0].trees[1]"
 
 MALFORMED: list[tuple[Callable[[Document], None], str]] = [
     (_delete("format"), 'has no "format"; expected'),
-    (_set("format", value="forestcoll.topology/1"), "format is 'forestcoll.topology/1'; expected"),
+    (_set("format", value="forestcoll.topology/1"), "is a network, not a schedule; give it as TOPOLOGY"),
     (_set("format", value="forestcoll.schedule/2"), "format is 'forestcoll.schedule/2'; expected"),
     (_set("format", value=["x" * 999]), "...; expected 'forestcoll.schedule/1'"),
     (_delete("collective"), 'has no "collective"; a schedule needs it'),

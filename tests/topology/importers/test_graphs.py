@@ -227,7 +227,7 @@ def test_sndlib_in_xml() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (NATIVE.replace("LINKS (\n", "LINKS (\n)\n", 1), "has no links: it is a file of demands"),
+        (NATIVE.replace("LINKS (\n", "LINKS (\n)\n", 1), "has no links; expected a network of SNDlib"),
         (NATIVE.replace("155.00", "fast"), "line 13: 'fast' is not a number"),
         (NATIVE.replace("( Beta Gamma )", "Beta Gamma"), "line 13: 'L2 Beta Gamma"),
         (NATIVE.replace("155.00 0.00 0.00 0.00 ( )", "0.00"), "the bandwidth of 1 edge, such as 'Beta' -> 'Gamma'"),

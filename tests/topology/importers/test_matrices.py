@@ -107,7 +107,7 @@ def test_numbers_with_names_of_two_nodes_are_edges() -> None:
         (block("Bandwidth Matrix (GB/s)", square(3, 9)).rpartition("\n     2")[0], None, "3 columns and 2 rows"),
         (block("Bandwidth Matrix (GB/s)", [["1", "x"], ["2", "1"]]), None, "line 3: 'x' is no bandwidth"),
         ("[P2P] Bandwidth Matrix (GB/s)\n", None, "holds no matrix of bandwidths"),
-        ("0,1,2\n1,0\n", "matrix", "line 1: has 3 values, but the matrix 2 rows"),
+        ("0,1,2\n1,0\n", "matrix", "line 1: has 3 values, but the matrix has 2 rows"),
         ("0,-5\n5,0\n", "matrix", "line 1: '-5' is below 0"),
         ("0,five\n5,0\n", "matrix", "line 1: 'five'"),
         ("0,0\n5,0\n", "matrix", "0 has no value to or from another node"),

@@ -1,6 +1,8 @@
 """Files that are refused: what is wrong and where is on one line, and limits stop long work early."""
 
 import json
+import re
+from dataclasses import fields
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,8 +15,8 @@ from test_simulators import INFRAGRAPH
 
 from forestcoll.errors import InputError
 from forestcoll.topology import TopologyBuilder
-from forestcoll.topology.importers import yaml_values
-from forestcoll.topology.importers.formats import import_sources, import_topology
+from forestcoll.topology.importers import formats, yaml_values
+from forestcoll.topology.importers.formats import FORMATS, import_sources, import_topology
 from forestcoll.topology.importers.graphs import plain
 from forestcoll.topology.importers.hosts import amd_tables, hwloc_xml
 from forestcoll.topology.importers.options import ImportOptions
@@ -180,3 +182,68 @@ def test_an_attribute_with_values_of_two_types_is_kept_as_text(tmp_path: Path) -
     write_network(builder.build(), tmp_path / "mixed.graphml")
     nodes = import_topology(tmp_path / "mixed.graphml").topology.nodes
     assert [node.attributes["slot"] for node in nodes] == ["1", "left"]
+
+
+SMI = "\tGPU0\tGPU1\nGPU0\t X \tNV12\nGPU1\tNV12\t X \n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a b 5\nb c -5\nc a 3\n", "line 2: edge 'b' -> 'c': bandwidth '-5' must be greater than 0"),
+        ("a b 5\nb c nan\nc a 3\n", "line 2: edge 'b' -> 'c': bandwidth 'nan' is not finite"),
+        ("0,1,2\n1,0,-1\n2,1,0\n", "line 2: '-1' is below 0; expected GB/s"),
+        ("0 1 2\n1 0 -1\n2 1 0\n", "line 2: '-1' is below 0; expected GB/s"),
+        (",a,b,c\na,0,1,2\nb,1,0,inf\nc,2,1,0\n", "line 3: 'inf' is not finite"),
+        ("0,1,2\n1,0,fast\n2,1,0\n", "line 2: 'fast' is not a number"),
+        ("a,b\n1,2\n", "line 2: has 2 values, but the matrix has 1 row; write a square"),
+    ],
+)
+def test_a_file_with_one_bad_number_is_recognised(text: str, said: str) -> None:
+    assert problem(text).startswith(f"host0.txt: {said}")
+
+
+@pytest.mark.parametrize("text", ["0,1,2\n1,0,\n2,1,0\n", "0,1,2\n1,0,nan\n2,1,0\n", "0,1,2,\n1,0,nan,\n2,1,0,\n"])
+def test_pairs_without_a_value_are_listed(text: str) -> None:
+    assert import_text(text).ignored[0] == "1 pair without a value, such as 1 to 2 (line 2)"
+
+
+@pytest.mark.parametrize("form", ["nccl-xml", "sndlib", "slurm", "infragraph", "edge-list", "p2p-bandwidth"])
+def test_a_file_of_another_format_than_the_given_one_is_named(form: str) -> None:
+    words = "it looks like the matrix of nvidia-smi topo -m; leave --format out, or give --format nvidia-smi-topo"
+    assert problem(SMI, form=form) == f"host0.txt: is not in format {form}: {words}"
+
+
+def test_a_text_without_a_system_is_not_cut_off() -> None:
+    said = "has no <system>; expected topology XML of NCCL, which NCCL_TOPO_DUMP_FILE=topo.xml writes"
+    assert problem("nothing of it\n", form="nccl-xml") == f"host0.txt: {said}"
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "said"),
+    [
+        (SMI, {"speeds": "nccl"}, "--speeds has no effect on format nvidia-smi-topo, only on nccl-xml"),
+        (SMI, {"rounding": "none"}, "--rounding has no effect on format nvidia-smi-topo, only on measurements"),
+        (
+            SMI,
+            {"matrix": "complete"},
+            "--matrix has no effect on format nvidia-smi-topo, only on p2p-bandwidth, matrix",
+        ),
+        (
+            "a b 5\nb a 5\n",
+            {"xgmi": 20, "pcie": 5},
+            "--xgmi has no effect on format edge-list, only on nccl-xml, amd-smi, infragraph",
+        ),
+    ],
+)
+def test_an_option_without_effect_is_refused(text: str, options: dict[str, Any], said: str) -> None:
+    assert problem(text, **options) == f"host0.txt: {said}; leave it out"
+
+
+def test_the_options_of_a_format_are_those_that_its_reader_uses() -> None:
+    names = {each.name for each in fields(ImportOptions)}
+    assert {name for each in FORMATS for name in each.options} == names
+    for each in FORMATS:
+        folder = Path(formats.__file__).parent.joinpath(*each.module.split(".")).with_suffix(".py")
+        used = set(re.findall(r"\boptions\.([a-z_]+)\b", folder.read_text())) & names
+        assert used <= set(each.options), each.name

@@ -168,7 +168,7 @@ def test_the_proof_gives_the_same_reason(proof: Proof, topology: Topology, deman
 
 
 def test_a_shift_has_an_order_of_two_or_more() -> None:
-    with pytest.raises(UnprovenError, match="applied 1 times as its order says"):
+    with pytest.raises(UnprovenError, match="applied once as its order says"):
         proven(dual((0,), turn(1, range(4))), question_of(RING, Demand()))
 
 

@@ -17,10 +17,12 @@ def circle_layout(structure: Structure) -> Layout:
     count = len(structure.topology.nodes)
     shown = count if count <= _MOST_NAMED else _SHOWN
     places = [(number,) for number in range(shown)] + ([tuple(range(shown, count))] if shown < count else [])
-    radius = max(90.0, len(places) * (structure.node_width + (7 if shown == count else 22)) / (2 * math.pi))
+    slots = len(places) + 2 * (shown < count)  # the mark of many nodes is wider: it has an empty place at each side
+    radius = max(90.0, slots * (structure.node_width + (7 if shown == count else 22)) / (2 * math.pi))
     marks = []
     for place, nodes in enumerate(places):
-        angle = 2 * math.pi * place / len(places) - math.pi / 2
+        slot = place if place < shown else shown + 1
+        angle = 2 * math.pi * slot / slots - math.pi / 2
         x = _MARGIN + STACK_WIDTH / 2 + radius * (1 + math.cos(angle))
         y = _MARGIN + NODE_HEIGHT / 2 + radius * (1 + math.sin(angle))
         marks.append(compute_mark(structure, nodes, x, y, structure.prefix))

@@ -5,6 +5,9 @@ from collections.abc import Sequence
 FONT = 11.0
 """The size of labels."""
 
+_LEAST = 0.36
+"""The width of the narrowest letters, as a part of the size of the font."""
+
 _WIDE, _NARROW = set("mwMW@%—"), set("iljtfrI.,:;'|/()[] ")
 
 
@@ -15,7 +18,7 @@ def text_width(text: str, size: float = FONT) -> float:
         >>> text_width("gpu0") < text_width("gpu10")
         True
     """
-    letters = sum(0.95 if each in _WIDE else 0.36 if each in _NARROW else 0.64 for each in text)
+    letters = sum(0.95 if each in _WIDE else _LEAST if each in _NARROW else 0.64 for each in text)
     return letters * size
 
 
@@ -26,9 +29,10 @@ def fitted(text: str, width: float, size: float = FONT) -> str:
         >>> fitted("level1/switch12", 60)
         'leve…h12'
     """
-    if text_width(text, size) <= width:
+    most = int(width / (_LEAST * size))  # so many letters fit at most; an id may have thousands
+    if len(text) <= most and text_width(text, size) <= width:
         return text
-    for kept in range(len(text) - 2, 1, -1):
+    for kept in range(min(len(text) - 2, most), 1, -1):
         short = f"{text[: (kept + 1) // 2]}…{text[len(text) - kept // 2 :]}"
         if text_width(short, size) <= width:
             return short

@@ -9,7 +9,7 @@ from forestcoll.pictures.colours import load_class
 from forestcoll.pictures.layout import Frame, Layout, Mark
 from forestcoll.pictures.layout.labels import FONT
 from forestcoll.pictures.network.cut import Cut, bandwidths
-from forestcoll.pictures.network.paths import path_of
+from forestcoll.pictures.network.paths import head, path_of
 from forestcoll.pictures.network.wires import Wire, names_of, paired, reference_bandwidth, width_of, wires_of
 from forestcoll.pictures.svg import Element, element
 from forestcoll.topology import Topology
@@ -77,7 +77,15 @@ class Network:
         else:
             shown.append(element("path", d=path, class_="casing", stroke_width=width + 1.2))
             shown.append(element("path", title, d=path, class_=f"{load_class(wire.load)} load", stroke_width=width))
+        if back is None and not is_alone and not self.is_quiet:
+            kind = "arrow" if wire.load is None else f"{load_class(wire.load)} head"
+            shown.append(head(self.layout, (wire.source, wire.target), 0.0, kind=kind))
         return shown
+
+    @property
+    def has_one_way_links(self) -> bool:
+        """Whether some line has an arrow, because there is no link in the other direction."""
+        return not self.is_quiet and any((wire.target, wire.source) not in self._joined for wire in self._wires)
 
     @cached_property
     def _wires(self) -> tuple[Wire, ...]:

@@ -4,7 +4,7 @@ import math
 
 from forestcoll.pictures.layout import Layout, Mark
 from forestcoll.pictures.network.wires import Point, ends_of
-from forestcoll.pictures.svg import number
+from forestcoll.pictures.svg import Element, element, number
 
 _STUB = 11.0
 
@@ -39,6 +39,33 @@ def middle_of(layout: Layout, source: int, target: int, shift: float = 0.0, part
     if not bend:
         return x + (u - x) * part, y + (v - y) * part
     return _middle(ends, bend)[1]
+
+
+def head(layout: Layout, ends: tuple[int, int], shift: float, *, kind: str, scale: str | None = None) -> Element:
+    """Return the head of an arrow, at two thirds of a line.
+
+    Args:
+        layout: the places of the marks.
+        ends: the numbers of the marks, the source first.
+        shift: the distance of the line from the straight line, as in `path_of`.
+        kind: the classes of the head.
+        scale: its scale of colours, for a script.
+    """
+    x, y = middle_of(layout, *ends, shift, 0.66)
+    u, v = middle_of(layout, *ends, shift, 0.7)
+    one, other = layout.marks[ends[0]], layout.marks[ends[1]]
+    if (u, v) == (x, y):
+        ahead = -1 if layout.is_stub(*ends) else 1
+        u, v = x + ahead * (other.x - one.x) / 50, y + ahead * (other.y - one.y) / 50
+    length = max(((u - x) ** 2 + (v - y) ** 2) ** 0.5, 1e-9)
+    right, down = (u - x) / length, (v - y) / length
+    points = [
+        (x + 7 * right, y + 7 * down),
+        (x - 4 * right - 5.5 * down, y - 4 * down + 5.5 * right),
+        (x - 4 * right + 5.5 * down, y - 4 * down - 5.5 * right),
+    ]
+    listed = " ".join(f"{number(a)},{number(b)}" for a, b in points)
+    return element("polygon", points=listed, class_=kind, data_scale=scale, stroke_width=0.8)
 
 
 def _middle(ends: tuple[Point, Point], bend: float) -> tuple[Point, Point]:

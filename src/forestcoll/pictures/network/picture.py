@@ -64,6 +64,8 @@ def _legend(network: Network) -> Legend:
         legend.box("switch", "switch")
     values = [link.bandwidth for link in topology.links]
     legend.widths(values, topology.bandwidth_unit, network.most)
+    if network.has_one_way_links:
+        legend.words("arrow: a link in this direction only")
     if network.busy is not None:
         legend.new_row()
         legend.scale("part of the time that a link is busy:")

@@ -7,9 +7,9 @@ from itertools import pairwise
 from forestcoll.pictures.colours import load_class, text_class
 from forestcoll.pictures.layout import Layout, Mark
 from forestcoll.pictures.layout.labels import text_width
-from forestcoll.pictures.network.paths import middle_of, path_of
+from forestcoll.pictures.network.paths import head, middle_of, path_of
 from forestcoll.pictures.sends.value import Story
-from forestcoll.pictures.svg import Element, element, number
+from forestcoll.pictures.svg import Element, element
 
 _SHIFT = 3.4
 _WIDTH = 3.0
@@ -81,10 +81,11 @@ def arrow(crossing: Crossing, layout: Layout, last: int, *, counted: bool = Fals
     one, other = layout.marks[crossing.source], layout.marks[crossing.target]
     title = element("title", f"{one.name} → {other.name}: {_sends(crossing.orders)}{times}")
     width = _WIDTH + min(count - 1, 3) * 0.8
+    ends = (crossing.source, crossing.target)
     shown = [
         element("path", d=path, class_="casing", stroke_width=width + 1.6),
         element("path", title, d=path, class_=f"{colour} load", data_scale="load", stroke_width=width),
-        _head(layout, crossing, colour),
+        head(layout, ends, _SHIFT, kind=f"{colour} head", scale="head"),
     ]
     if count > 1 or counted:
         shown.append(_label(layout, crossing, f"{count}x", is_shown=count > 1))
@@ -95,25 +96,6 @@ def _sends(orders: tuple[int, ...]) -> str:
     distinct = sorted(set(orders))
     listed = ", ".join(map(str, distinct[:6])) + (", …" if len(distinct) > 6 else "")
     return f"send {listed}" if len(distinct) == 1 else f"sends {listed}"
-
-
-def _head(layout: Layout, crossing: Crossing, colour: str) -> Element:
-    """Return the head of an arrow, at two thirds of the line."""
-    x, y = middle_of(layout, crossing.source, crossing.target, _SHIFT, 0.66)
-    u, v = middle_of(layout, crossing.source, crossing.target, _SHIFT, 0.7)
-    one, other = layout.marks[crossing.source], layout.marks[crossing.target]
-    if (u, v) == (x, y):
-        ahead = -1 if layout.is_stub(crossing.source, crossing.target) else 1
-        u, v = x + ahead * (other.x - one.x) / 50, y + ahead * (other.y - one.y) / 50
-    length = max(((u - x) ** 2 + (v - y) ** 2) ** 0.5, 1e-9)
-    right, down = (u - x) / length, (v - y) / length
-    points = [
-        (x + 7 * right, y + 7 * down),
-        (x - 4 * right - 5.5 * down, y - 4 * down + 5.5 * right),
-        (x - 4 * right + 5.5 * down, y - 4 * down - 5.5 * right),
-    ]
-    listed = " ".join(f"{number(a)},{number(b)}" for a, b in points)
-    return element("polygon", points=listed, class_=f"{colour} head", data_scale="head", stroke_width=0.8)
 
 
 def _label(layout: Layout, crossing: Crossing, words: str, *, is_shown: bool) -> Element:

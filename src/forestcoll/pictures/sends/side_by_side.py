@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from itertools import islice
 
+from forestcoll.counting import times
 from forestcoll.errors import InputError
 from forestcoll.pictures.layout import Layout, layout_of
 from forestcoll.pictures.layout.structure import Structure
@@ -107,18 +108,14 @@ def entries_words(story: Story, structure: Structure) -> str:
         >>> from forestcoll import generate
         >>> schedule = generate("dgx-a100:boxes=2")
         >>> entries_words(story_of_shard(schedule, 0), Structure(schedule.topology))
-        '2 sends one after the other; this part of the data enters box 1 once'
+        '2 sends one after the other; this part of the data goes once into box 1'
     """
     entered = {group.name: story.entries(frozenset(group.nodes)) for group in structure.groups}
-    listed = [f"{name} {_times(count)}" for name, count in entered.items() if count]
-    many = f"{len(listed)} boxes, {sum(entered.values())} times together"
+    listed = [f"{times(count)} into {name}" for name, count in entered.items() if count]
+    many = f"into {len(listed)} boxes, together {times(sum(entered.values()))}"
     where = " and ".join(listed) if len(listed) <= 3 else many
     sends = "all sends at the same time" if story.last == 1 else f"{story.last} sends one after the other"
-    return sends + (f"; this part of the data enters {where}" if listed else "")
-
-
-def _times(count: int) -> str:
-    return {1: "once", 2: "twice"}.get(count, f"{count} times")
+    return sends + (f"; this part of the data goes {where}" if listed else "")
 
 
 def _legend(schedule: Schedule, layout: Layout, width: float, top: float) -> Legend:

@@ -1,26 +1,10 @@
 """Sentences about networks and schedules, for pages."""
 
+from forestcoll.counting import plural
 from forestcoll.pictures.network.loads import algbw_of
-from forestcoll.presentation.text import bandwidth, capitalized, plural, printable
+from forestcoll.presentation.text import bandwidth, capitalized, printable
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees.value import TreeSchedule
-from forestcoll.topology import Topology
-
-
-def network_sentence(topology: Topology) -> str:
-    """Return the size of a network in a sentence.
-
-    Example:
-        >>> from forestcoll import build_topology
-        >>> network_sentence(build_topology("dgx-a100:boxes=2"))
-        'dgx-a100:boxes=2 has 16 compute nodes in 2 boxes, 3 switches, and 64 links, each in one direction.'
-    """
-    boxes = {str(node.attributes["box"]) for node in topology.nodes if "box" in node.attributes}
-    where = f" in {len(boxes):,} box{'es' * (len(boxes) > 1)}" if boxes else ""
-    switches = len(topology.switches)
-    count = f"{switches:,} switch{'es' * (switches > 1)}" if switches else "no switches"
-    compute, links = plural(len(topology.compute), "compute node"), plural(len(topology.links), "link")
-    return f"{printable(topology.name)} has {compute}{where}, {count}, and {links}, each in one direction."
 
 
 def _size(schedule: Schedule) -> str:

@@ -14,11 +14,13 @@ from forestcoll.pictures.sends.player import Player
 from forestcoll.pictures.sends.stories import selected_stories
 from forestcoll.pictures.svg import Element, text
 from forestcoll.presentation.explanations import explain
+from forestcoll.presentation.networks import network_sentence
 from forestcoll.presentation.tables import Page
 from forestcoll.presentation.text import bandwidth, printable
 from forestcoll.presentation.view.html import Figure, Section, html_page
 from forestcoll.presentation.view.pairs import pair_picture
-from forestcoll.presentation.view.sentences import network_sentence, schedule_sentence
+from forestcoll.presentation.view.sentences import schedule_sentence
+from forestcoll.progress import SILENT, Progress
 from forestcoll.proof import Bound
 from forestcoll.proof.cut import CutProof
 from forestcoll.request import Demand
@@ -130,11 +132,12 @@ def _network_caption(bound: Bound | None) -> str:
     return f"{widths} Marked links leave the bottleneck cut: all data that must leave it crosses them."
 
 
-def view_of(shown_value: Topology | Schedule) -> View:
+def view_of(shown_value: Topology | Schedule, *, progress: Progress = SILENT) -> View:
     """Return the view of a network or a schedule, from which pictures and a page are made.
 
     Args:
         shown_value: a network, or a schedule that `verify` accepts. For a network, the bound is that of an allgather.
+        progress: receives the stages, and a remark if the bound of a network is left out because it takes too long.
 
     Returns:
         The view: `view.svg()` is one picture, `view.html()` a page.
@@ -147,7 +150,7 @@ def view_of(shown_value: Topology | Schedule) -> View:
     """
     if isinstance(shown_value, Schedule):
         return View(shown_value.topology, shown_value, shown_value.bound, shown_value.demand)
-    return View(shown_value, None, _bound_of(shown_value), Demand())
+    return View(shown_value, None, _bound_of(shown_value, progress), Demand())
 
 
 def with_schedule(view: View, name: str, other: Schedule, other_name: str) -> View:
@@ -167,23 +170,18 @@ def with_schedule(view: View, name: str, other: Schedule, other_name: str) -> Vi
     return replace(view, name=name, beside=(other, other_name))
 
 
-def _bound_of(topology: Topology) -> Bound | None:
-    """Return the bound of an allgather, or None if there is none."""
+def _bound_of(topology: Topology, progress: Progress) -> Bound | None:
+    """Return the bound of an allgather, or None if there is none or it would take long."""
+    from forestcoll.forest_optimum.duration import long_search
     from forestcoll.solver.optimum import optimum
 
+    if (text := long_search(topology)) is not None:
+        progress.remark(f"{text}; it is not marked in the picture")
+        return None
     try:
-        return optimum(topology).bound
+        return optimum(topology, progress=progress).bound
     except (InputError, NoSolutionError):
         return None
-
-
-def check_output(path: Path) -> None:
-    """Check before the work that a view can be written to this file.
-
-    Raises:
-        InputError: the name does not end in one of `FORMATS`, or a PNG is requested and its library is not installed.
-    """
-    check_picture(path, FORMATS)
 
 
 def write_view(view: View, path: PathLike) -> None:
@@ -207,7 +205,7 @@ def write_view(view: View, path: PathLike) -> None:
         '<svg'
     """
     path = as_path(path)
-    check_output(path)
+    check_picture(path, FORMATS)
     if path.suffix.lower() == ".html":
         write_text(path, [view.html()])
     else:

@@ -1,7 +1,8 @@
 """Files of the members of a bundle, each with the network, for tools that use one schedule."""
 
-from forestcoll.errors import InputError
+from forestcoll.errors import InputError, shown
 from forestcoll.files import PathLike, as_path, write_text
+from forestcoll.folders import make_folder
 from forestcoll.schedule.bundle.value import BundleSchedule
 from forestcoll.schedule.flows import document as flows
 from forestcoll.schedule.trees import document as trees
@@ -13,10 +14,11 @@ def write_members(bundle: BundleSchedule, directory: PathLike) -> None:
 
     Args:
         bundle: the bundle.
-        directory: the directory, which is created if it does not exist.
+        directory: the directory, which is created if it does not exist. It may hold other files, but none of a
+            bundle with more groups.
 
     Raises:
-        InputError: the directory or a file cannot be written.
+        InputError: the directory or a file cannot be written, or it has a file of a further group.
 
     Example:
         >>> import tempfile
@@ -28,10 +30,12 @@ def write_members(bundle: BundleSchedule, directory: PathLike) -> None:
         (2, 3)
     """
     directory = as_path(directory)
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{directory}: cannot be created: {error.strerror}") from None
+    make_folder(directory)
+    names = [f"group-{place}.json" for place in range(len(bundle.bundled))]
+    for path in sorted(directory.glob("group-*.json")):
+        if path.name not in names:
+            found = shown(path.name)
+            raise InputError(f"{directory}: holds {found}, which is no group of this bundle; name another folder")
     for place, member in enumerate(bundle.bundled):
         schedule = member.schedule
         text = trees.text_of(schedule) if isinstance(schedule, TreeSchedule) else flows.text_of(schedule)

@@ -16,6 +16,7 @@ from typing import cast
 import numpy as np
 
 from forestcoll.collective import SCHEDULED, Collective, PhaseOp
+from forestcoll.counting import plural
 from forestcoll.errors import InputError, shown
 from forestcoll.exact import MAX_RESULT_DIGITS, WrittenFloat, json_text, to_fraction
 from forestcoll.json_parts import integer_of, list_of, name_of, numbers_below, object_of, rational_of, require
@@ -210,7 +211,9 @@ def _phases(value: object, collective: Collective, steps: int, where: str) -> li
     phases = [_phase(each, f"{where}: phases[{place}]") for place, each in enumerate(value)]
     total = sum(count for _, count in phases)
     if total != steps:
-        raise InputError(f"{where}: phases have {total} steps in total, but {steps} are listed; make the two equal")
+        raise InputError(
+            f"{where}: phases have {plural(total, 'step')} in total, and the list has {steps}; make the two equal"
+        )
     return phases
 
 
@@ -219,7 +222,7 @@ def _usual_phases(collective: Collective, steps: int, where: str) -> list[tuple[
         return [(PhaseOp.REDUCE if collective.only_reduces else PhaseOp.BROADCAST, steps)]
     if steps % 2:
         raise InputError(
-            f"{where}: an allreduce of {steps} steps, an odd number, cannot reduce in half of them; add "
+            f"{where}: an allreduce of {plural(steps, 'step')}, an odd number, cannot reduce in half of them; add "
             '"phases": [{"op": "reduce", "steps": ...}, {"op": "broadcast", "steps": ...}]'
         )
     return [(PhaseOp.REDUCE, steps // 2), (PhaseOp.BROADCAST, steps // 2)]

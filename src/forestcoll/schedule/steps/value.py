@@ -16,6 +16,7 @@ from typing import ClassVar, NamedTuple, final
 import numpy as np
 
 from forestcoll.collective import Collective, PhaseOp
+from forestcoll.counting import plural
 from forestcoll.schedule.rows import IntArray, Rows, row_starts
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import Symmetry
@@ -134,7 +135,7 @@ class Transfers:
         return len(self.shards)
 
     def __repr__(self) -> str:
-        return f"<Transfers: {len(self)} in {self.steps} steps>"
+        return f"<Transfers: {len(self)} in {plural(self.steps, 'step')}>"
 
     @property
     def steps(self) -> int:
@@ -308,7 +309,7 @@ class StepSchedule(Schedule):
     def size(self) -> str:
         """See `Schedule.size`."""
         images = "" if self.symmetry is None else f", {self.symmetry.order} images each"
-        return f"{self.steps} steps, {len(self)} transfers{images}"
+        return f"{plural(self.steps, 'step')}, {plural(len(self), 'transfer')}{images}"
 
     def __len__(self) -> int:
         """Return the number of transfers that are listed."""

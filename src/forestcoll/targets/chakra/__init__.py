@@ -1,6 +1,6 @@
 """Execution traces of Chakra, one file for each rank, as ASTRA-sim runs them. They need the extra `chakra`."""
 
-from forestcoll.targets.chakra.astra_sim import files_of, write_folder
+from forestcoll.targets.chakra.astra_sim import check_astra_sim_folder, files_of, write_folder
 from forestcoll.targets.chakra.document import Kind, Node, Trace
 from forestcoll.targets.chakra.fitting import Fitting
 from forestcoll.targets.chakra.from_program import from_program
@@ -13,6 +13,7 @@ __all__ = [
     "Kind",
     "Node",
     "Trace",
+    "check_astra_sim_folder",
     "emit",
     "files_of",
     "from_program",

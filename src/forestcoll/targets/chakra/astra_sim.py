@@ -6,12 +6,14 @@ file has a key; ASTRA-sim replaces a broadcast of a workload by a fixed time, an
 """
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
 from forestcoll.errors import InputError
 from forestcoll.files import write_bytes
+from forestcoll.folders import check_folder, replaced_folder
 from forestcoll.program import Task
 from forestcoll.targets.chakra.writing import call, trace_path
 from forestcoll.topology import Topology
@@ -29,6 +31,9 @@ COLLECTIVES = MappingProxyType(
 
 NETWORK = "network.yml"
 """The file of the network for the analytical model."""
+
+_OWN = re.compile(r"(collective|workload)\.\d+\.et|(system|memory|logical)\.json|network\.(yml|txt)|run\.sh")
+"""The names of all files that such a folder may have."""
 
 _RUN = """\
 #!/bin/sh
@@ -94,14 +99,25 @@ def _json(value: Mapping[str, object]) -> bytes:
 
 
 def write_folder(files: Mapping[str, bytes], folder: Path) -> None:
-    """Write the files to a folder, which is created if it does not exist. Files with other names are left.
+    """Write the files to a folder, completely or not at all. An older simulation in the folder is replaced.
 
     Raises:
-        InputError: the folder or a file cannot be written.
+        InputError: the folder has other files, or cannot be written.
     """
-    try:
-        folder.mkdir(exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder}: the folder cannot be created: {error.strerror}") from None
-    for name, content in files.items():
-        write_bytes(folder / name, [content])
+    check_astra_sim_folder(folder)
+    with replaced_folder(folder) as made:
+        for name, content in files.items():
+            write_bytes(made / name, [content])
+
+
+def check_astra_sim_folder(folder: Path) -> None:
+    """Check that the files for ASTRA-sim can be written to `folder`, before a long computation.
+
+    Raises:
+        InputError: it is no folder, has other files, or cannot be written.
+    """
+    check_folder(folder, _own_names, "a simulation by ASTRA-sim")
+
+
+def _own_names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir() if _OWN.fullmatch(path.name)}

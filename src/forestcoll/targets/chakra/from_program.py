@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from types import MappingProxyType
 
+from forestcoll.counting import plural
 from forestcoll.errors import InputError
 from forestcoll.program import Dependency, Instruction, Message, Program, instruction_name, message_counts
 from forestcoll.targets.chakra.document import Kind, Node, Trace
@@ -22,7 +23,10 @@ def from_program(program: Program, size: int) -> Iterator[Trace]:
         InputError: the program does more than send, receive, add and copy, or chunks are smaller than a byte.
     """
     if size < program.chunks:
-        raise InputError(f"{size} bytes are fewer than the {program.chunks} chunks of {program.name}; give more bytes")
+        raise InputError(
+            f"{plural(size, 'byte')} cannot be divided into the {plural(program.chunks, 'chunk')} of {program.name}; "
+            "give more bytes"
+        )
     tags = _Tags(program)
     for rank, each in enumerate(program.ranks):
         writer = _Writer(program, rank, size, tags)

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
+from forestcoll.counting import plural
 from forestcoll.program import Fault
 from forestcoll.targets.chakra.document import Kind, Node, Trace
 
@@ -53,7 +54,9 @@ def _unmatched(traces: Sequence[Trace]) -> Iterator[Fault]:
             other[key] -= 1
             if other[key] < 0:
                 does = "sends" if node.kind is Kind.SEND else "receives"
-                message = f"{does} {node.size} bytes with tag {node.tag}, and rank {node.peer} has no node for it"
+                message = (
+                    f"{does} {plural(node.size, 'byte')} with tag {node.tag}, and rank {node.peer} has no node for it"
+                )
                 yield Fault("message-unmatched", message, trace.rank, None, node.number)
 
 

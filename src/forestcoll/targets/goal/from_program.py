@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, count
 
+from forestcoll.counting import plural
 from forestcoll.errors import InputError
 from forestcoll.program import Buffer, Dependency, Instruction, Message, Program, Span, instruction_name
 from forestcoll.targets.goal.document import Data, Goal, Header, Kind, Operation
@@ -22,7 +23,10 @@ def from_program(program: Program, size: int) -> Goal:
         InputError: the program does more than send, receive, add and copy, or chunks are smaller than a byte.
     """
     if size < program.chunks:
-        raise InputError(f"{size} bytes are fewer than the {program.chunks} chunks of {program.name}; give more bytes")
+        raise InputError(
+            f"{plural(size, 'byte')} cannot be divided into the {plural(program.chunks, 'chunk')} of {program.name}; "
+            "give more bytes"
+        )
     header = Header(program.name, program.task.value, size, program.chunks, program.shards, program.root)
     sent, received = _tags(program), _tags(program)
     writers = [_Writer(program, header, rank, sent, received) for rank in range(len(program.ranks))]

@@ -8,6 +8,7 @@ place of the operation in its rank, from 0.
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 
+from forestcoll.counting import plural
 from forestcoll.program import Fault
 from forestcoll.targets.goal.document import Goal, Kind, Operation
 
@@ -91,7 +92,7 @@ def _unmatched(goal: Goal) -> Iterator[Fault]:
         for send, receive in zip(places, receives[key], strict=True):
             sizes = [goal.ranks[rank][place].size for rank, place in (send, receive)]
             if sizes[0] != sizes[1]:
-                yield _fault("message-size", f"sends {sizes[0]} bytes; its receive has {sizes[1]}", send)
+                yield _fault("message-size", f"sends {plural(sizes[0], 'byte')}; its receive has {sizes[1]}", send)
 
 
 def _data(goal: Goal) -> Iterator[Fault]:
@@ -110,7 +111,8 @@ def _data(goal: Goal) -> Iterator[Fault]:
             yield _fault("data-count", f"its spans have {sorted(counts)} chunks; expected one number", place)
         expected = header.bytes_of(max(counts))
         if each.kind is not Kind.COMPUTE and each.size != expected:
-            yield _fault("data-size", f"has {each.size} bytes; its {max(counts)} chunks have {expected}", place)
+            chunks = plural(max(counts), "chunk")
+            yield _fault("data-size", f"has {plural(each.size, 'byte')}; its {chunks} have {expected}", place)
 
 
 def _fits(operation: Operation) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TypeAlias
 
+from forestcoll.counting import plural
 from forestcoll.program import Fault, Task
 from forestcoll.targets.location import Location
 from forestcoll.targets.msccl_xml import dialects
@@ -357,7 +358,7 @@ def _limits(algorithm: Algorithm, dialect: Dialect) -> Iterator[Found]:
             yield Location(gpu.rank), f"has {len(gpu.blocks)} blocks; the runtime takes {dialect.blocks}"
         for block in gpu.blocks:
             if len(block.steps) > dialect.steps:
-                what = f"has {len(block.steps)} steps; the runtime takes {dialect.steps}"
+                what = f"has {plural(len(block.steps), 'step')}; the runtime takes {dialect.steps}"
                 yield Location(gpu.rank, block.number, dialect.steps), what
         yield from _rank_limits(gpu, algorithm)
 

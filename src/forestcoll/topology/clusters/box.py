@@ -88,9 +88,9 @@ def _machine(name: str) -> BuilderSpec:
     in_boxes = [each.name for each in machines.values() if _comes_in_boxes(each)]
     if name not in machines:
         hint = did_you_mean(name, in_boxes)
+        what = "which is a directory" if Path(name).is_dir() else "and there is no such file"
         raise InputError(
-            f"box is {shown(name)}, and there is no such file; {hint}name a machine ({', '.join(in_boxes)}) or a file "
-            "of one host"
+            f"box is {shown(name)}, {what}; {hint}name a machine ({', '.join(in_boxes)}) or a file of one host"
         )
     if name not in in_boxes:
         raise InputError(f"box is {shown(name)}, which does not come in boxes; name another machine or a file")

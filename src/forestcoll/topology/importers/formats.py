@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import cast
 
 from forestcoll.errors import InputError, did_you_mean, shown
+from forestcoll.file_kinds import NETWORK, kind_of, kind_of_text
 from forestcoll.files import MAX_TOPOLOGY_BYTES, PathLike, as_path, read_bytes
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.imported import Imported
@@ -30,8 +31,9 @@ class Format:
         name: what `--format` takes.
         title: what it is, for people.
         module: the module that reads it, below this package.
-        kind: which of the formats of the module it is: the end of the names of its functions, if it has several.
         several: whether several files make one network.
+        kind: which of the formats of the module it is: the end of the names of its functions, if it has several.
+        options: the options that can have an effect on it, by their names in `ImportOptions`.
     """
 
     name: str
@@ -39,6 +41,7 @@ class Format:
     module: str
     several: bool = False
     kind: str = ""
+    options: tuple[str, ...] = ()
 
     def looks_like(self, text: str) -> bool:
         """Return whether a text is in this format, as far as can be seen at once."""
@@ -55,28 +58,79 @@ class Format:
 
 FORMATS = (
     Format("forestcoll", "forestcoll.topology/1, this project's own format", "graphs.own"),
-    Format("nccl-xml", "topology XML of NCCL and RCCL (NCCL_TOPO_DUMP_FILE)", "hosts.nccl_xml", several=True),
-    Format("nvidia-smi-topo", "the matrix of nvidia-smi topo -m", "hosts.nvidia_smi", several=True),
-    Format("nvidia-smi-nvlink", "the list of nvidia-smi nvlink -s", "hosts.nvlink_status", several=True),
-    Format("amd-smi", "the tables of amd-smi topology and rocm-smi --showtopo", "hosts.amd_smi", several=True),
-    Format("hwloc-xml", "XML of hwloc (lstopo topology.xml)", "hosts.hwloc_xml", several=True),
-    Format("measurements", "the measurements of forestcoll probe", "measurements.probe_file"),
-    Format("p2p-bandwidth", "the output of p2pBandwidthLatencyTest or nvbandwidth", "matrices.peer_test"),
-    Format("ibnetdiscover", "the output of ibnetdiscover", "fabrics.ibnetdiscover"),
-    Format("sndlib", "SNDlib's networks, text or XML", "graphs.sndlib"),
-    Format("graphml", "GraphML", "graphs.graphml"),
-    Format("gml", "GML", "graphs.gml"),
-    Format("infragraph", "InfraGraph's infrastructure, YAML or JSON", "simulators.infragraph"),
-    Format("slurm", "Slurm's topology.conf or topology.yaml", "fabrics.slurm"),
+    Format(
+        "nccl-xml",
+        "topology XML of NCCL and RCCL (NCCL_TOPO_DUMP_FILE)",
+        "hosts.nccl_xml",
+        several=True,
+        options=("speeds", "nvlink", "xgmi", "pcie", "nic", "link_bandwidth"),
+    ),
+    Format(
+        "nvidia-smi-topo",
+        "the matrix of nvidia-smi topo -m",
+        "hosts.nvidia_smi",
+        several=True,
+        options=("nvlink", "pcie", "nic", "link_bandwidth"),
+    ),
+    Format(
+        "nvidia-smi-nvlink",
+        "the list of nvidia-smi nvlink -s",
+        "hosts.nvlink_status",
+        several=True,
+        options=("nvlink",),
+    ),
+    Format(
+        "amd-smi",
+        "the tables of amd-smi topology and rocm-smi --showtopo",
+        "hosts.amd_smi",
+        several=True,
+        options=("xgmi", "pcie", "link_bandwidth"),
+    ),
+    Format(
+        "hwloc-xml", "XML of hwloc (lstopo topology.xml)", "hosts.hwloc_xml", several=True, options=("link_bandwidth",)
+    ),
+    Format("measurements", "the measurements of forestcoll probe", "measurements.probe_file", options=("rounding",)),
+    Format(
+        "p2p-bandwidth",
+        "the output of p2pBandwidthLatencyTest or nvbandwidth",
+        "matrices.peer_test",
+        options=("matrix",),
+    ),
+    Format("ibnetdiscover", "the output of ibnetdiscover", "fabrics.ibnetdiscover", options=("link_bandwidth",)),
+    Format("sndlib", "SNDlib's networks, text or XML", "graphs.sndlib", options=("link_bandwidth",)),
+    Format("graphml", "GraphML", "graphs.graphml", options=("link_bandwidth",)),
+    Format("gml", "GML", "graphs.gml", options=("link_bandwidth",)),
+    Format(
+        "infragraph",
+        "InfraGraph's infrastructure, YAML or JSON",
+        "simulators.infragraph",
+        options=("nvlink", "xgmi", "pcie", "link_bandwidth"),
+    ),
+    Format("slurm", "Slurm's topology.conf or topology.yaml", "fabrics.slurm", options=("link_bandwidth",)),
     Format("taccl", "TACCL's JSON of a node", "simulators.taccl"),
     Format("astra-sim-ns3", "the text of ASTRA-sim's and SimAI's ns-3", "simulators.ns3_text"),
     Format("astra-sim-analytical", "the YAML of ASTRA-sim's analytical model", "simulators.analytical_yaml"),
-    Format("node-link", "networkx's node-link JSON without this project's mark", "graphs.node_link"),
-    Format("matrix", "a matrix of bandwidths, as CSV", "matrices.table"),
-    Format("edge-list", "a list of edges", "graphs.lists", kind="edges"),
-    Format("adjacency-list", "a list of nodes and their neighbours", "graphs.lists", kind="neighbours"),
+    Format(
+        "node-link",
+        "networkx's node-link JSON without this project's mark",
+        "graphs.node_link",
+        options=("link_bandwidth",),
+    ),
+    Format("matrix", "a matrix of bandwidths, as CSV", "matrices.table", options=("matrix",)),
+    Format("edge-list", "a list of edges", "graphs.lists", kind="edges", options=("link_bandwidth",)),
+    Format(
+        "adjacency-list",
+        "a list of nodes and their neighbours",
+        "graphs.lists",
+        kind="neighbours",
+        options=("link_bandwidth",),
+    ),
 )
 """Every format, in the order in which files are compared with them."""
+
+
+_UNMARKED = ("matrix", "edge-list", "adjacency-list")
+"""Formats without any mark: a broken file of another format can look like one of them."""
 
 
 def format_named(name: str) -> Format:
@@ -124,18 +178,45 @@ def import_sources(
         connected: whether the compute nodes must all reach each other.
 
     Raises:
-        InputError: a file is in no known format, two are in different ones, or a file is bad; the message names it.
+        InputError: a file is in no known format, two are in different ones, a file is bad, or an option has no effect.
     """
     if not sources:
         raise InputError("no file is given; name one or several")
     form = _common_format(sources) if format_name is None else format_named(format_name)
     if len(sources) > 1 and not form.several:
         raise InputError(f"{sources[1].where}: a network in format {form.name} is one file; import one at a time")
+    options = options or ImportOptions()
     notes = Notes()
-    builder = form.read(sources, options or ImportOptions(), notes)
+    try:
+        builder = form.read(sources, options, notes)
+    except InputError:
+        if format_name is not None:
+            _check_format(sources, form)
+        raise
+    _check_options(sources[0], form, options)
     if len(sources) == 1:
         notes.leave_out(f"{sources[0].where}: ")
     return Imported.of(builder.build(connected=connected), form.name, notes)
+
+
+def _check_options(source: Source, form: Format, options: ImportOptions) -> None:
+    """Check that every option that is given can have an effect on files in the format."""
+    useless = next((name for name in options.given() if name not in form.options), None)
+    if useless is not None:
+        users = ", ".join(each.name for each in FORMATS if useless in each.options)
+        option = f"--{useless.replace('_', '-')}"
+        raise InputError(f"{source.where}: {option} has no effect on format {form.name}, only on {users}; leave it out")
+
+
+def _check_format(sources: Sequence[Source], form: Format) -> None:
+    """Check that no file that could not be read in the format looks like a file of another format."""
+    for source in sources:
+        other = None if form.looks_like(source.text) else format_of(source.text)
+        if other is not None and other.name not in _UNMARKED:
+            raise InputError(
+                f"{source.where}: is not in format {form.name}: it looks like {other.title}; "
+                f"leave --format out, or give --format {other.name}"
+            )
 
 
 def _common_format(sources: Sequence[Source]) -> Format:
@@ -152,9 +233,21 @@ def _common_format(sources: Sequence[Source]) -> Format:
 def _known_format(source: Source) -> Format:
     form = format_of(source.text)
     if form is None:
-        what = "is empty" if not source.text.strip() else "is in none of the formats that are known by their content"
-        raise InputError(f"{source.where}: {what}; 'forestcoll import --help' lists them, and --format names one")
+        raise unknown_format(source)
     return form
+
+
+def unknown_format(source: Source) -> InputError:
+    """Return the error about a file that is in no format that is known by its content."""
+    text = source.text.lstrip()
+    if not text:
+        return source.error("the file is empty; expected a network")
+    document = source.json() if text.startswith("{") else None
+    kind = kind_of(document) if isinstance(document, dict) else kind_of_text(text)
+    if kind is not None and kind is not NETWORK:
+        return source.error(f"is {kind.name}, not a network; {kind.use}")
+    what = "is in none of the formats that are known by their content"
+    return source.error(f"{what}; 'forestcoll import --help' lists them, and 'forestcoll import --format' names one")
 
 
 def import_topology(

@@ -31,16 +31,6 @@ class Notes:
             self.assumed.append(text)
 
 
-def counted(count: int, noun: str, plural: str = "") -> str:
-    """Return a number with its noun.
-
-    Example:
-        >>> counted(1, "NIC"), counted(3, "NIC"), counted(2, "switch", "switches")
-        ('1 NIC', '3 NICs', '2 switches')
-    """
-    return f"{count} {noun if count == 1 else plural or noun + 's'}"
-
-
 def listed(names: list[str], most: int = 4) -> str:
     """Return some names as a list in words, cut where it is long.
 

@@ -1,7 +1,9 @@
 """What a user can say where a file does not: speeds, and how measurements are read."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
 from fractions import Fraction
+from pathlib import Path
 
 from forestcoll.errors import InputError
 
@@ -56,8 +58,31 @@ class ImportOptions:
             if value is not None and value <= 0:
                 raise InputError(f"{name} is {value}; expected a bandwidth above 0")
 
+    def given(self) -> Iterator[str]:
+        """Yield the names of the values that differ from the defaults."""
+        yield from (each.name for each in fields(self) if getattr(self, each.name) != each.default)
 
-def missing_speed(where: str, missing: str, option: str, example: str = "") -> InputError:
+
+class MissingSpeedError(InputError):
+    """A file does not say what a link carries, and an option of `forestcoll import` says it.
+
+    Attributes:
+        start: the beginning of the message: the file and what it does not say.
+        option: the option.
+        unit: the end of the message: the unit, and known values.
+    """
+
+    def __init__(self, start: str, option: str, unit: str) -> None:
+        super().__init__(f"{start}; give {option} GBPS, {unit}")
+        self.start, self.option, self.unit = start, option, unit
+
+    def where_no_option_is(self, path: Path) -> InputError:
+        """Return the error for a place that takes the file at `path` without the option, such as TOPOLOGY."""
+        command = f"forestcoll import {path} {self.option} GBPS -o network.json"
+        return InputError(f"{self.start}; run '{command}', {self.unit}, and use network.json instead")
+
+
+def missing_speed(where: str, missing: str, option: str, example: str = "") -> MissingSpeedError:
     """Return the error that asks for a speed: what the file does not say, and the option that says it.
 
     Args:
@@ -67,4 +92,4 @@ def missing_speed(where: str, missing: str, option: str, example: str = "") -> I
         example: known values, in words.
     """
     hint = f" ({example})" if example else ""
-    return InputError(f"{where}: the file does not say {missing}; give {option} GBPS, in GB/s each way{hint}")
+    return MissingSpeedError(f"{where}: the file does not say {missing}", option, f"in GB/s each way{hint}")

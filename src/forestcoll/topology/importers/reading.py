@@ -6,10 +6,10 @@ Importing with options, and seeing what was understood, is `formats.import_topol
 from collections.abc import Mapping
 from pathlib import Path
 
-from forestcoll.errors import InputError
 from forestcoll.files import MAX_TOPOLOGY_BYTES, STANDARD_STREAM, parse_document, read_bytes
 from forestcoll.topology.files import DEFAULT_NAME, topology_from_document
-from forestcoll.topology.importers.formats import format_of, import_sources
+from forestcoll.topology.importers.formats import format_of, import_sources, unknown_format
+from forestcoll.topology.importers.options import MissingSpeedError
 from forestcoll.topology.importers.source import Source
 from forestcoll.topology.model import Topology
 
@@ -27,13 +27,15 @@ def read_any_topology(path: Path, *, connected: bool = True) -> tuple[Topology, 
         form = None if _is_own(document) else format_of(source.text)
         if form is None:
             name = DEFAULT_NAME if path == STANDARD_STREAM else path.name
-            return topology_from_document(document, where=str(path), name=name, connected=connected), ()
+            return topology_from_document(document, where=source.where, name=name, connected=connected), ()
     else:
         form = format_of(source.text)
     if form is None:
-        expected = "expected a topology file, or a format that 'forestcoll import --help' lists"
-        raise InputError(f"{path}: the format is not known by the content; {expected}")
-    imported = import_sources([source], format_name=form.name, connected=connected)
+        raise unknown_format(source)
+    try:
+        imported = import_sources([source], format_name=form.name, connected=connected)
+    except MissingSpeedError as error:
+        raise error.where_no_option_is(path) from None
     return imported.topology, imported.assumed
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from forestcoll.errors import InputError, shown
 from forestcoll.exact import WrittenFloat
-from forestcoll.files import STANDARD_STREAM
+from forestcoll.files import STANDARD_STREAM, input_name
 from forestcoll.reading_memory import check_json_memory, check_text_memory
 
 MAX_NODES = 2**20
@@ -51,14 +51,14 @@ class Source:
             InputError: it is no text in UTF-8 or, with a byte order mark, UTF-16, or it takes too much memory.
         """
         check = check_json_memory if data[:64].lstrip()[:1] in (b"{", b"[") else check_text_memory
-        check(data, path)
+        check(data, input_name(path))
         encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
         try:
             text = data.decode(encoding)
         except UnicodeDecodeError as error:
-            raise InputError(f"{path}: not UTF-8 text (byte {error.start}); save it as UTF-8") from None
+            raise InputError(f"{input_name(path)}: not UTF-8 text (byte {error.start}); save it as UTF-8") from None
         stem = "network" if path == STANDARD_STREAM else path.name.partition(".")[0] or path.name
-        return cls(str(path), text, stem)
+        return cls(input_name(path), text, stem)
 
     @cached_property
     def lines(self) -> tuple[str, ...]:
@@ -97,7 +97,7 @@ class Source:
             return json.loads(self.text, parse_float=WrittenFloat, parse_constant=WrittenFloat)
         except json.JSONDecodeError as error:
             raise self.error(
-                f"not valid JSON: {error.msg} (column {error.colno}); fix it there", error.lineno
+                f"not valid JSON: {error.msg.removesuffix(' at')} (column {error.colno}); fix it there", error.lineno
             ) from None
         except RecursionError:
             raise self.error("JSON nested too deeply; a description of a network is flatter") from None

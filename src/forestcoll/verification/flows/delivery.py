@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 
 from forestcoll.collective import Collective
+from forestcoll.counting import plural
 from forestcoll.verification.flows import wording
 from forestcoll.verification.flows.case import Case
 from forestcoll.verification.network import BoolArray
@@ -32,7 +33,7 @@ def demand_wrong(case: Case) -> str | None:
     if matrix is None:
         return None
     if len(matrix) != count or any(len(row) != count for row in matrix):
-        return f"demand: is not a matrix of {count} rows and {count} columns"
+        return f"demand: is not a matrix of {plural(count, 'row')} and {plural(count, 'column')}"
     for row, source in enumerate(case.compute):
         for column, target in enumerate(case.compute):
             entry = matrix[row][column]

@@ -26,6 +26,7 @@ from functools import cached_property
 import numpy as np
 
 from forestcoll.collective import Collective, PhaseOp
+from forestcoll.counting import times
 from forestcoll.exact import exact_sum
 from forestcoll.proof import TreeDualProof, WeightedCut
 from forestcoll.schedule.rows import IntArray
@@ -125,7 +126,7 @@ class _Dual:
         if (moved < 0).any() or not usable[moved[usable]].all() or (class_of != class_of[moved]).any():
             raise UnprovenError(f"{what} maps a link to no link of the same bandwidth")
         if order < 2 or (power(image, order) != np.arange(network.size)).any():
-            raise UnprovenError(f"{what}, applied {order} times as its order says, does not map each node to itself")
+            raise UnprovenError(f"{what}, applied {times(order)} as its order says, does not map each node to itself")
 
     def _moved_links(self, image: IntArray) -> IntArray:
         """Return the image of each usable link, -1 if there is no such link; other links stay where they are."""

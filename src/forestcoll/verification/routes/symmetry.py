@@ -15,6 +15,7 @@ from itertools import combinations
 
 import numpy as np
 
+from forestcoll.counting import times
 from forestcoll.schedule.rows import IntArray
 from forestcoll.verification.permutations import power
 from forestcoll.verification.routes import wording
@@ -99,7 +100,7 @@ def return_wrong(case: RouteCase) -> str | None:
         end = power(shift, order)
         if (node := first_true(end != np.arange(len(end)))) is not None:
             moved = f"sends {wording.node(case, node)} to {wording.node(case, int(end[node]))}"
-            return f"shift {place}, applied {order} times as its order says, {moved}; expected the same node"
+            return f"shift {place}, applied {times(order)} as its order says, {moved}; expected the same node"
     return None
 
 

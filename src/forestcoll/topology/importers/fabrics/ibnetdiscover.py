@@ -11,9 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from forestcoll.counting import plural
 from forestcoll.errors import shown
 from forestcoll.topology.builder import TopologyBuilder
-from forestcoll.topology.importers.notes import Notes, counted, listed
+from forestcoll.topology.importers.notes import Notes, listed
 from forestcoll.topology.importers.options import ImportOptions, missing_speed
 from forestcoll.topology.importers.source import Source
 
@@ -112,16 +113,16 @@ def _used(fabric: _Fabric, notes: Notes) -> dict[str, None]:
     linked = {end[0] for ends in fabric.links for end in ends}
     alone = [node for node, kind in fabric.kinds.items() if kind == "Ca" and node not in linked]
     if aggregation:
-        notes.ignore(f"{counted(len(aggregation), 'aggregation node')} of switches")
+        notes.ignore(f"{plural(len(aggregation), 'aggregation node')} of switches")
     if alone:
-        notes.ignore(f"{counted(len(alone), 'adapter')} without a link: {listed(alone)}")
+        notes.ignore(f"{plural(len(alone), 'adapter')} without a link: {listed(alone)}")
     return {node: None for node in fabric.kinds if node in linked and node not in aggregation}
 
 
 def _check_rates(source: Source, fabric: _Fabric, used: Mapping[str, None], options: ImportOptions) -> None:
     missing = [ends for ends, rate in fabric.links.items() if rate is None and all(end[0] in used for end in ends)]
     if missing and options.link_bandwidth is None:
-        count, line = counted(len(missing), "link"), fabric.lines[missing[0]]
+        count, line = plural(len(missing), "link"), fabric.lines[missing[0]]
         raise missing_speed(f"{source.where}: line {line}", f"the rate of {count}, such as 4xNDR", "--link-bandwidth")
 
 

@@ -17,9 +17,11 @@ from forestcoll.topology.importers.options import ImportOptions
 from forestcoll.topology.importers.source import Source
 
 _NUMBER = r"[0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?(?:\s?[KMGTkP]?i?[Bb](?:it)?(?:/s|ps))?"
+_NO_NUMBER = r"-[0-9.]\S*|[+-]?(?:nan|inf|infinity)"
+"""Values that a program writes in place of a bandwidth. Such a line is an edge, whose bandwidth is then refused."""
 _NAME = r"[^\s,{}<>=\[\]\"':;()|]+"
 _BLANK = r"[\s,;]+"
-_EDGE = re.compile(rf"({_NAME}){_BLANK}({_NAME})(?:{_BLANK}(?:({_NUMBER})|(\{{.*\}})))?")
+_EDGE = re.compile(rf"({_NAME}){_BLANK}({_NAME})(?:{_BLANK}(?:({_NUMBER}|(?i:{_NO_NUMBER}))|(\{{.*\}})))?")
 _NAMES = re.compile(rf"{_NAME}(?:[ \t]+{_NAME})*")
 _MAX_LINE = 2**12
 """The most characters of a line of a list of edges."""

@@ -8,10 +8,11 @@ switches. What is read, in this order: `bandwidth`, `capacity`, `LinkSpeedRaw` (
 from collections import Counter
 from dataclasses import dataclass, field
 
+from forestcoll.counting import plural
 from forestcoll.errors import InputError, shown
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.files import FORMAT, add_document
-from forestcoll.topology.importers.notes import Notes, counted
+from forestcoll.topology.importers.notes import Notes
 from forestcoll.topology.importers.options import ImportOptions, missing_speed
 from forestcoll.topology.importers.source import Source
 from forestcoll.topology.model import NodeId
@@ -71,7 +72,7 @@ def graph_network(source: Source, graph: PlainGraph, options: ImportOptions, not
     add = builder.add_duplex if _is_duplex(graph, notes) else builder.add_link
     loops = sum(edge.source == edge.target for edge in graph.edges)
     if loops:
-        notes.ignore(f"{counted(loops, 'edge')} from a node to itself")
+        notes.ignore(f"{plural(loops, 'edge')} from a node to itself")
     for edge in graph.edges:
         if edge.source != edge.target:
             bandwidth = _bandwidth(edge, key, options)
@@ -112,7 +113,7 @@ def _add_nodes(source: Source, builder: TopologyBuilder, graph: PlainGraph, note
             raise _with_line(source, error, node.line) from None
     if switches:
         words = sorted(set(switches.values()))
-        notes.assume(f"{counted(len(switches), 'node')} with {', '.join(words)} are switches, all others compute nodes")
+        notes.assume(f"{plural(len(switches), 'node')} with {', '.join(words)} are switches, all others compute nodes")
     else:
         notes.assume("every node is a compute node, since no node is marked as a switch (kind)")
 
@@ -133,10 +134,10 @@ def _bandwidth_key(source: Source, graph: PlainGraph, options: ImportOptions, no
     missing = len(graph.edges) - counts[key]
     if missing and options.link_bandwidth is None:
         edge = next(edge for edge in graph.edges if not key or not _stated(edge.attributes.get(key)))
-        what = f"the bandwidth of {counted(missing, 'edge')}, such as {shown(edge.source)} -> {shown(edge.target)}"
+        what = f"the bandwidth of {plural(missing, 'edge')}, such as {shown(edge.source)} -> {shown(edge.target)}"
         raise missing_speed(source.where, what, "--link-bandwidth")
     if missing:
-        notes.assume(f"{counted(missing, 'edge')} without a bandwidth: {options.link_bandwidth} GB/s, as given")
+        notes.assume(f"{plural(missing, 'edge')} without a bandwidth: {options.link_bandwidth} GB/s, as given")
     if key and key != "bandwidth":
         unit = (
             ", in bits a second" if key == "LinkSpeedRaw" else " with its unit" if key == "LinkSpeed" else ", in GB/s"

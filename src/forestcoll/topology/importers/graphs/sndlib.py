@@ -39,7 +39,7 @@ def read(sources: Sequence[Source], options: ImportOptions, notes: Notes) -> Top
     source = sources[0]
     graph = _xml(source) if source.text.lstrip().startswith("<") else _text(source)
     if not graph.edges:
-        raise source.error("has no links: it is a file of demands; import the network itself")
+        raise source.error("has no links; expected a network of SNDlib, with its links, not a file of demands only")
     if graph.attributes["bandwidth_unit"] == _UNIT:
         notes.assume("the file states no unit of capacities; they are kept as they are")
     notes.assume("the capacity of a link is what is preinstalled and, if there are modules, the greatest of these")

@@ -94,7 +94,8 @@ def _speed(source: Source, options: ImportOptions, notes: Notes) -> Fraction:
         what = "what one xGMI link carries; its table of bandwidths is that of the driver"
         raise missing_speed(source.where, what, "--xgmi", "64 on MI300X, 50 on MI250, 46 on MI100 and MI50")
     notes.assume(
-        f"one xGMI link carries {found[1]} GB/s each way, as the file names {found[0]}; --xgmi gives another speed"
+        f"one xGMI link carries {found[1]} GB/s each way, as the file names {found[0]}; "
+        "forestcoll import --xgmi gives another speed"
     )
     return Fraction(found[1])
 

@@ -21,8 +21,10 @@ def pcie_speeds(where: str, why: str, options: ImportOptions, notes: Notes) -> t
         raise missing_speed(where, f"what PCIe carries, and {why}", "--pcie", "32 for PCIe 4.0 x16")
     if options.link_bandwidth is not None:
         return options.pcie, options.link_bandwidth
-    said = f"a link between two CPUs carries {options.pcie} GB/s, as PCIe does; --link-bandwidth gives another speed"
-    notes.assume(said)
+    notes.assume(
+        f"a link between two CPUs carries {options.pcie} GB/s, as PCIe does; "
+        "forestcoll import --link-bandwidth gives another speed"
+    )
     return options.pcie, options.pcie
 
 

@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from forestcoll.counting import plural
 from forestcoll.errors import shown
 from forestcoll.topology.builder import TopologyBuilder
-from forestcoll.topology.importers.notes import Notes, counted
+from forestcoll.topology.importers.notes import Notes
 from forestcoll.topology.importers.source import Source
 
 FABRIC = "fabric"
@@ -112,7 +113,7 @@ def hosts_network(hosts: Sequence[HostFile], notes: Notes) -> TopologyBuilder:
         _check_fabric(hosts)
     elif nics:
         why = "links inside the host join all GPUs; import one file for each host to join hosts by NICs"
-        notes.ignore(f"{counted(len(nics), 'NIC')}: {why}")
+        notes.ignore(f"{plural(len(nics), 'NIC')}: {why}")
     for host in hosts:
         _add_host(builder, host, with_fabric=with_fabric)
     if with_fabric and nics:
@@ -125,7 +126,7 @@ def hosts_network(hosts: Sequence[HostFile], notes: Notes) -> TopologyBuilder:
 
 def _name(hosts: Sequence[HostFile]) -> str:
     first = hosts[0].source.stem
-    return first if len(hosts) == 1 else f"{first} and {counted(len(hosts) - 1, 'more host')}"
+    return first if len(hosts) == 1 else f"{first} and {plural(len(hosts) - 1, 'more host')}"
 
 
 def _check_fabric(hosts: Sequence[HostFile]) -> None:

@@ -9,10 +9,11 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
 
+from forestcoll.counting import plural
 from forestcoll.errors import shown
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.hosts.host import Device, HostFile, duplex, groups, hosts_network
-from forestcoll.topology.importers.notes import Notes, counted
+from forestcoll.topology.importers.notes import Notes
 from forestcoll.topology.importers.options import ImportOptions, missing_speed
 from forestcoll.topology.importers.source import Source
 from forestcoll.topology.importers.xml_elements import Element, read_elements
@@ -56,7 +57,7 @@ def _host(source: Source, options: ImportOptions, notes: Notes) -> HostFile:
     merged = sum(name == NVSWITCH for name in names)
     if merged > 1:
         notes.assume(
-            f"the {counted(merged, 'NVSwitch', 'NVSwitches')} are one, as the file lacks the links between them"
+            f"the {plural(merged, 'NVSwitch', 'NVSwitches')} are one, as the file lacks the links between them"
         )
     links = [(one, other, value) for (one, other), value in sorted(total.items())]
     cpus = sorted({name for name in names if name.startswith("CPU")})

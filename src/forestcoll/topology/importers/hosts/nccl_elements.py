@@ -117,6 +117,8 @@ def read_systems(source: Source) -> list[System]:
     if not found and "<graphs" in text:
         what = "is a dump of NCCL's graphs, which are its plan and no network"
         raise source.error(f"{what}; run the job with NCCL_TOPO_DUMP_FILE=topo.xml and import that file")
+    if "<system" not in text:
+        raise source.error("has no <system>; expected topology XML of NCCL, which NCCL_TOPO_DUMP_FILE=topo.xml writes")
     if not found:
         raise source.error("has <system> but no </system>; the file is cut off, so write it again")
     systems = []

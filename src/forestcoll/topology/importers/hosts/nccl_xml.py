@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from forestcoll.counting import plural
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.hosts.host import Device, HostFile, Nic, duplex, hosts_network
 from forestcoll.topology.importers.hosts.link_speeds import nvlink_speed, xgmi_speed
 from forestcoll.topology.importers.hosts.nccl_elements import GpuElement, GpuLinks, Slot, System, read_systems
 from forestcoll.topology.importers.hosts.pcie_tree import Links, PcieTree
-from forestcoll.topology.importers.notes import Notes, counted
+from forestcoll.topology.importers.notes import Notes
 from forestcoll.topology.importers.options import ImportOptions, missing_speed
 from forestcoll.topology.importers.source import Source
 
@@ -101,7 +102,7 @@ def _check(host: _Host, system: System) -> None:
         kind = "a file for NCCL_TOPO_FILE only places devices" if slots else "it holds no <cpu> either"
         raise host.source.error(f"has {what}, so it is no network ({kind}); {_DUMP}", system.line)
     if system.nets_without_dev:
-        count = counted(system.nets_without_dev, "<net>")
+        count = plural(system.nets_without_dev, "<net>")
         host.notes.ignore(f"{host.source.where}: {count} without dev, which NCCL does not use either")
 
 

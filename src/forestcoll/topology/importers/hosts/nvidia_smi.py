@@ -8,12 +8,13 @@ switches and CPUs are found from the words `PIX`, `PXB`, `PHB`, `NODE` and `SYS`
 from collections.abc import Sequence
 from fractions import Fraction
 
+from forestcoll.counting import plural
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.hosts.cpus import cpu_tree, pcie_speeds
 from forestcoll.topology.importers.hosts.device_table import DeviceTable, has_table, read_table
 from forestcoll.topology.importers.hosts.host import Device, HostFile, Nic, duplex, groups, hosts_network, shared_out
 from forestcoll.topology.importers.hosts.nvlink_status import stated_speed
-from forestcoll.topology.importers.notes import Notes, counted, listed
+from forestcoll.topology.importers.notes import Notes, listed
 from forestcoll.topology.importers.options import ImportOptions, missing_speed
 from forestcoll.topology.importers.source import Source
 
@@ -55,7 +56,7 @@ def _host(source: Source, options: ImportOptions, notes: Notes, *, alone: bool) 
     table = read_table(source)
     if table.tables > 1:
         notes.ignore(
-            f"{source.where}: {counted(table.tables - 1, 'further matrix', 'further matrices')}; put each into a file"
+            f"{source.where}: {plural(table.tables - 1, 'further matrix', 'further matrices')}; put each into a file"
         )
     switches, links = _nvlinks(source, table, options, notes)
     if len(groups(table.gpus, links)) > 1:
@@ -64,7 +65,7 @@ def _host(source: Source, options: ImportOptions, notes: Notes, *, alone: bool) 
     gpus = tuple(Device(gpu, {"gpu": gpu.removeprefix("GPU")}) for gpu in table.gpus)
     nics = () if alone else _nics(source, table, options, notes)
     if alone and table.nics:
-        notes.ignore(f"{counted(len(table.nics), 'NIC')}: import one file for each host to join hosts by NICs")
+        notes.ignore(f"{plural(len(table.nics), 'NIC')}: import one file for each host to join hosts by NICs")
     return HostFile(source, source.stem, gpus, tuple(switches), tuple(links), nics)
 
 
@@ -109,7 +110,9 @@ def _nvlink(source: Source, rows: list[list[int]], options: ImportOptions, notes
         if list(counts) in rows:
             what = f"what one NVLink carries, and {' '.join(f'NV{count}' for count in counts)} is {machines}"
             raise missing_speed(source.where, what, "--nvlink", speeds)
-    notes.assume("one NVLink carries 25 GB/s each way, as on V100 and A100; --nvlink gives another speed")
+    notes.assume(
+        "one NVLink carries 25 GB/s each way, as on V100 and A100; forestcoll import --nvlink gives another speed"
+    )
     return Fraction(25)
 
 
@@ -146,10 +149,10 @@ def _nics(source: Source, table: DeviceTable, options: ImportOptions, notes: Not
         raise missing_speed(source.where, "what a NIC carries", "--nic", "50 for 400 Gb/s")
     far = [table.names.get(nic, nic) for nic in table.nics if nic not in near]
     if far:
-        notes.ignore(f"{source.where}: {counted(len(far), 'NIC')} further away from GPUs than others: {listed(far)}")
+        notes.ignore(f"{source.where}: {plural(len(far), 'NIC')} further away from GPUs than others: {listed(far)}")
     reach = options.nic if options.pcie is None else options.pcie
     if options.pcie is None:
-        notes.assume("PCIe is as fast as the NICs; --pcie gives its speed")
+        notes.assume("PCIe is as fast as the NICs; forestcoll import --pcie gives its speed")
     users: dict[str, list[str]] = {}
     by_gpus: dict[tuple[str, ...], list[str]] = {}
     for nic, gpus in near.items():

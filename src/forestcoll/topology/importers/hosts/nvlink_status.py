@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from forestcoll.counting import plural
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.hosts.host import Device, HostFile, duplex, hosts_network
-from forestcoll.topology.importers.notes import Notes, counted, listed
+from forestcoll.topology.importers.notes import Notes, listed
 from forestcoll.topology.importers.options import ImportOptions
 from forestcoll.topology.importers.source import Source
 
@@ -65,7 +66,7 @@ def _host(source: Source, options: ImportOptions, notes: Notes) -> HostFile:
         raise source.error("lists fewer than two GPUs with active NVLinks; run nvidia-smi topo -m for PCIe")
     if len(active) > 2 and min(len(links.active) for links in active.values()) < _LEAST_OF_SWITCHES:
         fewest = min(active.values(), key=lambda links: len(links.active))
-        count = counted(len(fewest.active), "active NVLink")
+        count = plural(len(fewest.active), "active NVLink")
         what = f"a GPU with {count} may be linked to single GPUs, and the list does not say to which"
         raise source.error(f"{what}; run nvidia-smi topo -m and import that", fewest.line)
     missing = [name for name in gpus if name not in active]
@@ -85,7 +86,7 @@ def _note_inactive(source: Source, active: dict[str, _Links], notes: Notes) -> N
     broken = [name for name, its in active.items() if its.inactive]
     if broken:
         count = sum(its.inactive for its in active.values())
-        notes.ignore(f"{source.where}: {counted(count, 'inactive NVLink')} of {listed(broken)}")
+        notes.ignore(f"{source.where}: {plural(count, 'inactive NVLink')} of {listed(broken)}")
 
 
 def _gpus(source: Source) -> dict[str, _Links]:

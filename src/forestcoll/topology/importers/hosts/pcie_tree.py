@@ -12,10 +12,11 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, pairwise
 
+from forestcoll.counting import plural
 from forestcoll.topology.importers.hosts.host import Device, Nic, duplex, shared_out
 from forestcoll.topology.importers.hosts.link_speeds import cpu_link_speed, pcie_rate, pcie_speed
 from forestcoll.topology.importers.hosts.nccl_elements import Slot
-from forestcoll.topology.importers.notes import Notes, counted, listed
+from forestcoll.topology.importers.notes import Notes, listed
 from forestcoll.topology.importers.options import ImportOptions
 
 _LEAST_MBPS = 10_000
@@ -75,7 +76,7 @@ class PcieTree:
     def _say_unused(self, unused: Sequence[Slot], why: str) -> None:
         names = [net.name for card in unused for net in card.nets]
         if names:
-            count = counted(len(names), "network port")
+            count = plural(len(names), "network port")
             self.notes.ignore(f"{self.where}: {count} that {why}: {listed(names)}")
 
     def nics_at_gpus(self) -> list[Nic]:

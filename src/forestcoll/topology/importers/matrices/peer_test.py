@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from forestcoll.counting import plural
 from forestcoll.errors import shown
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.matrices.square import Square, square_network
@@ -94,7 +95,9 @@ def _chosen(source: Source, blocks: list[_Block], notes: Notes) -> _Block:
 def _square(source: Source, block: _Block) -> Square:
     count = len(block.rows)
     if count > _MOST_GPUS or sorted(block.rows) != list(range(count)) or block.columns != count:
-        raise source.error(f"the matrix has {block.columns} columns and {count} rows; paste it whole", block.line)
+        raise source.error(
+            f"the matrix has {plural(block.columns, 'column')} and {plural(count, 'row')}; paste it whole", block.line
+        )
     half = "Bidirectional" in block.title or "bidirectional" in block.title
     rows = []
     for number in range(count):

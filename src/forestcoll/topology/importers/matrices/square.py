@@ -48,7 +48,7 @@ def square_network(source: Source, square: Square, options: ImportOptions, notes
         return builder
     notes.assume(
         "the values are ports of one switch: the greatest of a row goes out, the greatest of a column comes in; "
-        "--matrix complete reads a link for each pair"
+        "forestcoll import --matrix complete reads a link for each pair"
     )
     _add_ports(source, builder, square)
     return builder

@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from fractions import Fraction
 
+from forestcoll.counting import plural
 from forestcoll.errors import shown
 from forestcoll.exact import to_fraction
 from forestcoll.topology.builder import TopologyBuilder
@@ -30,14 +31,17 @@ def _rows(text: str) -> Rows:
     lines = [(number, line.partition("#")[0].rstrip()) for number, line in enumerate(text.splitlines(), start=1)]
     lines = [(number, line) for number, line in lines if line.strip()]
     mark = next((each for each in (",", ";", "\t") if lines and all(each in line for _, line in lines)), None)
-    return [(number, [cell.strip().strip("\"'") for cell in _cells(line, mark)]) for number, line in lines]
+    rows = [(number, [cell.strip().strip("\"'") for cell in line.split(mark)]) for number, line in lines]
+    return rows if mark is None else _without_last_marks(rows)
 
 
-def _cells(line: str, mark: str | None) -> list[str]:
-    if mark is None:
-        return line.split()
-    cells = line.split(mark)
-    return cells[:-1] if cells[-1].strip() == "" and len(cells) > 2 else cells
+def _without_last_marks(rows: Rows) -> Rows:
+    """Return the rows without the empty cell that a mark at the end of a line makes."""
+    least = min((len(cells) for _, cells in rows), default=0)
+    all_end_so = all(len(cells) > 2 and cells[-1] == "" for _, cells in rows)
+    return [
+        (line, cells[:-1] if all_end_so or (len(cells) > least and cells[-1] == "") else cells) for line, cells in rows
+    ]
 
 
 def _is_value(cell: str) -> bool:
@@ -51,6 +55,8 @@ def _parts(rows: Rows) -> tuple[list[str] | None, Rows]:
     if len(widths) != 1:
         return None, rows
     width, head = widths.pop(), rows[0][1]
+    if _is_one_row_with_names(rows):
+        return head, rows[1:]
     if width == len(head) == count and not (count > 2 and _has_titles(rows)):
         return None, rows
     if width == len(head) == count + 1:
@@ -68,16 +74,30 @@ def _has_titles(rows: Rows) -> bool:
     return rows[0][1][0] == "" and across == down == [str(place) for place in range(len(across))]
 
 
+def _is_one_row_with_names(rows: Rows) -> bool:
+    """Return whether only the first row of a matrix is there, below the names."""
+    (_, head), (_, cells) = rows[0], rows[-1]
+    return (
+        len(rows) == 2 and len(head) == len(cells) > 1 and all(map(_is_value, cells)) and not any(map(_is_value, head))
+    )
+
+
 def looks_like(text: str) -> bool:
-    """Return whether the text is a square of numbers, with or without names."""
+    """Return whether the text is a square of which most cells are numbers, with or without names.
+
+    Cells that are no bandwidths are refused when the matrix is read, with their line.
+    """
     if "\n" not in text.strip() or len(text) > 2**26:
         return False
     rows = _rows(text)
     if not 2 <= len(rows) <= _MOST_ROWS + 1:
         return False
     _, body = _parts(rows)
-    square = all(len(cells) == len(body) and all(map(_is_value, cells)) for _, cells in body)
-    return square and len(body) > 1 and not _is_list_of_edges(body)
+    if _is_one_row_with_names(rows):
+        return "," in text or ";" in text
+    square = all(len(cells) == len(body) for _, cells in body)
+    values = sum(_is_value(cell) for _, cells in body for cell in cells)
+    return square and 2 * values > len(body) ** 2 > 1 and not _is_list_of_edges(body)
 
 
 def _is_list_of_edges(body: Rows) -> bool:
@@ -102,9 +122,21 @@ def read(sources: Sequence[Source], options: ImportOptions, notes: Notes) -> Top
     values = []
     for line, cells in body:
         if len(cells) != len(body):
-            raise source.error(f"has {len(cells)} values, but the matrix {len(body)} rows; write a square", line)
+            raise source.error(
+                f"has {plural(len(cells), 'value')}, but the matrix has {plural(len(body), 'row')}; write a square",
+                line,
+            )
         values.append(tuple(_value(source, cell, line) for cell in cells))
     found = names or [str(number) for number in range(len(body))]
+    holes = [
+        (line, one, other)
+        for (line, _), one, row in zip(body, found, values, strict=True)
+        for other, value in zip(found, row, strict=True)
+        if value is None and one != other
+    ]
+    if holes:
+        line, one, other = holes[0]
+        notes.ignore(f"{plural(len(holes), 'pair')} without a value, such as {one} to {other} (line {line})")
     return square_network(source, Square(tuple(found), tuple(values)), options, notes)
 
 

@@ -14,6 +14,7 @@ from typing import cast
 
 from forestcoll.errors import InputError, shown
 from forestcoll.exact import to_fraction
+from forestcoll.file_kinds import MEASUREMENTS, check_kind
 from forestcoll.topology.importers.source import Source, whole_number
 
 FORMAT = "forestcoll.measurements/1"
@@ -166,6 +167,8 @@ def measurements_of(source: Source) -> Measurements:
         InputError: it is no such file, or a value is wrong.
     """
     document = source.json()
+    if isinstance(document, dict):
+        check_kind(document, MEASUREMENTS, source.where)
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise source.error(f'"format" is not "{FORMAT}"; is this a file of forestcoll probe?')
     hosts = tuple(_host(source, each, place) for place, each in enumerate(_list(source, document, "hosts")))

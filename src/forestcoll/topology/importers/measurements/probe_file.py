@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 
+from forestcoll.counting import plural
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.measurements.document import FORMAT, Measurement, Measurements, measurements_of
 from forestcoll.topology.importers.measurements.fitting import Fit
 from forestcoll.topology.importers.measurements.network import Bandwidths, fill
 from forestcoll.topology.importers.measurements.templates import Shape, best_shape
-from forestcoll.topology.importers.notes import Notes, counted
+from forestcoll.topology.importers.notes import Notes
 from forestcoll.topology.importers.options import ImportOptions
 from forestcoll.topology.importers.source import Source
 
@@ -61,13 +62,13 @@ def _say_outside(shape: Shape, notes: Notes) -> None:
         )
     elif shape.nics:
         groups = len(set(shape.nics.values()))
-        notes.assume(f"{len(shape.nics)} ranks share {counted(groups, 'NIC')}: two of them together are as fast as one")
+        notes.assume(f"{len(shape.nics)} ranks share {plural(groups, 'NIC')}: two of them together are as fast as one")
     elif not shape.has_host_link:
         notes.assume("each rank has a NIC of its own: together, the ranks of a host are as fast as their sum")
     if shape.has_host_link and not shape.is_behind:
         notes.assume("all ranks of a host share one link to the outside: together, they are slower than their sum")
     if shape.leaves:
-        leaves = counted(len(set(shape.leaves)), "leaf switch", "leaf switches")
+        leaves = plural(len(set(shape.leaves)), "leaf switch", "leaf switches")
         notes.assume(f"{len(shape.leaves)} hosts are below {leaves}, neighbours together, with an uplink each")
     else:
         notes.assume("one switch joins the hosts, and is never the bottleneck")

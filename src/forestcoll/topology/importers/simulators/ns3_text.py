@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from forestcoll.counting import plural
 from forestcoll.errors import InputError, shown
 from forestcoll.topology.builder import TopologyBuilder
-from forestcoll.topology.importers.notes import Notes, counted
+from forestcoll.topology.importers.notes import Notes
 from forestcoll.topology.importers.options import ImportOptions
 from forestcoll.topology.importers.source import MAX_LINKS, Source, whole_number
 
@@ -99,7 +100,7 @@ def _add_nodes(
 ) -> None:
     expected = header.switches + header.nvswitches
     if len(ids) != expected:
-        count = counted(expected, "switch", "switches")
+        count = plural(expected, "switch", "switches")
         raise source.error(f"the first line says {count}, and the file lists {len(ids)}; fix one", header.line)
     if len(set(ids)) != len(ids) or any(each >= header.nodes for each in ids):
         raise source.error(f"switches must be different ids below {header.nodes}", header.line)
@@ -127,12 +128,12 @@ def _boxes_of(nvswitches: set[int], boxes: Mapping[int, int], links: Sequence[_L
 def _links(source: Source, header: _Header, lines: Sequence[tuple[int, str]], notes: Notes) -> list[_Line]:
     if len(lines) < header.links:
         raise source.error(
-            f"the first line says {counted(header.links, 'link')}, and the file has {len(lines)}; is it cut off?",
+            f"the first line says {plural(header.links, 'link')}, and the file has {len(lines)}; is it cut off?",
             header.line,
         )
     if len(lines) > header.links:
-        extra = counted(len(lines) - header.links, "line")
-        notes.ignore(f"{extra} after the {counted(header.links, 'link')} that the first line says")
+        extra = plural(len(lines) - header.links, "line")
+        notes.ignore(f"{extra} after the {plural(header.links, 'link')} that the first line says")
     links = []
     for number, line in lines[: header.links]:
         found = _LINK.fullmatch(line) if len(line) < _MAX_LINE else None

@@ -8,6 +8,7 @@ import json
 from collections.abc import Sequence
 from fractions import Fraction
 
+from forestcoll.counting import plural
 from forestcoll.errors import shown
 from forestcoll.exact import to_fraction
 from forestcoll.topology.builder import TopologyBuilder
@@ -67,7 +68,7 @@ def _matrix(source: Source, document: dict[str, object], key: str, count: int) -
     rows = document.get(key)
     found = [row for row in rows if isinstance(row, list) and len(row) == count] if isinstance(rows, list) else []
     if not isinstance(rows, list) or len(found) != count or len(rows) != count:
-        raise source.error(f"{key} is no matrix of {count} rows with {count} values each")
+        raise source.error(f"{key} is no matrix of {plural(count, 'row')} with {plural(count, 'value')} each")
     return [[_number(source, value, key) for value in row] for row in found]
 
 

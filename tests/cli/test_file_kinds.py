@@ -1,0 +1,85 @@
+"""A file of another kind is named, with what reads it, by every command that reads files."""
+
+from pathlib import Path
+
+import pytest
+from cli_run import run_command
+
+from forestcoll import file_kinds
+from forestcoll.groups import pieces
+from forestcoll.runtime import tuning
+from forestcoll.schedule import files as schedules
+from forestcoll.simulation import costs
+from forestcoll.topology import files as topologies
+from forestcoll.topology.importers.measurements import document as measurements
+from forestcoll.training import profile
+from forestcoll.what_if import failover, sweep
+
+SCHEDULE = "use it as in 'forestcoll verify FILE' or 'forestcoll export FILE'"
+NETWORK = "give it as TOPOLOGY, as in 'forestcoll optimum FILE'"
+PROGRAM = "use it as in 'forestcoll check-program FILE'"
+PROGRAMS = (
+    "expected MSCCL XML, an execution plan of MSCCL++ in JSON, a GOAL schedule, or a trace of Chakra named "
+    "PREFIX.0.et, as 'forestcoll export' writes them"
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a network, a schedule, programs, an empty file and a text."""
+    folder = tmp_path_factory.mktemp("files")
+    assert run_command("topology", "ring:nodes=3", "-o", folder / "network.json").status == 0
+    assert run_command("generate", "ring:nodes=3", "-o", folder / "schedule.json").status == 0
+    for name, target in (("plan.json", "mscclpp-json"), ("p.xml", "msccl-xml"), ("p.goal", "goal")):
+        assert run_command("export", folder / "schedule.json", "--to", target, "-o", folder / name).status == 0
+    (folder / "empty").write_text("")
+    (folder / "text").write_text("once upon a time there was\n")
+    return folder
+
+
+def test_every_format_of_a_file_has_a_kind() -> None:
+    formats = {
+        *schedules.FORMATS,
+        topologies.FORMAT,
+        tuning.FORMAT,
+        failover.FORMAT,
+        profile.PROFILE_FORMAT,
+        costs.FORMAT,
+        measurements.FORMAT,
+        pieces.FORMAT,
+        sweep.FORMAT,
+    }
+    assert {name for name in formats if file_kinds.kind_of({"format": name}) is None} == set()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["optimum", "schedule.json"], f"is a schedule, not a network; {SCHEDULE}"),
+        (["optimum", "plan.json"], f"is a program for a runtime, not a network; {PROGRAM}"),
+        (["optimum", "p.xml"], f"is a program for a runtime, not a network; {PROGRAM}"),
+        (["import", "schedule.json"], f"is a schedule, not a network; {SCHEDULE}"),
+        (["import", "p.goal"], f"is a program for a runtime, not a network; {PROGRAM}"),
+        (["verify", "network.json"], f"is a network, not a schedule; {NETWORK}"),
+        (["simulate", "network.json"], f"is a network, not a schedule; {NETWORK}"),
+        (["export", "plan.json", "--to", "goal"], f"is a program for a runtime, not a schedule; {PROGRAM}"),
+        (["verify", "p.xml"], f"is a program for a runtime, not JSON; {PROGRAM}"),
+        (["check-program", "schedule.json"], f"is a schedule, not a program for a runtime; {SCHEDULE}"),
+        (["check-program", "network.json"], f"is a network, not a program for a runtime; {NETWORK}"),
+        (["train-time", "network.json", "ring:nodes=3"], f"is a network, not a profile of a model; {NETWORK}"),
+        (["optimum", "empty"], "the file is empty; expected a network"),
+        (["import", "empty"], "the file is empty; expected a network"),
+        (["verify", "empty"], "the file is empty; expected a JSON object, {...}"),
+        (["check-program", "empty"], f"the file is empty; {PROGRAMS}"),
+        (["check-program", "text"], f"is no program; {PROGRAMS}"),
+    ],
+)
+def test_a_file_of_another_kind_is_named(words: list[str], said: str, folder: Path) -> None:
+    path = folder / words[1]
+    assert run_command(words[0], path, *words[2:]).error_line() == f"{path}: {said}"
+
+
+@pytest.mark.parametrize("name", ["empty", "text", "schedule.json"])
+def test_a_checkpoint_is_not_another_file(name: str, folder: Path) -> None:
+    run = run_command("what-if", "ring:nodes=3", "--fail", "links", "--checkpoint", folder / name)
+    assert run.error_line() == f"{folder / name}: is not the file of a sweep; name another file"
