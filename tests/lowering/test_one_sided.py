@@ -141,7 +141,7 @@ def test_a_root_with_too_many_channels_adds_up_and_sends_in_different_blocks() -
         lower(schedule, options, Limits(name="a test", channels_of_block=2))
 
 
-def _ports(program: Program, block: Block) -> set[tuple[int, int]]:
+def _ports(program: Program, block: Block) -> set[tuple[int, int, int]]:
     """Return the pairs of ranks and numbers of the PORT channels that a block uses."""
     used = {channel for each in block.instructions for channel in (*each.waits, *each.signals, *each.flushes)}
     found = (program.channels[each] for each in used)

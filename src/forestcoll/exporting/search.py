@@ -192,6 +192,7 @@ class _Search:
     known: dict[Options, _Candidate | None] = field(default_factory=dict)
     problem: NoSolutionError | None = None
     work: int = 0
+    tries_lanes: bool = True
 
     def __post_init__(self) -> None:
         machine = machine_of(self.schedule.topology)
@@ -224,22 +225,24 @@ class _Search:
         best = self._improved(first)
         if not 0 < best.algbw < SLOW * schedule_algbw(best.lowering):
             return best
-        return max(best, self._other(first) or best, key=lambda each: each.algbw)
+        return max(best, self._other(first, best) or best, key=lambda each: each.algbw)
 
-    def _other(self, first: _Candidate) -> _Candidate | None:
+    def _other(self, first: _Candidate, best: _Candidate) -> _Candidate | None:
         """Return the result of another search.
 
-        Plans are searched in the other order of choices. Programs of messages begin with other levels: with one root,
-        through, so that high trees are filled in less time; with several roots, one level, so that a block that sends
-        to a rank takes turns between the data of its own rank and data that it sends on.
+        Plans are searched in the other order of choices, and programs whose best one has lanes without lanes. Other
+        programs of messages begin with other levels: with one root, through, so that high trees are filled in less
+        time; with several roots, one level, so that a block that sends to a rank takes turns between the data of its
+        own rank and data that it sends on.
         """
         if self._plans is not None:
             self._plans, self.work = replace(self._plans, parts_first=True), MOST_WORK_OF_PLANS // 2
             return self._improved(first)
         if self.target is Target.MSCCLPP_JSON or not self.counts or "levels" in self.given:
             return None
-        self.work = 0
-        start = self._evaluate(replace(first.options, levels=0 if self.schedule.collective.has_root else 1))
+        self.work, self.tries_lanes = 0, False
+        levels = 0 if self.schedule.collective.has_root else 1
+        start = first if best.options.lanes else self._evaluate(replace(first.options, levels=levels))
         return None if start is None else self._improved(start)
 
     def _improved(self, start: _Candidate) -> _Candidate:
@@ -366,7 +369,7 @@ class _Search:
         options, one_sided = best.options, self.target is Target.MSCCLPP_JSON
         in_pieces = lowerer_for(self.schedule).in_pieces
         choices: dict[str, Sequence[int]] = {}
-        if self._has_lanes and options.levels is None:
+        if self._has_lanes:
             choices["lanes"] = LANES
         losses = _LOSSES if options.lanes is None else _LOSSES[:2]
         choices["chunks"] = sorted({least_with(self.counts, loss).chunks for loss in losses}) if self.counts else ()
@@ -417,7 +420,7 @@ class _Search:
     @property
     def _has_lanes(self) -> bool:
         one_sided, one_root = self.target is Target.MSCCLPP_JSON, self.schedule.collective.has_root
-        return self._has_high_trees and bool(self.counts) and not one_sided and not one_root
+        return self.tries_lanes and self._has_high_trees and bool(self.counts) and not one_sided and not one_root
 
     @property
     def _most_chunks(self) -> int:
