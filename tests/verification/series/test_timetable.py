@@ -7,7 +7,9 @@ import pytest
 
 from forestcoll.errors import InternalError
 from forestcoll.schedule.series.timetable import PacketSend, Timetable
-from forestcoll.verification.series.timetable import certified_timetable, timetable_fault
+from forestcoll.topology import Link, Node, NodeKind
+from forestcoll.topology.node_ports import BOUNDED, RECEIVE_LIMIT, SEND_LIMIT
+from forestcoll.verification.series.timetable import _shared, certified_timetable, timetable_fault
 from oneport_platforms import platform_of_costs
 
 LINE = platform_of_costs("abc", [("a", "b", 1), ("b", "c", 1), ("a", "c", 2)])
@@ -53,3 +55,29 @@ def test_a_port_receives_one_packet_at_a_time() -> None:
     assert "port is busy until" in (timetable_fault(both) or "")
     with pytest.raises(InternalError, match="port is busy until"):
         certified_timetable(both)
+
+
+def shared(*sends: tuple[int, int, int], limit: str) -> Timetable:
+    """Return sends over links of 2 and 7/4 GB/s, with start, packet and link; a node of both links shares 3 GB/s."""
+    sending = limit == SEND_LIMIT
+    nodes = tuple(Node(name, NodeKind.COMPUTE, attributes={limit: 3} if name == "s" else {}) for name in "sab")
+    links = tuple(
+        Link(*((0, other) if sending else (other, 0)), bandwidth=bandwidth)
+        for other, bandwidth in ((1, Fraction(2)), (2, Fraction(7, 4)))
+    )
+    topology = replace(LINE, nodes=nodes, links=links, port_model=BOUNDED)
+    listed = tuple(PacketSend(Fraction(start), packet, link) for start, packet, link in sends)
+    return Timetable(topology, 0, 2, (Fraction(5),) * 2, listed)
+
+
+@pytest.mark.parametrize(("limit", "slower"), [(SEND_LIMIT, "'s' -> 'b'"), (RECEIVE_LIMIT, "'b' -> 's'")])
+def test_sends_that_overlap_share_the_bandwidth_of_a_node(limit: str, slower: str) -> None:
+    in_turn = ((0, 0, 0), (5, 0, 1), (10, 1, 0), (15, 1, 1))
+    assert list(_shared(shared(*in_turn, limit=limit))) == []
+    assert list(_shared(shared(*reversed(in_turn), limit=limit))) == []
+    late, both = (
+        list(_shared(shared(*sends, limit=limit)))
+        for sends in (((0, 0, 0), (4, 0, 1), (9, 1, 0)), ((0, 0, 0), (0, 0, 1), (5, 1, 0)))
+    )
+    assert late == [f"packet 0 on {slower} at 4: the {limit} in use is 15/4, more than 3"]
+    assert both == [f"packet 0 on {slower} at 0: the {limit} in use is 15/4, more than 3"]

@@ -71,13 +71,13 @@ def _shared(timetable: Timetable) -> Iterator[str]:
     topology = timetable.topology
     for place, name in enumerate((SEND_LIMIT, RECEIVE_LIMIT)):
         limits = shared_bandwidths(topology, name)
-        changes: dict[int, list[tuple[Fraction, int, Fraction, PacketSend]]] = {node: [] for node in limits}
+        changes: dict[int, list[tuple[Fraction, bool, Fraction, PacketSend]]] = {node: [] for node in limits}
         for send in timetable.sends:
             link = topology.links[send.link]
             node = (link.source, link.target)[place]
             if node in limits:
                 end = send.start + timetable.times[send.link]
-                changes[node] += [(send.start, 1, link.bandwidth, send), (end, 0, -link.bandwidth, send)]
+                changes[node] += [(send.start, True, link.bandwidth, send), (end, False, -link.bandwidth, send)]
         for node, listed in changes.items():
             used = Fraction(0)
             for _, _, bandwidth, send in sorted(listed, key=lambda each: each[:2]):
