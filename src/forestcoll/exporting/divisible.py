@@ -17,6 +17,9 @@ from forestcoll.schedule.trees.value import TreeSchedule
 LEAST_BYTES = 2**16
 """The least size of M that a program is made for by default: 64 KiB."""
 
+LOSSES = (Fraction(1, 300), Fraction(1, 60), Fraction(1, 25), Fraction(1, 12))
+"""The losses by rounding for which the least number of chunks is tried."""
+
 
 @dataclass(frozen=True, slots=True)
 class Count:
@@ -64,3 +67,8 @@ def _counts(schedule: TreeSchedule, unit: int, most: int) -> Iterator[Count]:
 def least_with(counts: Sequence[Count], loss: Fraction) -> Count:
     """Return the least number of chunks that loses at most `loss`; if none does, the least with the least loss."""
     return next((each for each in counts if each.loss <= loss), min(counts, key=lambda each: (each.loss, each.chunks)))
+
+
+def numbers_of_chunks(counts: Sequence[Count], losses: Sequence[Fraction]) -> list[int]:
+    """Return the least number of chunks for each of `losses`, in ascending order; none without `counts`."""
+    return sorted({least_with(counts, loss).chunks for loss in losses}) if counts else []

@@ -1,35 +1,29 @@
 """The best program of a schedule for a runtime, by search with the simulator of programs.
 
-The search starts from the least number of chunks that loses little, and steps that move one message each. It changes
-one option at a time, with what has to change with it: lanes (if trees are high), the number of chunks, the bytes of a
-round, blocks, parallel instances, the chunks of a step, pieces. Fewer chunks lose more by rounding; more instances
-move more than a block can and hide overheads, and need more blocks; smaller messages move through tall trees in less
-time, and need more steps. It keeps a change if the program becomes faster by more than `GAIN` in the simulator, and
-begins with the first option again. It ends when the program is within `ENOUGH` of the schedule, or no change helps. If
-it is still slow, it is compared with the result of another search (`_Search._other`). Of the programs that are within
-`GAIN` of the fastest, it returns the one that is fastest at the smaller sizes.
-
-For plans of MSCCL++, `plan_choices` has the numbers that are varied.
+The search starts from the least number of chunks that loses little. It changes one option at a time, with what has to
+change with it: `message_choices` and `plan_choices` have the options and their values. It keeps a change if the program
+becomes faster by more than `GAIN` in the simulator, and begins with the first option again. It ends when the program is
+within `ENOUGH` of the schedule, or no change helps. If it is still slow, it is compared with the result of another
+search (`_Search._other`). Of the programs that are within `GAIN` of the fastest, it returns the one that is fastest at
+the smaller sizes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
 from math import ceil, inf, log2, prod
 from typing import Any
 
-from forestcoll.collective import Collective
 from forestcoll.errors import NoSolutionError
-from forestcoll.exporting.divisible import LEAST_BYTES, Count, counts_for, least_with
+from forestcoll.exporting.divisible import LEAST_BYTES, LOSSES, Count, counts_for, least_with
 from forestcoll.exporting.machines import machine_of
-from forestcoll.exporting.plan_choices import MESSAGE, PlanChoices
+from forestcoll.exporting.message_choices import MOST_INSTANCES, MessageChoices
+from forestcoll.exporting.plan_choices import MESSAGE, OtherPlanChoices, PlanChoices
 from forestcoll.exporting.rounds import MANY_RANKS, RoundModel, most_instructions, round_bytes_of, slices_of
 from forestcoll.lowering import Lowering, Options, Style, lower, lowerer_for
 from forestcoll.program import Program, Protocol
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.schedule import Schedule
-from forestcoll.schedule.trees.shape import TreeShape, tree_shape
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.simulation.costs import Costs, Point
 from forestcoll.simulation.loads import bytes_per_second
@@ -61,18 +55,6 @@ SLOW = 0.95
 GAIN = 1.01
 """A change is kept if the program becomes faster by this factor."""
 
-MOST_INSTANCES = 16
-"""The most instances that are tried."""
-
-LANES = (2,)
-"""The numbers of lanes that are tried: with two, one moves data during the overhead of the other."""
-
-HIGH = 4
-"""Trees are high if they have this height on average: data often waits, so lanes are tried."""
-
-SLOT = round_bytes_of(Target.MSCCL_XML, Options())
-"""The bytes of the greatest message of MSCCL."""
-
 MOST_WORK = 2_000_000
 """The search ends when it has simulated about this many instructions, which takes about ten seconds."""
 
@@ -87,9 +69,6 @@ ENOUGH_OF_PLANS = 0.985
 
 MAKING = 8
 """Making an instruction takes as long as simulating so many."""
-
-_LOSSES = (Fraction(1, 300), Fraction(1, 60), Fraction(1, 25), Fraction(1, 12))
-"""The losses by rounding for which the least number of chunks is tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +171,6 @@ class _Search:
     known: dict[Options, _Candidate | None] = field(default_factory=dict)
     problem: NoSolutionError | None = None
     work: int = 0
-    tries_lanes: bool = True
 
     def __post_init__(self) -> None:
         machine = machine_of(self.schedule.topology)
@@ -200,7 +178,20 @@ class _Search:
         self.costs = self.aim.costs or Costs(block_gbps=machine.block_gbps if machine else None)
         self.limits = limits_of(self.target, self.dialect, len(self.schedule.topology.compute))
         self.counts = self._counts()
-        self._plans = self._plans_of()
+        self.choices = self._choices()
+
+    def _choices(self) -> PlanChoices | OtherPlanChoices | MessageChoices:
+        """Return the options to choose from."""
+        blocks = self._most_blocks()
+        if self.target is not Target.MSCCLPP_JSON:
+            return MessageChoices(
+                self.schedule, self.counts, self.given, self.aim.sizes[-1], blocks, self._most_instructions
+            )
+        packets = self.given.get("protocol") == Protocol.LL
+        if isinstance(self.schedule, TreeSchedule) and not packets:
+            return PlanChoices.of(self.schedule, self.counts, self.aim.least_bytes // ALIGNMENT, self.given)
+        in_rounds = lowerer_for(self.schedule).in_pieces
+        return OtherPlanChoices(self.counts, in_rounds, blocks, frozenset(self.given))
 
     def _counts(self) -> tuple[Count, ...]:
         """Return the numbers of chunks to choose from; none for steps, flows and exact shares."""
@@ -235,12 +226,13 @@ class _Search:
         time; with several roots, one level, so that a block that sends to a rank takes turns between the data of its
         own rank and data that it sends on.
         """
-        if self._plans is not None:
-            self._plans, self.work = replace(self._plans, parts_first=True), MOST_WORK_OF_PLANS // 2
+        choices = self.choices
+        if isinstance(choices, PlanChoices):
+            self.choices, self.work = replace(choices, parts_first=True), MOST_WORK_OF_PLANS // 2
             return self._improved(first)
-        if self.target is Target.MSCCLPP_JSON or not self.counts or "levels" in self.given:
+        if isinstance(choices, OtherPlanChoices) or not self.counts or "levels" in self.given:
             return None
-        self.work, self.tries_lanes = 0, False
+        self.choices, self.work = replace(choices, with_lanes=False), 0
         levels = 0 if self.schedule.collective.has_root else 1
         start = first if best.options.lanes else self._evaluate(replace(first.options, levels=levels))
         return None if start is None else self._improved(start)
@@ -249,7 +241,7 @@ class _Search:
         best, before = start, None
         while best is not before and not self._is_enough(best):
             before = best
-            for name, values in self._choices(best) if self._plans is None else self._plan_choices(best, self._plans):
+            for name, values in self.choices.values(best.options, best.model.most_chunks):
                 best = self._better(best, name, values)
                 if best is not before:
                     break  # the values to try follow from the best options
@@ -268,7 +260,7 @@ class _Search:
 
     def _is_enough(self, best: _Candidate) -> bool:
         enough = ENOUGH if best.options.lanes is None else ENOUGH_IN_LANES
-        if self._plans is not None:
+        if isinstance(self.choices, PlanChoices):
             enough = ENOUGH_OF_PLANS
         return not best.algbw or best.algbw >= enough * schedule_algbw(best.lowering)
 
@@ -287,29 +279,20 @@ class _Search:
 
     def _start(self) -> Options:
         usual = usual_options(self.schedule, self.target, self.dialect)
-        chosen = dict(self.given)
-        if self.counts:
-            chosen["chunks"] = least_with(self.counts, _LOSSES[1]).chunks
-            if self.target is not Target.MSCCLPP_JSON:
-                chosen.setdefault("step_chunks", self._chunks_of_message(chosen["chunks"]))
-        if chosen.get("protocol") == Protocol.LL and self.target is Target.MSCCLPP_JSON:
-            chosen.setdefault("pieces", 1)
-        if self.target is Target.MSCCLPP_JSON:
-            start = {"round_bytes": MESSAGE, "instances": self._instances(), "style": Style.ONE_SIDED}
-            if isinstance(self.schedule, FlowSchedule):
-                start["blocks"] = self._most_blocks()  # so that pairs of ranks do not wait for each other
-            if self._plans is not None and least_instructions(self.schedule) <= self._most_instructions:
-                start |= {"children": 1, "blocks": self._most_blocks(), "instances": self._blocks_of_edge(self._plans)}
-            chosen = start | chosen
-        options = replace(usual, **chosen)
-        return options if self._plans is None else self._plans.with_parts(options, options.instances, MESSAGE)
-
-    def _plans_of(self) -> PlanChoices | None:
-        """Return the choices for one-sided programs of trees without packets; None for others."""
-        packets = self.given.get("protocol") == Protocol.LL
-        if self.target is not Target.MSCCLPP_JSON or not isinstance(self.schedule, TreeSchedule) or packets:
-            return None
-        return PlanChoices.of(self.schedule, self.aim.least_bytes // ALIGNMENT, self.given)
+        chunks = {"chunks": least_with(self.counts, LOSSES[1]).chunks} if self.counts else {}
+        choices = self.choices
+        if isinstance(choices, MessageChoices):
+            steps = {"step_chunks": choices.chunks_of_message(chunks["chunks"])} if chunks else {}
+            return replace(usual, **steps | self.given | chunks)
+        start: dict[str, Any] = {"round_bytes": MESSAGE, "instances": self._instances(), "style": Style.ONE_SIDED}
+        if self.given.get("protocol") == Protocol.LL:
+            start["pieces"] = 1
+        if isinstance(self.schedule, FlowSchedule):
+            start["blocks"] = self._most_blocks()  # so that pairs of ranks do not wait for each other
+        if isinstance(choices, PlanChoices) and least_instructions(self.schedule) <= self._most_instructions:
+            start |= {"children": 1, "blocks": self._most_blocks(), "instances": self._blocks_of_edge(choices)}
+        options = replace(usual, **start | self.given | chunks)
+        return choices.with_parts(options, options.instances, MESSAGE) if isinstance(choices, PlanChoices) else options
 
     def _blocks_of_edge(self, plans: PlanChoices) -> int:
         """Return the least number of blocks that together move as much as the greatest tree sends over an edge."""
@@ -337,73 +320,16 @@ class _Search:
         simulated = self._most_instructions // max(1, least_instructions(self.schedule))
         return int(min(MOST_INSTANCES, 2 ** ceil(log2(max(1.0, blocks))), 1 << max(1, simulated).bit_length() - 1))
 
-    def _chunks_of_message(self, chunks: int, trees: int = 0) -> int:
-        """Return how many chunks a step moves first: as many as fit in a message with the greatest size.
-
-        With more, the last ones only wait for each other. There are more if the program could not be simulated else;
-        on average, each of `trees` has half a step more, because its chunks are not a multiple of those of a step.
-        """
-        fit = SLOT * chunks // self.aim.sizes[-1]
-        hops = 2 * (len(self.schedule.members) - 1) * (2 if self.schedule.collective is Collective.ALLREDUCE else 1)
-        return max(1, fit, ceil(hops * chunks / max(1, self._most_instructions - hops * trees // 2)))
-
     def _retreats(self, start: Options) -> Iterator[Options]:
         """Yield options to try if the first program does not fit: other numbers of chunks, with fewer instances."""
-        instances = [start.instances if self._plans is None else self._plans.parts(start)]
+        plans = self.choices if isinstance(self.choices, PlanChoices) else None
+        instances = [start.instances if plans is None else plans.parts(start)]
         while instances[-1] > 1 and "instances" not in self.given:
             instances.append(instances[-1] // 2)
         for each in instances:
-            parts = replace(start, instances=each)
-            if self._plans is not None:
-                parts = self._plans.with_parts(start, each, MESSAGE)
+            parts = replace(start, instances=each) if plans is None else plans.with_parts(start, each, MESSAGE)
             numbers = [start.chunks, *(count.chunks for count in reversed(self.counts))]
             yield from (replace(parts, chunks=chunks) for chunks in dict.fromkeys(numbers))
-
-    def _plan_choices(self, best: _Candidate, plans: PlanChoices) -> Iterator[tuple[str, Sequence[int]]]:
-        """Yield the numbers of `PlanChoices` to vary, with their values."""
-        chunks = sorted({least_with(self.counts, loss).chunks for loss in _LOSSES}) if self.counts else ()
-        yield from plans.values(best.options, chunks)
-
-    def _choices(self, best: _Candidate) -> Iterator[tuple[str, Sequence[int]]]:
-        """Yield the options to vary, with their values; `halves` are the chunks of steps of parallel instances."""
-        options, one_sided = best.options, self.target is Target.MSCCLPP_JSON
-        in_pieces = lowerer_for(self.schedule).in_pieces
-        choices: dict[str, Sequence[int]] = {}
-        if self._has_lanes:
-            choices["lanes"] = LANES
-        losses = _LOSSES if options.lanes is None else _LOSSES[:2]
-        choices["chunks"] = sorted({least_with(self.counts, loss).chunks for loss in losses}) if self.counts else ()
-        if one_sided and in_pieces:
-            choices["round_bytes"] = (options.round_bytes // 4, options.round_bytes // 2, 4 * options.round_bytes)
-        if options.blocks is None:
-            choices["blocks"] = sorted({min(64, self._most_blocks()), self._most_blocks()})
-        more = [options.instances << power for power in range(1, 5) if options.instances << power <= MOST_INSTANCES]
-        choices["instances"] = [*more, options.instances // 2] if options.instances > 1 else more
-        if self.counts and not one_sided:
-            choices["step_chunks"] = self._step_chunks(best)
-        if not one_sided and in_pieces:
-            choices["pieces"] = self._pieces(options)
-        if self.counts and not one_sided:
-            choices["halves"] = (2, 3) if in_pieces and options.step_chunks == 1 else ()
-        if options.lanes is not None:  # they are parallel blocks already
-            choices = {name: values for name, values in choices.items() if name in {"chunks", "blocks", "step_chunks"}}
-        if self.given.keys() & {"instances", "pieces", "step_chunks"}:
-            choices.pop("halves", None)
-        yield from ((name, values) for name, values in choices.items() if name not in self.given and values)
-
-    def _pieces(self, options: Options) -> Sequence[int]:
-        """Return numbers of pieces with which messages are a half and a quarter of the greatest at the last size."""
-        chunks = (options.chunks or 1) * options.instances
-        greatest = self.aim.sizes[-1] * (options.step_chunks or 1) // (chunks * SLOT)
-        return [2 ** (max(1, greatest) - 1).bit_length() << power for power in (1, 2)]
-
-    def _step_chunks(self, best: _Candidate) -> Sequence[int]:
-        """Return numbers of chunks of a step; larger ones only if there are steps with so many."""
-        known = best.options.step_chunks or 1
-        if best.options.lanes is not None:
-            return [each for each in (known * 3 // 4, known // 2, known * 2) if each]
-        larger = [2 * known, 4 * known] if best.model.most_chunks >= known else []
-        return [each for each in (known // 2, *larger) if each]
 
     @property
     def _most_instructions(self) -> int:
@@ -412,27 +338,10 @@ class _Search:
 
     @property
     def _most_work(self) -> int:
-        if self._plans is not None:
+        if isinstance(self.choices, PlanChoices):
             return MOST_WORK_OF_PLANS
         ranks = min(len(self.schedule.members), MANY_RANKS)
         return MOST_WORK if self.target is Target.MSCCLPP_JSON else max(MOST_WORK, WORK_OF_RANK * ranks)
-
-    @property
-    def _has_lanes(self) -> bool:
-        one_sided, one_root = self.target is Target.MSCCLPP_JSON, self.schedule.collective.has_root
-        return self.tries_lanes and self._has_high_trees and bool(self.counts) and not one_sided and not one_root
-
-    @property
-    def _most_chunks(self) -> int:
-        return self.counts[-1].chunks if self.counts else 0
-
-    @property
-    def _has_high_trees(self) -> bool:
-        return self._shape is not None and self._shape.mean_height >= HIGH
-
-    @cached_property
-    def _shape(self) -> TreeShape | None:
-        return tree_shape(self.schedule) if isinstance(self.schedule, TreeSchedule) else None
 
     def _most_blocks(self) -> int:
         processors = self.machine.processors if self.machine else 104
@@ -441,7 +350,7 @@ class _Search:
     def _better(self, best: _Candidate, name: str, values: Sequence[int]) -> _Candidate:
         """Return the best candidate with one of these values of an option, or `best`."""
         for value in values:
-            changed = self._changed(best.options, name, value)
+            changed = self.choices.changed(best.options, name, value)
             tried = [self._evaluate(each) for each in changed if not self._grows_too_long(best, each)]
             found = max((each for each in tried if each is not None), key=lambda each: each.algbw, default=None)
             if found is not None and found.algbw > GAIN * best.algbw:
@@ -451,54 +360,6 @@ class _Search:
             if found is not None and name == "halves":
                 break  # larger steps are for programs with too many
         return best
-
-    def _changed(self, options: Options, name: str, value: int) -> Iterator[Options]:
-        """Yield options with another value of one of them, and what has to change with it.
-
-        Messages keep their sizes if the number of chunks changes. Instances need more blocks, and steps of two chunks,
-        so that the first messages of an instance can be smaller; in high trees messages have 3/8 of a slot, because
-        they wait in each rank. Instances that share a link take longer for a message, so `halves` also tries smaller
-        messages. Lanes need small messages in one round, because blocks continue the work of others within a round,
-        and little rounding. In one-sided programs, trees have blocks of their own if there are enough, so the best
-        number of instances depends on the number of blocks.
-        """
-        chunks, known = options.chunks, options.step_chunks
-        if name == "halves":
-            halves = replace(options, instances=max(2, options.instances), blocks=self._blocks(), step_chunks=value)
-            half = self._pieces(halves)[0]
-            pieces = {max(value * options.pieces, each) for each in (half // 2, half)}
-            yield from (replace(halves, pieces=each) for each in sorted(pieces))
-            return
-        one_sided = self.target is Target.MSCCLPP_JSON
-        if self._plans is not None:
-            yield from self._plans.changed(options, name, value)
-            return
-        if one_sided and name == "blocks" and "instances" not in self.given:
-            yield from (replace(options, blocks=value, instances=1 << power) for power in range(5))
-            return
-        change: dict[str, Any] = {name: value}
-        if name == "instances" and not one_sided and isinstance(self.schedule, TreeSchedule):
-            change["blocks"] = self._blocks()
-        changed = replace(options, **change)
-        if known is None or chunks is None or self.given.keys() & {"chunks", "step_chunks"}:
-            yield changed
-        elif name == "chunks":
-            yield replace(changed, step_chunks=ceil(known * value / chunks))
-        elif name == "lanes":
-            trees = self._shape.trees if self._shape else 0
-            step = self._chunks_of_message(self._most_chunks, trees)
-            yield replace(changed, chunks=self._most_chunks, step_chunks=step, instances=1, pieces=1)
-        elif name == "instances" and value > known == 1 and self._has_high_trees and chunks * value < self._most_chunks:
-            small = max(1, 3 * SLOT * self._most_chunks // (8 * self.aim.sizes[-1]))
-            yield replace(changed, chunks=self._most_chunks // value, step_chunks=small)
-        else:
-            yield changed
-            if name == "instances" and value > 1 and known == 1 and "pieces" not in self.given:
-                yield replace(changed, pieces=2 * options.pieces, step_chunks=2)
-
-    def _blocks(self) -> int:
-        """Return the most blocks for parallel instances."""
-        return int(self.given.get("blocks", self._most_blocks()))
 
     def _grows_too_long(self, best: _Candidate, changed: Options) -> bool:
         """Return whether more pieces or instances of a program of messages cannot be simulated."""
@@ -524,7 +385,7 @@ class _Search:
         least = phases * (1 if self.schedule.collective.has_root else ranks)
         trees = next((each.trees for each in self.counts if each.chunks == options.chunks), least)
         one_sided = self.target is Target.MSCCLPP_JSON
-        parts = self._plans.parts(options) if self._plans is not None else options.instances
+        parts = self.choices.parts(options) if isinstance(self.choices, PlanChoices) else options.instances
         copies = parts if one_sided else options.scale // (options.step_chunks or 1)
         return 2 * (ranks - 1) * trees * copies > self._most_instructions
 

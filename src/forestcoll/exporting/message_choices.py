@@ -1,0 +1,170 @@
+"""The options to choose from for programs of messages, as MSCCL runs them.
+
+One option is changed at a time, with what has to change with it. Fewer chunks lose more by rounding. More instances
+move more than a block can and hide overheads, and need more blocks. Smaller messages move through tall trees in less
+time, and need more steps.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import ceil
+from typing import Any
+
+from forestcoll.collective import Collective
+from forestcoll.exporting.divisible import LOSSES, Count, numbers_of_chunks
+from forestcoll.exporting.rounds import round_bytes_of
+from forestcoll.lowering import Options, lowerer_for
+from forestcoll.schedule.schedule import Schedule
+from forestcoll.schedule.trees.shape import TreeShape, tree_shape
+from forestcoll.schedule.trees.value import TreeSchedule
+from forestcoll.targets.exporting import Target
+
+MOST_INSTANCES = 16
+"""The most instances that are tried."""
+
+LANES = (2,)
+"""The numbers of lanes that are tried: with two, one moves data during the overhead of the other."""
+
+HIGH = 4
+"""Trees are high if they have this height on average: data often waits, so lanes are tried."""
+
+SLOT = round_bytes_of(Target.MSCCL_XML, Options())
+"""The bytes of the greatest message of MSCCL."""
+
+
+@dataclass(frozen=True)
+class MessageChoices:
+    """The choices for a schedule.
+
+    Attributes:
+        schedule: the schedule.
+        counts: the numbers of chunks to choose from; none for steps, flows and exact shares.
+        given: the options that are not chosen, with their values.
+        size: the size of M for which the program is chosen, in bytes.
+        blocks: the most blocks of a rank.
+        most_instructions: the most instructions of a program.
+        with_lanes: whether lanes may be tried.
+    """
+
+    schedule: Schedule
+    counts: Sequence[Count]
+    given: dict[str, Any]
+    size: int
+    blocks: int
+    most_instructions: int
+    with_lanes: bool = True
+
+    def chunks_of_message(self, chunks: int, trees: int = 0) -> int:
+        """Return how many chunks a step moves first: as many as fit in a message with the greatest size.
+
+        With more, the last ones only wait for each other. There are more if the program could not be simulated else;
+        on average, each of `trees` has half a step more, because its chunks are not a multiple of those of a step.
+        """
+        fit = SLOT * chunks // self.size
+        hops = 2 * (len(self.schedule.members) - 1) * (2 if self.schedule.collective is Collective.ALLREDUCE else 1)
+        return max(1, fit, ceil(hops * chunks / max(1, self.most_instructions - hops * trees // 2)))
+
+    def values(self, options: Options, longest: int) -> Iterator[tuple[str, Sequence[int]]]:
+        """Yield the options to vary, with their values; `halves` are the chunks of steps of parallel instances.
+
+        Args:
+            options: the options of the best program so far.
+            longest: the most chunks that an instruction of this program moves.
+        """
+        in_pieces = lowerer_for(self.schedule).in_pieces
+        choices: dict[str, Sequence[int]] = {}
+        if self._has_lanes:
+            choices["lanes"] = LANES
+        choices["chunks"] = numbers_of_chunks(self.counts, LOSSES if options.lanes is None else LOSSES[:2])
+        if options.blocks is None:
+            choices["blocks"] = sorted({min(64, self.blocks), self.blocks})
+        choices["instances"] = instances_near(options)
+        if self.counts:
+            choices["step_chunks"] = self._step_chunks(options, longest)
+        if in_pieces:
+            choices["pieces"] = self._pieces(options)
+        if self.counts and in_pieces and options.step_chunks == 1:
+            choices["halves"] = (2, 3)
+        if options.lanes is not None:  # they are parallel blocks already
+            choices = {name: values for name, values in choices.items() if name in {"chunks", "blocks", "step_chunks"}}
+        if self.given.keys() & {"instances", "pieces", "step_chunks"}:
+            choices.pop("halves", None)
+        yield from ((name, values) for name, values in choices.items() if name not in self.given and values)
+
+    def changed(self, options: Options, name: str, value: int) -> Iterator[Options]:
+        """Yield options with another value of one of them, and what has to change with it.
+
+        Messages keep their sizes if the number of chunks changes. Instances need more blocks, and steps of two chunks,
+        so that the first messages of an instance can be smaller; in high trees messages have 3/8 of a slot, because
+        they wait in each rank. Instances that share a link take longer for a message, so `halves` also tries smaller
+        messages. Lanes need small messages in one round, because blocks continue the work of others within a round,
+        and little rounding.
+        """
+        chunks, known = options.chunks, options.step_chunks
+        if name == "halves":
+            halves = replace(options, instances=max(2, options.instances), blocks=self._blocks, step_chunks=value)
+            half = self._pieces(halves)[0]
+            pieces = {max(value * options.pieces, each) for each in (half // 2, half)}
+            yield from (replace(halves, pieces=each) for each in sorted(pieces))
+            return
+        change: dict[str, Any] = {name: value}
+        if name == "instances" and isinstance(self.schedule, TreeSchedule):
+            change["blocks"] = self._blocks
+        changed = replace(options, **change)
+        if known is None or chunks is None or self.given.keys() & {"chunks", "step_chunks"}:
+            yield changed
+        elif name == "chunks":
+            yield replace(changed, step_chunks=ceil(known * value / chunks))
+        elif name == "lanes":
+            step = self.chunks_of_message(self._most_chunks, self._shape.trees if self._shape else 0)
+            yield replace(changed, chunks=self._most_chunks, step_chunks=step, instances=1, pieces=1)
+        elif name == "instances" and value > known == 1 and self._has_high_trees and chunks * value < self._most_chunks:
+            small = max(1, 3 * SLOT * self._most_chunks // (8 * self.size))
+            yield replace(changed, chunks=self._most_chunks // value, step_chunks=small)
+        else:
+            yield changed
+            if name == "instances" and value > 1 and known == 1 and "pieces" not in self.given:
+                yield replace(changed, pieces=2 * options.pieces, step_chunks=2)
+
+    def _pieces(self, options: Options) -> Sequence[int]:
+        """Return numbers of pieces with which messages are a half and a quarter of the greatest."""
+        chunks = (options.chunks or 1) * options.instances
+        greatest = self.size * (options.step_chunks or 1) // (chunks * SLOT)
+        return [2 ** (max(1, greatest) - 1).bit_length() << power for power in (1, 2)]
+
+    def _step_chunks(self, options: Options, longest: int) -> Sequence[int]:
+        """Return numbers of chunks of a step; larger ones only if there are steps with so many."""
+        known = options.step_chunks or 1
+        if options.lanes is not None:
+            return [each for each in (known * 3 // 4, known // 2, known * 2) if each]
+        larger = [2 * known, 4 * known] if longest >= known else []
+        return [each for each in (known // 2, *larger) if each]
+
+    @property
+    def _blocks(self) -> int:
+        """The most blocks for parallel instances."""
+        return int(self.given.get("blocks", self.blocks))
+
+    @property
+    def _most_chunks(self) -> int:
+        return self.counts[-1].chunks if self.counts else 0
+
+    @property
+    def _has_lanes(self) -> bool:
+        has_root = self.schedule.collective.has_root
+        return self.with_lanes and self._has_high_trees and bool(self.counts) and not has_root
+
+    @property
+    def _has_high_trees(self) -> bool:
+        return self._shape is not None and self._shape.mean_height >= HIGH
+
+    @cached_property
+    def _shape(self) -> TreeShape | None:
+        return tree_shape(self.schedule) if isinstance(self.schedule, TreeSchedule) else None
+
+
+def instances_near(options: Options) -> Sequence[int]:
+    """Return numbers of instances to try: more, and half as many."""
+    more = [options.instances << power for power in range(1, 5) if options.instances << power <= MOST_INSTANCES]
+    return [*more, options.instances // 2] if options.instances > 1 else more
