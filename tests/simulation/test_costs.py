@@ -120,7 +120,11 @@ def test_a_program_that_reduces_takes_longer() -> None:
 @pytest.mark.parametrize(
     ("document", "message"),
     [
-        ({"format": "forestcoll.steps/1"}, 'costs: is no file of costs; "format" must be "forestcoll.costs/1"'),
+        (
+            {"format": "forestcoll.steps/1"},
+            "costs: is a schedule, not a file of costs; use it as in 'forestcoll verify",
+        ),
+        ({"format": "costs"}, 'costs: is no file of costs; "format" must be "forestcoll.costs/1"'),
         (
             {"format": "forestcoll.costs/1", "efficency": 1},
             "'efficency' is no parameter of the costs; did you mean",

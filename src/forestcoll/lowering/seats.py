@@ -50,6 +50,7 @@ class _Bin:
         steps: the most operations of the jobs.
         peers: the most channels of the jobs, by their kind.
         ends: the other ends of the channels, as far as they are known.
+        open: the number of the other channels, by their kinds.
     """
 
     jobs: list[Job] = field(default_factory=list)
@@ -57,6 +58,7 @@ class _Bin:
     steps: int = 0
     peers: Counter[ChannelKind] = field(default_factory=Counter)
     ends: set[End] = field(default_factory=set)
+    open: Counter[ChannelKind] = field(default_factory=Counter)
 
 
 class Blocks:
@@ -119,6 +121,7 @@ class Blocks:
         for bins in self._bins:
             for each in bins:
                 each.ends = {end for job in each.jobs for end in self._known_ends(job)}
+                each.open = Counter(self._kind(job.rank, other) for job in each.jobs for other in self._untold(job))
         return next((excess for job in jobs if job.ends and (excess := self._end(job, most))), None)
 
     def _record(self, seat: _Seat) -> None:
@@ -130,9 +133,14 @@ class Blocks:
         for other in job.below:
             self._telling[job.place, other] = seat
 
-    def _known_ends(self, job: Job) -> Iterator[End]:
+    def _untold(self, job: Job) -> list[int]:
+        """Return the ranks that `job` signals and whose blocks are not known yet."""
         known = self._summing if job.goes_up else self._hearing
-        yield from (self.target(job, other) for other in job.tells if (job.place, other) in known)
+        return [other for other in job.tells if (job.place, other) not in known]
+
+    def _known_ends(self, job: Job) -> Iterator[End]:
+        untold = set(self._untold(job))
+        yield from (self.target(job, other) for other in job.tells if other not in untold)
         yield from (self.source(job, other) for other in job.hears)
 
     def _packed(self, jobs: Sequence[Job], most: int) -> "list[_Bin] | Excess":
@@ -203,7 +211,7 @@ class Blocks:
 
         def fits(each: _Bin) -> bool:
             kinds = Counter(self._kind(job.rank, other.rank) for other in {*each.ends, end})
-            return self._excess(job.rank, each.steps + steps, kinds) is None
+            return self._excess(job.rank, each.steps + steps, kinds + each.open) is None
 
         def order(place: int) -> tuple[bool, bool, int, int]:
             return end not in bins[place].ends, place != end.block, len(bins[place].ends), place
@@ -218,7 +226,9 @@ class Blocks:
         bins[chosen].steps += steps
         bins[chosen].ends.add(end)
         self._hearing[job.place, job.rank] = _Seat(job, chosen)
-        self._bins[sender][end.block].ends.add(End(job.rank, chosen, end.tag))
+        telling = self._bins[sender][end.block]
+        telling.ends.add(End(job.rank, chosen, end.tag))
+        telling.open[self._kind(sender, job.rank)] -= 1
         return None
 
 

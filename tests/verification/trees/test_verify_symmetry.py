@@ -169,7 +169,7 @@ BROKEN_TORUS: list[tuple[Callable[[Draft], None], str, list[str]]] = [
     (
         _order_too_small,
         "symmetry-return",
-        ["shift 0, applied 2 times", "sends '0,0' to '0,2'", "expected the same node"],
+        ["shift 0, applied twice", "sends '0,0' to '0,2'", "expected the same node"],
     ),
     (_order_a_multiple, "symmetry-free", ["powers (0) and to (2) both send '0,0' to '0,0'"]),
     (_same_shift_twice, "symmetry-free", ["powers (0, 1) and to (1, 0) both send '0,0' to '1,0'"]),
