@@ -1,0 +1,64 @@
+"""The choices for programs of messages: what is varied, and what changes with it."""
+
+from typing import Any
+
+import pytest
+
+from forestcoll import generate
+from forestcoll.exporting.divisible import counts_for
+from forestcoll.exporting.message_choices import SLOT, MessageChoices
+from forestcoll.lowering import Options
+from forestcoll.schedule.trees.value import TreeSchedule
+
+START = Options(chunks=16, step_chunks=1)
+
+
+def choices(spec: str = "dgx-a100:boxes=1", collective: str = "allgather", **given: Any) -> MessageChoices:
+    schedule = generate(spec, collective, root=0 if collective == "broadcast" else None)
+    assert isinstance(schedule, TreeSchedule)
+    return MessageChoices(schedule, counts_for(schedule, 4096), given, 10**9, 104, 40_000)
+
+
+def names(found: MessageChoices, options: Options = START) -> list[str]:
+    return [name for name, _ in found.values(options, 1)]
+
+
+@pytest.mark.parametrize(
+    ("spec", "collective", "has_lanes"),
+    [
+        ("mi250:boxes=1", "allgather", True),
+        ("mi250:boxes=1", "broadcast", False),
+        ("dgx-a100:boxes=1", "allgather", False),
+    ],
+)
+def test_lanes_are_for_high_trees_of_many_roots(spec: str, collective: str, has_lanes: bool) -> None:  # noqa: FBT001
+    assert ("lanes" in names(choices(spec, collective))) == has_lanes
+
+
+def test_lanes_are_parallel_blocks_already() -> None:
+    found = choices("mi250:boxes=1")
+    (options,) = found.changed(START, "lanes", 2)
+    assert (options.lanes, options.instances, options.pieces, options.chunks) == (2, 1, 1, 4096)
+    assert set(names(found, options)) <= {"chunks", "blocks", "step_chunks"}
+
+
+def test_given_options_are_not_varied() -> None:
+    assert set(names(choices())) >= {"chunks", "blocks", "instances", "step_chunks", "pieces", "halves"}
+    assert set(names(choices(instances=2))) & {"instances", "halves"} == set()
+
+
+def test_messages_keep_their_size_if_the_number_of_chunks_changes() -> None:
+    (options,) = choices().changed(START, "chunks", 64)
+    assert (options.chunks, options.step_chunks) == (64, 4)
+
+
+def test_instances_need_blocks_and_messages_that_can_be_halved() -> None:
+    plain, halved = choices().changed(START, "instances", 2)
+    assert (plain.instances, plain.blocks, plain.step_chunks) == (2, 104, 1)
+    assert (halved.instances, halved.pieces, halved.step_chunks) == (2, 2, 2)
+
+
+@pytest.mark.parametrize("chunks", [16, 256, 4096])
+def test_a_step_moves_one_message_first(chunks: int) -> None:
+    step = choices().chunks_of_message(chunks)
+    assert step == max(1, SLOT * chunks // 10**9)
