@@ -1,9 +1,9 @@
 // Max-flow, computed backwards: how much of what the nodes supply can reach a set of sinks?
 //
 // Every node may supply a limited or an unlimited amount. The search for augmenting paths runs from the sinks against
-// the arcs and stops at the first nodes that can still supply; the computation stops when `needed` has arrived. So a
+// the arcs and stops near the first nodes that can still supply; the computation stops when `needed` has arrived. So a
 // question whose answer lies nearby visits few arcs, however large the network is. Phases are those of Dinic: label
-// nodes by their distance from the sinks, then saturate all shortest paths; O(V^2 E) in the worst case.
+// nodes by their distance from the sinks, then saturate all paths on which it rises; O(V^2 E) in the worst case.
 //
 // A node can be absorbed: it supplies without limit, and the arcs out of it count as supplies of the nodes that they
 // lead to. A switch with N absorbed neighbours then supplies enough by itself, and a search stops there. Without this,
@@ -79,7 +79,9 @@ class Inflow {
   struct Step {
     NodeIndex from;  // nearer to the sinks
     ArcIndex arc;
-    bool forward;  // true: more flow over the arc towards `from`; false: take back flow that leaves `from`
+    bool forward;      // true: more flow over the arc towards `from`; false: take back flow that leaves `from`
+    Capacity wanted;   // at `from`
+    Capacity allowed;  // of this, what the arc can carry
   };
 
   static std::size_t index(std::int32_t number) { return static_cast<std::size_t>(number); }
@@ -108,8 +110,9 @@ class Inflow {
     users_.clear();
   }
 
-  // Labels nodes with their distance from the sinks over arcs with capacity left, up to the first distance at which a
-  // node can supply. Returns false if no node can.
+  // Labels nodes with their distance from the sinks over arcs with capacity left, up to a quarter more than the first
+  // distance at which a node can supply. Returns false if no node can. On a network whose nodes are far apart, the
+  // quarter makes the number of phases logarithmic in the distances; without it, each distance would take a phase.
   bool label_from(std::span<const NodeIndex> sinks) {
     next_round();
     queue_.clear();
@@ -119,16 +122,17 @@ class Inflow {
       queue_.push_back(sink);
     }
     bool found = false;
+    NodeIndex deepest = 0;
     for (std::size_t next = 0; next < queue_.size(); ++next) {
       const NodeIndex node = queue_[next];
-      if (found && level_[index(node)] >= deepest_) break;
+      if (found && level_[index(node)] >= deepest) break;
       const auto visit = [&](NodeIndex neighbour) {
         if (labelled(neighbour) || absorbed_[index(neighbour)]) return;
         label(neighbour, level_[index(node)] + 1);
         queue_.push_back(neighbour);
-        if (can_supply(neighbour)) {
+        if (!found && can_supply(neighbour)) {
           found = true;
-          deepest_ = level_[index(neighbour)];
+          deepest = level_[index(neighbour)] + level_[index(neighbour)] / 4;
         }
       };
       for (const ArcIndex arc : network_.in(node)) {
@@ -141,33 +145,35 @@ class Inflow {
     return found;
   }
 
-  Capacity residual(const Step& step) const {
-    return step.forward ? network_.capacity(step.arc) - flow_[index(step.arc)] : flow_[index(step.arc)];
-  }
-
-  // Sends flow along shortest paths until there are none or `limit` has arrived; returns how much arrived.
+  // Sends flow along labelled paths until there are none or `limit` has arrived; returns how much arrived.
   Capacity saturate(std::span<const NodeIndex> sinks, Capacity limit) {
     Capacity arrived = 0;
-    for (const NodeIndex sink : sinks) {
-      NodeIndex node = sink;
-      path_.clear();
-      while (arrived < limit) {
-        if (level_[index(node)] == deepest_ && can_supply(node)) {
-          arrived += augment(node, limit - arrived);
-          node = keep_open_steps(node);
-        } else if (!advance(node)) {
-          if (path_.empty()) break;
-          node = path_.back().from;
-          ++cursor_[index(node)];
-          path_.pop_back();
-        }
-      }
-    }
+    for (const NodeIndex sink : sinks) arrived += draw(sink, limit - arrived);
     return arrived;
   }
 
-  // Moves one level away from the sinks, over the next arc at `node` that has capacity left.
-  bool advance(NodeIndex& node) {
+  // Draws at most `limit` into `sink` from the nodes behind it. A step passes on all that the nodes behind it give
+  // at once, so a long path costs its length only once.
+  Capacity draw(NodeIndex sink, Capacity limit) {
+    NodeIndex node = sink;
+    Capacity wanted = limit;  // at `node`
+    path_.clear();
+    while (true) {
+      wanted -= take(node, wanted);
+      if (wanted > 0 && advance(node, wanted)) continue;
+      if (path_.empty()) return limit - wanted;
+      const Step step = path_.back();
+      path_.pop_back();
+      send(step, step.allowed - wanted);
+      node = step.from;
+      if (wanted > 0) ++cursor_[index(node)];  // nothing is left behind this step
+      wanted = step.wanted - (step.allowed - wanted);
+    }
+  }
+
+  // Moves one level away from the sinks, over the next arc at `node` that has capacity left, and asks for what it can
+  // carry of `wanted`.
+  bool advance(NodeIndex& node, Capacity& wanted) {
     const auto& in = network_.in(node);
     const auto& out = network_.out(node);
     const NodeIndex level = level_[index(node)] + 1;
@@ -176,35 +182,30 @@ class Inflow {
       const ArcIndex arc = forward ? in[cursor] : out[cursor - in.size()];
       const NodeIndex neighbour = forward ? network_.tail(arc) : network_.head(arc);
       if (!labelled(neighbour) || level_[index(neighbour)] != level) continue;
-      const Step step{node, arc, forward};
-      if (residual(step) <= 0) continue;
-      path_.push_back(step);
+      const Capacity residual = forward ? network_.capacity(arc) - flow_[index(arc)] : flow_[index(arc)];
+      if (residual <= 0) continue;
+      const Capacity allowed = std::min(wanted, residual);
+      path_.push_back({node, arc, forward, wanted, allowed});
       node = neighbour;
+      wanted = allowed;
       return true;
     }
     return false;
   }
 
-  Capacity augment(NodeIndex source, Capacity limit) {
-    Capacity amount = limit;
-    if (!unlimited_[index(source)]) amount = std::min(amount, all_supply(source) - used_[index(source)]);
-    for (const Step& step : path_) amount = std::min(amount, residual(step));
-    for (const Step& step : path_) {
-      Capacity& flow = flow_[index(step.arc)];
-      if (flow == 0) touched_.push_back(step.arc);
-      flow += step.forward ? amount : -amount;
-    }
-    if (!unlimited_[index(source)]) use(source, amount);
+  // Uses at most `wanted` of the supply of `node`; returns how much.
+  Capacity take(NodeIndex node, Capacity wanted) {
+    if (unlimited_[index(node)]) return wanted;
+    const Capacity amount = std::min(wanted, all_supply(node) - used_[index(node)]);
+    if (amount > 0) use(node, amount);
     return amount;
   }
 
-  // After an augmentation: cuts the path back to before its first full step, and returns its new end.
-  NodeIndex keep_open_steps(NodeIndex source) {
-    const auto full = std::find_if(path_.begin(), path_.end(), [&](const Step& s) { return residual(s) == 0; });
-    if (full == path_.end()) return source;
-    const NodeIndex node = full->from;
-    path_.erase(full, path_.end());
-    return node;
+  void send(const Step& step, Capacity amount) {
+    if (amount == 0) return;
+    Capacity& flow = flow_[index(step.arc)];
+    if (flow == 0) touched_.push_back(step.arc);
+    flow += step.forward ? amount : -amount;
   }
 
   const Network<Capacity>& network_;
@@ -216,7 +217,6 @@ class Inflow {
   std::vector<std::uint64_t> stamp_;
   std::uint64_t round_ = 0;
   std::vector<NodeIndex> level_;
-  NodeIndex deepest_ = 0;
   std::vector<std::size_t> cursor_;
   std::vector<NodeIndex> queue_;
   std::vector<Step> path_;

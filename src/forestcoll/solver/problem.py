@@ -19,7 +19,6 @@ from fractions import Fraction
 
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError, InternalError, NoSolutionError
-from forestcoll.forest_optimum.duration import announce
 from forestcoll.forest_optimum.forest_search import ForestSearch
 from forestcoll.forest_optimum.interface import Candidate, Search
 from forestcoll.forest_optimum.value import Optimum, unused_links
@@ -93,7 +92,6 @@ class Problem:
             raise InputError(f"{named} moves along flows, not along trees; use flow_optimum() and generate_flows()")
         members = demand.members(topology)
         part = usable_part(topology, members)
-        announce(part, progress)
         search = _search(part, replace(demand, ranks=None), progress, orbits)
         bound = on_whole(topology, members, search.bound)
         proven = bound.proof.algbw(topology, demand)

@@ -137,7 +137,7 @@ def view_of(shown_value: Topology | Schedule, *, progress: Progress = SILENT) ->
 
     Args:
         shown_value: a network, or a schedule that `verify` accepts. For a network, the bound is that of an allgather.
-        progress: receives the stages, and a remark if the bound of a network is left out because it takes too long.
+        progress: receives the stages.
 
     Returns:
         The view: `view.svg()` is one picture, `view.html()` a page.
@@ -171,13 +171,9 @@ def with_schedule(view: View, name: str, other: Schedule, other_name: str) -> Vi
 
 
 def _bound_of(topology: Topology, progress: Progress) -> Bound | None:
-    """Return the bound of an allgather, or None if there is none or it would take long."""
-    from forestcoll.forest_optimum.duration import long_search
+    """Return the bound of an allgather, or None if there is none."""
     from forestcoll.solver.optimum import optimum
 
-    if (text := long_search(topology)) is not None:
-        progress.remark(f"{text}; it is not marked in the picture")
-        return None
     try:
         return optimum(topology, progress=progress).bound
     except (InputError, NoSolutionError):
