@@ -104,3 +104,15 @@ def test_bad_input_is_one_line(
     assert message in run.err
     assert run.err.count("\n") == 1
     assert not list(tmp_path.iterdir())
+
+
+def test_a_network_in_two_parts_is_drawn_without_a_bound(tmp_path: Path) -> None:
+    network, page = tmp_path / "network.json", tmp_path / "network.html"
+    edges = [{"source": one, "target": other, "bandwidth": 1} for one, other in ("ab", "ba", "cd", "dc")]
+    nodes = [{"id": name, "kind": "compute"} for name in "abcd"]
+    graph = {"format": "forestcoll.topology/1", "name": "halves"}
+    network.write_text(json.dumps({"directed": True, "graph": graph, "nodes": nodes, "edges": edges}))
+    run = run_command("view", str(network), "-o", str(page))
+    assert run.status == 0
+    assert "note: no bound: halves: compute node 'a' cannot reach compute node 'c'; add links on the way" in run.err
+    assert "No allgather" not in page.read_text()

@@ -69,7 +69,7 @@ def _read(shown: str, progress: "Progress") -> "Topology | Schedule":
     path = path_of(shown)
     if not (is_standard_stream(path) or path.is_file()) or not holds_schedule(path):
         progress.begin("reading the topology")
-        return named_network(shown)
+        return named_network(shown, connected=False)
     return _schedule(path, progress)
 
 

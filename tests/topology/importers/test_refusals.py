@@ -240,6 +240,20 @@ def test_an_option_without_effect_is_refused(text: str, options: dict[str, Any],
     assert problem(text, **options) == f"host0.txt: {said}; leave it out"
 
 
+@pytest.mark.parametrize(
+    ("text", "options", "useless"),
+    [
+        ("a b 5\nb a 5\n", {"link_bandwidth": 7}, ["--link-bandwidth"]),
+        ("a b\nb a 5\n", {"link_bandwidth": 7}, []),
+        (SMI, {"nvlink": 25, "pcie": 16, "nic": 25}, ["--pcie", "--nic"]),
+        ("0,1\n1,0\n", {"matrix": "complete"}, []),
+    ],
+)
+def test_an_option_that_the_file_does_not_need_is_noted(text: str, options: dict[str, Any], useless: list[str]) -> None:
+    noted = [said.partition(": ")[0] for said in import_text(text, **options).ignored if "the same without it" in said]
+    assert noted == useless
+
+
 def test_the_options_of_a_format_are_those_that_its_reader_uses() -> None:
     names = {each.name for each in fields(ImportOptions)}
     assert {name for each in FORMATS for name in each.options} == names

@@ -137,7 +137,7 @@ def view_of(shown_value: Topology | Schedule, *, progress: Progress = SILENT) ->
 
     Args:
         shown_value: a network, or a schedule that `verify` accepts. For a network, the bound is that of an allgather.
-        progress: receives the stages.
+        progress: receives the stages, and why a network has no bound.
 
     Returns:
         The view: `view.svg()` is one picture, `view.html()` a page.
@@ -171,12 +171,13 @@ def with_schedule(view: View, name: str, other: Schedule, other_name: str) -> Vi
 
 
 def _bound_of(topology: Topology, progress: Progress) -> Bound | None:
-    """Return the bound of an allgather, or None if there is none."""
+    """Return the bound of an allgather, or None if there is none; `progress` receives the reason."""
     from forestcoll.solver.optimum import optimum
 
     try:
         return optimum(topology, progress=progress).bound
-    except (InputError, NoSolutionError):
+    except (InputError, NoSolutionError) as error:
+        progress.remark(f"no bound: {error}")
         return None
 
 

@@ -194,6 +194,8 @@ def import_sources(
             _check_format(sources, form)
         raise
     _check_options(sources[0], form, options)
+    for name in [each for each in options.given() if _is_same_without(each, form, sources, options, (builder, notes))]:
+        notes.ignore(f"{_option(name)}: the network is the same without it")
     if len(sources) == 1:
         notes.leave_out(f"{sources[0].where}: ")
     return Imported.of(builder.build(connected=connected), form.name, notes)
@@ -204,8 +206,25 @@ def _check_options(source: Source, form: Format, options: ImportOptions) -> None
     useless = next((name for name in options.given() if name not in form.options), None)
     if useless is not None:
         users = ", ".join(each.name for each in FORMATS if useless in each.options)
-        option = f"--{useless.replace('_', '-')}"
+        option = _option(useless)
         raise InputError(f"{source.where}: {option} has no effect on format {form.name}, only on {users}; leave it out")
+
+
+def _is_same_without(
+    name: str, form: Format, sources: Sequence[Source], options: ImportOptions, done: tuple[TopologyBuilder, Notes]
+) -> bool:
+    """Return whether the files give the same network and the same notes if one of the options is not given."""
+    notes = Notes()
+    try:
+        builder = form.read(sources, options.without(name), notes)
+    except InputError:
+        return False
+    return (builder.build(connected=False), notes) == (done[0].build(connected=False), done[1])
+
+
+def _option(name: str) -> str:
+    """Return an option of `ImportOptions` as it is written on the command line."""
+    return f"--{name.replace('_', '-')}"
 
 
 def _check_format(sources: Sequence[Source], form: Format) -> None:

@@ -1,7 +1,7 @@
 """What a user can say where a file does not: speeds, and how measurements are read."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -61,6 +61,10 @@ class ImportOptions:
     def given(self) -> Iterator[str]:
         """Yield the names of the values that differ from the defaults."""
         yield from (each.name for each in fields(self) if getattr(self, each.name) != each.default)
+
+    def without(self, name: str) -> "ImportOptions":
+        """Return the same options with the default of one of them."""
+        return replace(self, **{each.name: each.default for each in fields(self) if each.name == name})
 
 
 class MissingSpeedError(InputError):
