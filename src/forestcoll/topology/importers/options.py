@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from forestcoll.errors import InputError
 
@@ -64,7 +65,8 @@ class ImportOptions:
 
     def without(self, name: str) -> "ImportOptions":
         """Return the same options with the default of one of them."""
-        return replace(self, **{each.name: each.default for each in fields(self) if each.name == name})
+        defaults: Any = {each.name: each.default for each in fields(self)}
+        return replace(self, **{name: defaults[name]})
 
 
 class MissingSpeedError(InputError):
