@@ -174,6 +174,24 @@ def faulty_dragonfly(random: Random, nodes: int) -> Topology:
     return with_faults(build_topology(spec), random, broken=0.02, halved=0.03, name=f"{spec} with faults")
 
 
+def faulty_hyperx(random: Random, nodes: int) -> Topology:
+    """Switches in a square grid, three to five nodes each, and a link for each pair in a row or column; some have failed.
+
+    The links of all nodes are equal, and all of their bandwidth is needed.
+    """
+    side = max(2, round((nodes / 4) ** 0.5))
+    builder = TopologyBuilder(f"HyperX with faults, {side} x {side} switches")
+    grid = [[builder.add_switch(f"switch{row}.{column}") for column in range(side)] for row in range(side)]
+    for line in [*grid, *zip(*grid, strict=True)]:
+        for one, other in combinations(line, 2):
+            if random.random() > 0.03 or (one, other) in pairwise(line):
+                builder.add_duplex(one, other, random.choice((10, 20)))
+    for switch in (switch for line in grid for switch in line):
+        for place in range(random.choice((3, 4, 5))):
+            builder.add_duplex(builder.add_compute(f"{switch}/node{place}"), switch, 50)
+    return builder.build()
+
+
 KINDS: Mapping[str, Callable[[Random, int], Topology]] = MappingProxyType({
     "faulty-boxes": faulty_boxes,
     "switched": switched,
@@ -183,6 +201,7 @@ KINDS: Mapping[str, Callable[[Random, int], Topology]] = MappingProxyType({
     "faulty-grid": faulty_grid,
     "faulty-mesh-boxes": faulty_mesh_boxes,
     "faulty-dragonfly": faulty_dragonfly,
+    "faulty-hyperx": faulty_hyperx,
     "leaf-spine": leaf_spine,
     "rails": rails,
     "two-generations": two_generations,

@@ -90,6 +90,7 @@ WRITTEN = {
     "half A100, half H100": "two-generations",
     "odd pods": "odd-pods",
     "dragonfly with faults": "faulty-dragonfly",
+    "HyperX with faults": "faulty-hyperx",
 }
 """Families without a builder, as kinds of `mixed_networks`. They are written as files."""
 

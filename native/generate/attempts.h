@@ -104,7 +104,8 @@ class Attempts {
     for (Capacity planted = 0; planted < supply; planted += copies) trees_.push_back(growth_.plant(root, copies));
   }
 
-  // Keeps the sets that the trees of the best attempt cannot all enter; returns false if there is no new one.
+  // Keeps disjoint sets that the trees of the best attempt cannot all enter; returns false if there is no new one.
+  // Other such sets often have nearly the same nodes, for example the same switches and one compute node each.
   bool learn(Observer& observer) {
     GroupInflow<Capacity> inflow(growth_.network());
     std::vector<const Tree*> incomplete;
@@ -118,7 +119,11 @@ class Attempts {
       if (inflow.reaches(node)) {
         inflow.trust(node);
       } else {
-        keep(inflow.sink_side());
+        const std::vector<bool> side = inflow.sink_side();
+        keep(side);
+        for (NodeIndex each = 0; each < growth_.network().nodes(); ++each) {
+          if (side[index(each)]) inflow.trust(each);
+        }
       }
     }
     counters_.short_sets += sets_.size() - before;

@@ -103,6 +103,14 @@ def test_trees_share_the_slack_of_groups_that_all_can_enter_several_times(
     assert sum(heights) <= mean * len(heights)
 
 
+def test_sets_that_are_learned_from_an_attempt_are_disjoint() -> None:
+    # Each of 346 compute nodes has a set of its own with all switches. One of them is enough.
+    _, _, counters = grow(cores()["narrow"], scaled(random_network("faulty-hyperx", "test", 512)))
+    assert counters["attempts"] == 3
+    assert counters["short_sets"] <= 3
+    assert counters["missing"] == 0
+
+
 @pytest.mark.parametrize("spec", ["torus:dims=3x4", "dgx-a100:boxes=2", "fat-tree:levels=2,arity=3", "mi250:boxes=2"])
 def test_large_capacities_grow_the_same_trees_in_every_width(spec: str) -> None:
     small = scaled(build_topology(spec))
