@@ -16,6 +16,7 @@
 #include <span>
 #include <stdexcept>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "flow/network.h"
@@ -102,6 +103,7 @@ class Growth {
       if (find_way(tree, target.arc, rules)) attach(tree, rules, split);
     }
     tree.frontier.swap(next_frontier_);
+    tree.height += !tree.frontier.empty();
     return !tree.frontier.empty();
   }
 
@@ -132,7 +134,16 @@ class Growth {
   }
 
   // All nodes of the tree, those near the root first: a complete frontier.
-  void widen_frontier(Tree& tree) { tree.frontier = by_depth(tree); }
+  void widen_frontier(Tree& tree) {
+    tree.frontier = by_depth(tree);
+    tree.height = depth_order_.height();
+  }
+
+  // Makes `height` of the tree exact. Returns whether it was greater.
+  bool measure(Tree& tree) {
+    by_depth(tree);
+    return std::exchange(tree.height, depth_order_.height()) > depth_order_.height();
+  }
 
   // The nodes of the tree by their distance from the root in tree edges; those at equal distance are in rising order.
   std::vector<NodeIndex> by_depth(const Tree& tree) {
