@@ -12,7 +12,6 @@
 #include <functional>
 #include <limits>
 #include <numeric>
-#include <queue>
 #include <span>
 #include <stdexcept>
 #include <tuple>
@@ -20,6 +19,7 @@
 #include <vector>
 
 #include "flow/network.h"
+#include "flow/quaternary_heap.h"
 #include "generate/arc_path_table.h"
 #include "generate/depth_order.h"
 #include "generate/flat_lists.h"
@@ -278,8 +278,7 @@ class Growth {
     if (prunes_) useful_.mark(tree, terminals_);
     for (const NodeIndex node : tree.frontier) leave(tree, node, 0, rules);
     while (!open_.empty()) {
-      const Visit visit = open_.top();
-      open_.pop();
+      const Visit visit = open_.pop();
       if (settled(visit.node)) continue;
       settled_[index(visit.node)] = round_;
       leave(tree, visit.node, visit.cost, rules);
@@ -476,9 +475,11 @@ class Growth {
   struct Visit {
     Cost cost;
     NodeIndex node;
-    bool operator>(const Visit& other) const { return std::tie(cost, node) > std::tie(other.cost, other.node); }
+    bool operator>(const Visit& other) const {
+      return (cost > other.cost) | ((cost == other.cost) & (node > other.node));
+    }
   };
-  std::priority_queue<Visit, std::vector<Visit>, std::greater<>> open_;
+  QuaternaryHeap<Visit> open_;
   struct Target {
     Cost cost;
     std::uint32_t turn;  // trees from different roots begin with different ones of equally good targets
