@@ -98,9 +98,10 @@ class Growth {
     next_frontier_.clear();
     for (const Target& target : targets_) {
       if (tree.complete() || static_cast<NodeIndex>(next_frontier_.size()) >= rules.most) break;
-      if (is_cut_off(network_.tail(target.arc)) || tree.reaches(network_.head(target.arc))) continue;
-      if (!open(tree, target.arc, rules)) continue;
-      if (find_way(tree, target.arc, rules)) attach(tree, rules, split);
+      const ArcIndex arc = target.arc();
+      if (is_cut_off(network_.tail(arc)) || tree.reaches(network_.head(arc))) continue;
+      if (!open(tree, arc, rules)) continue;
+      if (find_way(tree, arc, rules)) attach(tree, rules, split);
     }
     tree.frontier.swap(next_frontier_);
     tree.height += !tree.frontier.empty();
@@ -294,8 +295,7 @@ class Growth {
       if (leads_to_terminal) {
         if (tree.reaches(head) || !open(tree, arc, rules)) continue;
         const std::size_t turn = place >= first ? place - first : place + out.size() - first;
-        targets_.push_back(
-            {so_far + cost(arc) + sender_prices_[index(sender_[index(head)])], static_cast<std::uint32_t>(turn), arc});
+        targets_.emplace_back(so_far + cost(arc) + sender_prices_[index(sender_[index(head)])], turn, arc);
       } else if (!settled(head) && (!prunes_ || useful_.contains(head)) && open(tree, arc, rules)) {
         feed(head, arc, so_far + cost(arc));
       }
@@ -480,14 +480,15 @@ class Growth {
     }
   };
   QuaternaryHeap<Visit> open_;
+  // An arc into a compute node. The cheapest comes first. Trees from different roots begin with different ones of
+  // equally good targets, by the turn of the arc at its tail. Arcs of the same turn are in rising order, so that the
+  // order does not depend on the sort.
   struct Target {
-    Cost cost;
-    std::uint32_t turn;  // trees from different roots begin with different ones of equally good targets
-    ArcIndex arc;
-    // Bitwise operators leave one branch to the sort, which the processor cannot predict.
-    bool operator<(const Target& other) const {
-      return (cost < other.cost) | ((cost == other.cost) & (turn < other.turn));
-    }
+    Wide key;  // all of this as one number, which the sort compares without a branch
+    Target(Cost cost, std::size_t turn, ArcIndex arc)
+        : key((Wide{cost} << 64) + (static_cast<Wide>(turn) << 32) + arc) {}
+    ArcIndex arc() const { return static_cast<ArcIndex>(static_cast<std::uint32_t>(key)); }
+    bool operator<(const Target& other) const { return key < other.key; }
   };
   std::vector<Target> targets_;
   struct BackStep {

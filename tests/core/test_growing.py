@@ -1,6 +1,7 @@
 """How trees grow: they enter each pod once if they would crowd, and the highest trees are grown again."""
 
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from itertools import pairwise
 
 import pytest
@@ -105,21 +106,21 @@ def test_trees_share_the_slack_of_groups_that_all_can_enter_several_times(
 
 @pytest.mark.parametrize("name", NATIVE)
 @pytest.mark.parametrize(
-    ("kind", "seed", "nodes", "greatest", "before"),
+    ("kind", "seed", "nodes", "greatest"),
     [
-        ("faulty-dragonfly", "7", 544, 8, 11),
-        ("faulty-dragonfly", "test 1", 160, 4, 9),  # completion, with its exact checks, comes first
-        ("leaf-spine", "5", 256, 5, 10),
-        ("hierarchy", "4", 256, 5, 8),
+        ("faulty-dragonfly", "7", 544, 8),  # 11 if no tree is grown again
+        ("faulty-dragonfly", "test 1", 160, 4),  # 9; completion, with its exact checks, comes first
+        ("leaf-spine", "5", 256, 5),  # 10
+        ("hierarchy", "4", 256, 5),  # 8
     ],
 )
 def test_the_highest_trees_are_grown_again_with_what_all_trees_leave(
-    name: str, kind: str, seed: str, nodes: int, greatest: int, before: int
+    name: str, kind: str, seed: str, nodes: int, greatest: int
 ) -> None:
     network = scaled(random_network(kind, seed, nodes))
     trees, multiplicities, counters = grow(cores()[name], network)
     assert counters["lowered"] > 0
-    assert max(map(height, trees)) == greatest < before
+    assert max(map(height, trees)) <= greatest
     edges = [[(route[0], route[-1]) for route in tree] for tree in trees]
     check_trees(network.terminals, [tree[0][0] for tree in trees], edges, multiplicities, network.supplies)
     links = [[link for route in tree for link in pairwise(route)] for tree in trees]
@@ -135,6 +136,16 @@ def test_large_capacities_grow_the_same_trees_in_every_width(spec: str) -> None:
     narrow, wide = (grow(cores()[name], large) for name in NATIVE)
     assert narrow == wide
     assert narrow[2]["attempts"] <= 3
+
+
+@pytest.mark.parametrize(
+    ("kind", "digest"),
+    [("rails", "4eaa753089862c63"), ("skewed", "a00124c1294afdc5"), ("faulty-dragonfly", "20ea95f8ce668362")],
+)
+def test_trees_are_the_same_with_every_compiler_and_library(kind: str, digest: str) -> None:
+    # Whoever changes how trees grow renews the digests. Nothing else may change them: every tie is broken.
+    trees, multiplicities, _ = grow(cores()["narrow"], scaled(random_network(kind, "test", 160)))
+    assert sha256(repr((trees, multiplicities)).encode()).hexdigest()[:16] == digest
 
 
 @pytest.mark.parametrize("name", NATIVE)

@@ -168,8 +168,8 @@ class _Refinement:
     def finds_many(self) -> bool:
         """Return whether the first refinement of nodes shows that there will be more than `most` classes of pairs.
 
-        If so for some of the sources, so for all: before links are split, the colours of the pairs of a source depend on
-        no other source.
+        If so for some of the sources, so for all: before links are split, the colours of the pairs of a source do not
+        depend on other sources.
         """
         self._refine_nodes()
         return self._will_be_many()
