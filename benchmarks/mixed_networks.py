@@ -175,9 +175,9 @@ def faulty_dragonfly(random: Random, nodes: int) -> Topology:
 
 
 def faulty_hyperx(random: Random, nodes: int) -> Topology:
-    """Switches in a square grid, three to five nodes each, and a link for each pair in a row or column; some have failed.
+    """Switches in a square grid with three to five nodes each, and a link for each pair in a row or column.
 
-    The links of all nodes are equal, and all of their bandwidth is needed.
+    Some links between switches have failed. The links of all nodes are equal, and all of their bandwidth is needed.
     """
     side = max(2, round((nodes / 4) ** 0.5))
     builder = TopologyBuilder(f"HyperX with faults, {side} x {side} switches")

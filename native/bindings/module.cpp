@@ -184,6 +184,7 @@ nb::dict to_dict(const ForestCounters& counters) {
   counted["checks"] = counters.completion.checks;
   counted["learned_sets"] = counters.completion.learned_sets;
   counted["completed"] = counters.completion.completed;
+  counted["lowered"] = counters.lowered;
   counted["proven"] = counters.proven;
   counted["missing"] = counters.missing;
   return counted;

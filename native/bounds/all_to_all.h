@@ -13,15 +13,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <functional>
 #include <limits>
-#include <queue>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
 #include "flow/network.h"
 #include "flow/observer.h"
+#include "flow/quaternary_heap.h"
+#include "generate/flat_lists.h"
 
 namespace forestcoll {
 
@@ -37,7 +37,11 @@ template <class Capacity, class Length>
 class ShortestPaths {
  public:
   explicit ShortestPaths(const Network<Capacity>& network)
-      : network_(network), distance_(index(network.nodes())), arc_to_(index(network.nodes())) {}
+      : exits_(index(network.nodes())), distance_(index(network.nodes())), arc_to_(index(network.nodes())) {
+    for (NodeIndex node = 0; node < network.nodes(); ++node) {
+      for (const ArcIndex arc : network.out(node)) exits_.append(index(node), {arc, network.head(arc)});
+    }
+  }
 
   void run(NodeIndex source, const std::vector<Length>& lengths) {
     std::fill(arc_to_.begin(), arc_to_.end(), unreached);
@@ -46,12 +50,10 @@ class ShortestPaths {
     arc_to_[index(source)] = none;
     heap_.push({0, source});
     while (!heap_.empty()) {
-      const auto [far, node] = heap_.top();
-      heap_.pop();
+      const auto [far, node] = heap_.pop();
       if (far > distance_[index(node)]) continue;  // a shorter path was found later; equal entries do not occur
       settled_.push_back(node);
-      for (const ArcIndex arc : network_.out(node)) {
-        const NodeIndex next = network_.head(arc);
+      for (const auto [arc, next] : exits_[index(node)]) {
         const Length through = far + lengths[index(arc)];
         if (arc_to_[index(next)] != unreached && through >= distance_[index(next)]) continue;
         distance_[index(next)] = through;
@@ -71,13 +73,24 @@ class ShortestPaths {
  private:
   static constexpr ArcIndex none = -1, unreached = -2;
 
+  struct Exit {
+    ArcIndex arc;
+    NodeIndex head;
+  };
+  struct Visit {
+    Length far;
+    NodeIndex node;
+    // Bitwise operators leave one branch to the heap, which the processor cannot predict.
+    bool operator>(const Visit& other) const { return (far > other.far) | ((far == other.far) & (node > other.node)); }
+  };
+
   static std::size_t index(std::int32_t number) { return static_cast<std::size_t>(number); }
 
-  const Network<Capacity>& network_;
+  FlatLists<Exit> exits_;  // for a node, the arcs out of it
   std::vector<Length> distance_;
   std::vector<ArcIndex> arc_to_;
   std::vector<NodeIndex> settled_;
-  std::priority_queue<std::pair<Length, NodeIndex>, std::vector<std::pair<Length, NodeIndex>>, std::greater<>> heap_;
+  QuaternaryHeap<Visit> heap_;
 };
 
 // The sum of the distances between all ordered pairs of terminals; exact, or an exception.

@@ -31,10 +31,14 @@ class DepthOrder {
       ++starts_[found + 1];
     }
     std::partial_sum(starts_.begin(), starts_.end(), starts_.begin());
+    height_ = static_cast<NodeIndex>(starts_.size()) - 2;
     std::vector<NodeIndex> sorted(nodes.size());
     for (const NodeIndex node : nodes) sorted[starts_[static_cast<std::size_t>(depth(node))]++] = node;
     return sorted;
   }
+
+  // The greatest distance in the last answer.
+  NodeIndex height() const { return height_; }
 
  private:
   NodeIndex& depth(NodeIndex node) { return depth_[static_cast<std::size_t>(node)]; }
@@ -52,6 +56,7 @@ class DepthOrder {
   std::vector<NodeIndex> parent_;    // for each node but the root
   std::vector<std::size_t> starts_;  // for each depth, the place where its nodes begin in the sorted order
   std::vector<NodeIndex> ancestors_;
+  NodeIndex height_ = 0;
 };
 
 }  // namespace forestcoll

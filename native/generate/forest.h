@@ -4,6 +4,7 @@
 // 2. Repair moves branches of other trees to reach nodes that are still missed.
 // 3. Completion frees capacity where too much was used, and grows the incomplete trees further, checked exactly.
 // 4. The remaining trees are made by switch removal and packing on the remaining capacities.
+// 5. If there was no step 4, the highest trees are lowered (regrowth.h).
 //
 // The result is always right: complete trees within the capacities. Only the running time is uncertain.
 #pragma once
@@ -18,6 +19,7 @@
 #include "generate/free_memory.h"
 #include "generate/growth.h"
 #include "generate/path_numbers.h"
+#include "generate/regrowth.h"
 #include "generate/repair.h"
 #include "generate/routing.h"
 #include "generate/set_seeds.h"
@@ -25,7 +27,7 @@
 namespace forestcoll {
 
 struct ForestCounters {
-  std::int64_t tight_sets = 0, grown = 0, repaired = 0, given_up = 0, proven = 0, missing = 0;
+  std::int64_t tight_sets = 0, grown = 0, repaired = 0, given_up = 0, lowered = 0, proven = 0, missing = 0;
   AttemptCounters attempts;
   CompletionCounters completion;
 };
@@ -64,14 +66,14 @@ class Forest {
   void run(bool prove, Observer& observer) {
     const Care first_care = SetSeeds<Capacity>(whole_, terminals_, remaining_).plant(sets_);
     grow(first_care, true, observer);
-    repair_all(observer);
-    Completion<Capacity> completion(growth_, sets_, terminals_, order_, trees_);
-    const bool complete = completion.run(observer);
-    counters_.completion = completion.counters();
-    if (complete) return;
-    if (!prove) return leave_out_incomplete();
-    take_out_incomplete();
-    prove_rest(observer);
+    if (complete(observer)) {
+      counters_.lowered = Regrowth<Capacity>(growth_, sets_, trees_).run(observer);
+    } else if (prove) {
+      take_out_incomplete();
+      prove_rest(observer);
+    } else {
+      leave_out_incomplete();
+    }
   }
 
   // The trees, which the forest does not keep.
@@ -127,6 +129,17 @@ class Forest {
   void leave_out_incomplete() {
     take_out_incomplete();
     for (const NodeIndex root : terminals_) counters_.missing += remaining_[index(root)] > 0;
+  }
+
+  // Completes trees by steps 2 and 3. Returns whether all are complete.
+  bool complete(Observer& observer) {
+    if (std::ranges::all_of(trees_, &Tree::complete)) return true;
+    repair_all(observer);
+    Completion<Capacity> completion(growth_, sets_, terminals_, order_, trees_);
+    const bool complete = completion.run(observer);
+    counters_.completion = completion.counters();
+    for (Tree& tree : trees_) growth_.measure(tree);  // both steps move and cut off branches
+    return complete;
   }
 
   // Repair

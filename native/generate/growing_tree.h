@@ -13,6 +13,7 @@ struct GrowingTree {
   NodeIndex root = 0;
   Capacity multiplicity = 0;
   NodeIndex missing = 0;            // compute nodes that it does not reach yet
+  NodeIndex height = 0;             // while it grows, at least the number of tree edges to its deepest node
   std::vector<ArcPath> entry;       // of each node that it reaches, except for the root: the path to it
   Bits within;                      // for each node, whether the tree reaches it
   Bits pays;                        // for each tight set, whether another entry costs slack

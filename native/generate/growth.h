@@ -12,13 +12,14 @@
 #include <functional>
 #include <limits>
 #include <numeric>
-#include <queue>
 #include <span>
 #include <stdexcept>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "flow/network.h"
+#include "flow/quaternary_heap.h"
 #include "generate/arc_path_table.h"
 #include "generate/depth_order.h"
 #include "generate/flat_lists.h"
@@ -97,11 +98,13 @@ class Growth {
     next_frontier_.clear();
     for (const Target& target : targets_) {
       if (tree.complete() || static_cast<NodeIndex>(next_frontier_.size()) >= rules.most) break;
-      if (is_cut_off(network_.tail(target.arc)) || tree.reaches(network_.head(target.arc))) continue;
-      if (!open(tree, target.arc, rules)) continue;
-      if (find_way(tree, target.arc, rules)) attach(tree, rules, split);
+      const ArcIndex arc = target.arc();
+      if (is_cut_off(network_.tail(arc)) || tree.reaches(network_.head(arc))) continue;
+      if (!open(tree, arc, rules)) continue;
+      if (find_way(tree, arc, rules)) attach(tree, rules, split);
     }
     tree.frontier.swap(next_frontier_);
+    tree.height += !tree.frontier.empty();
     return !tree.frontier.empty();
   }
 
@@ -132,7 +135,16 @@ class Growth {
   }
 
   // All nodes of the tree, those near the root first: a complete frontier.
-  void widen_frontier(Tree& tree) { tree.frontier = by_depth(tree); }
+  void widen_frontier(Tree& tree) {
+    tree.frontier = by_depth(tree);
+    tree.height = depth_order_.height();
+  }
+
+  // Makes `height` of the tree exact. Returns whether it was greater.
+  bool measure(Tree& tree) {
+    by_depth(tree);
+    return std::exchange(tree.height, depth_order_.height()) > depth_order_.height();
+  }
 
   // The nodes of the tree by their distance from the root in tree edges; those at equal distance are in rising order.
   std::vector<NodeIndex> by_depth(const Tree& tree) {
@@ -267,8 +279,7 @@ class Growth {
     if (prunes_) useful_.mark(tree, terminals_);
     for (const NodeIndex node : tree.frontier) leave(tree, node, 0, rules);
     while (!open_.empty()) {
-      const Visit visit = open_.top();
-      open_.pop();
+      const Visit visit = open_.pop();
       if (settled(visit.node)) continue;
       settled_[index(visit.node)] = round_;
       leave(tree, visit.node, visit.cost, rules);
@@ -284,8 +295,7 @@ class Growth {
       if (leads_to_terminal) {
         if (tree.reaches(head) || !open(tree, arc, rules)) continue;
         const std::size_t turn = place >= first ? place - first : place + out.size() - first;
-        targets_.push_back(
-            {so_far + cost(arc) + sender_prices_[index(sender_[index(head)])], static_cast<std::uint32_t>(turn), arc});
+        targets_.emplace_back(so_far + cost(arc) + sender_prices_[index(sender_[index(head)])], turn, arc);
       } else if (!settled(head) && (!prunes_ || useful_.contains(head)) && open(tree, arc, rules)) {
         feed(head, arc, so_far + cost(arc));
       }
@@ -465,17 +475,20 @@ class Growth {
   struct Visit {
     Cost cost;
     NodeIndex node;
-    bool operator>(const Visit& other) const { return std::tie(cost, node) > std::tie(other.cost, other.node); }
-  };
-  std::priority_queue<Visit, std::vector<Visit>, std::greater<>> open_;
-  struct Target {
-    Cost cost;
-    std::uint32_t turn;  // trees from different roots begin with different ones of equally good targets
-    ArcIndex arc;
-    // Bitwise operators leave one branch to the sort, which the processor cannot predict.
-    bool operator<(const Target& other) const {
-      return (cost < other.cost) | ((cost == other.cost) & (turn < other.turn));
+    bool operator>(const Visit& other) const {
+      return (cost > other.cost) | ((cost == other.cost) & (node > other.node));
     }
+  };
+  QuaternaryHeap<Visit> open_;
+  // An arc into a compute node. The cheapest comes first. Trees from different roots begin with different ones of
+  // equally good targets, by the turn of the arc at its tail. Arcs of the same turn are in rising order, so that the
+  // order does not depend on the sort.
+  struct Target {
+    Wide key;  // all of this as one number, which the sort compares without a branch
+    Target(Cost cost, std::size_t turn, ArcIndex arc)
+        : key((Wide{cost} << 64) + (static_cast<Wide>(turn) << 32) + arc) {}
+    ArcIndex arc() const { return static_cast<ArcIndex>(static_cast<std::uint32_t>(key)); }
+    bool operator<(const Target& other) const { return key < other.key; }
   };
   std::vector<Target> targets_;
   struct BackStep {

@@ -27,13 +27,15 @@ class TightSets {
  public:
   explicit TightSets(const Network<Capacity>& network)
       : network_(network), entered_(static_cast<std::size_t>(network.arcs())),
-        entered_tight_(static_cast<std::size_t>(network.arcs())) {}
+        entered_tight_(static_cast<std::size_t>(network.arcs())),
+        entered_none_(static_cast<std::size_t>(network.arcs())) {}
+
+  TightSets(const TightSets&) = delete;
+  TightSets& operator=(const TightSets&) = delete;
 
   SetIndex size() const { return members_.size(); }
   // The sets that the arc leads into and that trees respect.
-  std::span<const SetIndex> entered(ArcIndex arc) const {
-    return (heeds_all_ ? entered_ : entered_tight_)[static_cast<std::size_t>(arc)];
-  }
+  std::span<const SetIndex> entered(ArcIndex arc) const { return (*heeded_)[static_cast<std::size_t>(arc)]; }
   bool contains(SetIndex set, NodeIndex node) const { return members_.contains(set, node); }
   Capacity slack(SetIndex set) const { return slack_[account(set)]; }
   // How much of the slack a tree may take, nothing if the result is negative. Before trees `spend`, some is kept.
@@ -56,7 +58,9 @@ class TightSets {
     for (std::size_t set = 0; set < kept_.size(); ++set) kept_[set] = kept(set);
   }
   // From now on trees respect all sets, not only the tight ones, which is faster.
-  void heed_all() { heeds_all_ = true; }
+  void heed_all() { heeded_ = &entered_; }
+  // From now on trees respect no set.
+  void heed_none() { heeded_ = &entered_none_; }
   void pay(SetIndex set, Capacity amount) { slack_[account(set)] -= amount; }
 
   // Whether some set has this care.
@@ -154,8 +158,8 @@ class TightSets {
   static constexpr std::size_t kRations = 256;
   std::size_t ration_ = 0;      // the number of the present one
   std::vector<Capacity> kept_;  // of the slack of each set, what trees may not take before they spend
-  bool heeds_all_ = false;
-  FlatLists<SetIndex> entered_, entered_tight_;  // for each arc, the sets that it leads into
+  FlatLists<SetIndex> entered_, entered_tight_, entered_none_;  // for each arc, the sets that it leads into
+  const FlatLists<SetIndex>* heeded_ = &entered_tight_;         // those that trees respect
 };
 
 }  // namespace forestcoll

@@ -1,10 +1,11 @@
-"""How trees grow on hierarchies: they enter each pod once if they would crowd, at the first attempt."""
+"""How trees grow: they enter each pod once if they would crowd, and the highest trees are grown again."""
 
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from itertools import pairwise
 
 import pytest
-from flow_problems import Scaled, routes_of, scaled
+from flow_problems import Scaled, check_trees, load_of, routes_of, scaled, within
 from mixed_networks import random_network
 
 from forestcoll.core import Core, cores
@@ -91,11 +92,11 @@ def test_one_attempt_is_enough_on_irregular_hierarchies(kind: str, nodes: int) -
     assert max(map(height, trees)) <= 9
 
 
-@pytest.mark.parametrize(("nodes", "greatest", "mean"), [(160, 7, 4.5), (224, 9, 5.2), (288, 7, 4.3)])
+@pytest.mark.parametrize(("nodes", "greatest", "mean"), [(160, 5, 3.6), (224, 6, 4.3), (288, 5, 4.0)])
 def test_trees_share_the_slack_of_groups_that_all_can_enter_several_times(
     nodes: int, greatest: int, mean: float
 ) -> None:
-    # Trees that enter each group of the dragonfly once are 9, 10 and 7 sends high, in the mean 6.4, 6.7 and 5.8.
+    # Trees that enter each group of the dragonfly only once are 7, 8 and 6 sends high, in the mean 5.8, 5.8 and 5.1.
     trees, _, counters = grow(cores()["narrow"], scaled(random_network("faulty-dragonfly", "test", nodes)))
     heights = list(map(height, trees))
     assert counters["completed"] == 0
@@ -111,6 +112,29 @@ def test_sets_that_are_learned_from_an_attempt_are_disjoint() -> None:
     assert counters["missing"] == 0
 
 
+@pytest.mark.parametrize("name", NATIVE)
+@pytest.mark.parametrize(
+    ("kind", "seed", "nodes", "greatest"),
+    [
+        ("faulty-dragonfly", "7", 544, 8),  # 11 if no tree is grown again
+        ("faulty-dragonfly", "test 1", 160, 4),  # 9; completion, with its exact checks, comes first
+        ("leaf-spine", "5", 256, 5),  # 10
+        ("hierarchy", "4", 256, 5),  # 8
+    ],
+)
+def test_the_highest_trees_are_grown_again_with_what_all_trees_leave(
+    name: str, kind: str, seed: str, nodes: int, greatest: int
+) -> None:
+    network = scaled(random_network(kind, seed, nodes))
+    trees, multiplicities, counters = grow(cores()[name], network)
+    assert counters["lowered"] > 0
+    assert max(map(height, trees)) <= greatest
+    edges = [[(route[0], route[-1]) for route in tree] for tree in trees]
+    check_trees(network.terminals, [tree[0][0] for tree in trees], edges, multiplicities, network.supplies)
+    links = [[link for route in tree for link in pairwise(route)] for tree in trees]
+    assert within(load_of(links, multiplicities), network.capacities)
+
+
 @pytest.mark.parametrize("spec", ["torus:dims=3x4", "dgx-a100:boxes=2", "fat-tree:levels=2,arity=3", "mi250:boxes=2"])
 def test_large_capacities_grow_the_same_trees_in_every_width(spec: str) -> None:
     small = scaled(build_topology(spec))
@@ -120,6 +144,16 @@ def test_large_capacities_grow_the_same_trees_in_every_width(spec: str) -> None:
     narrow, wide = (grow(cores()[name], large) for name in NATIVE)
     assert narrow == wide
     assert narrow[2]["attempts"] <= 3
+
+
+@pytest.mark.parametrize(
+    ("kind", "digest"),
+    [("rails", "4eaa753089862c63"), ("skewed", "a00124c1294afdc5"), ("faulty-dragonfly", "20ea95f8ce668362")],
+)
+def test_trees_are_the_same_with_every_compiler_and_library(kind: str, digest: str) -> None:
+    # Whoever changes how trees grow renews the digests. Nothing else may change them: every tie is broken.
+    trees, multiplicities, _ = grow(cores()["narrow"], scaled(random_network(kind, "test", 160)))
+    assert sha256(repr((trees, multiplicities)).encode()).hexdigest()[:16] == digest
 
 
 @pytest.mark.parametrize("name", NATIVE)

@@ -77,8 +77,11 @@ class FlowClasses:
     ) -> "FlowClasses | None":
         """Return what `of` returns, or None if there are more than `most` classes of pairs of a source and a link.
 
-        Without symmetry this is usually known after two or three steps of the refinement.
+        Without symmetry this is usually known after two or three steps of the refinement of a few sources.
         """
+        few = 2 * most // len(topology.nodes) + 1
+        if few < len(orbits.first_nodes) and _Refinement(topology, sent, orbits, most, few).finds_many():
+            return None
         refinement = _Refinement(topology, sent, orbits, most)
         return refinement.classes() if refinement.run() else None
 
@@ -124,9 +127,10 @@ class _Refinement:
         sent: Mapping[int, Mapping[int, Fraction]],
         orbits: Orbits,
         most: int | None = None,
+        first_sources: int | None = None,
     ) -> None:
         self._topology, self._orbits, self._most = topology, orbits, most
-        self._sources = tuple(node for node in orbits.first_nodes if sent.get(node))
+        self._sources = tuple(node for node in orbits.first_nodes if sent.get(node))[:first_sources]
         self._tails = np.array([link.source for link in topology.links], dtype=np.int64)
         self._heads = np.array([link.target for link in topology.links], dtype=np.int64)
         nodes = len(topology.nodes)
@@ -160,6 +164,15 @@ class _Refinement:
             if split.max() == self._of_link.max():
                 return self._most is None or int(self._of_pair.max(initial=-1)) < self._most
             self._of_link = split
+
+    def finds_many(self) -> bool:
+        """Return whether the first refinement of nodes shows that there will be more than `most` classes of pairs.
+
+        If so for some of the sources, so for all: before links are split, the colours of the pairs of a source do not
+        depend on other sources.
+        """
+        self._refine_nodes()
+        return self._will_be_many()
 
     def classes(self) -> FlowClasses:
         """Return the classes after `run`."""
