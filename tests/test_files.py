@@ -50,6 +50,7 @@ def test_a_byte_order_mark_is_skipped(tmp_path: Path) -> None:
         (b"null", "holds a JSON null"),
         (b'"a"', "holds a JSON string"),
         (b"\xff{}", "not UTF-8 text (byte 0)"),
+        (gzip.compress(b"{}", mtime=0), "compressed with gzip, but its name does not end in .gz; decompress it"),
         (b'{"a": ' + b"[" * 100_000, "nested too deeply"),
         (b'{"a": ' + b"9" * 5000 + b"}", "write shorter numbers"),
     ],

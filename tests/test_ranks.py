@@ -44,6 +44,9 @@ RANGES = line("0-1", "2-1", "sw", "c", "d", switches=["sw"])
         (RANGES, ["c", "2-1"], (1, 3)),
         (RANGES, "1-2", (1, 3)),
         (line("a,b", "c", 3), ["a,b", "c"], (0, 1)),
+        (NUMBERED, "1,10", (0, 1)),  # no position 10, so the id
+        (NUMBERED, [10, 4], (0, 4)),
+        (line(-7, "08", "x"), [-7, "08"], (0, 1)),
     ],
 )
 def test_ranks_are_positions_and_ids(topology: Topology, ranks: str | list[int | str], numbers: tuple[int]) -> None:
@@ -59,7 +62,9 @@ EIGHT = "dgx-a100:boxes=2,gpus=4 has 8 compute nodes, ranks 0 to 7"
     [
         (BOXES, "8,0", f"there is no rank 8; {EIGHT}"),
         (BOXES, [-1, 0], f"there is no rank -1; {EIGHT}"),
-        (NUMBERED, "0,10", f"there is no rank 10; {FIVE}; the node with id 10 is rank 0"),
+        (NUMBERED, "0,10", "rank 0 is named twice; name it once"),
+        (NUMBERED, "3-10", f"there is no rank 10; {FIVE}; the node with id 10 is rank 0"),
+        (line("a", 10, "b", switches=[10]), "0,10", "line: rank '10' is a switch; name compute nodes"),
         (BOXES, "b0/gpux,1", f"there is no rank 'b0/gpux'; did you mean 'b0/gpu0'? {EIGHT}, or ids of these nodes"),
         (BOXES, "1-x,1", f"there is no rank '1-x'; {EIGHT}, or ids of these nodes"),
         (BOXES, f"{'1' * 19},1", f"there is no rank '{'1' * 19}'; {EIGHT}, or ids of these nodes"),

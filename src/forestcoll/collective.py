@@ -131,6 +131,11 @@ def _plain(name: str) -> str:
 _BY_PLAIN_NAME = {_plain(each.value): each for each in Collective}
 
 
+def known_collective(name: object) -> Collective | None:
+    """Return the collective called `name`, in any of the usual spellings; None if there is none."""
+    return _BY_PLAIN_NAME.get(_plain(name)) if isinstance(name, str) else None
+
+
 def collective_named(name: Collective | str) -> Collective:
     """Return the collective called `name`, in any of the usual spellings.
 
@@ -141,7 +146,7 @@ def collective_named(name: Collective | str) -> Collective:
     Raises:
         InputError: there is no such collective.
     """
-    found = _BY_PLAIN_NAME.get(_plain(name)) if isinstance(name, str) else None
+    found = known_collective(name)
     if found is not None:
         return found
     names = [each.value for each in Collective]

@@ -96,7 +96,7 @@ def parse_document(data: bytes | bytearray, path: Path) -> dict[str, object]:
     """
     name = input_name(path)
     check_json_memory(data, name)
-    text = _decoded(data, path)
+    text = decoded(data, path)
     try:
         document = json.loads(text, parse_float=WrittenFloat, parse_constant=WrittenFloat)
     except json.JSONDecodeError as error:
@@ -122,11 +122,19 @@ def _json_type(value: object) -> str:
     return names.get(type(value), "number")
 
 
-def _decoded(data: bytes | bytearray, path: Path) -> str:
+def decoded(data: bytes | bytearray, path: Path, *, encoding: str = "utf-8-sig") -> str:
+    """Return the text of the file at `path` whose content is `data`.
+
+    Raises:
+        InputError: it is not text, or is compressed though its name does not end in `.gz`.
+    """
     try:
-        return data.decode("utf-8-sig")
+        return data.decode(encoding)
     except UnicodeDecodeError as error:
-        raise InputError(f"{input_name(path)}: not UTF-8 text (byte {error.start}); save it as UTF-8") from None
+        fault = f"not UTF-8 text (byte {error.start}); save it as UTF-8"
+        if data.startswith(b"\x1f\x8b"):
+            fault = "compressed with gzip, but its name does not end in .gz; decompress it or give its name this ending"
+        raise InputError(f"{input_name(path)}: {fault}") from None
 
 
 def read_bytes(path: Path, *, limit: int = MAX_BYTES) -> bytearray:
@@ -192,7 +200,7 @@ def read_text(path: Path, *, limit: int = MAX_BYTES) -> str:
     """
     data = read_bytes(path, limit=limit)
     check_text_memory(data, path)
-    return _decoded(data, path)
+    return decoded(data, path)
 
 
 def _bounded_content(file: IO[bytes], limit: int) -> bytearray:

@@ -26,7 +26,7 @@ def ranks_of(topology: Topology, ranks: RanksLike | None) -> tuple[int, ...] | N
         topology: the network.
         ranks: a text whose parts are separated by commas, or a list of integers and texts. An integer, and a part such
             as `3` or `0-7` (both ends are included), is a position among the compute nodes, counted from 0, even if a
-            node has this id. Any other part is the id of a compute node.
+            node has this id. Any other part, and an integer that is no position, is the id of a compute node.
 
     Example:
         >>> from forestcoll.topology.registry import build_topology
@@ -85,16 +85,25 @@ def _numbers(topology: Topology, part: object) -> Sequence[int]:
     if not isinstance(part, str):
         if isinstance(part, bool) or not isinstance(part, Integral):
             raise InputError(f"rank {shown(part)} is neither an integer nor a text; give a position or an id")
-        return _between(topology, int(part), int(part))
+        return (_at(topology, int(part), str(part)),)
     found = _RANGE.fullmatch(part.strip())
     if found is None:
         return (_with_id(topology, part),)
-    first, last = int(found[1]), int(found[2] or found[1])
+    if found[2] is None:
+        return (_at(topology, int(found[1]), part.strip()),)
+    first, last = int(found[1]), int(found[2])
     if first <= last:
         return _between(topology, first, last)
     if topology.find(part) is None:
         raise InputError(f"the range {shown(part)} runs backwards; write {last}-{first}")
     return (_with_id(topology, part),)
+
+
+def _at(topology: Topology, place: int, text: str) -> int:
+    """Return the number of the compute node at the position `place` or, if there is no such position, with this id."""
+    if not 0 <= place < len(topology.compute) and topology.find(text) is not None:
+        return _with_id(topology, text)
+    return _between(topology, place, place)[0]
 
 
 def _between(topology: Topology, first: int, last: int) -> Sequence[int]:

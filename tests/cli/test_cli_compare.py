@@ -89,6 +89,14 @@ def test_schedules_from_files_are_rows_or_one_line(tmp_path: Path) -> None:
     ]
     assert isinstance(rows, list)
     assert [(row["name"], row["algbw"]) for row in rows] == [("forestcoll", "8/3"), (str(file), "8/3")]
+    copy = tmp_path / "copy.json"
+    copy.write_text(file.read_text())
+    words = ("--baselines", "direct", "--against", file, copy, "--sizes", "1K", "--json")
+    several = run_command("compare", "ring:nodes=4", *words).document()["rows"]
+    repeated = ("--baselines", "direct", "--against", file, "--against", copy, "--sizes", "1K", "--json")
+    assert several == run_command("compare", *repeated, "ring:nodes=4").document()["rows"]
+    assert isinstance(several, list)
+    assert {row["name"] for row in several} >= {str(file), str(copy)}
     other = run_command("compare", "ring:nodes=5", "--baselines", "two-level", "--against", file).error_line()
     assert "a schedule for another network" in other
     text = file.read_text()

@@ -30,7 +30,8 @@ def test_all_commands_state_the_same_algbw(tmp_path: Path, words: list[str], alg
     checked = run_command("verify", path, "--json").document()
     assert best["algbw"] == best["optimal_algbw"] == made["algbw"] == checked["algbw"] == algbw
     assert made["verified"] is checked["optimal"] is True
-    assert made["flows"] == checked["flows"]
+    keys = ("flows", "greatest_height", "mean_height")
+    assert [made[key] for key in keys] == [checked[key] for key in keys]
     if "--no-relays" not in words:
         (bound,) = run_command("bounds", *words, "--json").document()["collectives"].values()  # type: ignore[attr-defined]
         assert (bound["upper_algbw"], bound["achieved_algbw"], bound["tight"]) == (algbw, algbw, True)

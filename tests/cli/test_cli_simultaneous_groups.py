@@ -39,7 +39,10 @@ def test_a_bundle_is_generated_verified_simulated_and_drawn(tmp_path: Path) -> N
     assert [group["algbw"] for group in judged["groups"]] == ["400/3", "800/3"]  # type: ignore[attr-defined]
     (point,) = json.loads(run_command("simulate", path, "--sizes", "16G", "--json").out)
     assert point["algbw"] == pytest.approx(400 / 3, rel=1e-2)
-    assert run_command("verify", members / "group-1.json", "--json").document()["algbw"] == "800/3"
+    one, two = (run_command("verify", members / f"group-{each}.json", "--json").document() for each in (0, 1))
+    assert two["algbw"] == "800/3"
+    assert made["greatest_height"] == max(one["greatest_height"], two["greatest_height"])  # type: ignore[call-overload]
+    assert made["mean_height"] == pytest.approx((one["mean_height"] + 2 * two["mean_height"]) / 3)  # type: ignore[operator]
     assert run_command("view", path, "-o", tmp_path / "bundle.svg").status == 0
 
 

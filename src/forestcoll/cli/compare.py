@@ -1,5 +1,6 @@
 """`forestcoll compare`: the optimum compared with the algorithms of other libraries and papers."""
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import click
@@ -18,8 +19,34 @@ from forestcoll.cli.types import SIZES, FileName, MessageSizes, OutputFile
 from forestcoll.collective import UNROOTED, Collective
 from forestcoll.files import is_standard_stream
 
+_AGAINST = "--against"
 
-@click.command("compare")
+
+class _CompareCommand(click.Command):
+    """A command that takes several files after one `--against`, if TOPOLOGY is its first argument."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Repeat `--against` before each further file."""
+        topology_first = bool(args) and not args[0].startswith("-")
+        return super().parse_args(ctx, list(_one_by_one(args)) if topology_first else args)
+
+
+def _one_by_one(args: Iterable[str]) -> Iterator[str]:
+    """Yield the arguments, with `--against` repeated before each file that follows another one."""
+    files: int | None = None  # the number of files since the last `--against`; None after another option
+    for word in args:
+        if word == _AGAINST:
+            files = 0
+        elif word.startswith("-") and word != "-":
+            files = None
+        elif files is not None:
+            if files:
+                yield _AGAINST
+            files += 1
+        yield word
+
+
+@click.command("compare", cls=_CompareCommand)
 @topology_argument
 @collective_option(UNROOTED, Collective.ALLGATHER)
 @ranks_option
@@ -38,12 +65,12 @@ from forestcoll.files import is_standard_stream
     "names.  [default: all that apply]",
 )
 @click.option(
-    "--against",
+    _AGAINST,
     type=FileName(),
     multiple=True,
-    metavar="FILE",
+    metavar="FILE…",
     help="Also compare a schedule, a program (MSCCL XML, or a plan of MSCCL++) or the graphs of NCCL "
-    "(NCCL_GRAPH_DUMP_FILE) from a file; may be repeated.",
+    "(NCCL_GRAPH_DUMP_FILE) from each file; TOPOLOGY stands before them.",
 )
 @costs_option
 @path_option(

@@ -88,6 +88,8 @@ def flow_document(schedule: FlowSchedule) -> dict[str, object]:
         "flows": shape.flows,
         "base_flows": len(schedule.flows),
         "relayed_flows": shape.relayed,
+        "greatest_height": shape.greatest_height,
+        "mean_height": shape.mean_height,
         "greatest_hops": shape.greatest_hops,
         "mean_hops": shape.mean_hops,
     }

@@ -11,6 +11,7 @@ from forestcoll.presentation.names import counted, link_lines
 from forestcoll.presentation.tables import Column, Page, Table, labelled
 from forestcoll.presentation.text import bandwidth, capitalized, percent, printable
 from forestcoll.proof.group_lengths import GroupLengthsProof
+from forestcoll.schedule.bundle.shape import bundle_shape
 from forestcoll.schedule.bundle.value import BundleSchedule
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.trees.value import TreeSchedule
@@ -108,7 +109,15 @@ def generated_document(
     best: GroupsOptimum, gains: GroupGains | None, bundle: BundleSchedule, run: Mapping[str, object]
 ) -> dict[str, object]:
     """Return the JSON object of an optimum and the bundle that reaches it; `run` is about the run."""
-    made = {"optimal": best.is_optimal, "verified": True, "trees": _trees(bundle), "flows": _flows(bundle)}
+    shape = bundle_shape(bundle)
+    made = {
+        "optimal": best.is_optimal,
+        "verified": True,
+        "trees": _trees(bundle),
+        "flows": _flows(bundle),
+        "greatest_height": shape.greatest_height,
+        "mean_height": shape.mean_height,
+    }
     return {**optimum_document(best, gains), **made, **run}
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from fractions import Fraction
 
-from forestcoll.collective import SCHEDULED, Collective, shards_of
+from forestcoll.collective import SCHEDULED, Collective, known_collective, shards_of
 from forestcoll.errors import InputError, shown
 from forestcoll.exact import MAX_RESULT_DIGITS
 from forestcoll.json_parts import name_of, numbers_below, object_of, rational_of, require
@@ -23,8 +23,10 @@ def check_format(document: Mapping[str, object], format_: str, where: str) -> No
 
 
 def collective_in(document: Mapping[str, object], where: str, known: tuple[Collective, ...] = SCHEDULED) -> Collective:
-    """Return the collective of a schedule, one of `known`."""
-    return name_of(document.get("collective"), known, f"{where}: collective")
+    """Return the collective of a schedule, one of `known`; its name may have any of the usual spellings."""
+    name = document.get("collective")
+    found = known_collective(name)
+    return name_of(name if found is None else found.value, known, f"{where}: collective")
 
 
 def topology_in(

@@ -44,6 +44,13 @@ def test_a_file_is_read_back_with_its_symmetry(tmp_path: Path) -> None:
     assert repr(schedule).endswith("9 compute nodes, 12 flows, 9 images each>")
 
 
+@pytest.mark.parametrize("name", ["alltoall", "all_to_all", "AllToAll"])
+def test_a_collective_is_read_in_any_spelling_and_written_in_one(name: str) -> None:
+    schedule = schedule_from_document(document() | {"collective": name}, where="here")
+    assert isinstance(schedule, FlowSchedule)
+    assert json.loads("".join(text_of(schedule)))["collective"] == "all-to-all"
+
+
 def test_numbers_may_be_json_numbers() -> None:
     found = document()
     found["flows"] = [each | {"share": 0.5} for each in found["flows"]]
@@ -80,8 +87,8 @@ def test_a_document_that_is_not_well_formed_is_refused(change: Callable[[Any], o
 
 def test_the_shape_of_flows() -> None:
     shape = shape_of(generate_flows("ring:nodes=4", compact=True))
-    assert (shape.flows, shape.group_order, shape.hops, shape.greatest_sends) == (16, 4, 2, 2)
+    assert (shape.flows, shape.group_order, shape.hops, shape.greatest_height) == (16, 4, 2, 2)
     assert shape.relayed == 8
-    assert shape.mean_hops == pytest.approx(4 / 3)
+    assert shape.mean_hops == shape.mean_height == pytest.approx(4 / 3)
     box = shape_of(generate_flows("dgx-a100:boxes=2"))
-    assert (box.relayed, box.hops, box.greatest_sends) == (0, 2, 1)
+    assert (box.relayed, box.hops, box.greatest_height, box.mean_height) == (0, 2, 1, 1.0)

@@ -52,6 +52,13 @@ def test_shards_and_phases_are_read_back(tmp_path: Path, name: str) -> None:
     assert read_schedule(tmp_path / name) == schedule
 
 
+@pytest.mark.parametrize("name", ["all_reduce", "all-reduce", "AllReduce"])
+def test_a_collective_is_read_in_any_spelling_and_written_in_one(name: str) -> None:
+    found = json.loads("".join(schedule_text(generate_steps("ring:nodes=3", "allreduce")))) | {"collective": name}
+    schedule = schedule_from_document(found, where="here")
+    assert json.loads("".join(schedule_text(schedule)))["collective"] == "allreduce"
+
+
 def test_steps_without_transfers_are_kept() -> None:
     schedule = from_document(_document(steps=[[], *_document()["steps"], []]), where="here")
     assert schedule.steps == 3
@@ -85,7 +92,7 @@ TRANSFER = {"shard": 0, "interval": ["0", "1"], "source": 0, "target": 1}
     ("changes", "words"),
     [
         ({"format": "forestcoll.steps/2"}, "format is 'forestcoll.steps/2'; expected 'forestcoll.steps/1'"),
-        ({"collective": "alltoall"}, "collective is 'alltoall'; this version supports 'allgather'"),
+        ({"collective": "alltoal"}, "collective is 'alltoal'; this version supports 'allgather'"),
         ({"collective": 7}, "collective is 7; this version supports"),
         ({"topology": []}, r"topology is \[\]; expected an object"),
         ({"steps": {}}, "steps is {}; expected a list of steps"),

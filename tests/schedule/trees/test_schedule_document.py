@@ -162,6 +162,13 @@ def test_symmetries_are_equal_by_value() -> None:
     assert Shift(2, np.array([1, 0], dtype=np.int32)) != [1, 0]
 
 
+@pytest.mark.parametrize("name", ["all_gather", "all-gather", "AllGather", "allgather"])
+def test_a_collective_is_read_in_any_spelling_and_written_in_one(name: str) -> None:
+    schedule = schedule_from_document(document() | {"collective": name}, where="here")
+    assert schedule == path_schedule()
+    assert json.loads("".join(schedule_text(schedule)))["collective"] == "allgather"
+
+
 def test_claims_and_shards_can_be_omitted() -> None:
     short = document()
     for key in ("optimal_algbw", "certificate", "trees_per_root", "shards"):
@@ -218,7 +225,8 @@ MALFORMED: list[tuple[Callable[[Document], None], str]] = [
     (_set("format", value="forestcoll.schedule/2"), "format is 'forestcoll.schedule/2'; expected"),
     (_set("format", value=["x" * 999]), "...; expected 'forestcoll.schedule/1'"),
     (_delete("collective"), 'has no "collective"; a schedule needs it'),
-    (_set("collective", value="alltoall"), "collective is 'alltoall'; this version supports"),
+    (_set("collective", value="alltoal"), "collective is 'alltoal'; this version supports"),
+    (_set("collective", value="all-to-all"), "collective is 'all-to-all'; this version supports"),
     (_set("collective", value=[]), "collective is []; this version supports"),
     (_set("shards", value=[]), 'shards are []; expected an object, {"<node id>": "<rational>", ...}'),
     (_set("shards", value={"g0": "1/2"}), "shards: the shards add up to 1/2; they must add up to exactly 1"),

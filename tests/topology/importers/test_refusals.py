@@ -1,5 +1,6 @@
 """Files that are refused: what is wrong and where is on one line, and limits stop long work early."""
 
+import gzip
 import json
 import re
 from dataclasses import fields
@@ -69,6 +70,8 @@ def test_hosts_with_the_same_name_get_numbers() -> None:
 def test_a_file_that_is_no_text_is_refused() -> None:
     with pytest.raises(InputError, match=r"x\.txt: not UTF-8 text \(byte 2\); save it as UTF-8"):
         Source.of(b"a \xff", Path("x.txt"))
+    with pytest.raises(InputError, match=r"x\.txt: compressed with gzip, but its name does not end in \.gz"):
+        Source.of(gzip.compress(b"a"), Path("x.txt"))
 
 
 def graphml(node: str) -> str:

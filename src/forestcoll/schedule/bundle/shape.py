@@ -15,15 +15,19 @@ class BundleShape(Shape):
 
     Attributes:
         shapes: the shape of each member.
+        greatest_height: the most sends that data of a member takes, one after the other, along a tree or a flow.
+        mean_height: the mean of the mean heights of the members, weighted by their sizes.
 
     Example:
         >>> from forestcoll import generate_groups, shape_of
         >>> shape = shape_of(generate_groups("ring:nodes=4", "0,1;2,3"))
-        >>> len(shape.shapes), shape.hops
-        (2, 1)
+        >>> len(shape.shapes), shape.hops, shape.greatest_height, shape.mean_height
+        (2, 1, 1, 1.0)
     """
 
     shapes: tuple[TreeShape | FlowShape, ...]
+    greatest_height: int
+    mean_height: float
 
     @property
     def hops(self) -> int:
@@ -33,9 +37,13 @@ class BundleShape(Shape):
 
 def bundle_shape(schedule: BundleSchedule) -> BundleShape:
     """Return the shape of `schedule`."""
+    shapes = tuple(
+        flow_shape(each.schedule) if isinstance(each.schedule, FlowSchedule) else tree_shape(each.schedule)
+        for each in schedule.bundled
+    )
+    sizes = [float(each.size) for each in schedule.bundled]
     return BundleShape(
-        tuple(
-            flow_shape(each.schedule) if isinstance(each.schedule, FlowSchedule) else tree_shape(each.schedule)
-            for each in schedule.bundled
-        )
+        shapes,
+        greatest_height=max((each.greatest_height for each in shapes), default=0),
+        mean_height=sum(each.mean_height * size for each, size in zip(shapes, sizes, strict=True)) / sum(sizes),
     )

@@ -13,12 +13,13 @@ import numpy as np
 from forestcoll.collective import PERSONALISED, Collective
 from forestcoll.demand_matrix import Matrix, matrix_of
 from forestcoll.exact import MAX_RESULT_DIGITS, json_text
-from forestcoll.json_parts import list_of, name_of, number_below, numbers_below, object_of, rational_of, require
+from forestcoll.json_parts import list_of, number_below, numbers_below, object_of, rational_of, require
 from forestcoll.request import Demand
 from forestcoll.schedule.document_parts import (
     bound_document,
     bound_in,
     check_format,
+    collective_in,
     ranks_in,
     symmetry_document,
     symmetry_in,
@@ -81,7 +82,7 @@ def from_document(document: Mapping[str, object], where: str, topology: Topology
     """
     check_format(document, FORMAT, where)
     require(document, ("collective", "algbw", "routes", "flows"), f"{where}:", "a schedule of flows")
-    collective = name_of(document.get("collective"), PERSONALISED, f"{where}: collective")
+    collective = collective_in(document, where, PERSONALISED)
     is_whole = topology is None
     topology = topology_in(document, where, topology)
     ranks = ranks_in(document, topology, where, connected=is_whole)

@@ -1,13 +1,12 @@
 """The shape of a schedule of flows: how many sends and links the data of a flow crosses."""
 
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.rows import IntArray
-from forestcoll.schedule.shape import Shape
+from forestcoll.schedule.shape import Shape, mean_by_share
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +18,8 @@ class FlowShape(Shape):
         relayed: the number of flows that pass through other compute nodes.
         greatest_hops: the most links of a flow.
         mean_hops: the mean number of links of the flows, weighted by their shares.
-        greatest_sends: the most sends of a flow: one more than the compute nodes that relay it.
+        greatest_height: the most sends of a flow: one more than the compute nodes that relay it.
+        mean_height: the mean number of sends of the flows, weighted by their shares.
         group_order: the number of images of each base flow; 1 without a symmetry.
 
     Example:
@@ -33,7 +33,8 @@ class FlowShape(Shape):
     relayed: int
     greatest_hops: int
     mean_hops: float
-    greatest_sends: int
+    greatest_height: int
+    mean_height: float
     group_order: int = 1
 
     @property
@@ -46,17 +47,13 @@ def flow_shape(schedule: FlowSchedule) -> FlowShape:
     """Return the shape of `schedule`. The images of a base flow have its length and its share."""
     order = 1 if schedule.symmetry is None else schedule.symmetry.order
     hops, sends = links_of_flows(schedule), np.diff(schedule.flows.routes.starts)
-    moved: dict[int, Fraction] = {}
-    for length, share in zip(hops.tolist(), schedule.flows.shares, strict=True):
-        moved[length] = moved.get(length, Fraction(0)) + share
-    total = sum(moved.values(), Fraction(0))
-    mean = sum((length * share for length, share in moved.items()), Fraction(0)) / total if total else Fraction(0)
     return FlowShape(
         flows=len(schedule.flows) * order,
         relayed=int((sends > 1).sum()) * order,
         greatest_hops=int(hops.max(initial=0)),
-        mean_hops=float(mean),
-        greatest_sends=int(sends.max(initial=0)),
+        mean_hops=mean_by_share(hops, schedule.flows.shares),
+        greatest_height=int(sends.max(initial=0)),
+        mean_height=mean_by_share(sends, schedule.flows.shares),
         group_order=order,
     )
 

@@ -6,13 +6,11 @@ tree that reduces is as high as its reverse.
 """
 
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 
 from forestcoll.collective import PhaseOp
-from forestcoll.schedule.rows import IntArray
-from forestcoll.schedule.shape import Shape
+from forestcoll.schedule.shape import Shape, mean_by_share
 from forestcoll.schedule.trees.value import TreeSchedule
 
 
@@ -77,15 +75,9 @@ def tree_shape(schedule: TreeSchedule) -> TreeShape:
     return TreeShape(
         trees=len(shares) * group_order,
         greatest_height=int(heights.max(initial=0)),
-        mean_height=_mean(heights, shares),
+        mean_height=mean_by_share(heights, shares),
         greatest_hops=int(hops.max(initial=0)),
-        mean_hops=_mean(hops, shares),
+        mean_hops=mean_by_share(hops, shares),
         group_order=group_order,
         phases=len(schedule.phases),
     )
-
-
-def _mean(values: IntArray, shares: list[Fraction]) -> float:
-    total = sum(shares, Fraction(0))
-    weighted = sum((int(value) * share for value, share in zip(values, shares, strict=True)), Fraction(0))
-    return float(weighted / total) if total else 0.0

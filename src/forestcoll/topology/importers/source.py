@@ -9,7 +9,7 @@ from pathlib import Path
 
 from forestcoll.errors import InputError, shown
 from forestcoll.exact import WrittenFloat
-from forestcoll.files import STANDARD_STREAM, input_name
+from forestcoll.files import STANDARD_STREAM, decoded, input_name
 from forestcoll.reading_memory import check_json_memory, check_text_memory
 
 MAX_NODES = 2**20
@@ -53,10 +53,7 @@ class Source:
         check = check_json_memory if data[:64].lstrip()[:1] in (b"{", b"[") else check_text_memory
         check(data, input_name(path))
         encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
-        try:
-            text = data.decode(encoding)
-        except UnicodeDecodeError as error:
-            raise InputError(f"{input_name(path)}: not UTF-8 text (byte {error.start}); save it as UTF-8") from None
+        text = decoded(data, path, encoding=encoding)
         stem = "network" if path == STANDARD_STREAM else path.name.partition(".")[0] or path.name
         return cls(input_name(path), text, stem)
 
