@@ -4,8 +4,8 @@ The search starts from the least number of chunks that loses little. It changes 
 change with it: `message_choices` and `plan_choices` have the options and their values. It keeps a change if the program
 becomes faster by more than `GAIN` in the simulator, and begins with the first option again. It ends when the program is
 within `ENOUGH` of the schedule, or no change helps. If it is still slow, it is compared with the result of another
-search (`_Search._other`). Of the programs that are within `GAIN` of the fastest, it returns the one that is fastest at
-the smaller sizes.
+search (`_Search._other`). Of the programs that are within `GAIN` of the fastest, and not slow unless it is, it returns
+the one that is fastest at the smaller sizes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -252,8 +252,9 @@ class _Search:
         best, sizes = fastest, self.aim.sizes[:-1]
         if not fastest.algbw or not sizes:
             return fastest
+        enough = min(fastest.algbw, max(fastest.algbw / GAIN, SLOW * schedule_algbw(fastest.lowering)))
         for each in self.known.values():
-            if each is not None and each.algbw * GAIN >= fastest.algbw:
+            if each is not None and each.algbw >= enough:
                 faster = prod(each.model.point(size).algbw / best.model.point(size).algbw for size in sizes)
                 best = each if faster > GAIN else best
         return best
