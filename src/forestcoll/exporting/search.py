@@ -350,6 +350,8 @@ class _Search:
 
     def _better(self, best: _Candidate, name: str, values: Sequence[int]) -> _Candidate:
         """Return the best candidate with one of these values of an option, or `best`."""
+        if name == "fine" and best.algbw >= ENOUGH * schedule_algbw(best.lowering):
+            return best  # it gains little then, and takes long to search
         for value in values:
             changed = self.choices.changed(best.options, name, value)
             tried = [self._evaluate(each) for each in changed if not self._grows_too_long(best, each)]
