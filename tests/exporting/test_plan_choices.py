@@ -6,7 +6,7 @@ import pytest
 
 from forestcoll import generate
 from forestcoll.exporting.divisible import counts_for
-from forestcoll.exporting.plan_choices import FINE, PlanChoices
+from forestcoll.exporting.plan_choices import FINE, OTHER_ORDERS, PlanChoices
 from forestcoll.exporting.search import best_program, schedule_algbw
 from forestcoll.lowering import Options, Style
 from forestcoll.schedule.trees.value import TreeSchedule
@@ -50,10 +50,10 @@ def test_given_options_are_not_changed() -> None:
     assert [*kept.changed(START, "parts", 4)] == [START] * 2
 
 
-def test_parts_or_chunks_are_varied_first() -> None:
-    for parts_first, first in ((True, "fine"), (False, "chunks")):
-        either = replace(choices(), parts_first=parts_first)
-        assert next(either.values(START, 1))[0] == first
+@pytest.mark.parametrize("order", OTHER_ORDERS)
+def test_numbers_are_varied_in_the_given_order(order: tuple[str, ...]) -> None:
+    names = [name for name, _ in replace(choices(), order=order).values(START, 1)]
+    assert names == list(order)
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,10 @@ FINE = (1, 6, 48)
 """The least numbers of chunks of a part of the greatest tree, if there are several: one chunk, so that all parts of all
 trees are equal; a few, so that parts differ by one; or enough for parts of many different sizes."""
 
+OTHER_ORDERS = (("parts", "message", "chunks"), ("fine", "parts", "message", "chunks"))
+"""Other orders of the numbers. If the trees differ, more or equal parts make messages equal, and so do fewer chunks,
+which lose more by rounding."""
+
 MESSAGE = 2**19
 """The bytes of a message of the first program."""
 
@@ -37,15 +41,14 @@ class PlanChoices:
         counts: the numbers of chunks to choose from.
         most_chunks: the most chunks of a program.
         given: the names of options that are not chosen.
-        parts_first: whether parts are varied before messages and chunks. If the trees differ, more or equal parts make
-            messages equal, and so do fewer chunks, which lose more by rounding.
+        order: the names of the numbers in the order in which they are varied.
     """
 
     share: Fraction
     counts: Sequence[Count]
     most_chunks: int
     given: frozenset[str]
-    parts_first: bool = False
+    order: tuple[str, ...] = ("chunks", "message", "fine", "parts")
 
     @staticmethod
     def of(schedule: TreeSchedule, counts: Sequence[Count], most_chunks: int, given: Iterable[str]) -> "PlanChoices":
@@ -127,8 +130,7 @@ class PlanChoices:
                 choices["message"] = [2 * message // 3, *choices["message"]]
         if self._numbers_of_chunks:
             choices["chunks"] = self._numbers_of_chunks
-        names = ("fine", "parts", "message", "chunks") if self.parts_first else ("chunks", "message", "fine", "parts")
-        yield from ((name, choices[name]) for name in names if name in choices)
+        yield from ((name, choices[name]) for name in self.order if name in choices)
 
     @property
     def _numbers_of_chunks(self) -> list[int]:
