@@ -6,7 +6,7 @@ import pytest
 
 from forestcoll import generate
 from forestcoll.exporting.divisible import counts_for
-from forestcoll.exporting.plan_choices import FINE, PlanChoices
+from forestcoll.exporting.plan_choices import FINE, OTHER_ORDERS, PlanChoices
 from forestcoll.exporting.search import best_program, schedule_algbw
 from forestcoll.lowering import Options, Style
 from forestcoll.schedule.trees.value import TreeSchedule
@@ -25,7 +25,17 @@ def test_a_tree_has_as_many_parts_as_asked(parts: int) -> None:
     options = choices().with_parts(START, parts, 2**19)
     assert choices().parts(options) == parts
     assert 2**18 < choices().message(options) <= 2**19
-    assert parts == 1 or options.instances >= FINE * parts
+    assert parts == 1 or options.instances >= FINE[1] * parts
+
+
+def test_parts_are_as_fine_as_asked() -> None:
+    equal, *_ = choices().changed(START, "fine", 1)
+    assert (equal.step_chunks, equal.instances) == (1, 1)
+    fine, *_ = choices().changed(choices().with_parts(START, 5, 2**19), "fine", FINE[2])
+    assert (fine.step_chunks or 0) >= FINE[2]
+    assert choices().parts(fine) == 5
+    finer, *_ = choices().changed(fine, "parts", 6)
+    assert (finer.step_chunks or 0) >= FINE[2]
 
 
 def test_there_are_no_more_chunks_than_allowed() -> None:
@@ -40,10 +50,10 @@ def test_given_options_are_not_changed() -> None:
     assert [*kept.changed(START, "parts", 4)] == [START] * 2
 
 
-def test_parts_or_chunks_are_varied_first() -> None:
-    for parts_first, first in ((True, "parts"), (False, "chunks")):
-        either = replace(choices(), parts_first=parts_first)
-        assert next(either.values(START, 1))[0] == first
+@pytest.mark.parametrize("order", OTHER_ORDERS)
+def test_numbers_are_varied_in_the_given_order(order: tuple[str, ...]) -> None:
+    names = [name for name, _ in replace(choices(), order=order).values(START, 1)]
+    assert names == list(order)
 
 
 @pytest.mark.parametrize(
@@ -52,6 +62,8 @@ def test_parts_or_chunks_are_varied_first() -> None:
         ("mi300x:boxes=1", "allgather", 0.97),
         ("mi300x:boxes=2", "broadcast", 0.97),
         ("dgx-a100:boxes=2", "reduce", 0.95),
+        pytest.param("dgx-a100:boxes=1", "broadcast", 0.95, marks=pytest.mark.slow),
+        pytest.param("dgx-h100:boxes=1", "broadcast", 0.95, marks=pytest.mark.slow),
     ],
 )
 def test_programs_are_nearly_as_fast_as_their_schedules(spec: str, collective: str, share: float) -> None:

@@ -12,6 +12,10 @@ from forestcoll.collective import Collective
 from forestcoll.errors import NoSolutionError
 from forestcoll.interpreter import check
 from forestcoll.lowering import Options, Placement, Style, lower
+from forestcoll.lowering.cells import cells_of
+from forestcoll.lowering.flows import flows_of
+from forestcoll.lowering.grid import grid_for
+from forestcoll.lowering.jobs import Job, jobs_of
 from forestcoll.program import Block, Buffer, ChannelKind, Instruction, Program, Span
 from forestcoll.program.limits import Limits
 from forestcoll.schedule.trees.value import TreeSchedule
@@ -66,6 +70,49 @@ def test_programs_are_right_with_any_number_of_blocks(
         return
     assert max(len(rank.blocks) for rank in program.ranks) <= blocks
     assert check(program).ok
+
+
+def loops_of(program: Program) -> Iterator[tuple[Instruction, ...]]:
+    """The instructions of the first round of each loop."""
+    for rank in program.ranks:
+        for block in rank.blocks:
+            yield from (block.instructions[each.first : each.first + each.length] for each in block.loops)
+
+
+def test_jobs_that_wait_for_nothing_share_loops_with_others() -> None:
+    program = program_of("ring:nodes=5", Collective.ALLGATHER, chunks=10, children=1, blocks=1, step_chunks=1)
+    rows = list(loops_of(program))
+    assert any(not row[0].waits and any(each.waits for each in row) for row in rows)
+    assert check(program).ok
+
+
+@pytest.mark.parametrize("collective", COLLECTIVES)
+def test_a_job_has_a_higher_level_than_those_that_it_waits_for(collective: Collective) -> None:
+    schedule = schedule_of("mi250:boxes=1", collective)
+    options = Options(style=Style.ONE_SIDED, pieces=2, chunks=64)
+    cells = cells_of(flows_of(schedule, grid_for(schedule, 64), options, None), 2)
+    jobs = jobs_of(cells, 16, lambda _source, _target: ChannelKind.MEMORY, 1, None, packets=False)
+    by_place: dict[tuple[int, int], list[Job]] = {}
+    for job in jobs:
+        by_place.setdefault((job.place, job.rank), []).append(job)
+    for job in jobs:
+        others = [each for other in job.hears for each in by_place[job.place, other] if job.rank in each.tells]
+        senders = [each for each in others if each.goes_up == job.sums]
+        assert len(senders) == len(job.hears)
+        if job.semaphore is not None:
+            senders += [each for each in by_place[job.place, job.rank] if job.semaphore in each.followers]
+        assert all(each.level < job.level for each in senders)
+
+
+def test_large_parts_have_different_sizes() -> None:
+    for step_chunks, sizes in ((128, 8), (31, 1)):
+        chunks = 8 * step_chunks
+        program = program_of("complete:nodes=2", Collective.BROADCAST, chunks=chunks, step_chunks=step_chunks)
+        counts = Counter(each.count for row in loops_of(program) for each in row if each.channel is not None)
+        assert len(counts) == sizes
+        assert sum(size * number for size, number in counts.items()) == chunks
+        assert max(counts) <= 1.05 * step_chunks
+        assert min(counts) >= 0.95 * step_chunks
 
 
 def changed(program: Program, name: str) -> Iterator[Program]:

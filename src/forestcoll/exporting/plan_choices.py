@@ -1,10 +1,12 @@
 """The options to choose from for plans of MSCCL++.
 
-A program of trees whose blocks send to one rank at a time has three numbers: the chunks of the data, the *parts* of the
-greatest tree, and the bytes of a message. A tree is cut into parts of the size that this gives, which move at the same
-time in blocks of their own. So each tree has a number of blocks in proportion to its data, and its blocks get that part
-of the links. The parts of a tree differ by at most one chunk, but they differ if their number does not divide the
-chunks. So blocks do not begin all messages at the same times, and links are not idle during their overheads.
+A program of trees whose blocks send to one rank at a time has four numbers: the chunks of the data, the *parts* of the
+greatest tree, the bytes of a message, and the chunks that a part has at least (*fine*). A tree is cut into parts of the
+size that this gives, which move at the same time in blocks of their own. So each tree has a number of blocks in
+proportion to its data, and its blocks get that part of the links. Parts of a few chunks differ by one chunk if their
+number does not divide the chunks, and parts of many chunks have many sizes. So blocks do not begin all messages at the
+same times, and links are not idle during their overheads. If ranks have more parts than blocks, blocks do several parts
+in turn; then it may be faster if all parts are one chunk, because only equal parts take turns in one loop.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,8 +20,13 @@ from forestcoll.lowering import Options
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.targets.sizes import ALIGNMENT
 
-FINE = 6
-"""A part of the greatest tree has at least so many chunks, if there are several."""
+FINE = (1, 6, 48)
+"""The least numbers of chunks of a part of the greatest tree, if there are several: one chunk, so that all parts of all
+trees are equal; a few, so that parts differ by one; or enough for parts of many different sizes."""
+
+OTHER_ORDERS = (("parts", "message", "chunks"), ("fine", "parts", "message", "chunks"))
+"""Other orders of the numbers. If the trees differ, more or equal parts make messages equal, and so do fewer chunks,
+which lose more by rounding."""
 
 MESSAGE = 2**19
 """The bytes of a message of the first program."""
@@ -34,15 +41,14 @@ class PlanChoices:
         counts: the numbers of chunks to choose from.
         most_chunks: the most chunks of a program.
         given: the names of options that are not chosen.
-        parts_first: whether parts are varied before chunks. If the trees differ, more parts make messages equal, and so
-            do fewer chunks, which lose more by rounding.
+        order: the names of the numbers in the order in which they are varied.
     """
 
     share: Fraction
     counts: Sequence[Count]
     most_chunks: int
     given: frozenset[str]
-    parts_first: bool = False
+    order: tuple[str, ...] = ("chunks", "message", "fine", "parts")
 
     @staticmethod
     def of(schedule: TreeSchedule, counts: Sequence[Count], most_chunks: int, given: Iterable[str]) -> "PlanChoices":
@@ -65,20 +71,30 @@ class PlanChoices:
         """Return the bytes of the greatest message."""
         return (options.step_chunks or self._chunks(options)) * options.round_bytes
 
-    def with_parts(self, options: Options, parts: int, message: int) -> Options:
-        """Return options with so many parts of the greatest tree, or as many as there can be, and such messages."""
+    def with_parts(self, options: Options, parts: int, message: int, fine: int | None = None) -> Options:
+        """Return options with so many parts of the greatest tree, or as many as there can be, and such messages.
+
+        A part has at least `fine` chunks; by default the greatest number of `FINE` that the parts of `options` have.
+        """
         if not self.parts_are_given and options.chunks is not None:
-            options = self._in_parts(options, options.chunks, parts)
+            options = self._in_parts(options, options.chunks, parts, self._fineness(options) if fine is None else fine)
         if "round_bytes" in self.given:
             return options
         size = options.step_chunks or self._chunks(options)
         return replace(options, round_bytes=max(ALIGNMENT, message // size // ALIGNMENT * ALIGNMENT))
 
-    def _in_parts(self, options: Options, chunks: int, parts: int) -> Options:
+    def _fineness(self, options: Options) -> int:
+        if options.step_chunks is None:
+            return FINE[1]
+        return max(FINE[0], *(each for each in FINE if each <= options.step_chunks))
+
+    def _in_parts(self, options: Options, chunks: int, parts: int, fine: int) -> Options:
+        if fine == 1:
+            return replace(options, instances=1, step_chunks=1)
         if parts == 1:
             return replace(options, instances=1, step_chunks=None)
         greatest, instances = self._chunks(options), 1
-        while greatest * instances < FINE * parts and 2 * chunks * instances <= self.most_chunks:
+        while greatest * instances < fine * parts and 2 * chunks * instances <= self.most_chunks:
             instances *= 2
         return replace(options, instances=instances, step_chunks=-(-greatest * instances // parts))
 
@@ -89,31 +105,47 @@ class PlanChoices:
             yield self.with_parts(replace(options, chunks=value), parts, message)
         elif name == "message":
             yield self.with_parts(options, parts, value)
+        elif name == "fine" and value == FINE[0]:
+            for chunks in self._numbers_of_chunks or (options.chunks,):
+                equal = replace(options, chunks=chunks)
+                yield self.with_parts(equal, 1, message * parts // self._chunks(equal), value)
+        elif name == "fine":
+            yield self.with_parts(options, parts, message, value)
+            yield self.with_parts(options, 2 * parts, message // 2, value)
+            yield self.with_parts(options, 4 * parts, message // 4, value)
         else:
             yield self.with_parts(options, value, message * parts // value)
             yield self.with_parts(options, value, message)
 
     def values(self, options: Options, longest: int) -> Iterator[tuple[str, Sequence[int]]]:  # noqa: ARG002
         """Yield the names of the numbers that `changed` changes, with values to try."""
-        chunks = numbers_of_chunks(self.counts, LOSSES)
-        parts, message = self.parts(options), self.message(options)
+        parts, message, fine = self.parts(options), self.message(options), self._fineness(options)
         choices: dict[str, Sequence[int]] = {}
         if not self.parts_are_given and options.chunks is not None:
-            choices["parts"] = [each for each in dict.fromkeys(_near(parts)) if each]
+            choices["fine"] = [each for each in FINE if each != fine]
+            choices["parts"] = [each for each in dict.fromkeys(_near(parts, fine)) if each]
         if "round_bytes" not in self.given:
             choices["message"] = [message // 2, message // 4, 2 * message, 4 * message]
-        if chunks and "chunks" not in self.given:
-            choices["chunks"] = chunks
-        names = ("parts", "message", "chunks") if self.parts_first else ("chunks", "message", "parts")
-        yield from ((name, choices[name]) for name in names if name in choices)
+            if fine == FINE[2]:
+                choices["message"] = [2 * message // 3, *choices["message"]]
+        if self._numbers_of_chunks:
+            choices["chunks"] = self._numbers_of_chunks
+        yield from ((name, choices[name]) for name in self.order if name in choices)
+
+    @property
+    def _numbers_of_chunks(self) -> list[int]:
+        return [] if "chunks" in self.given else numbers_of_chunks(self.counts, LOSSES)
 
     def _chunks(self, options: Options) -> int:
         """Return about how many chunks the greatest tree has before `instances`."""
         return max(1, round(self.share * (options.chunks or 1)))
 
 
-def _near(parts: int) -> tuple[int, ...]:
-    return parts + 1, parts + 2, parts + 3, 2 * parts, 3 * parts, parts - 1
+def _near(parts: int, fine: int) -> tuple[int, ...]:
+    """Return numbers of parts to try next; if parts are equal, or of many sizes, one more changes little."""
+    if fine == FINE[1]:
+        return parts + 1, parts + 2, parts + 3, 2 * parts, 3 * parts, parts - 1
+    return () if fine == FINE[0] else (parts + parts // 3, parts - parts // 6, 2 * parts, parts // 2)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ The search starts from the least number of chunks that loses little. It changes 
 change with it: `message_choices` and `plan_choices` have the options and their values. It keeps a change if the program
 becomes faster by more than `GAIN` in the simulator, and begins with the first option again. It ends when the program is
 within `ENOUGH` of the schedule, or no change helps. If it is still slow, it is compared with the result of another
-search (`_Search._other`). Of the programs that are within `GAIN` of the fastest, it returns the one that is fastest at
-the smaller sizes.
+search (`_Search._other`). Of the programs that are within `GAIN` of the fastest, and not slow unless it is, it returns
+the one that is fastest at the smaller sizes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ from forestcoll.errors import NoSolutionError
 from forestcoll.exporting.divisible import LEAST_BYTES, LOSSES, Count, counts_for, least_with
 from forestcoll.exporting.machines import machine_of
 from forestcoll.exporting.message_choices import MOST_INSTANCES, MessageChoices
-from forestcoll.exporting.plan_choices import MESSAGE, OtherPlanChoices, PlanChoices
+from forestcoll.exporting.plan_choices import MESSAGE, OTHER_ORDERS, OtherPlanChoices, PlanChoices
 from forestcoll.exporting.rounds import MANY_RANKS, RoundModel, most_instructions, round_bytes_of, slices_of
 from forestcoll.lowering import Lowering, Options, Style, lower, lowerer_for
 from forestcoll.program import Program, Protocol
@@ -221,21 +221,24 @@ class _Search:
     def _other(self, first: _Candidate, best: _Candidate) -> _Candidate | None:
         """Return the result of another search.
 
-        Plans are searched in the other order of choices, and programs whose best one has lanes without lanes. Other
+        Plans are searched in other orders of choices, and programs whose best one has lanes without lanes. Other
         programs of messages begin with other levels: with one root, through, so that high trees are filled in less
         time; with several roots, one level, so that a block that sends to a rank takes turns between the data of its
         own rank and data that it sends on.
         """
         choices = self.choices
         if isinstance(choices, PlanChoices):
-            self.choices, self.work = replace(choices, parts_first=True), MOST_WORK_OF_PLANS // 2
-            return self._improved(first)
+            return max((self._in_order(choices, first, order) for order in OTHER_ORDERS), key=lambda each: each.algbw)
         if isinstance(choices, OtherPlanChoices) or not self.counts or "levels" in self.given:
             return None
         self.choices, self.work = replace(choices, with_lanes=False), 0
         levels = 0 if self.schedule.collective.has_root else 1
         start = first if best.options.lanes else self._evaluate(replace(first.options, levels=levels))
         return None if start is None else self._improved(start)
+
+    def _in_order(self, choices: PlanChoices, first: _Candidate, order: tuple[str, ...]) -> _Candidate:
+        self.choices, self.work = replace(choices, order=order), MOST_WORK_OF_PLANS // 2
+        return self._improved(first)
 
     def _improved(self, start: _Candidate) -> _Candidate:
         best, before = start, None
@@ -252,8 +255,9 @@ class _Search:
         best, sizes = fastest, self.aim.sizes[:-1]
         if not fastest.algbw or not sizes:
             return fastest
+        enough = min(fastest.algbw, max(fastest.algbw / GAIN, SLOW * schedule_algbw(fastest.lowering)))
         for each in self.known.values():
-            if each is not None and each.algbw * GAIN >= fastest.algbw:
+            if each is not None and each.algbw >= enough:
                 faster = prod(each.model.point(size).algbw / best.model.point(size).algbw for size in sizes)
                 best = each if faster > GAIN else best
         return best
@@ -349,6 +353,8 @@ class _Search:
 
     def _better(self, best: _Candidate, name: str, values: Sequence[int]) -> _Candidate:
         """Return the best candidate with one of these values of an option, or `best`."""
+        if name == "fine" and best.algbw >= ENOUGH * schedule_algbw(best.lowering):
+            return best  # it gains little then, and takes long to search
         for value in values:
             changed = self.choices.changed(best.options, name, value)
             tried = [self._evaluate(each) for each in changed if not self._grows_too_long(best, each)]

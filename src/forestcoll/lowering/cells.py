@@ -59,6 +59,22 @@ class Cell:
         return _parents(self.spreads)
 
     @cached_property
+    def heights(self) -> Mapping[int, int]:
+        """Return, for each rank, the most sends in a row that its sum waits for."""
+        heights: dict[int, int] = {}
+        for rank in reversed(_outward(self.root, self.sums)):
+            heights[rank] = max((heights[other] + 1 for other in self.sums.get(rank, ())), default=0)
+        return heights
+
+    @cached_property
+    def depths(self) -> Mapping[int, int]:
+        """Return, for each rank, the number of sends that take the result to it from the root."""
+        depths = {self.root: 0}
+        for rank in _outward(self.root, self.spreads):
+            depths |= dict.fromkeys(self.spreads.get(rank, ()), depths[rank] + 1)
+        return depths
+
+    @cached_property
     def at_once(self) -> tuple[int, ...]:
         """Return all ranks, root first, if a switch can add up the data of all and send all the result; else empty."""
         star = (self.root, *self.spreads.get(self.root, ()))
@@ -77,6 +93,14 @@ class Cell:
     def inner(self) -> frozenset[int]:
         """Return the ranks with children, and the root: the others only send their data, or receive the result."""
         return frozenset((self.root, *self.sums, *self.spreads))
+
+
+def _outward(root: int, tree: Children) -> list[int]:
+    """Return the ranks of a tree, each after the rank above it."""
+    listed = [root]
+    for rank in listed:
+        listed += tree.get(rank, ())
+    return listed
 
 
 def _parents(tree: Children) -> Mapping[int, int]:

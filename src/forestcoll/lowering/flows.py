@@ -7,12 +7,19 @@ ends.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from itertools import accumulate, pairwise
 
 from forestcoll.collective import PhaseOp
 from forestcoll.lowering.grid import Grid
 from forestcoll.lowering.options import Options, Style
 from forestcoll.schedule.trees.value import Tree, TreeSchedule
+
+SPREAD_CHUNKS = 32
+"""One-sided parts with at least so many chunks have different sizes."""
+
+SPREAD = Fraction(1, 20)
+"""The smallest of these parts is smaller than the mean by this part, and the greatest one greater."""
 
 _GOLDEN = (5**0.5 - 1) / 2
 """Multiples of the golden ratio lie evenly between whole numbers, however many there are."""
@@ -119,13 +126,25 @@ def _pieces(copy: Flow, pieces: int, most: int | None) -> Iterator[Flow]:
 
 
 def _one_sided_parts(flow: Flow, options: Options) -> Iterator[Flow]:
-    """Yield the pieces of the parts of a tree that move at the same time; the parts are about equal."""
+    """Yield the pieces of the parts of a tree that move at the same time; the parts are about equal.
+
+    If parts have `SPREAD_CHUNKS` or more, their sizes differ, so that blocks do not begin all messages at the same
+    times: links would be idle in their overheads.
+    """
     chunks = flow.count // options.pieces
     parts = options.instances if options.step_chunks is None else -(-chunks // options.step_chunks)
-    for number, part in enumerate(replace(flow, offset=0, count=chunks).split(parts)):
+    whole = replace(flow, offset=0, count=chunks)
+    for number, part in enumerate(_spread(whole, parts) if chunks >= SPREAD_CHUNKS * parts else whole.split(parts)):
         begin, count = flow.offset + part.offset * options.pieces, part.count * options.pieces
         whole = replace(flow, offset=begin, count=count, instance=number)
         yield from (replace(each, piece=piece) for piece, each in enumerate(whole.split(options.pieces)))
+
+
+def _spread(flow: Flow, parts: int) -> Iterator[Flow]:
+    """Yield `parts` flows with sizes in equal steps around the mean, from 1 - `SPREAD` to 1 + `SPREAD` of it."""
+    ends = [Fraction(end, parts) * (1 - SPREAD * Fraction(parts - end, parts)) for end in range(parts + 1)]
+    for begin, end in pairwise(round(flow.count * end) for end in ends):
+        yield replace(flow, offset=flow.offset + begin, count=end - begin)
 
 
 def _shifted(copy: Flow, most: int, instances: int, *, one_root: bool) -> Iterator[Flow]:

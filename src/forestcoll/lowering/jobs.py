@@ -33,6 +33,7 @@ class Job:
         followers: the semaphores of the jobs that it lets begin.
         first: whether it is the first job of its rank for the result.
         at_once: whether a switch adds up the data of all ranks for it.
+        level: how late it can begin: more than the level of each job that it waits for. 0 for sums in packets.
         distance: the distance of the nearest rank of its box that it writes to, if ranks form a circle; 0 if none.
     """
 
@@ -46,6 +47,7 @@ class Job:
     followers: tuple[int, ...] = ()
     first: bool = True
     at_once: bool = False
+    level: int = 0
     distance: int = 0
 
     @property
@@ -71,13 +73,6 @@ class Job:
     def ends(self) -> bool:
         """Return whether it does nothing after the result has arrived, except store it."""
         return not self.sums and not self.below and self.rank != self.cell.root
-
-    @property
-    def turn(self) -> int:
-        """Return 0 if it waits for nothing, 2 if it ends a cell, 1 for other jobs."""
-        if self.ends:
-            return 2
-        return 1 if self.hears or self.semaphore is not None else 0
 
 
 Kind: TypeAlias = Callable[[int, int], ChannelKind]
@@ -119,7 +114,9 @@ class _Maker:
             yield from (Job(cell, place, rank, spreads=True) for rank in cell.at_once[1:])
             return
         for rank in sorted(cell.ranks):
-            yield from (replace(job, distance=self._distance(job)) for job in self._of_rank(cell, place, rank))
+            for job in self._of_rank(cell, place, rank):
+                level = 0 if self.packets and cell.sums else _level(job)
+                yield replace(job, level=level, distance=self._distance(job))
 
     def _of_rank(self, cell: Cell, place: int, rank: int) -> Iterator[Job]:
         sums = bool(cell.sums)
@@ -160,3 +157,10 @@ class _Maker:
     def _distance(self, job: Job) -> int:
         near = [other for other in job.tells if self.kind(job.rank, other) is ChannelKind.MEMORY]
         return min(((other - job.rank) % self.ranks for other in near or job.tells), default=0)
+
+
+def _level(job: Job) -> int:
+    """Return the level of a job: twice the sends that it waits for, and one more if another job lets it begin."""
+    cell = job.cell
+    sends = cell.heights[job.rank] if job.sums else cell.heights[cell.root] + cell.depths[job.rank]
+    return 2 * sends + int(not job.first)

@@ -12,18 +12,19 @@ which may lie there.) A rank starts to write into the memory of another only aft
 started, at the start of each block. Before a rank ends, it has waited for all data that comes to it, and for the
 helpers of PORT channels to do the work that it gave them.
 
-A channel counts signals and does not name them. So all signals of a channel are sent and awaited in one order: the
-`Tag` of a channel states all on which the places of its jobs in their blocks depend, except the order of cells.
+A channel counts signals and does not name them. So all signals of a channel are sent and awaited in one order: both
+blocks do the jobs of a channel by their levels and cells, and the `Tag` of a channel states by how much the levels at
+its two ends differ.
 
-**The order of a block.** A block first does the jobs that wait for nothing, then those between, and last those that
-only wait for the end of a cell. Of each kind, jobs that move the same number of chunks are one loop: each round does
-all of them once. Loops with more chunks come first. Within a loop, jobs that add up come before jobs that only send
-results, both in the order of the cells.
+**The order of a block.** The jobs that only wait for the end of a cell come last. Both of them and of the others, jobs
+that move the same number of chunks are one loop: each round does all of them once. Loops with more chunks come first.
+Within a loop, jobs are in the order of their levels, and those of a level in the order of the cells. The level of a job
+grows with the number of sends that its data has made before. So the jobs of a block wait little for each other. In the
+order of the cells alone, a round of a block would often wait for a chain of rounds of other blocks.
 
-**Why it terminates.** Sending a signal never waits, so the first jobs of all blocks are done. Of the jobs between,
-consider the first in this order that is not done: by its chunks, its round, whether it adds up, its cell, and the depth
-of its rank in the tree that it works on. Its block has done all jobs before it, and all jobs that it waits for come
-earlier. No rank waits for the last jobs.
+**Why it terminates.** Consider the first job that is not done, by its chunks, its round, its level and its cell; those
+that only wait for the end of a cell are left out. Its block has done all jobs before it, and all jobs that it waits for
+have the same chunks, the same round and a lower level. No rank waits for the last jobs.
 """
 
 from collections import Counter, defaultdict
@@ -89,8 +90,13 @@ def _placed(puts: Puts, jobs: Sequence[Job], limits: Limits) -> Blocks | Excess:
     """Give jobs blocks: as many as requested; by default `COMFORTABLE_BLOCKS`, or all if the jobs need them."""
     wanted = puts.layout.options.blocks
 
+    def operations_of(job: Job) -> int:
+        return operations(puts.part(job, lambda _source, _target: 0))
+
+    at_end = next((operations_of(job) for job in jobs if job.ends), 0)  # all have as many
+
     def steps(job: Job) -> int:
-        return operations(puts.part(job, lambda _source, _target: 0)) + (job.cell.rounds > 1)
+        return (at_end if job.ends else operations_of(job)) + (job.cell.rounds > 1)
 
     numbers = (COMFORTABLE_BLOCKS, limits.blocks) if wanted is None else (min(wanted, limits.blocks or wanted),)
     for most in numbers:
@@ -106,11 +112,18 @@ class _Channels:
 
     def __init__(self, neighbours: Neighbours) -> None:
         self.listed: dict[Channel, int] = {}
+        self._known: dict[tuple[End, End], int] = {}
         self._neighbours = neighbours
         self._numbers: defaultdict[tuple[int, int], dict[tuple[int, int, Tag], int]] = defaultdict(dict)
 
     def between(self, source: End, target: End) -> int:
         """Return the channel from one block to another."""
+        key = source, target
+        if key not in self._known:
+            self._known[key] = self._new(source, target)
+        return self._known[key]
+
+    def _new(self, source: End, target: End) -> int:
         low, high = sorted((source, target))
         pairs = self._numbers[low.rank, high.rank]
         number = pairs.setdefault((low.block, high.block, low.tag), len(pairs))
@@ -161,13 +174,10 @@ class _Writer:
 def _rows(jobs: Sequence[Job]) -> Iterator[tuple[int, list[Job]]]:
     """Yield jobs that a block does in turn in each round, with their rounds, in the order of the block."""
 
-    def key(job: Job) -> tuple[int, int]:
-        return job.turn, -job.cell.count if job.cell.rounds > 1 else 0
+    def key(job: Job) -> tuple[bool, int]:
+        return job.ends, -job.cell.count if job.cell.rounds > 1 else 0
 
-    def order(job: Job) -> tuple[int, int, bool]:
-        return (int(not job.sums) if job.turn else job.distance), job.place, not job.first
-
-    for _, together in groupby(sorted(jobs, key=lambda job: (key(job), order(job))), key):
+    for _, together in groupby(sorted(jobs, key=lambda job: (key(job), job.level, job.place)), key):
         listed = list(together)
         yield listed[0].cell.rounds, listed
 

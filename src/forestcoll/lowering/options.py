@@ -56,8 +56,8 @@ class Options:
             data into slices by itself.
         step_chunks: the most chunks that one instruction moves, before `pieces`; None for as many as the target allows.
             The data of a tree is cut into parts of at most so many chunks. In programs of messages, they follow each
-            other. In one-sided programs, they are about equal and move at the same time, in blocks of their own; by
-            default, each instance is one part.
+            other. In one-sided programs, they move at the same time, in blocks of their own, and this is the mean size
+            of the parts at most; those of 32 chunks or more differ. By default, each instance is one part.
         channels: the number of channels for the trees of a root in each phase; None for as many as fit.
         levels: for programs of messages made of trees, the number of channels over which the hops of a tree are
             distributed by their depth; 0 to receive and send on in one instruction where possible. None for as many as

@@ -1,10 +1,11 @@
 """The thread blocks that do the jobs of ranks in one-sided programs, and the channels between the blocks.
 
-The jobs of a rank get blocks in the order of what they wait for and of the distances of their targets, so that a block
-sends to few ranks: where each pair of ranks has a link of its own, a block then uses few links, and a link has few
-blocks. If there are fewer blocks than jobs, as many jobs follow each other in a block as keep the load of the busiest
-block minimal. A job that only gives work to helpers does not wait for jobs that move data. Last, the jobs that only
-wait for the end of a cell get blocks whose channels they can share.
+The jobs of a rank get blocks in the order of their levels and of the distances of their targets. So the jobs of a block
+wait for data that comes at about the same time, and a block sends to few ranks: where each pair of ranks has a link of
+its own, a block then uses few links, and a link has few blocks. If there are fewer blocks than jobs, as many jobs
+follow each other in a block as keep the load of the busiest block minimal. A job that only gives work to helpers does
+not wait for jobs that move data. Last, the jobs that only wait for the end of a cell get blocks whose channels they
+can share.
 """
 
 from collections import Counter
@@ -17,7 +18,7 @@ from forestcoll.lowering.jobs import Job, Kind
 from forestcoll.program import ChannelKind
 from forestcoll.program.limits import Limits
 
-Tag: TypeAlias = tuple[bool, bool, int, int, bool]
+Tag: TypeAlias = tuple[int, bool]
 """What distinguishes the signals between two blocks that are sent and awaited in orders of their own."""
 
 
@@ -75,6 +76,7 @@ class Blocks:
         """
         self._bins: list[list[_Bin]] = [[] for _ in range(ranks)]
         self._limits, self._kind, self._steps = limits, kind, steps
+        self._joined: list[dict[End, list[int]]] = [{} for _ in range(ranks)]
         self._summing: dict[tuple[int, int], _Seat] = {}
         self._hearing: dict[tuple[int, int], _Seat] = {}
         self._telling: dict[tuple[int, int], _Seat] = {}
@@ -100,7 +102,7 @@ class Blocks:
         return End(other, number, self._tag(sender, job))
 
     def _tag(self, sender: Job, hearer: Job) -> Tag:
-        return sender.goes_up, sender.sums, sender.turn, 0 if sender.turn else sender.distance, hearer.ends
+        return hearer.level - sender.level, hearer.ends
 
     def place(self, jobs: Sequence[Job], most: int | None) -> Excess | None:
         """Give all jobs blocks, at most `most` for a rank, and return the limit that this exceeds, if there is one."""
@@ -110,7 +112,7 @@ class Blocks:
             if not job.ends:
                 of_rank[job.rank].append(job)
         for rank, listed in enumerate(of_rank):
-            listed.sort(key=lambda job: (job.turn, not job.sums, job.distance, job.place))
+            listed.sort(key=lambda job: (job.level, job.distance, job.place))
             bins = self._packed(listed, len(listed) if most is None else most)
             if isinstance(bins, Excess):
                 return bins
@@ -118,9 +120,10 @@ class Blocks:
             for number, each in enumerate(bins):
                 for job in each.jobs:
                     self._record(_Seat(job, number))
-        for bins in self._bins:
-            for each in bins:
-                each.ends = {end for job in each.jobs for end in self._known_ends(job)}
+        for rank, bins in enumerate(self._bins):
+            for number, each in enumerate(bins):
+                for end in (end for job in each.jobs for end in self._known_ends(job)):
+                    self._join(rank, number, end)
                 each.open = Counter(self._kind(job.rank, other) for job in each.jobs for other in self._untold(job))
         return next((excess for job in jobs if job.ends and (excess := self._end(job, most))), None)
 
@@ -213,10 +216,16 @@ class Blocks:
             kinds = Counter(self._kind(job.rank, other.rank) for other in {*each.ends, end})
             return self._excess(job.rank, each.steps + steps, kinds + each.open) is None
 
-        def order(place: int) -> tuple[bool, bool, int, int]:
-            return end not in bins[place].ends, place != end.block, len(bins[place].ends), place
+        def order(place: int) -> tuple[bool, int, int]:
+            return place != end.block, len(bins[place].ends), place
 
-        chosen = next((place for place in sorted(range(len(bins)), key=order) if fits(bins[place])), None)
+        def places() -> Iterator[int]:
+            yield from sorted(self._joined[job.rank].get(end, ()), key=order)
+            if end.block < len(bins):
+                yield end.block
+            yield from sorted(range(len(bins)), key=order)
+
+        chosen = next((place for place in places() if fits(bins[place])), None)
         if chosen is None:
             if most is not None and len(bins) >= most:
                 return Excess("thread blocks", len(bins) + 1, most, f"rank {job.rank}")
@@ -224,12 +233,17 @@ class Blocks:
             chosen = len(bins) - 1
         bins[chosen].jobs.append(job)
         bins[chosen].steps += steps
-        bins[chosen].ends.add(end)
+        self._join(job.rank, chosen, end)
         self._hearing[job.place, job.rank] = _Seat(job, chosen)
-        telling = self._bins[sender][end.block]
-        telling.ends.add(End(job.rank, chosen, end.tag))
-        telling.open[self._kind(sender, job.rank)] -= 1
+        self._join(sender, end.block, End(job.rank, chosen, end.tag))
+        self._bins[sender][end.block].open[self._kind(sender, job.rank)] -= 1
         return None
+
+    def _join(self, rank: int, place: int, end: End) -> None:
+        """Record that a block has a channel to another block."""
+        if end not in self._bins[rank][place].ends:
+            self._bins[rank][place].ends.add(end)
+            self._joined[rank].setdefault(end, []).append(place)
 
 
 def _operations_at_ends(channels: int) -> int:
