@@ -185,7 +185,13 @@ class _Search:
         blocks = self._most_blocks()
         if self.target is not Target.MSCCLPP_JSON:
             return MessageChoices(
-                self.schedule, self.counts, self.given, self.aim.sizes[-1], blocks, self._most_instructions
+                schedule=self.schedule,
+                counts=self.counts,
+                given=self.given,
+                size=self.aim.sizes[-1],
+                blocks=blocks,
+                most_instructions=self._most_instructions,
+                finest=self._finest,
             )
         packets = self.given.get("protocol") == Protocol.LL
         if isinstance(self.schedule, TreeSchedule) and not packets:
@@ -197,14 +203,17 @@ class _Search:
         """Return the numbers of chunks to choose from; none for steps, flows and exact shares."""
         if not isinstance(self.schedule, TreeSchedule) or self.given.get("chunks", 0) is None:
             return ()
-        most = self.aim.least_bytes // ALIGNMENT
-        if self.limits.chunks is not None:
-            most = min(most, self.limits.chunks)
         asked = self.given.get("chunks")
         if asked is not None:
             counts = counts_for(self.schedule, asked)
             return (min(counts, key=lambda each: (each.loss, each.chunks)),)
-        return counts_for(self.schedule, most)
+        return counts_for(self.schedule, self._finest)
+
+    @property
+    def _finest(self) -> int:
+        """The most chunks of a program."""
+        most = self.aim.least_bytes // ALIGNMENT
+        return most if self.limits.chunks is None else min(most, self.limits.chunks)
 
     def run(self) -> _Candidate:
         """Return the best candidate. Raises `NoSolutionError` if none fits."""
