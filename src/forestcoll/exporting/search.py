@@ -49,6 +49,9 @@ ENOUGH = 0.97
 ENOUGH_IN_LANES = 0.95
 """The same for a program in lanes: each takes seconds to make, and few reach more."""
 
+GOOD_IN_LANES = 0.85
+"""A program in lanes that reaches this part is not compared with programs without lanes, which rarely reach more."""
+
 SLOW = 0.95
 """A program that reaches less than this part of the algbw of its schedule is slow."""
 
@@ -230,16 +233,18 @@ class _Search:
     def _other(self, first: _Candidate, best: _Candidate) -> _Candidate | None:
         """Return the result of another search.
 
-        Plans are searched in the other order of choices, and programs whose best one has lanes without lanes. Other
-        programs of messages begin with other levels: with one root, through, so that high trees are filled in less
-        time; with several roots, one level, so that a block that sends to a rank takes turns between the data of its
-        own rank and data that it sends on.
+        Plans are searched in the other order of choices. Programs whose best one has lanes are searched without lanes
+        if it is slow. Other programs of messages begin with other levels: with one root, through, so that high trees are
+        filled in less time; with several roots, one level, so that a block that sends to a rank takes turns between the
+        data of its own rank and data that it sends on.
         """
         choices = self.choices
         if isinstance(choices, PlanChoices):
             self.choices, self.work = replace(choices, parts_first=True), MOST_WORK_OF_PLANS // 2
             return self._improved(first)
         if isinstance(choices, OtherPlanChoices) or not self.counts or "levels" in self.given:
+            return None
+        if best.options.lanes and best.algbw >= GOOD_IN_LANES * schedule_algbw(best.lowering):
             return None
         self.choices, self.work = replace(choices, with_lanes=False), 0
         levels = 0 if self.schedule.collective.has_root else 1
