@@ -234,9 +234,9 @@ class _Search:
         """Return the result of another search.
 
         Plans are searched in the other order of choices. Programs whose best one has lanes are searched without lanes
-        if it is slow. Other programs of messages begin with other levels: with one root, through, so that high trees are
-        filled in less time; with several roots, one level, so that a block that sends to a rank takes turns between the
-        data of its own rank and data that it sends on.
+        if it is slow. Other programs of messages begin with other levels: with one root, through, so that high trees
+        are filled in less time; with several roots, one level, so that a block that sends to a rank takes turns between
+        the data of its own rank and data that it sends on.
         """
         choices = self.choices
         if isinstance(choices, PlanChoices):
