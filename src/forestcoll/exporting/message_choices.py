@@ -105,7 +105,7 @@ class MessageChoices:
         Messages keep their sizes if the number of chunks changes. Instances need more blocks, and steps of two chunks,
         so that the first messages of an instance can be smaller; in high trees messages have 3/8 of a slot, because
         they wait in each rank. Instances that share a link take longer for a message, so `halves` also tries smaller
-        messages. Lanes need the smallest messages, in one round, because blocks continue the work of others within a
+        messages. Lanes need small messages, in one round, because blocks continue the work of others within a
         round, and little rounding.
         """
         chunks, known = options.chunks, options.step_chunks
@@ -125,7 +125,7 @@ class MessageChoices:
             yield replace(changed, step_chunks=ceil(known * value / chunks))
         elif name == "lanes":
             pieces = self.given.get("pieces", self.finest // self._most_chunks)
-            step = self._least_step(self._most_chunks * pieces, self._shape.trees if self._shape else 0)
+            step = self.chunks_of_message(self._most_chunks * pieces, self._trees)
             yield replace(changed, chunks=self._most_chunks, step_chunks=step, instances=1, pieces=pieces)
         elif name == "instances" and value > known == 1 and self._has_high_trees and chunks * value < self._most_chunks:
             small = max(1, 3 * SLOT * self._most_chunks // (8 * self.size))
@@ -145,7 +145,8 @@ class MessageChoices:
         """Return numbers of chunks of a step; larger ones only if there are steps with so many."""
         known = options.step_chunks or 1
         if options.lanes is not None:
-            return [each for each in (known + 1, known * 3 // 4, known * 3 // 2) if each not in (0, known)]
+            least = self._least_step((options.chunks or 1) * options.pieces, self._trees)
+            return [each for each in (least, known + 1, known * 3 // 4, known * 3 // 2) if each not in (0, known)]
         larger = [2 * known, 4 * known] if longest >= known else []
         return [each for each in (known // 2, *larger) if each]
 
@@ -166,6 +167,10 @@ class MessageChoices:
     @property
     def _has_high_trees(self) -> bool:
         return self._shape is not None and self._shape.mean_height >= HIGH
+
+    @property
+    def _trees(self) -> int:
+        return self._shape.trees if self._shape else 0
 
     @cached_property
     def _shape(self) -> TreeShape | None:
