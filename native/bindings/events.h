@@ -10,6 +10,7 @@
 #include "bindings/arrays.h"
 #include "bindings/python_observer.h"
 #include "simulate/event_run.h"
+#include "simulate/hop_run.h"
 
 namespace forestcoll {
 
@@ -67,6 +68,40 @@ inline nb::tuple run_events(const EventProgram& program, double launch, double o
   return nb::make_tuple(result.is_complete, result.seconds, to_numpy(std::move(result.flow_bytes)),
                         to_numpy(std::move(result.action_blocks)), to_numpy(std::move(result.action_instructions)),
                         to_numpy(std::move(result.action_begins)), to_numpy(std::move(result.action_ends)));
+}
+
+inline nb::tuple run_hops(const HopProgram& program, const InputArray<Index>& order, double overhead, double latency,
+                          nb::object progress) {
+  PythonObserver observer(std::move(progress));
+  HopTimes times;
+  const std::vector<Index> places = to_vector(order);
+  {
+    nb::gil_scoped_release unlocked;
+    times = HopRun(program, places, overhead, latency).run(observer);
+  }
+  return nb::make_tuple(to_numpy(std::move(times.begins)), to_numpy(std::move(times.ends)),
+                        to_numpy(std::move(times.lanes)));
+}
+
+inline void bind_hops(nb::module_ module) {
+  nb::class_<HopProgram>(module, "HopProgram", "Hops between ranks, with what limits them.")
+      .def(
+          "__init__",
+          [](HopProgram* self, const InputArray<Index>& pairs, const InputArray<double>& sizes, const InputRows& after,
+             const InputArray<Index>& lanes, const InputRows& links, const InputArray<double>& weights,
+             const InputArray<double>& bandwidths) {
+            HopProgram made;
+            made.pairs = to_vector(pairs);
+            made.sizes = to_vector(sizes);
+            made.after = to_rows(after);
+            made.lanes = to_vector(lanes);
+            made.limits = {to_rows(links), to_vector(weights), to_vector(bandwidths)};
+            made.check();
+            new (self) HopProgram(std::move(made));
+          },
+          nb::kw_only(), "pairs"_a, "sizes"_a, "after"_a, "lanes"_a, "links"_a, "weights"_a, "bandwidths"_a)
+      .def("run", &run_hops, nb::kw_only(), "order"_a, "overhead"_a, "latency"_a, "progress"_a = nb::none(),
+           "Return the begin, the end and the lane of each hop.");
 }
 
 inline void bind_events(nb::module_ module) {

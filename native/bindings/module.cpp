@@ -330,5 +330,7 @@ NB_MODULE(_native, module) {
   nb::module_ wide = module.def_submodule("wide", "Capacities of 128 bits.");
   forestcoll::bind<forestcoll::Narrow>(narrow);
   forestcoll::bind<forestcoll::Wide>(wide);
-  forestcoll::bind_events(module.def_submodule("events", "The simulation of programs."));
+  nb::module_ events = module.def_submodule("events", "The simulation of programs.");
+  forestcoll::bind_events(events);
+  forestcoll::bind_hops(events);
 }

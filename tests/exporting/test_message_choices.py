@@ -1,5 +1,6 @@
 """The choices for programs of messages: what is varied, and what changes with it."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ START = Options(chunks=16, step_chunks=1)
 def choices(spec: str = "dgx-a100:boxes=1", collective: str = "allgather", **given: Any) -> MessageChoices:
     schedule = generate(spec, collective, root=0 if collective == "broadcast" else None)
     assert isinstance(schedule, TreeSchedule)
-    return MessageChoices(schedule, counts_for(schedule, 4096), given, 10**9, 104, 40_000)
+    return MessageChoices(schedule, counts_for(schedule, 4096), given, 10**9, 104, 40_000, finest=4096)
 
 
 def names(found: MessageChoices, options: Options = START) -> list[str]:
@@ -39,7 +40,17 @@ def test_lanes_are_parallel_blocks_already() -> None:
     found = choices("mi250:boxes=1")
     (options,) = found.changed(START, "lanes", 2)
     assert (options.lanes, options.instances, options.pieces, options.chunks) == (2, 1, 1, 4096)
-    assert set(names(found, options)) <= {"chunks", "blocks", "step_chunks"}
+    assert set(names(found, options)) <= {"chunks", "step_chunks"}
+
+
+def test_lanes_can_have_the_smallest_messages_that_can_be_simulated() -> None:
+    found = choices("mi250:boxes=4")
+    (options,) = found.changed(START, "lanes", 2)
+    assert options.chunks is not None
+    assert (options.chunks * options.pieces, options.chunks < 4096) == (4096, True)
+    least = dict(found.values(replace(options, step_chunks=30), 1))["step_chunks"][0]
+    hops = 2 * 63 * 4096
+    assert hops / least < 40_000 < hops / (least - 4)
 
 
 def test_given_options_are_not_varied() -> None:

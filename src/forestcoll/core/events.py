@@ -66,3 +66,29 @@ class EventProgram(Protocol):
 def event_program(tables: EventTables) -> EventProgram:
     """Return the program of these tables. Raises `ValueError` if a number in them is out of range."""
     return cast("EventProgram", events.EventProgram(**tables))
+
+
+class HopTables(TypedDict):
+    """Hops as tables; `native/simulate/hop_run.h` says what their columns are."""
+
+    pairs: Numbers
+    sizes: Reals
+    after: Rows
+    lanes: Numbers
+    links: Rows
+    weights: Reals
+    bandwidths: Reals
+
+
+class HopProgram(Protocol):
+    """Hops that can be run in several orders."""
+
+    def run(
+        self, *, order: Numbers, overhead: float, latency: float, progress: ReportProgress = None
+    ) -> tuple[Reals, Reals, Numbers]:
+        """Return the begin, the end and the lane of each hop; `order` has the place of each among those that wait."""
+
+
+def hop_program(tables: HopTables) -> HopProgram:
+    """Return the hops of these tables. Raises `ValueError` if a number in them is out of range."""
+    return cast("HopProgram", events.HopProgram(**tables))

@@ -44,6 +44,7 @@ class MessageChoices:
         size: the size of M for which the program is chosen, in bytes.
         blocks: the most blocks of a rank.
         most_instructions: the most instructions of a program.
+        finest: the most chunks of a program.
         with_lanes: whether lanes may be tried.
     """
 
@@ -53,17 +54,23 @@ class MessageChoices:
     size: int
     blocks: int
     most_instructions: int
+    finest: int
     with_lanes: bool = True
 
     def chunks_of_message(self, chunks: int, trees: int = 0) -> int:
         """Return how many chunks a step moves first: as many as fit in a message with the greatest size.
 
-        With more, the last ones only wait for each other. There are more if the program could not be simulated else;
-        on average, each of `trees` has half a step more, because its chunks are not a multiple of those of a step.
+        With more, the last ones only wait for each other. There are more if the program could not be simulated else.
         """
-        fit = SLOT * chunks // self.size
+        return max(1, SLOT * chunks // self.size, self._least_step(chunks, trees))
+
+    def _least_step(self, chunks: int, trees: int) -> int:
+        """Return the least number of chunks of a step with which the program can be simulated.
+
+        On average, each of `trees` has half a step more, because its chunks are not a multiple of those of a step.
+        """
         hops = 2 * (len(self.schedule.members) - 1) * (2 if self.schedule.collective is Collective.ALLREDUCE else 1)
-        return max(1, fit, ceil(hops * chunks / max(1, self.most_instructions - hops * trees // 2)))
+        return max(1, ceil(hops * chunks / max(1, self.most_instructions - hops * trees // 2)))
 
     def values(self, options: Options, longest: int) -> Iterator[tuple[str, Sequence[int]]]:
         """Yield the options to vary, with their values; `halves` are the chunks of steps of parallel instances.
@@ -87,7 +94,7 @@ class MessageChoices:
         if self.counts and in_pieces and options.step_chunks == 1:
             choices["halves"] = (2, 3)
         if options.lanes is not None:  # they are parallel blocks already
-            choices = {name: values for name, values in choices.items() if name in {"chunks", "blocks", "step_chunks"}}
+            choices = {name: values for name, values in choices.items() if name in {"chunks", "step_chunks"}}
         if self.given.keys() & {"instances", "pieces", "step_chunks"}:
             choices.pop("halves", None)
         yield from ((name, values) for name, values in choices.items() if name not in self.given and values)
@@ -98,8 +105,8 @@ class MessageChoices:
         Messages keep their sizes if the number of chunks changes. Instances need more blocks, and steps of two chunks,
         so that the first messages of an instance can be smaller; in high trees messages have 3/8 of a slot, because
         they wait in each rank. Instances that share a link take longer for a message, so `halves` also tries smaller
-        messages. Lanes need small messages in one round, because blocks continue the work of others within a round,
-        and little rounding.
+        messages. Lanes need small messages, in one round, because blocks continue the work of others within a
+        round, and little rounding.
         """
         chunks, known = options.chunks, options.step_chunks
         if name == "halves":
@@ -117,8 +124,9 @@ class MessageChoices:
         elif name == "chunks":
             yield replace(changed, step_chunks=ceil(known * value / chunks))
         elif name == "lanes":
-            step = self.chunks_of_message(self._most_chunks, self._shape.trees if self._shape else 0)
-            yield replace(changed, chunks=self._most_chunks, step_chunks=step, instances=1, pieces=1)
+            pieces = self.given.get("pieces", self.finest // self._most_chunks)
+            step = self.chunks_of_message(self._most_chunks * pieces, self._trees)
+            yield replace(changed, chunks=self._most_chunks, step_chunks=step, instances=1, pieces=pieces)
         elif name == "instances" and value > known == 1 and self._has_high_trees and chunks * value < self._most_chunks:
             small = max(1, 3 * SLOT * self._most_chunks // (8 * self.size))
             yield replace(changed, chunks=self._most_chunks // value, step_chunks=small)
@@ -137,7 +145,8 @@ class MessageChoices:
         """Return numbers of chunks of a step; larger ones only if there are steps with so many."""
         known = options.step_chunks or 1
         if options.lanes is not None:
-            return [each for each in (known * 3 // 4, known // 2, known * 2) if each]
+            least = self._least_step((options.chunks or 1) * options.pieces, self._trees)
+            return [each for each in (least, known + 1, known * 3 // 4, known * 3 // 2) if each not in (0, known)]
         larger = [2 * known, 4 * known] if longest >= known else []
         return [each for each in (known // 2, *larger) if each]
 
@@ -158,6 +167,10 @@ class MessageChoices:
     @property
     def _has_high_trees(self) -> bool:
         return self._shape is not None and self._shape.mean_height >= HIGH
+
+    @property
+    def _trees(self) -> int:
+        return self._shape.trees if self._shape else 0
 
     @cached_property
     def _shape(self) -> TreeShape | None:

@@ -45,7 +45,7 @@ LEAST_SLICE = 2**15
 TOO_MANY_INSTRUCTIONS = 40_000
 """A program with more instructions in a round is not simulated, unless it has messages and many ranks."""
 
-MANY_OF_RANK = 2_500
+MANY_OF_RANK = 3_000
 """A program of messages with at most so many instructions for each rank, on average, is simulated."""
 
 MANY_RANKS = 64

@@ -49,6 +49,9 @@ ENOUGH = 0.97
 ENOUGH_IN_LANES = 0.95
 """The same for a program in lanes: each takes seconds to make, and few reach more."""
 
+GOOD_IN_LANES = 0.85
+"""A program in lanes that reaches this part is not compared with programs without lanes, which rarely reach more."""
+
 SLOW = 0.95
 """A program that reaches less than this part of the algbw of its schedule is slow."""
 
@@ -185,7 +188,13 @@ class _Search:
         blocks = self._most_blocks()
         if self.target is not Target.MSCCLPP_JSON:
             return MessageChoices(
-                self.schedule, self.counts, self.given, self.aim.sizes[-1], blocks, self._most_instructions
+                schedule=self.schedule,
+                counts=self.counts,
+                given=self.given,
+                size=self.aim.sizes[-1],
+                blocks=blocks,
+                most_instructions=self._most_instructions,
+                finest=self._finest,
             )
         packets = self.given.get("protocol") == Protocol.LL
         if isinstance(self.schedule, TreeSchedule) and not packets:
@@ -197,14 +206,17 @@ class _Search:
         """Return the numbers of chunks to choose from; none for steps, flows and exact shares."""
         if not isinstance(self.schedule, TreeSchedule) or self.given.get("chunks", 0) is None:
             return ()
-        most = self.aim.least_bytes // ALIGNMENT
-        if self.limits.chunks is not None:
-            most = min(most, self.limits.chunks)
         asked = self.given.get("chunks")
         if asked is not None:
             counts = counts_for(self.schedule, asked)
             return (min(counts, key=lambda each: (each.loss, each.chunks)),)
-        return counts_for(self.schedule, most)
+        return counts_for(self.schedule, self._finest)
+
+    @property
+    def _finest(self) -> int:
+        """The most chunks of a program."""
+        most = self.aim.least_bytes // ALIGNMENT
+        return most if self.limits.chunks is None else min(most, self.limits.chunks)
 
     def run(self) -> _Candidate:
         """Return the best candidate. Raises `NoSolutionError` if none fits."""
@@ -221,15 +233,17 @@ class _Search:
     def _other(self, first: _Candidate, best: _Candidate) -> _Candidate | None:
         """Return the result of another search.
 
-        Plans are searched in other orders of choices, and programs whose best one has lanes without lanes. Other
-        programs of messages begin with other levels: with one root, through, so that high trees are filled in less
-        time; with several roots, one level, so that a block that sends to a rank takes turns between the data of its
-        own rank and data that it sends on.
+        Plans are searched in other orders of choices. Programs whose best one has lanes are searched without lanes if
+        it is slow. Other programs of messages begin with other levels: with one root, through, so that high trees are
+        filled in less time; with several roots, one level, so that a block that sends to a rank takes turns between the
+        data of its own rank and data that it sends on.
         """
         choices = self.choices
         if isinstance(choices, PlanChoices):
             return max((self._in_order(choices, first, order) for order in OTHER_ORDERS), key=lambda each: each.algbw)
         if isinstance(choices, OtherPlanChoices) or not self.counts or "levels" in self.given:
+            return None
+        if best.options.lanes and best.algbw >= GOOD_IN_LANES * schedule_algbw(best.lowering):
             return None
         self.choices, self.work = replace(choices, with_lanes=False), 0
         levels = 0 if self.schedule.collective.has_root else 1

@@ -1,9 +1,7 @@
 """The links over which data goes from one rank to another."""
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 
 from forestcoll.collective import PhaseOp
@@ -38,13 +36,6 @@ class PairLinks:
                 for link in (numbers[hop] for hop in pairwise(path)):
                     taken[link] = taken.get(link, 0.0) + part / total / widths[link]
         return PairLinks(times)
-
-    @cached_property
-    def turns(self) -> Mapping[Pair, int]:
-        """For each pair of ranks whose first shared link also has data of the same rank for other ranks, that link."""
-        uses = Counter((source, link) for (source, _), taken in self.times.items() for link in taken)
-        shared = {pair: [link for link in taken if uses[pair[0], link] > 1] for pair, taken in self.times.items()}
-        return {pair: links[0] for pair, links in shared.items() if links}
 
 
 def pair_paths(schedule: TreeSchedule) -> Mapping[Pair, Mapping[tuple[int, ...], float]]:

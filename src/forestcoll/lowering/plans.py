@@ -25,11 +25,12 @@ that sends waits for the last one of that block. So data still moves in its orde
 With lanes (`Options.lanes`), which are only used on request, every hop is a separate message, and the order is that of
 a timetable (`timetable.py`). The hops between two ranks are distributed in this order over so many blocks. So blocks
 that share a link have the same amount of data at any time, and equal parts of the link's bandwidth are right for them.
+If a NIC is shared by blocks that send to several ranks, each of these ranks gets lanes in proportion to its data.
 If a block has too many steps, other blocks continue its work.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -40,8 +41,8 @@ from forestcoll.lowering.fitting import Excess
 from forestcoll.lowering.flows import Flow
 from forestcoll.lowering.layout import Layout
 from forestcoll.lowering.options import COMFORTABLE_BLOCKS, Options
-from forestcoll.lowering.pair_links import Pair, PairLinks
-from forestcoll.lowering.timetable import timetable
+from forestcoll.lowering.pair_links import PairLinks
+from forestcoll.lowering.timetable import timetables
 from forestcoll.program import Task
 from forestcoll.program.limits import Limits
 
@@ -67,15 +68,12 @@ class Plan:
         most: the most chunks that one instruction moves.
         stride: the block that sends on a channel continues the work of the block that sends to the same rank on the
             channel whose number is less by `stride`, if there is one; 0 if no block continues the work of another.
-        turns: for pairs of ranks, the number of a link that the first rank uses for one send at a time, in the order of
-            the chains, whatever blocks send.
     """
 
     chains: Chains
     table: BlockTable
     most: int | None
     stride: int = 0
-    turns: Mapping[Pair, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +98,7 @@ class _Spread:
 
     def stride(self, groups: int) -> int:
         """Return `Plan.stride` if each of `groups` parts of the program has its own channels."""
-        return self.turns * groups if self.ranges > 1 else self.lanes
+        return self.turns * groups if self.ranges > 1 else 0
 
 
 def plans(
@@ -125,19 +123,25 @@ def plans(
             if work > MOST_WORK:
                 return
             work += len(edges.flow)
-            if spread.lanes and links is not None:
-                times, lanes = timetable(flows, edges, links, spread.lanes)
-                chains = hops_in_lanes(flows, edges, times, lanes, _most_steps(limits))
-            else:
-                chains = _chains(flows, edges, spread, layout)
-            table = block_table(chains, len(layout.parts), copiers, together=spread.together)
-            excess = _excess(chains, table, bound, limits)
-            if excess is None:
-                tried.add(spread)
-                turns = links.turns if links is not None else {}
-                yield Plan(chains, table, limits.count, spread.stride(_groups(flows, options)), turns)
-            elif bound == bounds[-1]:
-                yield excess
+            for chains, stride in _candidates(flows, edges, spread, layout, limits=limits, links=links):
+                table = block_table(chains, len(layout.parts), copiers, together=spread.together)
+                excess = _excess(chains, table, bound, limits)
+                if excess is None:
+                    tried.add(spread)
+                    yield Plan(chains, table, limits.count, stride)
+                elif bound == bounds[-1]:
+                    yield excess
+
+
+def _candidates(  # noqa: PLR0913 (one parameter for each part of the problem)
+    flows: Sequence[Flow], edges: Edges, spread: _Spread, layout: Layout, *, limits: Limits, links: PairLinks | None
+) -> Iterator[tuple[Chains, int]]:
+    """Yield chains of `spread` with their `Plan.stride`; with lanes, those of each timetable, the shortest first."""
+    if not spread.lanes or links is None:
+        yield _chains(flows, edges, spread, layout), spread.stride(_groups(flows, layout.options))
+        return
+    for times, lanes in timetables(flows, edges, links, spread.lanes):
+        yield hops_in_lanes(flows, edges, times, lanes, _most_steps(limits)), int(lanes.max()) + 1
 
 
 def _chains(flows: Sequence[Flow], edges: Edges, spread: _Spread, layout: Layout) -> Chains:

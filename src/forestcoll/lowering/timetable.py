@@ -1,46 +1,61 @@
 """A timetable of the hops of all trees, in which links rarely wait for data: list scheduling.
 
-In a fast program, the busiest links are busy all the time. So hops begin as soon as their data is there and their links
-are free, and of the hops that wait for a link, the one with the longest path to the end of all data begins first, then
-the one whose data comes first in its tree. This timetable is then improved: in turn, time runs backwards and forwards,
-and hops that ended later in the other direction begin first. The shortest timetable is used.
-Both phases of an allreduce are in one timetable: a root begins with data when the first phase is done with it.
+In a fast program, the busiest links are busy all the time. So hops begin as soon as their data is there and a lane of
+their pair of ranks is free. Of the hops that wait for a lane, one with early data in its tree and a long path to the
+end of all data begins first: if trees moved at different speeds, links would have nothing to do at the end. This
+timetable is then improved: in turn, time runs backwards and forwards, and hops that ended later in the other direction
+begin first. The shortest timetable is used. Both phases of an allreduce are in one timetable: a root begins with data
+when the first phase is done with it.
 
-A hop begins after the hops that it depends on have ended, so blocks that work in the order of the timetable cannot
-deadlock (`chains.py`). `hop_run.py` describes how hops share links.
+Pairs of ranks that share a link, as those of a NIC do, get parts of its bandwidth in proportion to their hops that move
+data. So each has lanes in proportion to its data, and all pairs of a link are done with it at about the same time.
+
+A hop ends after the hops that it depends on have ended, so blocks that work in the order of the ends cannot deadlock
+(`chains.py`). A rank that adds up data adds it in this order too, so that it rarely waits. `hop_run.py` describes how
+hops share links.
 """
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from forestcoll.collective import PhaseOp
 from forestcoll.lowering.chains import Edges, FloatArray, IntArray
 from forestcoll.lowering.flows import Flow
-from forestcoll.lowering.hop_run import Hops, Order, Times, run_hops
-from forestcoll.lowering.pair_links import PairLinks
+from forestcoll.lowering.hop_run import Hops, Times, hops_to_run, run_hops
+from forestcoll.lowering.pair_links import Pair, PairLinks
 
-RUNS = 5
-"""The number of timetables that are made, in turn forwards and backwards."""
+RUNS = 4
+"""The number of timetables that are made for given lanes, in turn forwards and backwards."""
+
+LANES_OF_LINK = (7, 4)
+"""The lanes that all pairs of a busy link have together, about. More are nearer to the proportions of the data, and
+need more blocks."""
 
 
-def timetable(flows: Sequence[Flow], edges: Edges, links: PairLinks, lanes: int) -> tuple[FloatArray, IntArray]:
-    """Return when the hop of each of `edges` begins, and its lane; the busiest link is busy for a time of 1.
+def timetables(flows: Sequence[Flow], edges: Edges, links: PairLinks, lanes: int) -> list[tuple[FloatArray, IntArray]]:
+    """Return when the hop of each of `edges` ends, and its lane, in timetables with different lanes, shortest first.
+
+    The busiest link is busy for a time of 1.
 
     Args:
         flows: the flows.
         edges: their edges; an edge to a rank comes before all edges of the same flow from this rank.
         links: the links between all pairs of ranks.
-        lanes: the most hops from one rank to another at the same time.
+        lanes: the most hops at the same time from one rank to another, if they share no link with other ranks.
     """
-    places = [flows[flow].position for flow in edges.flow.tolist()]
+    places = np.array([flows[flow].position for flow in edges.flow.tolist()])
     hops = _hops(flows, edges)
-    if all(flow.op is PhaseOp.REDUCE for flow in flows):
-        best = _shortest(hops.backwards(), [-each for each in places], links, lanes).backwards()
-    else:
-        best = _shortest(hops, places, links, lanes)
-    return np.array(best.begins), np.array(best.lanes, dtype=np.int64)
+    times = _times(hops, links)
+    is_backwards = all(flow.op is PhaseOp.REDUCE for flow in flows)
+    found = []
+    for counts in _lanes(hops, times, lanes):
+        if is_backwards:
+            found.append(_shortest(hops.backwards(), -places, times, counts).backwards())
+        else:
+            found.append(_shortest(hops, places, times, counts))
+    return [(each.ends, each.lanes) for each in sorted(found, key=lambda each: each.length)]
 
 
 def _hops(flows: Sequence[Flow], edges: Edges) -> Hops:
@@ -78,21 +93,47 @@ def _same_data(flows: Sequence[Flow]) -> Iterator[tuple[int, int]]:
             yield from ((each, number) for each in sorted({reduced[chunk] for chunk in chunks if chunk in reduced}))
 
 
-def _shortest(hops: Hops, places: Sequence[float], links: PairLinks, lanes: int) -> Times:
-    """Return the shortest timetable that is found; data with the least of `places` comes first in its tree."""
+def _times(hops: Hops, links: PairLinks) -> Mapping[Pair, Mapping[int, float]]:
+    """Return, for each pair of ranks, the time of a chunk on each of its links; the busiest link is busy for 1."""
     loads: dict[int, float] = defaultdict(float)
     for pair, size in zip(hops.pairs, hops.sizes, strict=True):
         for link, time in links.times[pair].items():
             loads[link] += time * size
     busiest = max(loads.values())
-    times = {pair: {link: time / busiest for link, time in links.times[pair].items()} for pair in set(hops.pairs)}
-    directions = hops, hops.backwards()
-    paths = [-each for each in _paths(hops, [max(times[pair].values()) for pair in hops.pairs])]
+    return {
+        pair: {link: time / busiest for link, time in links.times[pair].items()} for pair in sorted(set(hops.pairs))
+    }
+
+
+def _lanes(hops: Hops, times: Mapping[Pair, Mapping[int, float]], lanes: int) -> list[Mapping[Pair, int]]:
+    """Return different numbers of lanes of each pair: `lanes` or, on shared links, in proportion to the data."""
+    sizes: dict[Pair, float] = defaultdict(float)
+    for pair, size in zip(hops.pairs, hops.sizes, strict=True):
+        sizes[pair] += size
+    users = Counter(link for taken in times.values() for link in taken)
+    parts = {
+        pair: max((time * sizes[pair] for link, time in taken.items() if users[link] > 1), default=None)
+        for pair, taken in times.items()
+    }
+    found: list[Mapping[Pair, int]] = []
+    for most in LANES_OF_LINK:
+        counts = {pair: lanes if part is None else max(1, round(most * part)) for pair, part in parts.items()}
+        if counts not in found:
+            found.append(counts)
+    return found
+
+
+def _shortest(
+    hops: Hops, places: FloatArray, times: Mapping[Pair, Mapping[int, float]], lanes: Mapping[Pair, int]
+) -> Times:
+    """Return the shortest timetable that is found; `places` are those of the data in its tree."""
+    directions = [hops_to_run(each, times, lanes) for each in (hops, hops.backwards())]
+    paths = np.array(_paths(hops, [max(times[pair].values()) for pair in hops.pairs]))
+    order: tuple[FloatArray, ...] = places - paths, -paths
     found = []
-    order: Order = list(zip(paths, places, strict=True))
     for number in range(RUNS):
-        done = run_hops(directions[number % 2], times, lanes, order)
-        order = [(-each,) for each in done.ends]
+        done = run_hops(directions[number % 2], *order)
+        order = (-done.ends,)
         found.append(done.backwards() if number % 2 else done)
     return min(found, key=lambda each: each.length)
 

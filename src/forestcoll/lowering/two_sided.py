@@ -79,8 +79,6 @@ class _Maker:
         self.channels, self.messages = _channels(plan.chains)
         self._columns = _visits(plan, self.messages)
         self._continued = _continued(self.channels, plan.stride)
-        turns = ((place, plan.turns.get((each.source, each.target))) for place, each in enumerate(self.channels))
-        self._turns = {place: link for place, link in turns if link is not None}
         self._ends = np.cumsum([0, *np.bincount(plan.chains.ranks, minlength=len(plan.table.counts))]).tolist()
 
     @property
@@ -90,7 +88,7 @@ class _Maker:
 
     def rank(self, number: int) -> Rank:
         """Return the rank with a number."""
-        emitter = _Emitter(self._layout, number, self._plan.table.counts[number], self._continued, self._turns)
+        emitter = _Emitter(self._layout, number, self._plan.table.counts[number], self._continued)
         emitter.copies(self._kept.get(number, ()), self._plan.table.local)
         here = slice(self._ends[number], self._ends[number + 1])
         for each in zip(*(column[here].tolist() for column in self._columns), strict=True):
@@ -158,8 +156,6 @@ class _Emitter:
     count: int
     continued: Mapping[int, int]
     """For a channel: the channel on which the block sends whose work the block of the first channel continues."""
-    turns: Mapping[int, int]
-    """For a channel: the link that all sends of the rank over this and other channels use one at a time."""
     blocks: list[list[Instruction]] = field(init=False)
     scratch: int = 0
     sums: dict[tuple[int, int], Span] = field(default_factory=dict)
@@ -167,9 +163,6 @@ class _Emitter:
 
     last: dict[int, tuple[int, int]] = field(default_factory=dict)
     """For a channel: the block and the number of the last instruction that sends on it."""
-
-    users: dict[int, tuple[int, int]] = field(default_factory=dict)
-    """For a link of `turns`: the block and the number of the last instruction that sends over it."""
 
     def __post_init__(self) -> None:
         self.hazards = Hazards(aliased=self.layout.options.in_place)
@@ -234,18 +227,13 @@ class _Emitter:
         listed.append(Instruction(sources=tuple(sources), targets=tuple(targets), after=after))
 
     def _earlier(self, block: int, targets: Sequence[Place]) -> Iterator[tuple[int, int]]:
-        """Yield other instructions that come before the next one of a block, which sends to `targets`.
+        """Yield the last instruction of the block that a block continues if its next one is the first that sends.
 
-        They are the last one of the block that this block continues, if it sends for the first time, and the last one
-        that sends over the same link, if sends take turns. Both come before it in the order of the chains.
+        It comes before the next one in the order of the chains.
         """
-        if not self.continued and not self.turns:
+        if not self.continued:
             return
-        here = block, len(self.blocks[block])
         for channel in (each.channel for each in targets if isinstance(each, Message)):
             if channel not in self.last and channel in self.continued:
                 yield self.last[self.continued[channel]]
-            self.last[channel] = here
-            if (link := self.turns.get(channel)) is not None:
-                yield from [self.users[link]] if link in self.users else []
-                self.users[link] = here
+            self.last[channel] = block, len(self.blocks[block])

@@ -1,0 +1,174 @@
+// A run of hops, each of which sends data from one rank to another, in an order of preference.
+//
+// A hop waits for the hops that bring its data, and for a lane of its pair of ranks. Of the hops that wait for a lane,
+// the first one in the order begins first. It takes the overhead, in which it moves no data; then it shares its links
+// fairly with all other hops that move data. Its data arrives one latency after its end.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <queue>
+#include <set>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "flow/observer.h"
+#include "simulate/rows.h"
+#include "simulate/transfers.h"
+
+namespace forestcoll {
+
+// Hops and the pairs of ranks that they are between.
+struct HopProgram {
+  std::vector<Index> pairs;   // for each hop, its pair
+  std::vector<double> sizes;  // for each hop, the bytes that it moves
+  Rows after;                 // for each hop, the hops that wait for it
+  std::vector<Index> lanes;   // for each pair, the most hops at the same time
+  FlowLimits limits;          // the links of each pair
+
+  void check() const {
+    const auto hops = static_cast<Index>(pairs.size()), ends = static_cast<Index>(lanes.size());
+    const auto is_pair = [ends](Index pair) { return pair >= 0 && pair < ends; };
+    if (!std::ranges::all_of(pairs, is_pair)) throw std::invalid_argument("a pair is out of range");
+    if (sizes.size() != pairs.size()) throw std::invalid_argument("sizes needs a number for each hop");
+    if (!std::ranges::all_of(lanes, [](Index each) { return each > 0; })) {
+      throw std::invalid_argument("a pair has no lane");
+    }
+    after.check("after", hops, {hops});
+    limits.check(ends);
+  }
+};
+
+// When each hop begins and ends, and its lane. The columns of hops that never begin, because they wait for each other,
+// are 0.
+struct HopTimes {
+  std::vector<double> begins, ends;
+  std::vector<Index> lanes;
+};
+
+class HopRun {
+ public:
+  // `order` has the place of each hop among the hops that wait with it.
+  HopRun(const HopProgram& program, const std::vector<Index>& order, double overhead, double latency)
+      : program_(program), order_(order), overhead_(overhead), latency_(latency), waits_(program.pairs.size(), 0),
+        waiting_(program.lanes.size()), lanes_(program.lanes.size()), transfers_(program.limits) {
+    const std::size_t hops = program.pairs.size();
+    if (order.size() != hops) throw std::invalid_argument("order needs a number for each hop");
+    for (Index hop = 0; hop < static_cast<Index>(hops); ++hop) {
+      for (const Index each : program.after[hop]) ++waits_[each];
+    }
+    for (Index pair = 0; pair < static_cast<Index>(program.lanes.size()); ++pair) {
+      for (Index lane = 0; lane < program.lanes[pair]; ++lane) lanes_[pair].insert({0, lane});
+    }
+    times_.begins.assign(hops, 0.0);
+    times_.ends.assign(hops, 0.0);
+    times_.lanes.assign(hops, 0);
+    used_.assign(hops, 0);
+  }
+
+  HopTimes run(Observer& observer) {
+    for (Index hop = 0; hop < static_cast<Index>(waits_.size()); ++hop) {
+      if (waits_[hop] == 0) wait(hop);
+    }
+    begin_hops();
+    while (!events_.empty() || !transfers_.empty()) {
+      observer.pulse();
+      next();
+      begin_hops();
+    }
+    return std::move(times_);
+  }
+
+ private:
+  enum class Kind { kMove, kArrive };
+
+  struct Event {
+    double time;
+    std::int64_t number;
+    Kind kind;
+    Index hop;
+
+    bool operator>(const Event& other) const { return time != other.time ? time > other.time : number > other.number; }
+  };
+
+  using Waiting = std::pair<Index, Index>;  // a hop after its place in the order
+
+  template <class Value>
+  using Least = std::priority_queue<Value, std::vector<Value>, std::greater<>>;
+
+  void wait(Index hop) {
+    waiting_[program_.pairs[hop]].push({order_[hop], hop});
+    open_.push_back(program_.pairs[hop]);
+  }
+
+  // Begins hops of all pairs of `open_`, which may have a free lane.
+  void begin_hops() {
+    for (const Index pair : open_) {
+      auto& waiting = waiting_[pair];
+      for (; !waiting.empty() && !lanes_[pair].empty(); waiting.pop()) begin(waiting.top().second, pair);
+    }
+    open_.clear();
+  }
+
+  void begin(Index hop, Index pair) {
+    const auto lane = lanes_[pair].begin();  // the one with the fewest hops so far
+    std::tie(used_[hop], times_.lanes[hop]) = *lane;
+    lanes_[pair].erase(lane);
+    times_.begins[hop] = now_;
+    events_.push({now_ + overhead_, count_++, Kind::kMove, hop});
+  }
+
+  void next() {
+    const double due = events_.empty() ? kNever : events_.top().time;
+    const double passed = std::min(due - now_, transfers_.next_end());
+    if (passed == kNever) throw std::logic_error("a hop has no bandwidth");
+    if (!transfers_.empty()) {
+      for (const auto& transfer : transfers_.advance(passed)) ended_.push_back(transfer.operation);
+    }
+    now_ = passed == due - now_ ? due : now_ + passed;
+    for (const Index hop : ended_) end(hop);
+    ended_.clear();
+    while (!events_.empty() && events_.top().time <= now_) {
+      const Event event = events_.top();
+      events_.pop();
+      if (event.kind == Kind::kMove) {
+        transfers_.start(program_.pairs[event.hop], program_.sizes[event.hop], event.hop);
+      } else {
+        arrive(event.hop);
+      }
+    }
+  }
+
+  void end(Index hop) {
+    const Index pair = program_.pairs[hop];
+    times_.ends[hop] = now_;
+    lanes_[pair].insert({used_[hop] + 1, times_.lanes[hop]});
+    open_.push_back(pair);
+    events_.push({now_ + latency_, count_++, Kind::kArrive, hop});
+  }
+
+  void arrive(Index hop) {
+    for (const Index each : program_.after[hop]) {
+      if (--waits_[each] == 0) wait(each);
+    }
+  }
+
+  const HopProgram& program_;
+  const std::vector<Index>& order_;
+  const double overhead_, latency_;
+  double now_ = 0.0;
+  std::vector<Index> waits_;                              // for each hop, the hops that it still waits for
+  std::vector<Least<Waiting>> waiting_;                   // for each pair, the hops that wait for a lane
+  std::vector<std::set<std::pair<Index, Index>>> lanes_;  // for each pair, free lanes after the number of their hops
+  std::vector<Index> used_;                               // for each hop, how many its lane had before
+  std::vector<Index> open_, ended_;
+  Transfers transfers_;
+  Least<Event> events_;
+  std::int64_t count_ = 0;
+  HopTimes times_;
+};
+
+}  // namespace forestcoll

@@ -1,0 +1,50 @@
+"""Runs of hops in the core refuse numbers that are out of range."""
+
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from forestcoll.core.events import HopTables, hop_program
+
+
+def tables(**changes: Any) -> HopTables:
+    """Return two hops of one pair, one after the other, over one link."""
+    whole: dict[str, Any] = {
+        "pairs": np.zeros(2, np.int32),
+        "sizes": np.ones(2),
+        "after": (np.array([0, 1, 1], np.int32), np.array([1], np.int32)),
+        "lanes": np.ones(1, np.int32),
+        "links": (np.array([0, 1], np.int32), np.zeros(1, np.int32)),
+        "weights": np.array([0.5]),
+        "bandwidths": np.ones(1),
+    }
+    return cast("HopTables", whole | changes)
+
+
+def test_a_hop_begins_when_the_data_of_the_one_before_has_arrived() -> None:
+    begins, ends, lanes = hop_program(tables()).run(order=np.arange(2, dtype=np.int32), overhead=0.25, latency=1.0)
+    assert begins.tolist() == pytest.approx([0, 1.75])
+    assert ends.tolist() == pytest.approx([0.75, 2.5])
+    assert lanes.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"pairs": np.array([0, 1], np.int32)}, "a pair is out of range"),
+        ({"sizes": np.ones(1)}, "sizes needs a number for each hop"),
+        ({"lanes": np.zeros(1, np.int32)}, "a pair has no lane"),
+        ({"after": (np.array([0, 1, 1], np.int32), np.array([2], np.int32))}, "after is malformed"),
+        ({"links": (np.array([0, 1], np.int32), np.array([1], np.int32))}, "links is malformed"),
+        ({"weights": np.ones(2)}, "weights needs a number for each link of a flow"),
+    ],
+)
+def test_numbers_that_are_out_of_range_are_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        hop_program(tables(**changes))
+
+
+def test_an_order_has_a_place_for_each_hop() -> None:
+    with pytest.raises(ValueError, match="order needs a number for each hop"):
+        hop_program(tables()).run(order=np.zeros(1, dtype=np.int32), overhead=0.0, latency=0.0)
