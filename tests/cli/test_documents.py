@@ -268,7 +268,7 @@ def test_the_benchmark_of_sizes_runs() -> None:
 
 def test_the_benchmark_of_scale_runs() -> None:
     printed = benchmark("scale.py", "--quick")
-    assert printed.count("| yes, yes |") == 15
+    assert printed.count("| yes, yes |") == 16
     assert "over the limit" not in printed
 
 
