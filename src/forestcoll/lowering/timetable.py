@@ -2,9 +2,10 @@
 
 In a fast program, the busiest links are busy all the time. So hops begin as soon as their data is there and a lane of
 their pair of ranks is free. Of the hops that wait for a lane, one with early data in its tree and a long path to the
-end of all data begins first: if trees moved at different speeds, links would have nothing to do at the end. This
-timetable is then improved: in turn, time runs backwards and forwards, and hops that ended later in the other direction
-begin first. The shortest timetable is used. Both phases of an allreduce are in one timetable: a root begins with data
+end of all data begins first: if trees moved at different speeds, links would have nothing to do at the end. With few
+chunks, it may be better that the longest path alone decides, so both orders are tried. Each timetable is then improved:
+in turn, time runs backwards and forwards, and hops that ended later in the other direction begin first. The shortest
+timetable is used. Both phases of an allreduce are in one timetable: a root begins with data
 when the first phase is done with it.
 
 Pairs of ranks that share a link, as those of a NIC do, get parts of its bandwidth in proportion to their hops that move
@@ -26,8 +27,8 @@ from forestcoll.lowering.flows import Flow
 from forestcoll.lowering.hop_run import Hops, Times, hops_to_run, run_hops
 from forestcoll.lowering.pair_links import Pair, PairLinks
 
-RUNS = 4
-"""The number of timetables that are made for given lanes, in turn forwards and backwards."""
+RUNS = 5
+"""The number of timetables that are made for given lanes and a first order, in turn forwards and backwards."""
 
 LANES_OF_LINK = (7, 4)
 """The lanes that all pairs of a busy link have together, about. More are nearer to the proportions of the data, and
@@ -129,12 +130,13 @@ def _shortest(
     """Return the shortest timetable that is found; `places` are those of the data in its tree."""
     directions = [hops_to_run(each, times, lanes) for each in (hops, hops.backwards())]
     paths = np.array(_paths(hops, [max(times[pair].values()) for pair in hops.pairs]))
-    order: tuple[FloatArray, ...] = places - paths, -paths
+    first_orders: tuple[tuple[FloatArray, ...], ...] = (places - paths, -paths), (-paths, places)
     found = []
-    for number in range(RUNS):
-        done = run_hops(directions[number % 2], *order)
-        order = (-done.ends,)
-        found.append(done.backwards() if number % 2 else done)
+    for order in first_orders:
+        for number in range(RUNS):
+            done = run_hops(directions[number % 2], *order)
+            order = (-done.ends,)  # noqa: PLW2901 (the next order follows from the last timetable)
+            found.append(done.backwards() if number % 2 else done)
     return min(found, key=lambda each: each.length)
 
 
