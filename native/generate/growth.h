@@ -98,7 +98,7 @@ class Growth {
     next_frontier_.clear();
     for (const Target& target : targets_) {
       if (tree.complete() || static_cast<NodeIndex>(next_frontier_.size()) >= rules.most) break;
-      const ArcIndex arc = target_arcs_[target.number()];
+      const ArcIndex arc = target.arc;
       if (is_cut_off(network_.tail(arc)) || tree.reaches(network_.head(arc))) continue;
       if (!open(tree, arc, rules)) continue;
       if (find_way(tree, arc, rules)) attach(tree, rules, split);
@@ -274,7 +274,6 @@ class Growth {
   void find_ways(const Tree& tree, Rules rules) {
     ++round_;
     targets_.clear();
-    target_arcs_.clear();
     // If fewer nodes are missing, this takes less time than a search over all switches.
     prunes_ = static_cast<NodeIndex>(tree.frontier.size()) > tree.missing;
     if (prunes_) useful_.mark(tree, terminals_);
@@ -297,8 +296,7 @@ class Growth {
         if (tree.reaches(head) || !open(tree, arc, rules)) continue;
         const std::size_t turn = place >= first ? place - first : place + out.size() - first;
         const Cost whole = so_far + cost(arc) + sender_prices_[index(sender_[index(head)])];
-        targets_.emplace_back(whole, turn, target_arcs_.size());
-        target_arcs_.push_back(arc);
+        targets_.push_back({whole, static_cast<std::uint32_t>(turn), arc});
       } else if (!settled(head) && (!prunes_ || useful_.contains(head)) && open(tree, arc, rules)) {
         feed(head, arc, so_far + cost(arc));
       }
@@ -483,18 +481,16 @@ class Growth {
     }
   };
   QuaternaryHeap<Visit> open_;
-  // The place of a target in the order in which trees try them: the cheapest comes first. Trees from different roots
-  // begin with different ones of equally good targets, by the turn of the arc at its tail. Those of the same turn are
-  // in the order in which they were found, so that nothing depends on the sort.
   struct Target {
-    Wide key;  // all of this as one number, which the sort compares without a branch
-    Target(Cost cost, std::size_t turn, std::size_t number)
-        : key((Wide{cost} << 64) + (static_cast<Wide>(turn) << 32) + static_cast<Wide>(number)) {}
-    std::size_t number() const { return static_cast<std::uint32_t>(key); }
-    bool operator<(const Target& other) const { return key < other.key; }
+    Cost cost;
+    std::uint32_t turn;  // trees from different roots begin with different ones of equally good targets
+    ArcIndex arc;
+    // Bitwise operators leave one branch to the sort, which the processor cannot predict.
+    bool operator<(const Target& other) const {
+      return (cost < other.cost) | ((cost == other.cost) & (turn < other.turn));
+    }
   };
   std::vector<Target> targets_;
-  std::vector<ArcIndex> target_arcs_;  // of each target by its number: an arc into a compute node
   struct BackStep {
     NodeIndex node;
     ArcIndex arc;
