@@ -16,7 +16,7 @@ from forestcoll.lowering.flows import Flow, flows_of
 from forestcoll.lowering.grid import grid_for
 from forestcoll.lowering.hop_run import LATENCY, OVERHEAD, Hops, Times, hops_to_run, run_hops
 from forestcoll.lowering.pair_links import Pair, PairLinks
-from forestcoll.lowering.timetable import _lanes, timetables
+from forestcoll.lowering.timetable import lanes_of_pairs, timetables
 from forestcoll.schedule.trees.expansion import expanded
 from forestcoll.simulation.costs import Costs
 from forestcoll.simulation.program.events import EventSimulation
@@ -105,12 +105,12 @@ def test_hops_of_several_pairs_share_a_link_fairly() -> None:
 def test_the_pairs_of_a_link_have_lanes_in_proportion_to_their_data() -> None:
     hops = Hops([(0, 1)] * 3 + [(0, 2), (1, 2)], [1] * 5, [[]] * 5)
     times = {(0, 1): {5: 0.25}, (0, 2): {5: 0.25, 6: 0.1}, (1, 2): {7: 0.25}}
-    assert _lanes(hops, times, LANES) == [
+    assert lanes_of_pairs(hops, times, LANES) == [
         {(0, 1): round(7 * 0.75), (0, 2): round(7 * 0.25), (1, 2): LANES},
         {(0, 1): 3, (0, 2): 1, (1, 2): LANES},
     ]
     apart = {(0, 1): {5: 0.25}, (0, 2): {6: 0.1}, (1, 2): {7: 0.25}}
-    assert _lanes(hops, apart, LANES) == [dict.fromkeys(apart, LANES)]
+    assert lanes_of_pairs(hops, apart, LANES) == [dict.fromkeys(apart, LANES)]
 
 
 def test_a_hop_waits_for_the_data_and_time_can_run_backwards() -> None:

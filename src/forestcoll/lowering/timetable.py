@@ -51,7 +51,7 @@ def timetables(flows: Sequence[Flow], edges: Edges, links: PairLinks, lanes: int
     times = _times(hops, links)
     is_backwards = all(flow.op is PhaseOp.REDUCE for flow in flows)
     found = []
-    for counts in _lanes(hops, times, lanes):
+    for counts in lanes_of_pairs(hops, times, lanes):
         if is_backwards:
             found.append(_shortest(hops.backwards(), -places, times, counts).backwards())
         else:
@@ -106,7 +106,7 @@ def _times(hops: Hops, links: PairLinks) -> Mapping[Pair, Mapping[int, float]]:
     }
 
 
-def _lanes(hops: Hops, times: Mapping[Pair, Mapping[int, float]], lanes: int) -> list[Mapping[Pair, int]]:
+def lanes_of_pairs(hops: Hops, times: Mapping[Pair, Mapping[int, float]], lanes: int) -> list[Mapping[Pair, int]]:
     """Return different numbers of lanes of each pair: `lanes` or, on shared links, in proportion to the data."""
     sizes: dict[Pair, float] = defaultdict(float)
     for pair, size in zip(hops.pairs, hops.sizes, strict=True):
