@@ -88,18 +88,19 @@ inline void bind_hops(nb::module_ module) {
       .def(
           "__init__",
           [](HopProgram* self, const InputArray<Index>& pairs, const InputArray<double>& sizes, const InputRows& after,
-             const InputArray<Index>& lanes, const InputRows& links, const InputArray<double>& weights,
-             const InputArray<double>& bandwidths) {
+             const InputArray<Index>& lanes, const InputArray<Index>& places, const InputRows& links,
+             const InputArray<double>& weights, const InputArray<double>& bandwidths) {
             HopProgram made;
             made.pairs = to_vector(pairs);
             made.sizes = to_vector(sizes);
             made.after = to_rows(after);
             made.lanes = to_vector(lanes);
+            made.places = to_vector(places);
             made.limits = {to_rows(links), to_vector(weights), to_vector(bandwidths)};
             made.check();
             new (self) HopProgram(std::move(made));
           },
-          nb::kw_only(), "pairs"_a, "sizes"_a, "after"_a, "lanes"_a, "links"_a, "weights"_a, "bandwidths"_a)
+          nb::kw_only(), "pairs"_a, "sizes"_a, "after"_a, "lanes"_a, "places"_a, "links"_a, "weights"_a, "bandwidths"_a)
       .def("run", &run_hops, nb::kw_only(), "order"_a, "overhead"_a, "latency"_a, "progress"_a = nb::none(),
            "Return the begin, the end and the lane of each hop.");
 }

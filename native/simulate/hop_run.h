@@ -1,8 +1,8 @@
 // A run of hops, each of which sends data from one rank to another, in an order of preference.
 //
-// A hop waits for the hops that bring its data, and for a lane of its pair of ranks. Of the hops that wait for a lane,
-// the first one in the order begins first. It takes the overhead, in which it moves no data; then it shares its links
-// fairly with all other hops that move data. Its data arrives one latency after its end.
+// A hop waits for the hops that bring its data, for a lane of its pair of ranks, and for a place on its links. Of the
+// hops that wait for the same, the first one in the order begins first. It takes the overhead, in which it moves no
+// data; then it shares its links fairly with all other hops that move data. Its data arrives one latency after its end.
 #pragma once
 
 #include <algorithm>
@@ -27,16 +27,18 @@ struct HopProgram {
   std::vector<double> sizes;  // for each hop, the bytes that it moves
   Rows after;                 // for each hop, the hops that wait for it
   std::vector<Index> lanes;   // for each pair, the most hops at the same time
+  std::vector<Index> places;  // for each link, the most hops at the same time
   FlowLimits limits;          // the links of each pair
 
   void check() const {
     const auto hops = static_cast<Index>(pairs.size()), ends = static_cast<Index>(lanes.size());
+    const auto is_positive = [](Index each) { return each > 0; };
     const auto is_pair = [ends](Index pair) { return pair >= 0 && pair < ends; };
     if (!std::ranges::all_of(pairs, is_pair)) throw std::invalid_argument("a pair is out of range");
     if (sizes.size() != pairs.size()) throw std::invalid_argument("sizes needs a number for each hop");
-    if (!std::ranges::all_of(lanes, [](Index each) { return each > 0; })) {
-      throw std::invalid_argument("a pair has no lane");
-    }
+    if (!std::ranges::all_of(lanes, is_positive)) throw std::invalid_argument("a pair has no lane");
+    if (places.size() != limits.bandwidths.size()) throw std::invalid_argument("places needs a number for each link");
+    if (!std::ranges::all_of(places, is_positive)) throw std::invalid_argument("a link has no place");
     after.check("after", hops, {hops});
     limits.check(ends);
   }
@@ -54,7 +56,8 @@ class HopRun {
   // `order` has the place of each hop among the hops that wait with it.
   HopRun(const HopProgram& program, const std::vector<Index>& order, double overhead, double latency)
       : program_(program), order_(order), overhead_(overhead), latency_(latency), waits_(program.pairs.size(), 0),
-        waiting_(program.lanes.size()), lanes_(program.lanes.size()), transfers_(program.limits) {
+        waiting_(program.lanes.size()), lanes_(program.lanes.size()), places_(program.places),
+        users_(program.places.size()), transfers_(program.limits) {
     const std::size_t hops = program.pairs.size();
     if (order.size() != hops) throw std::invalid_argument("order needs a number for each hop");
     for (Index hop = 0; hop < static_cast<Index>(hops); ++hop) {
@@ -62,6 +65,13 @@ class HopRun {
     }
     for (Index pair = 0; pair < static_cast<Index>(program.lanes.size()); ++pair) {
       for (Index lane = 0; lane < program.lanes[pair]; ++lane) lanes_[pair].insert({0, lane});
+      for (const Index link : program.limits.links[pair]) users_[link].push_back(pair);
+    }
+    for (Index link = 0; link < static_cast<Index>(users_.size()); ++link) {
+      Index most = 0;
+      for (const Index pair : users_[link]) most += program.lanes[pair];
+      if (most <= program.places[link]) users_[link].clear();  // hops never wait for this link
+      waits_for_links_ |= !users_[link].empty();
     }
     times_.begins.assign(hops, 0.0);
     times_.ends.assign(hops, 0.0);
@@ -104,19 +114,29 @@ class HopRun {
     open_.push_back(program_.pairs[hop]);
   }
 
-  // Begins hops of all pairs of `open_`, which may have a free lane.
+  // Begins hops of all pairs of `open_`, which may have a free lane and places.
   void begin_hops() {
+    if (waits_for_links_) {
+      std::erase_if(open_, [&](Index pair) { return waiting_[pair].empty(); });
+      std::ranges::sort(open_, {}, [&](Index pair) { return waiting_[pair].top(); });
+    }
     for (const Index pair : open_) {
       auto& waiting = waiting_[pair];
-      for (; !waiting.empty() && !lanes_[pair].empty(); waiting.pop()) begin(waiting.top().second, pair);
+      for (; !waiting.empty() && may_begin(pair); waiting.pop()) begin(waiting.top().second, pair);
     }
     open_.clear();
+  }
+
+  bool may_begin(Index pair) const {
+    const auto has_place = [&](Index link) { return places_[link] > 0; };
+    return !lanes_[pair].empty() && std::ranges::all_of(program_.limits.links[pair], has_place);
   }
 
   void begin(Index hop, Index pair) {
     const auto lane = lanes_[pair].begin();  // the one with the fewest hops so far
     std::tie(used_[hop], times_.lanes[hop]) = *lane;
     lanes_[pair].erase(lane);
+    for (const Index link : program_.limits.links[pair]) --places_[link];
     times_.begins[hop] = now_;
     events_.push({now_ + overhead_, count_++, Kind::kMove, hop});
   }
@@ -147,6 +167,10 @@ class HopRun {
     times_.ends[hop] = now_;
     lanes_[pair].insert({used_[hop] + 1, times_.lanes[hop]});
     open_.push_back(pair);
+    for (const Index link : program_.limits.links[pair]) {
+      ++places_[link];
+      open_.insert(open_.end(), users_[link].begin(), users_[link].end());
+    }
     events_.push({now_ + latency_, count_++, Kind::kArrive, hop});
   }
 
@@ -164,6 +188,9 @@ class HopRun {
   std::vector<Least<Waiting>> waiting_;                   // for each pair, the hops that wait for a lane
   std::vector<std::set<std::pair<Index, Index>>> lanes_;  // for each pair, free lanes after the number of their hops
   std::vector<Index> used_;                               // for each hop, how many its lane had before
+  std::vector<Index> places_;                             // for each link, how many more hops may begin
+  std::vector<std::vector<Index>> users_;                 // for each link that hops may wait for, its pairs
+  bool waits_for_links_ = false;
   std::vector<Index> open_, ended_;
   Transfers transfers_;
   Least<Event> events_;

@@ -167,6 +167,14 @@ def test_trees_that_cannot_be_grown_are_packed(core: Core, network: Scaled) -> N
 
 
 @pytest.mark.parametrize("name", ["narrow", "wide"])
+def test_trees_that_cannot_be_grown_are_counted_if_nothing_may_be_packed(name: str) -> None:
+    core = cores()[name]
+    (_, multiplicities, *_), counters = core.grow_trees(ENTANGLED.on(core), ENTANGLED.supply, prove=False)
+    assert counters["missing"] == 1
+    assert sum(multiplicities) == sum(ENTANGLED.supplies.values()) - ENTANGLED.supply
+
+
+@pytest.mark.parametrize("name", ["narrow", "wide"])
 def test_a_detour_around_a_set_without_slack_is_found(name: str) -> None:
     """The cheapest path to a missing node passes through a set that the tree may not enter on its way.
 

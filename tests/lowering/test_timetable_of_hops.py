@@ -14,9 +14,9 @@ from forestcoll.lowering import Options, lower
 from forestcoll.lowering.chains import Edges
 from forestcoll.lowering.flows import Flow, flows_of
 from forestcoll.lowering.grid import grid_for
-from forestcoll.lowering.hop_run import LATENCY, OVERHEAD, Hops, Times, hops_to_run, run_hops
+from forestcoll.lowering.hop_run import LATENCY, OVERHEAD, Hops, Room, Times, hops_to_run, run_hops
 from forestcoll.lowering.pair_links import Pair, PairLinks
-from forestcoll.lowering.timetable import lanes_of_pairs, timetables
+from forestcoll.lowering.timetable import FEW_HOPS, rooms, timetables
 from forestcoll.schedule.trees.expansion import expanded
 from forestcoll.simulation.costs import Costs
 from forestcoll.simulation.program.events import EventSimulation
@@ -81,8 +81,10 @@ def test_a_program_follows_its_timetable(collective: Collective) -> None:
     assert simulated == pytest.approx(length, rel=0.05)
 
 
-def _run(hops: Hops, links: Mapping[Pair, Mapping[int, float]], order: Sequence[float]) -> Times:
-    return run_hops(hops_to_run(hops, links, dict.fromkeys(links, LANES)), np.array(order))
+def _run(
+    hops: Hops, links: Mapping[Pair, Mapping[int, float]], order: Sequence[float], shared: int | None = None
+) -> Times:
+    return run_hops(hops_to_run(hops, links, Room(dict.fromkeys(links, LANES), shared)), np.array(order))
 
 
 def test_two_hops_of_a_pair_share_its_link_and_the_third_waits_for_a_lane() -> None:
@@ -102,15 +104,41 @@ def test_hops_of_several_pairs_share_a_link_fairly() -> None:
     assert times.ends == pytest.approx([OVERHEAD + 0.5, OVERHEAD + 0.75])
 
 
+def test_hops_of_several_pairs_wait_for_a_place_on_a_link_in_their_order() -> None:
+    hops = Hops([(0, 1), (0, 2), (0, 3), (1, 2)], [1, 1, 1, 1], [[]] * 4)
+    links = {(0, 1): {5: 0.25}, (0, 2): {5: 0.25, 6: 0.1}, (0, 3): {5: 0.25}, (1, 2): {7: 0.5}}
+    hop = OVERHEAD + 0.25
+    times = _run(hops, links, [2, 0, 1, 3], shared=1)
+    assert times.begins == pytest.approx([2 * hop, 0, hop, 0])
+    assert times.ends == pytest.approx([3 * hop, hop, 2 * hop, OVERHEAD + 0.5])
+
+
+def test_a_link_of_one_pair_has_a_place_for_each_lane() -> None:
+    hops = Hops([(0, 1)] * 2, [1, 1], [[], []])
+    assert _run(hops, {(0, 1): {5: 0.25}}, [0, 1], shared=1).begins == pytest.approx([0, 0])
+
+
+PAIRS = Hops([(0, 1)] * 3 + [(0, 2), (1, 2)], [1] * 5, [[]] * 5)
+
+SHARED = {(0, 1): {5: 0.25}, (0, 2): {5: 0.25, 6: 0.1}, (1, 2): {7: 0.25}}
+
+APART = {(0, 1): {5: 0.25}, (0, 2): {6: 0.1}, (1, 2): {7: 0.25}}
+
+
 def test_the_pairs_of_a_link_have_lanes_in_proportion_to_their_data() -> None:
-    hops = Hops([(0, 1)] * 3 + [(0, 2), (1, 2)], [1] * 5, [[]] * 5)
-    times = {(0, 1): {5: 0.25}, (0, 2): {5: 0.25, 6: 0.1}, (1, 2): {7: 0.25}}
-    assert lanes_of_pairs(hops, times, LANES) == [
-        {(0, 1): round(7 * 0.75), (0, 2): round(7 * 0.25), (1, 2): LANES},
-        {(0, 1): 3, (0, 2): 1, (1, 2): LANES},
+    assert rooms(PAIRS, SHARED, LANES) == [
+        Room({(0, 1): round(7 * 0.75), (0, 2): round(7 * 0.25), (1, 2): LANES}),
+        Room({(0, 1): 3, (0, 2): 1, (1, 2): LANES}),
     ]
-    apart = {(0, 1): {5: 0.25}, (0, 2): {6: 0.1}, (1, 2): {7: 0.25}}
-    assert lanes_of_pairs(hops, apart, LANES) == [dict.fromkeys(apart, LANES)]
+    assert rooms(PAIRS, APART, LANES) == [Room(dict.fromkeys(APART, LANES))]
+
+
+def test_few_hops_may_move_one_at_a_time_over_shared_links() -> None:
+    turns = Room(dict.fromkeys(SHARED, LANES), shared=1)
+    assert rooms(PAIRS, SHARED, LANES, one_at_a_time=True)[2:] == [turns]
+    assert rooms(PAIRS, APART, LANES, one_at_a_time=True) == [Room(dict.fromkeys(APART, LANES))]
+    many = Hops([(0, 1), (0, 2)] * FEW_HOPS, [1, 1] * FEW_HOPS, [[], []] * FEW_HOPS)
+    assert turns not in rooms(many, SHARED, LANES, one_at_a_time=True)
 
 
 def test_a_hop_waits_for_the_data_and_time_can_run_backwards() -> None:

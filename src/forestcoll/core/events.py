@@ -75,6 +75,7 @@ class HopTables(TypedDict):
     sizes: Reals
     after: Rows
     lanes: Numbers
+    places: Numbers
     links: Rows
     weights: Reals
     bandwidths: Reals

@@ -1,11 +1,12 @@
 """When hops begin and end if they share links: a run of all hops, from which a timetable is made.
 
-A hop waits for the hops that bring its data, and for a lane of its pair of ranks. When a lane is free, the pair begins
-the first of its waiting hops, in a given order. A hop first takes `OVERHEAD`, in which it moves no data; then it shares
-its links with all other hops that move data, as in the simulation of programs, and its data arrives `LATENCY` after its
-end. The native core does the run (`native/simulate/hop_run.h`).
+A hop waits for the hops that bring its data, for a lane of its pair of ranks, and for a place on its links. When they
+are free, the first of the waiting hops begins, in a given order. A hop first takes `OVERHEAD`, in which it moves no
+data; then it shares its links with all other hops that move data, as in the simulation of programs. Its data arrives
+`LATENCY` after its end. The native core does the run (`native/simulate/hop_run.h`).
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -56,6 +57,19 @@ class Hops:
         return counts
 
 
+@dataclass(frozen=True)
+class Room:
+    """How many hops may move at the same time.
+
+    Attributes:
+        lanes: for each pair of ranks, the most hops from one to the other.
+        shared: on a link that several pairs share, the most hops of all of them; None: as many as they have lanes.
+    """
+
+    lanes: Mapping[Pair, int]
+    shared: int | None = None
+
+
 class Times(NamedTuple):
     """The begins and the ends of hops, and the lane of each."""
 
@@ -73,23 +87,28 @@ class Times(NamedTuple):
         return Times(self.length - self.ends, self.length - self.begins, self.lanes)
 
 
-def hops_to_run(hops: Hops, times: Mapping[Pair, Mapping[int, float]], lanes: Mapping[Pair, int]) -> HopProgram:
+def hops_to_run(hops: Hops, times: Mapping[Pair, Mapping[int, float]], room: Room) -> HopProgram:
     """Return hops for `run_hops`.
 
     Args:
         hops: the hops.
         times: for each pair of ranks, the links, and the time of a chunk on each; the busiest link is busy for 1.
-        lanes: for each pair of ranks, the most hops at the same time.
+        room: how many hops may move at the same time.
     """
-    pairs = sorted(lanes)
+    pairs = sorted(room.lanes)
     numbers = {pair: number for number, pair in enumerate(pairs)}
-    links = {link: place for place, link in enumerate(sorted({link for pair in pairs for link in times[pair]}))}
+    users = Counter(link for pair in pairs for link in times[pair])
+    links = {link: place for place, link in enumerate(sorted(users))}
+    unlimited = sum(room.lanes.values())
     return hop_program(
         {
             "pairs": np.array([numbers[pair] for pair in hops.pairs], dtype=np.int32),
             "sizes": np.array(hops.sizes, dtype=np.float64),
             "after": _rows(hops.after),
-            "lanes": np.array([lanes[pair] for pair in pairs], dtype=np.int32),
+            "lanes": np.array([room.lanes[pair] for pair in pairs], dtype=np.int32),
+            "places": np.array(
+                [unlimited if users[link] == 1 else room.shared or unlimited for link in links], dtype=np.int32
+            ),
             "links": _rows([[links[link] for link in times[pair]] for pair in pairs]),
             "weights": np.array([time for pair in pairs for time in times[pair].values()], dtype=np.float64),
             "bandwidths": np.ones(len(links)),

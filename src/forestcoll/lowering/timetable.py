@@ -10,6 +10,9 @@ when the first phase is done with it.
 
 Pairs of ranks that share a link, as those of a NIC do, get parts of its bandwidth in proportion to their hops that move
 data. So each has lanes in proportion to its data, and all pairs of a link are done with it at about the same time.
+Reductions are also tried with one hop at a time on these links. Time runs backwards for them, so their hops are as late
+as possible, and it does no harm if a program moves some of them earlier. The hops of a broadcast are as early as
+possible; those that wait for a link in the timetable would not wait in a program, and slow down urgent ones.
 
 A hop ends after the hops that it depends on have ended, so blocks that work in the order of the ends cannot deadlock
 (`chains.py`). A rank that adds up data adds it in this order too, so that it rarely waits. `hop_run.py` describes how
@@ -24,7 +27,7 @@ import numpy as np
 from forestcoll.collective import PhaseOp
 from forestcoll.lowering.chains import Edges, FloatArray, IntArray
 from forestcoll.lowering.flows import Flow
-from forestcoll.lowering.hop_run import Hops, Times, hops_to_run, run_hops
+from forestcoll.lowering.hop_run import Hops, Room, Times, hops_to_run, run_hops
 from forestcoll.lowering.pair_links import Pair, PairLinks
 
 RUNS = 5
@@ -33,6 +36,10 @@ RUNS = 5
 LANES_OF_LINK = (7, 4)
 """The lanes that all pairs of a busy link have together, about. More are nearer to the proportions of the data, and
 need more blocks."""
+
+FEW_HOPS = 20_000
+"""The most hops for which timetables with one hop at a time on shared links are tried. More have small messages, which
+wait little for each other."""
 
 
 def timetables(flows: Sequence[Flow], edges: Edges, links: PairLinks, lanes: int) -> list[tuple[FloatArray, IntArray]]:
@@ -51,11 +58,11 @@ def timetables(flows: Sequence[Flow], edges: Edges, links: PairLinks, lanes: int
     times = _times(hops, links)
     is_backwards = all(flow.op is PhaseOp.REDUCE for flow in flows)
     found = []
-    for counts in lanes_of_pairs(hops, times, lanes):
+    for room in rooms(hops, times, lanes, one_at_a_time=is_backwards):
         if is_backwards:
-            found.append(_shortest(hops.backwards(), -places, times, counts).backwards())
+            found.append(_shortest(hops.backwards(), -places, times, room).backwards())
         else:
-            found.append(_shortest(hops, places, times, counts))
+            found.append(_shortest(hops, places, times, room))
     return [(each.ends, each.lanes) for each in sorted(found, key=lambda each: each.length)]
 
 
@@ -106,8 +113,17 @@ def _times(hops: Hops, links: PairLinks) -> Mapping[Pair, Mapping[int, float]]:
     }
 
 
-def lanes_of_pairs(hops: Hops, times: Mapping[Pair, Mapping[int, float]], lanes: int) -> list[Mapping[Pair, int]]:
-    """Return different numbers of lanes of each pair: `lanes` or, on shared links, in proportion to the data."""
+def rooms(
+    hops: Hops, times: Mapping[Pair, Mapping[int, float]], lanes: int, *, one_at_a_time: bool = False
+) -> list[Room]:
+    """Return how many hops may move at the same time, in different ways.
+
+    Args:
+        hops: the hops.
+        times: for each pair of ranks, the time of a chunk on each of its links.
+        lanes: the lanes of a pair that shares no link.
+        one_at_a_time: whether hops that share a link may move one at a time, if there are few of them.
+    """
     sizes: dict[Pair, float] = defaultdict(float)
     for pair, size in zip(hops.pairs, hops.sizes, strict=True):
         sizes[pair] += size
@@ -116,19 +132,19 @@ def lanes_of_pairs(hops: Hops, times: Mapping[Pair, Mapping[int, float]], lanes:
         pair: max((time * sizes[pair] for link, time in taken.items() if users[link] > 1), default=None)
         for pair, taken in times.items()
     }
-    found: list[Mapping[Pair, int]] = []
+    found: list[Room] = []
     for most in LANES_OF_LINK:
         counts = {pair: lanes if part is None else max(1, round(most * part)) for pair, part in parts.items()}
-        if counts not in found:
-            found.append(counts)
+        if Room(counts) not in found:
+            found.append(Room(counts))
+    if one_at_a_time and len(hops.pairs) <= FEW_HOPS and any(part is not None for part in parts.values()):
+        found.append(Room(dict.fromkeys(times, lanes), shared=1))
     return found
 
 
-def _shortest(
-    hops: Hops, places: FloatArray, times: Mapping[Pair, Mapping[int, float]], lanes: Mapping[Pair, int]
-) -> Times:
+def _shortest(hops: Hops, places: FloatArray, times: Mapping[Pair, Mapping[int, float]], room: Room) -> Times:
     """Return the shortest timetable that is found; `places` are those of the data in its tree."""
-    directions = [hops_to_run(each, times, lanes) for each in (hops, hops.backwards())]
+    directions = [hops_to_run(each, times, room) for each in (hops, hops.backwards())]
     paths = np.array(_paths(hops, [max(times[pair].values()) for pair in hops.pairs]))
     first_orders: tuple[tuple[FloatArray, ...], ...] = (places - paths, -paths), (-paths, places)
     found = []

@@ -28,7 +28,7 @@ from forestcoll.tuning.lowered import CHUNK_BYTES, Timed
 MOST_PIECES = 32
 """The most pieces of a program; runtimes cut chunks further by themselves."""
 
-MOST_INSTRUCTIONS = 24_000
+MOST_INSTRUCTIONS = 32_000
 """The most instructions of a program in several pieces."""
 
 _EVERY = 8
