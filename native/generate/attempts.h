@@ -98,14 +98,19 @@ class Attempts {
   // tree: a node that forwards much data in one tree need not do so in the others, so that all trees are lower. Base
   // trees have images anyway.
   void plant(NodeIndex root, Capacity supply) {
-    Capacity all = 0;
-    for (const Capacity each : supplies_) all += each;
-    const Capacity copies = may_learn_ && all <= static_cast<Capacity>(terminals_.size()) ? 1 : supply;
+    const Capacity copies = may_learn_ && has_few_trees() ? 1 : supply;
     for (Capacity planted = 0; planted < supply; planted += copies) trees_.push_back(growth_.plant(root, copies));
   }
 
-  // Keeps disjoint sets that the trees of the best attempt cannot all enter; returns false if there is no new one.
-  // Other such sets often have nearly the same nodes, for example the same switches and one compute node each.
+  bool has_few_trees() const {
+    Capacity all = 0;
+    for (const Capacity each : supplies_) all += each;
+    return all < static_cast<Capacity>(terminals_.size());
+  }
+
+  // Keeps sets that the trees of the best attempt cannot all enter; returns false if there is no new one. Many such
+  // sets have nearly the same nodes, for example the same switches and one compute node each, so disjoint ones are
+  // kept. If there are few trees, each must take a large part of the data into every set, so all of them are kept.
   bool learn(Observer& observer) {
     GroupInflow<Capacity> inflow(growth_.network());
     std::vector<const Tree*> incomplete;
@@ -121,7 +126,7 @@ class Attempts {
       } else {
         const std::vector<bool> side = inflow.sink_side();
         keep(side);
-        for (NodeIndex each = 0; each < growth_.network().nodes(); ++each) {
+        for (NodeIndex each = 0; each < growth_.network().nodes() && !has_few_trees(); ++each) {
           if (side[index(each)]) inflow.trust(each);
         }
       }

@@ -112,7 +112,7 @@ class MessageChoices:
         if name == "halves":
             halves = replace(options, instances=max(2, options.instances), blocks=self._blocks, step_chunks=value)
             half = self._pieces(halves)[0]
-            pieces = {max(value * options.pieces, each) for each in (half // 2, half)}
+            pieces = {max(options.pieces, each) for each in (half // 2, half)}
             yield from (replace(halves, pieces=each) for each in sorted(pieces))
             return
         change: dict[str, Any] = {name: value}

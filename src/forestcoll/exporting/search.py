@@ -370,14 +370,14 @@ class _Search:
         if name == "fine" and best.algbw >= ENOUGH * schedule_algbw(best.lowering):
             return best  # it gains little then, and takes long to search
         for value in values:
-            changed = self.choices.changed(best.options, name, value)
-            tried = [self._evaluate(each) for each in changed if not self._grows_too_long(best, each)]
+            changed = list(self.choices.changed(best.options, name, value))
+            tried = [None if self._grows_too_long(best, each) else self._evaluate(each) for each in changed]
             found = max((each for each in tried if each is not None), key=lambda each: each.algbw, default=None)
             if found is not None and found.algbw > GAIN * best.algbw:
                 best = found
             elif name == "instances" or (found is None and name == "pieces"):
                 break  # more do not help or do not fit either
-            if found is not None and name == "halves":
+            if name == "halves" and None not in tried:
                 break  # larger steps are for programs with too many
         return best
 
