@@ -22,6 +22,9 @@ VARIABLE = "FORESTCOLL_CHANGED_FILE"
 LIMIT = 900
 """Seconds by the clock after which the tests of a change are stopped."""
 
+LIMIT_OF_TEST = 60
+"""Seconds by the clock after which a test fails: some changes make loops without an end."""
+
 
 def is_killed(path: Path, change: Change, tests: Sequence[str]) -> bool:
     """Return whether a test fails if the changed file is imported."""
@@ -29,7 +32,8 @@ def is_killed(path: Path, change: Change, tests: Sequence[str]) -> bool:
         code = Path(folder) / "code"
         code.write_bytes(marshal.dumps(change.code))
         here = Path(__file__).parent.parent
-        words = ["-m", "pytest", "-x", "-q", "-p", "mutation.importing", "-p", "no:cacheprovider", *tests]
+        words = ["-m", "pytest", "-x", "-q", "-p", "mutation.importing", "-p", "no:cacheprovider"]
+        words += ["--timeout", str(LIMIT_OF_TEST), *tests]
         paths = os.pathsep.join([str(here), *filter(None, [os.environ.get("PYTHONPATH")])])
         environment = os.environ | {VARIABLE: f"{path}{os.pathsep}{code}", "PYTHONPATH": paths}
         try:
