@@ -97,9 +97,12 @@ nb::bytes rows_text(const KeptRows& kept, std::size_t first, std::size_t stop) {
   return nb::steal<nb::bytes>(text);
 }
 
-nb::object scan_rows(Array<const std::uint8_t> text) {
+nb::object scan_rows(Array<const std::uint8_t> text, std::size_t least) {
   const std::string_view view(reinterpret_cast<const char*>(text.data()), text.size());
-  auto found = schedule::RowScanner(view).rows();
+  auto found = [&] {
+    nb::gil_scoped_release unlocked;
+    return schedule::scan_rows(view, std::max<std::size_t>(1, least));
+  }();
   if (!found) return nb::none();
   return nb::make_tuple(to_array(std::move(found->lengths), found->rows),
                         to_array(std::move(found->entries), found->size));
@@ -209,8 +212,9 @@ NB_MODULE(_schedules, module) {
            nb::arg("entries").noconvert(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>());
   module.def("rows_text", &rows_text, "rows"_a, "first"_a, "stop"_a,
              "Return the text of the rows from `first` to `stop` - 1: JSON without spaces.");
-  module.def("scan_rows", &scan_rows, nb::arg("text").noconvert(),
-             "Return lengths and entries of the rows in a text, or None if the text is unusual.");
+  module.def("scan_rows", &scan_rows, nb::arg("text").noconvert(), "least"_a,
+             "Return lengths and entries of the rows in a text, or None if the text is unusual. It is read in parallel "
+             "parts of `least` bytes or more.");
   module.def("heights", &heights, "routes"_a, "trees"_a, "nodes"_a, "reduces"_a,
              "Return the height and the hops of each tree.");
   module.def("sends", &sends, "routes"_a, "trees"_a, nb::arg("is_compute").noconvert(),

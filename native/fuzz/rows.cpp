@@ -28,14 +28,20 @@ void check(const ScannedRows& found) {
   const Rows rows(Starts{starts}, entries_of(found));
   std::vector<char> text(most_text(rows, 0, rows.size()));
   const char* const end = write_rows(rows, 0, rows.size(), text.data());
-  const auto again = RowScanner(std::string_view(text.data(), static_cast<std::size_t>(end - text.data()))).rows();
+  const auto again = scan_rows(std::string_view(text.data(), static_cast<std::size_t>(end - text.data())), text.size());
   if (!again || starts_of(*again) != starts || !std::ranges::equal(entries_of(*again), entries_of(found))) std::abort();
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const auto found = RowScanner(std::string_view(reinterpret_cast<const char*>(data), size)).rows();
-  if (found) check(*found);
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const auto found = scan_rows(text, size + 1);
+  const auto in_parts = scan_rows(text, 8);
+  if (found.has_value() != in_parts.has_value()) std::abort();
+  if (!found) return 0;
+  check(*found);
+  if (starts_of(*in_parts) != starts_of(*found)) std::abort();
+  if (!std::ranges::equal(entries_of(*in_parts), entries_of(*found))) std::abort();
   return 0;
 }

@@ -7,11 +7,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <future>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "schedule/rows.h"
 
@@ -102,29 +105,27 @@ struct ScannedRows {
   std::size_t rows, size;  // how many lengths and entries there are
 };
 
-// Reads rows of integers from text, if it is as it is usually written.
+// Reads rows of integers from text such as `[0, 16, 1], [0, 17]`, each with one entry or more.
 class RowScanner {
  public:
-  explicit RowScanner(std::string_view text) : place_(text.data()), end_(text.data() + text.size()) {}
+  explicit RowScanner(std::string_view text)
+      : place_(text.data()), end_(text.data() + text.size()), rows_(count_of(text, ']')),
+        size_(count_of(text, ',') + 1) {}
 
-  // The rows in text such as `[0, 16, 1], [0, 17]`, each with one entry or more, or nothing if the text is unusual.
-  std::optional<ScannedRows> rows() {
-    // There is a comma between any two entries, and a bracket after each row. So neither array is too short.
-    const std::string_view text(place_, static_cast<std::size_t>(end_ - place_));
-    const std::size_t commas = count_of(text, ','), brackets = count_of(text, ']');
-    auto entries = std::make_unique_for_overwrite<Entry[]>(commas + 1);
-    auto lengths = std::make_unique_for_overwrite<std::int32_t[]>(brackets);
-    Entry* entry = entries.get();
-    std::int32_t* length = lengths.get();
+  // Neither array of this size is too short: there is a comma between any two entries, and a bracket after each row.
+  std::size_t most_rows() const { return rows_; }
+  std::size_t most_entries() const { return size_; }
+
+  // Returns false if the text is unusual; otherwise both arrays are full.
+  bool read(std::int32_t* length, Entry* entry) {
     do {
       Entry* const next = row(entry);
-      if (next == nullptr) return std::nullopt;
+      if (next == nullptr) return false;
       *length++ = static_cast<std::int32_t>(next - entry);
       entry = next;
     } while (takes(','));
     skip_white();
-    if (place_ != end_) return std::nullopt;
-    return ScannedRows{std::move(lengths), std::move(entries), brackets, commas + 1};
+    return place_ == end_;
   }
 
  private:
@@ -186,6 +187,52 @@ class RowScanner {
 
   const char* place_;
   const char* end_;
+  std::size_t rows_, size_;
 };
+
+// Divides text after about equally many bytes into parts of whole rows, if it is usual; at most `most` parts.
+inline std::vector<std::string_view> parts_of(std::string_view text, std::size_t most) {
+  std::vector<std::string_view> parts;
+  for (; most > 1; --most) {
+    const std::size_t end = text.find(']', text.size() / most);
+    const std::size_t comma = end == text.npos ? end : text.find(',', end);
+    if (comma == text.npos) break;
+    parts.push_back(text.substr(0, comma));
+    text.remove_prefix(comma + 1);
+  }
+  parts.push_back(text);
+  return parts;
+}
+
+// Calls a function with each number below `count`, in parallel.
+template <class Function>
+void in_parallel(std::size_t count, Function function) {
+  std::vector<std::future<void>> others;  // a future waits for its thread; if none can start, `get` does the work
+  for (std::size_t number = 1; number < count; ++number) others.push_back(std::async(function, number));
+  function(0);
+  for (auto& each : others) each.get();
+}
+
+// The rows in text such as `[0, 16, 1], [0, 17]`, each with one entry or more, or nothing if the text is unusual. The
+// text is read in parts of `least` bytes or more, at most one for each processor.
+inline std::optional<ScannedRows> scan_rows(std::string_view text, std::size_t least) {
+  const std::size_t threads = std::max(1U, std::thread::hardware_concurrency());
+  const std::vector<std::string_view> parts = parts_of(text, std::min(threads, text.size() / least));
+  std::vector<std::optional<RowScanner>> scanners(parts.size());
+  in_parallel(parts.size(), [&](std::size_t part) { scanners[part].emplace(parts[part]); });
+  std::vector<std::size_t> first_rows{0}, first_entries{0};
+  for (const auto& each : scanners) {
+    first_rows.push_back(first_rows.back() + each->most_rows());
+    first_entries.push_back(first_entries.back() + each->most_entries());
+  }
+  auto lengths = std::make_unique_for_overwrite<std::int32_t[]>(first_rows.back());
+  auto entries = std::make_unique_for_overwrite<Entry[]>(first_entries.back());
+  std::vector<char> is_usual(parts.size());
+  in_parallel(parts.size(), [&](std::size_t part) {
+    is_usual[part] = scanners[part]->read(lengths.get() + first_rows[part], entries.get() + first_entries[part]);
+  });
+  if (!std::ranges::all_of(is_usual, [](char each) { return each != 0; })) return std::nullopt;
+  return ScannedRows{std::move(lengths), std::move(entries), first_rows.back(), first_entries.back()};
+}
 
 }  // namespace forestcoll::schedule

@@ -23,7 +23,22 @@ def listed(rows: Rows | None) -> list[list[int]] | None:
 
 
 def scanned(text: bytes) -> list[list[int]] | None:
-    return listed(scan_rows(text, 0, len(text)))
+    """Return the rows in a text, which is also read in parallel parts of a few bytes."""
+    whole, *others = (listed(scan_rows(text, 0, len(text), part)) for part in (len(text) + 1, 1, 4, 9))
+    assert all(each == whole for each in others)
+    return whole
+
+
+def test_a_long_text_is_read_in_parallel_parts() -> None:
+    rows = 10**6
+    text = b",".join([b"[0,4096,1], [0,4097]"] * rows)
+    found = scan_rows(text, 0, len(text))
+    assert found is not None
+    assert len(found) == 2 * rows
+    assert (found.entries.reshape(rows, 5) == [0, 4096, 1, 0, 4097]).all()
+    middle = len(text) // 2
+    for place in (middle - 40, middle, middle + 40):
+        assert scan_rows(text[:place] + b"x" + text[place:], 0, len(text) + 1) is None
 
 
 @pytest.mark.parametrize("block", [1, 3, 2**16])

@@ -26,6 +26,9 @@ BLOCK_ENTRIES = 2**14
 MAX_DIGITS = 9
 """The most digits of an integer that is read here; every such integer fits in 32 bits."""
 
+PART_BYTES = 2**24
+"""Texts are read in parallel parts of so many bytes or more: another thread costs less time than it saves then."""
+
 _ZERO = ord("0")
 
 
@@ -54,11 +57,14 @@ def _text(rows: Rows, compiled: "_schedules.Rows | None", block: range) -> bytes
     return rows_text(compiled, block.start, block.stop)
 
 
-def scan_rows(text: bytes | bytearray, begin: int, end: int) -> Rows | None:
-    """Return the rows in `text[begin:end]`, or None if that is not `[…],[…]` with any white space."""
+def scan_rows(text: bytes | bytearray, begin: int, end: int, part_bytes: int = PART_BYTES) -> Rows | None:
+    """Return the rows in `text[begin:end]`, or None if that is not `[…],[…]` with any white space.
+
+    Processors read parts of `part_bytes` or more at the same time.
+    """
     from forestcoll._schedules import scan_rows as scan
 
-    found = scan(np.frombuffer(text, dtype=np.uint8, count=end - begin, offset=begin))
+    found = scan(np.frombuffer(text, dtype=np.uint8, count=end - begin, offset=begin), part_bytes)
     return None if found is None else Rows(row_starts(found[0]), found[1])
 
 
