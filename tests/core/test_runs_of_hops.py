@@ -30,6 +30,19 @@ def test_a_hop_begins_when_the_data_of_the_one_before_has_arrived() -> None:
     assert lanes.tolist() == [0, 0]
 
 
+def test_hops_of_two_pairs_take_turns_on_a_link_with_one_place() -> None:
+    shared = tables(
+        pairs=np.array([0, 1], np.int32),
+        after=(np.zeros(3, np.int32), np.zeros(0, np.int32)),
+        lanes=np.ones(2, np.int32),
+        links=(np.array([0, 1, 2], np.int32), np.zeros(2, np.int32)),
+        weights=np.array([0.5, 0.5]),
+    )
+    begins, ends, _ = hop_program(shared).run(order=np.array([1, 0], np.int32), overhead=0.25, latency=1.0)
+    assert begins.tolist() == pytest.approx([0.75, 0])
+    assert ends.tolist() == pytest.approx([1.5, 0.75])
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
