@@ -134,7 +134,7 @@ def test_small_cayley_graphs_of_the_tables_have_the_listed_costs() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("degree", [2, 3, 4, 6, 8])
+@pytest.mark.parametrize("degree", [2, 4])
 def test_every_cayley_graph_of_a_table_has_the_listed_cost(degree: int) -> None:
     for line in table_lines(degree):
         steps, factor = line.split()[-2:]

@@ -38,8 +38,8 @@ def test_networks_of_the_benchmark_give_one_answer(block: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("block", range(100, 110))
-def test_thousands_of_networks_of_the_benchmark_give_one_answer(block: int) -> None:
-    for number in range(500):
+def test_hundreds_of_networks_of_the_benchmark_give_one_answer(block: int) -> None:
+    for number in range(50):
         random = Random(f"{block}/{number}")  # noqa: S311
         topology = network(random)
         assert disagreement(topology, arguments_for(topology, random), Counter()) is None

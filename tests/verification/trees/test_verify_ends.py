@@ -164,6 +164,11 @@ def test_a_violated_rule_is_named_with_its_place(name: str) -> None:
     assert words in fault.message
 
 
+def test_a_fault_of_the_whole_schedule_names_no_place() -> None:
+    make, change, _, words = BROKEN["a symmetry"]
+    assert fault_of(change(make())).message == words
+
+
 def test_roots_that_take_no_part_carry_the_same_in_both_phases() -> None:
     """Nodes 4 and 5 are idle roots with 1/2 of the sums each, and with 1/4 and 3/4 of the results."""
     ring = build_topology("ring:nodes=6")
