@@ -112,6 +112,7 @@ class Attempts {
   // sets have nearly the same nodes, for example the same switches and one compute node each, so disjoint ones are
   // kept. If there are few trees, each must take a large part of the data into every set, so all of them are kept.
   bool learn(Observer& observer) {
+    const bool keeps_all = has_few_trees();
     GroupInflow<Capacity> inflow(growth_.network());
     std::vector<const Tree*> incomplete;
     for (const Tree& tree : best_.trees) {
@@ -126,8 +127,8 @@ class Attempts {
       } else {
         const std::vector<bool> side = inflow.sink_side();
         keep(side);
-        for (NodeIndex each = 0; each < growth_.network().nodes() && !has_few_trees(); ++each) {
-          if (side[index(each)]) inflow.trust(each);
+        for (NodeIndex each = 0; each < growth_.network().nodes(); ++each) {
+          if (side[index(each)] && !keeps_all) inflow.trust(each);
         }
       }
     }
