@@ -38,11 +38,24 @@ def test_networks_of_the_benchmark_give_one_answer(block: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("block", range(100, 110))
-def test_hundreds_of_networks_of_the_benchmark_give_one_answer(block: int) -> None:
-    for number in range(50):
+def test_thousands_of_networks_of_the_benchmark_give_one_answer(block: int) -> None:
+    for number in range(500):
         random = Random(f"{block}/{number}")  # noqa: S311
         topology = network(random)
         assert disagreement(topology, arguments_for(topology, random), Counter()) is None
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("100/46", id="classes-of-links-and-nodes-that-exchange-numbers"),
+        pytest.param("108/91", id="bandwidths-of-one-and-a-trillion"),
+    ],
+)
+def test_hard_networks_of_the_benchmark_give_one_answer(name: str) -> None:
+    random = Random(name)  # noqa: S311
+    topology = network(random)
+    assert disagreement(topology, arguments_for(topology, random), Counter()) is None
 
 
 def test_an_allreduce_with_few_trees_states_the_algbw_of_its_schedule() -> None:

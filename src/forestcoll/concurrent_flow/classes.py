@@ -15,8 +15,10 @@ Refinement*, 2014). The partition is found by refinement:
 If a group of symmetries is known, only one source of each orbit is listed. The flows of its images are images of its
 flow, so the load of a link is a mean over the orbit of the link.
 
-Colours are sums of 64-bit hashes. The flow that results is checked in fractions, so that equal hashes of different
-colours could only make the search fail, not its result wrong.
+Colours are sums of 64-bit hashes. Colours of nodes, classes of links and classes of pairs with a link are hashed as
+three kinds of numbers, so that a sum tells a node of colour 1 at a link of class 2 from the reverse. Every refinement
+ends when the number of classes does not grow, so it ends even if hashes were equal. The flow that results is checked
+in fractions, so that equal hashes of different colours could only make the search fail, not its result wrong.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,6 +35,9 @@ from forestcoll.topology.orbits import Orbits
 
 Hashes = npt.NDArray[np.uint64]
 Numbers = npt.NDArray[np.int64]
+
+_NODE, _LINK, _PAIR = 1, 2, 3
+"""The kinds of numbers that are hashed: colours of nodes, classes of links, classes of pairs with a link."""
 
 MOST_CELLS = 2**23
 """The most pairs of a listed source and a link. Each takes about a hundred bytes."""
@@ -161,7 +166,7 @@ class _Refinement:
                 return False
             self._of_pair = self._pairs()
             split = self._split_links(self._of_pair)
-            if split.max() == self._of_link.max():
+            if split.max() <= self._of_link.max():
                 return self._most is None or int(self._of_pair.max(initial=-1)) < self._most
             self._of_link = split
 
@@ -192,22 +197,21 @@ class _Refinement:
     def _refine_nodes(self) -> None:
         """Refine the colours of pairs of a source and a node until their number no longer grows, or is too large."""
         classes = int(self._of_node.max()) + 1
-        of_link = _mixed(self._of_link.astype(np.uint64))
+        of_link = _hashes(self._of_link, _LINK)
         while not self._will_be_many():
-            colour = _mixed(self._of_node.astype(np.uint64))
+            colour = _hashes(self._of_node, _NODE)
             entering = self._by_head.sums(_mixed(colour[:, self._tails] + of_link))
             leaving = self._by_tail.sums(_mixed(colour[:, self._heads] ^ of_link))
             fresh = _mixed(colour + _mixed(entering) + _mixed(_mixed(leaving)))
             self._of_node = _numbered(fresh)
             found = int(self._of_node.max()) + 1
-            if found == classes:
+            if found <= classes:
                 return
             classes = found
 
     def _pairs(self) -> Numbers:
         """Return the class of each pair of a source and a link; -1 for links into the source."""
-        colour = _mixed(self._of_node.astype(np.uint64))
-        of_link = _mixed(_mixed(self._of_link.astype(np.uint64)))
+        colour, of_link = _hashes(self._of_node, _NODE), _hashes(self._of_link, _LINK)
         hashes = _mixed(_mixed(colour[:, self._tails]) + (colour[:, self._heads] ^ of_link))
         useless = self._heads[None, :] == np.array(self._sources)[:, None]
         numbers = np.full(hashes.shape, -1, dtype=np.int64)
@@ -217,12 +221,12 @@ class _Refinement:
     def _split_links(self, of_pair: Numbers) -> Numbers:
         """Return classes of links such that equal links are used by equal numbers of pairs of each class."""
         orbit_of = np.array(self._orbits.of_link)
-        used = np.where(of_pair < 0, np.uint64(0), _mixed(of_pair.astype(np.uint64))).sum(axis=0, dtype=np.uint64)
+        used = np.where(of_pair < 0, np.uint64(0), _hashes(of_pair, _PAIR)).sum(axis=0, dtype=np.uint64)
         totals = np.zeros(len(self._orbits.link_sizes), dtype=np.uint64)
         np.add.at(totals, orbit_of, used)
         times = self._orbits.symmetry.order // np.array(self._orbits.link_sizes)
         signature = totals * times.astype(np.uint64)
-        return _numbered(_mixed(signature[orbit_of]) + _mixed(_mixed(self._of_link.astype(np.uint64))))
+        return _numbered(_mixed(signature[orbit_of]) + _hashes(self._of_link, _LINK))
 
 
 class _Groups:
@@ -238,6 +242,11 @@ class _Groups:
         sums = np.zeros((values.shape[0], self._count), dtype=np.uint64)
         sums[:, self._nodes] = np.add.reduceat(values[:, self._order], self._starts, axis=1)
         return sums
+
+
+def _hashes(numbers: Numbers, kind: int) -> Hashes:
+    """Return a hash of each number; equal numbers of different kinds have different hashes."""
+    return _mixed(numbers.astype(np.uint64) + np.uint64(kind << 56))
 
 
 def _mixed(values: Hashes) -> Hashes:

@@ -116,6 +116,9 @@ class LinearProgram:
 
         self._highs.run()
         if self._highs.getModelStatus() != HighsModelStatus.kOptimal:
+            self._highs.clearSolver()  # the basis of the last solution may be a bad start if numbers are far apart
+            self._highs.run()
+        if self._highs.getModelStatus() != HighsModelStatus.kOptimal:
             return None
         solution, basis = self._highs.getSolution(), self._highs.getBasis()
         basic = HighsBasisStatus.kBasic
