@@ -290,3 +290,15 @@ def test_the_soak_test_runs(tmp_path: Path) -> None:
     printed = benchmark("soak.py", "--minutes", 0.02, "--largest", 16, "--folder", tmp_path)
     assert "failures       0\n" in printed
     assert not list(tmp_path.iterdir())
+
+
+def cells(row: str) -> int:
+    """Return the number of cells of a row of a table; a bar in code does not end a cell."""
+    return len(re.split(r"(?<!\\)\|", re.sub(r"`[^`]*`", "", row.strip().strip("|"))))
+
+
+@pytest.mark.parametrize("page", [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))])
+def test_all_rows_of_a_table_have_equally_many_cells(page: Path) -> None:
+    prose = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+    for table in re.findall(r"(?:^\|.*\n?)+", prose, re.MULTILINE):
+        assert len({cells(row) for row in table.splitlines()}) == 1, table
