@@ -26,6 +26,11 @@ MOST_EXACT_COLUMNS = 3000
 """The most columns of a basis that is solved exactly. The cost grows with their cube; this many take minutes."""
 
 
+_DUAL, _PRIMAL = 1, 4
+_RESTARTS = (("simplex_strategy", _DUAL), ("simplex_strategy", _PRIMAL), ("solver", "ipm"))
+"""The options of attempts from nothing, if HiGHS fails because numbers are far apart. The first one is the usual."""
+
+
 @dataclass(frozen=True)
 class Row:
     """A condition on columns: `lower` <= the sum of coefficient times column <= `upper`; None means no limit."""
@@ -112,13 +117,9 @@ class LinearProgram:
 
     def attempt(self) -> Solution | None:
         """Return an optimal solution, or None if floating point finds none because the numbers are too far apart."""
-        from highspy import HighsBasisStatus, HighsModelStatus
+        from highspy import HighsBasisStatus
 
-        self._highs.run()
-        if self._highs.getModelStatus() != HighsModelStatus.kOptimal:
-            self._highs.clearSolver()  # the basis of the last solution may be a bad start if numbers are far apart
-            self._highs.run()
-        if self._highs.getModelStatus() != HighsModelStatus.kOptimal:
+        if not self._run():
             return None
         solution, basis = self._highs.getSolution(), self._highs.getBasis()
         basic = HighsBasisStatus.kBasic
@@ -128,6 +129,21 @@ class LinearProgram:
             used=tuple(number for number, status in enumerate(basis.col_status) if status == basic),
             tight=tuple(number for number, status in enumerate(basis.row_status) if status != basic),
         )
+
+    def _run(self) -> bool:
+        """Solve the program from the last basis, or from nothing if this fails; return whether an optimum was found."""
+        from highspy import HighsModelStatus
+
+        self._highs.run()
+        for name, value in _RESTARTS:
+            if self._highs.getModelStatus() == HighsModelStatus.kOptimal:
+                return True
+            usual = self._highs.getOptionValue(name)[1]
+            self._highs.setOptionValue(name, value)
+            self._highs.clearSolver()
+            self._highs.run()
+            self._highs.setOptionValue(name, usual)
+        return bool(self._highs.getModelStatus() == HighsModelStatus.kOptimal)
 
     def exact(self, solution: Solution) -> tuple[list[Fraction], list[Fraction]] | None:
         """Return the exact values of all columns and the exact prices of all rows for the basis of `solution`.
