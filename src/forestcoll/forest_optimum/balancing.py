@@ -248,12 +248,13 @@ class _Program:
             NoSolutionError: no exact solution was found.
         """
         if not self._only_exact:
-            solution = self._program.solve()
-            if self._add_broken(solution.values):
-                return None
-            exact = self._program.exact(solution)
-            if exact is not None and self._program.proves(*exact):
-                return exact
+            solution = self._program.attempt()
+            if solution is not None:
+                if self._add_broken(solution.values):
+                    return None
+                exact = self._program.exact(solution)
+                if exact is not None and self._program.proves(*exact):
+                    return exact
             self._only_exact = True
         exact = self._program.exact_without_floats()
         if exact is None:
