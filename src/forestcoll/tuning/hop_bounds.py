@@ -18,9 +18,9 @@ outside. If data makes at most h sends one after the other, then at least the fo
 Proof of min(x, y) for each element of the vector: if every member of the set sends it out of the set itself, these are
 x sends. Otherwise some member u does not. The summand of u reaches each member v outside in at most two sends, and the
 first of them stays in the set, so the second one goes to v itself. These are y sends, one for each v. The data for any
-schedule is that of the proof of `optimum` or, if its proof is for trees only, that of the least cut and of the received
-data. The bound is the minimum over h of the greatest of h·L + o, B + L + o with B of the data for h, and the time of
-the sums for h.
+schedule is that of the proof of `optimum` or, if its proof is for trees only, that of the least cut and of what parts
+of the network must receive (`parts.py`). The bound is the minimum over h of the greatest of h·L + o, B + L + o with B
+of the data for h, and the time of the sums for h.
 
 **Boxes.** Let a box send reach as many members as possible by h - 1 more sends inside boxes: at most K members, with
 the receiver. From a member u, let R members be reached by h sends inside its box, with u. Each of the N - R others is
@@ -63,10 +63,11 @@ from functools import cached_property
 from forestcoll.bounds.latency import latency_bound
 from forestcoll.collective import Collective
 from forestcoll.forest_optimum.value import Optimum
-from forestcoll.proof import CutProof, ReceiptProof
+from forestcoll.proof import CutProof, PartitionProof
 from forestcoll.simulation import Costs
 from forestcoll.topology import Link, Topology
 from forestcoll.topology.boxes import box_numbers
+from forestcoll.tuning.parts import most_by_parts
 from forestcoll.units import bytes_per_microsecond
 
 
@@ -429,17 +430,18 @@ def _sets(best: Optimum) -> Iterator[frozenset[int]]:
 
 
 def _algbw_of_any(best: Optimum) -> Fraction:
-    """Return a bandwidth that no schedule exceeds, also none that does not use trees.
+    """Return a bandwidth that no program exceeds, also none that does not use trees.
 
-    The members of an allreduce must receive 2(N-1) times M in all, if only they add up data: N nodes need 2(N-1)
-    one-way messages until each has heard from all.
+    A partition bounds all programs, because each link between two parts carries messages from one part to the other
+    (see `parts.py`). Each part has a member, so it does not matter what idle nodes and switches in it do.
     """
-    if not best.bound.proof.trees_only:
+    proof = best.bound.proof
+    if not proof.trees_only or isinstance(proof, PartitionProof):
         return best.bound.algbw
     least = CutProof(best.cut).algbw(best.topology, best.demand)
     if _is_in_network(best.topology) or best.ranks is not None:
         return least
-    return min(least, ReceiptProof().algbw(best.topology, best.demand))
+    return min(least, most_by_parts(best.topology))
 
 
 def _is_in_network(topology: Topology) -> bool:
