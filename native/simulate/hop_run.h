@@ -3,6 +3,8 @@
 // A hop waits for the hops that bring its data, for a lane of its pair of ranks, and for a place on its links. Of the
 // hops that wait for the same, the first one in the order begins first. It takes the overhead, in which it moves no
 // data; then it shares its links fairly with all other hops that move data. Its data arrives one latency after its end.
+// Each lane of a pair opens one overhead after the one before, so that lanes do not go on in step: links would be idle
+// in all overheads.
 #pragma once
 
 #include <algorithm>
@@ -64,7 +66,7 @@ class HopRun {
       for (const Index each : program.after[hop]) ++waits_[each];
     }
     for (Index pair = 0; pair < static_cast<Index>(program.lanes.size()); ++pair) {
-      for (Index lane = 0; lane < program.lanes[pair]; ++lane) lanes_[pair].insert({0, lane});
+      most_lanes_ = std::max(most_lanes_, program.lanes[pair]);
       for (const Index link : program.limits.links[pair]) users_[link].push_back(pair);
     }
     for (Index link = 0; link < static_cast<Index>(users_.size()); ++link) {
@@ -83,6 +85,7 @@ class HopRun {
     for (Index hop = 0; hop < static_cast<Index>(waits_.size()); ++hop) {
       if (waits_[hop] == 0) wait(hop);
     }
+    open(0);
     begin_hops();
     while (!events_.empty() || !transfers_.empty()) {
       observer.pulse();
@@ -93,13 +96,13 @@ class HopRun {
   }
 
  private:
-  enum class Kind { kMove, kArrive };
+  enum class Kind { kOpen, kMove, kArrive };
 
   struct Event {
     double time;
     std::int64_t number;
     Kind kind;
-    Index hop;
+    Index place;  // of a lane that opens, or of a hop
 
     bool operator>(const Event& other) const { return time != other.time ? time > other.time : number > other.number; }
   };
@@ -108,6 +111,16 @@ class HopRun {
 
   template <class Value>
   using Least = std::priority_queue<Value, std::vector<Value>, std::greater<>>;
+
+  // Opens a lane of all pairs that have it.
+  void open(Index lane) {
+    for (Index pair = 0; pair < static_cast<Index>(lanes_.size()); ++pair) {
+      if (lane >= program_.lanes[pair]) continue;
+      lanes_[pair].insert({0, lane});
+      open_.push_back(pair);
+    }
+    if (lane + 1 < most_lanes_) events_.push({now_ + overhead_, count_++, Kind::kOpen, lane + 1});
+  }
 
   void wait(Index hop) {
     waiting_[program_.pairs[hop]].push({order_[hop], hop});
@@ -154,10 +167,15 @@ class HopRun {
     while (!events_.empty() && events_.top().time <= now_) {
       const Event event = events_.top();
       events_.pop();
-      if (event.kind == Kind::kMove) {
-        transfers_.start(program_.pairs[event.hop], program_.sizes[event.hop], event.hop);
-      } else {
-        arrive(event.hop);
+      switch (event.kind) {
+        case Kind::kOpen:
+          open(event.place);
+          break;
+        case Kind::kMove:
+          transfers_.start(program_.pairs[event.place], program_.sizes[event.place], event.place);
+          break;
+        case Kind::kArrive:
+          arrive(event.place);
       }
     }
   }
@@ -191,6 +209,7 @@ class HopRun {
   std::vector<Index> places_;                             // for each link, how many more hops may begin
   std::vector<std::vector<Index>> users_;                 // for each link that hops may wait for, its pairs
   bool waits_for_links_ = false;
+  Index most_lanes_ = 0;
   std::vector<Index> open_, ended_;
   Transfers transfers_;
   Least<Event> events_;

@@ -15,7 +15,7 @@ from forestcoll.lowering import Lowering, Options, Placement, Style, lower
 from forestcoll.lowering.fitting import excess_of
 from forestcoll.lowering.grid import Grid, achieved, grid_for, rounded
 from forestcoll.method import StepMethod
-from forestcoll.program import Buffer, ChannelKind, Message, Program, Span
+from forestcoll.program import Buffer, ChannelKind, Message, Program, Span, instruction_count
 from forestcoll.program.limits import Limits
 from forestcoll.ranks import without_relays
 from forestcoll.schedule.shape_of import shape_of
@@ -352,6 +352,32 @@ def test_lanes_between_two_ranks_take_turns_and_are_continued_by_other_blocks(co
     assert max(map(len, sent.values())) > 2
     for numbers in sent.values():
         assert all(numbers[lane] - numbers[lane + 1] in {0, 1} for lane in range(0, len(numbers), 2))
+
+
+@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
+@pytest.mark.parametrize("placement", [Placement.IN_PLACE, Placement.OUT_OF_PLACE])
+def test_lanes_that_begin_with_own_data_begin_with_as_many_copies_as_there_are_lanes_before(
+    collective: str, placement: Placement
+) -> None:
+    schedule = generate("ring:nodes=4", collective=collective)
+    program = lower(schedule, Options(chunks=32, step_chunks=1, lanes=3, placement=placement)).program
+    assert check(program).ok
+    copies: dict[int, set[int]] = {}
+    for rank in program.ranks:
+        for block in rank.blocks:
+            sending = [number for number, each in enumerate(block.instructions) if isinstance(each.targets[0], Message)]
+            if not sending:
+                continue
+            pauses, first = block.instructions[: sending[0]], block.instructions[sending[0]]
+            [message] = first.targets
+            assert isinstance(message, Message)
+            assert all(each.sources == first.sources and each.targets == pauses[0].targets for each in pauses)
+            [held] = first.sources
+            is_own = isinstance(held, Span) and held.buffer is Buffer.INPUT
+            copies.setdefault(program.channels[message.channel].number, set()).add(len(pauses))
+            assert len(pauses) == (program.channels[message.channel].number if is_own else 0)
+    assert max(max(each) for each in copies.values()) > 0
+    assert instruction_count(program) == sum(1 for _ in program.instructions())
 
 
 def test_a_tree_with_too_many_parts_for_the_steps_of_a_block_is_sent_by_blocks_that_continue_each_other() -> None:

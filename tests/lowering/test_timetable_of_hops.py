@@ -82,19 +82,29 @@ def test_a_program_follows_its_timetable(collective: Collective) -> None:
 
 
 def _run(
-    hops: Hops, links: Mapping[Pair, Mapping[int, float]], order: Sequence[float], shared: int | None = None
+    hops: Hops,
+    links: Mapping[Pair, Mapping[int, float]],
+    order: Sequence[float],
+    *,
+    lanes: int = LANES,
+    one_at_a_time: bool = False,
 ) -> Times:
-    return run_hops(hops_to_run(hops, links, Room(dict.fromkeys(links, LANES), shared)), np.array(order))
+    room = Room(dict.fromkeys(links, lanes), one_at_a_time=one_at_a_time)
+    return run_hops(hops_to_run(hops, links, room), np.array(order))
 
 
 def test_two_hops_of_a_pair_share_its_link_and_the_third_waits_for_a_lane() -> None:
     hops = Hops([(0, 1)] * 3, [2, 1, 1], [[], [], []])
     times = _run(hops, {(0, 1): {7: 0.25}}, [0, 1, 2])
-    assert times.begins == pytest.approx([0, 0, OVERHEAD + 0.5])
-    assert times.ends == pytest.approx(
-        [2 * OVERHEAD + 1.0 - OVERHEAD, OVERHEAD + 0.5, 1.0 + OVERHEAD], abs=2 * OVERHEAD
-    )
+    assert times.begins == pytest.approx([0, OVERHEAD, 0.5 + 2 * OVERHEAD])
+    assert times.ends == pytest.approx([1 - OVERHEAD, 0.5 + 2 * OVERHEAD, 1 + OVERHEAD])
     assert times.lanes.tolist() == [0, 1, 1]
+
+
+def test_lanes_of_a_pair_open_one_overhead_after_each_other() -> None:
+    times = _run(Hops([(0, 1)] * 4, [1] * 4, [[]] * 4), {(0, 1): {7: 0.25}}, [0, 1, 2, 3], lanes=4)
+    assert times.begins == pytest.approx([0, OVERHEAD, 2 * OVERHEAD, 3 * OVERHEAD])
+    assert times.lanes.tolist() == [0, 1, 2, 3]
 
 
 def test_hops_of_several_pairs_share_a_link_fairly() -> None:
@@ -108,14 +118,14 @@ def test_hops_of_several_pairs_wait_for_a_place_on_a_link_in_their_order() -> No
     hops = Hops([(0, 1), (0, 2), (0, 3), (1, 2)], [1, 1, 1, 1], [[]] * 4)
     links = {(0, 1): {5: 0.25}, (0, 2): {5: 0.25, 6: 0.1}, (0, 3): {5: 0.25}, (1, 2): {7: 0.5}}
     hop = OVERHEAD + 0.25
-    times = _run(hops, links, [2, 0, 1, 3], shared=1)
+    times = _run(hops, links, [2, 0, 1, 3], one_at_a_time=True)
     assert times.begins == pytest.approx([2 * hop, 0, hop, 0])
     assert times.ends == pytest.approx([3 * hop, hop, 2 * hop, OVERHEAD + 0.5])
 
 
 def test_a_link_of_one_pair_has_a_place_for_each_lane() -> None:
     hops = Hops([(0, 1)] * 2, [1, 1], [[], []])
-    assert _run(hops, {(0, 1): {5: 0.25}}, [0, 1], shared=1).begins == pytest.approx([0, 0])
+    assert _run(hops, {(0, 1): {5: 0.25}}, [0, 1], one_at_a_time=True).begins == pytest.approx([0, OVERHEAD])
 
 
 PAIRS = Hops([(0, 1)] * 3 + [(0, 2), (1, 2)], [1] * 5, [[]] * 5)
@@ -134,7 +144,7 @@ def test_the_pairs_of_a_link_have_lanes_in_proportion_to_their_data() -> None:
 
 
 def test_few_hops_may_move_one_at_a_time_over_shared_links() -> None:
-    turns = Room(dict.fromkeys(SHARED, LANES), shared=1)
+    turns = Room(dict.fromkeys(SHARED, LANES), one_at_a_time=True)
     assert rooms(PAIRS, SHARED, LANES, one_at_a_time=True)[2:] == [turns]
     assert rooms(PAIRS, APART, LANES, one_at_a_time=True) == [Room(dict.fromkeys(APART, LANES))]
     many = Hops([(0, 1), (0, 2)] * FEW_HOPS, [1, 1] * FEW_HOPS, [[], []] * FEW_HOPS)

@@ -3,7 +3,8 @@
 A hop waits for the hops that bring its data, for a lane of its pair of ranks, and for a place on its links. When they
 are free, the first of the waiting hops begins, in a given order. A hop first takes `OVERHEAD`, in which it moves no
 data; then it shares its links with all other hops that move data, as in the simulation of programs. Its data arrives
-`LATENCY` after its end. The native core does the run (`native/simulate/hop_run.h`).
+`LATENCY` after its end. Lanes of a pair open one overhead after each other, as in programs (`two_sided.py`). The native
+core does the run (`native/simulate/hop_run.h`).
 """
 
 from collections import Counter
@@ -63,11 +64,11 @@ class Room:
 
     Attributes:
         lanes: for each pair of ranks, the most hops from one to the other.
-        shared: on a link that several pairs share, the most hops of all of them; None: as many as they have lanes.
+        one_at_a_time: whether only one hop at a time moves on a link that several pairs share.
     """
 
     lanes: Mapping[Pair, int]
-    shared: int | None = None
+    one_at_a_time: bool = False
 
 
 class Times(NamedTuple):
@@ -107,7 +108,7 @@ def hops_to_run(hops: Hops, times: Mapping[Pair, Mapping[int, float]], room: Roo
             "after": _rows(hops.after),
             "lanes": np.array([room.lanes[pair] for pair in pairs], dtype=np.int32),
             "places": np.array(
-                [unlimited if users[link] == 1 else room.shared or unlimited for link in links], dtype=np.int32
+                [1 if room.one_at_a_time and users[link] > 1 else unlimited for link in links], dtype=np.int32
             ),
             "links": _rows([[links[link] for link in times[pair]] for pair in pairs]),
             "weights": np.array([time for pair in pairs for time in times[pair].values()], dtype=np.float64),

@@ -138,7 +138,7 @@ def rooms(
         if Room(counts) not in found:
             found.append(Room(counts))
     if one_at_a_time and len(hops.pairs) <= FEW_HOPS and any(part is not None for part in parts.values()):
-        found.append(Room(dict.fromkeys(times, lanes), shared=1))
+        found.append(Room(dict.fromkeys(times, lanes), one_at_a_time=True))
     return found
 
 

@@ -4,6 +4,11 @@ Each hop of a chain is a message: the first rank sends, the ranks between receiv
 the last rank receives. An instruction waits for other blocks of its rank that write its data, as `hazards` finds.
 `chains` proves that there is no deadlock.
 
+**Lanes.** In lanes, several blocks send from one rank to another. A message begins with an overhead, in which it moves
+no data. If all lanes began at the same time, they would go on in step, and their link would be idle in all overheads.
+So each lane begins one overhead after the one before: it first copies the data that it sends into scratch, as often as
+there are lanes before it. A lane that begins with data of other ranks needs no copies.
+
 A rank that sums stores the intermediate sum at the place of its result if it has space there, else in scratch. If it
 receives only one message, it adds its own data and forwards the sum without storing it.
 
@@ -79,16 +84,17 @@ class _Maker:
         self.channels, self.messages = _channels(plan.chains)
         self._columns = _visits(plan, self.messages)
         self._continued = _continued(self.channels, plan.stride)
+        self._pauses = _pauses(self.channels, plan.stride) if layout.options.lanes else {}
         self._ends = np.cumsum([0, *np.bincount(plan.chains.ranks, minlength=len(plan.table.counts))]).tolist()
 
     @property
-    def instructions(self) -> int:
-        """Return the number of instructions of all ranks."""
-        return len(self._plan.chains.ranks) + sum(map(len, self._kept.values()))
+    def instructions(self) -> int | None:
+        """Return the number of instructions of all ranks; None if it depends on pauses."""
+        return None if self._pauses else len(self._plan.chains.ranks) + sum(map(len, self._kept.values()))
 
     def rank(self, number: int) -> Rank:
         """Return the rank with a number."""
-        emitter = _Emitter(self._layout, number, self._plan.table.counts[number], self._continued)
+        emitter = _Emitter(self._layout, number, self._plan.table.counts[number], self._continued, self._pauses)
         emitter.copies(self._kept.get(number, ()), self._plan.table.local)
         here = slice(self._ends[number], self._ends[number + 1])
         for each in zip(*(column[here].tolist() for column in self._columns), strict=True):
@@ -138,6 +144,11 @@ def _continued(channels: Sequence[Channel], stride: int) -> Mapping[int, int]:
     }
 
 
+def _pauses(channels: Sequence[Channel], lanes: int) -> Mapping[int, int]:
+    """Return, for each channel with the first data of a lane, how many lanes of its pair of ranks begin before it."""
+    return {place: each.number for place, each in enumerate(channels) if each.number < lanes}
+
+
 def _visits(plan: Plan, messages: IntArray) -> tuple[IntArray, ...]:
     """Return what the blocks of all ranks do, rank by rank in order: flow, block, channels in and out (-1 for none)."""
     chains = plan.chains
@@ -156,6 +167,8 @@ class _Emitter:
     count: int
     continued: Mapping[int, int]
     """For a channel: the channel on which the block sends whose work the block of the first channel continues."""
+    pauses: Mapping[int, int]
+    """For a channel: the number of copies with which its block begins if it sends own data first."""
     blocks: list[list[Instruction]] = field(init=False)
     scratch: int = 0
     sums: dict[tuple[int, int], Span] = field(default_factory=dict)
@@ -198,7 +211,7 @@ class _Emitter:
             self._add(cells, block, received, [result, *sent])
         else:
             at_input = self.rank == flow.root and not flow.phase
-            self._add(cells, block, [self._own(flow) if at_input else result], sent)
+            self._send(flow, cells, block, self._own(flow) if at_input else result, sent, is_own=at_input)
 
     def _reduce(self, flow: Flow, cells: range, block: int, received: list[Message], sent: list[Message]) -> None:
         key = flow.phase, flow.offset
@@ -207,13 +220,30 @@ class _Emitter:
         if not sent:
             self.sums[key] = held if key in self.sums else self._room(flow)
             targets = [self.sums[key]]
-        self._add(cells, block, [*received, held], targets)
+        if received:
+            self._add(cells, block, [*received, held], targets)
+        else:
+            self._send(flow, cells, block, held, sent, is_own=key not in self.sums)
+
+    def _send(  # noqa: PLR0913 (what is sent, and how)
+        self, flow: Flow, cells: range, block: int, held: Span, sent: list[Message], *, is_own: bool
+    ) -> None:
+        """Make a block send what the rank holds, after the pauses of its lane if it begins with own data."""
+        if is_own and sent and not self.blocks[block]:
+            copies = self.pauses.get(sent[0].channel, 0)
+            unused = self._in_scratch(flow.count) if copies else held
+            for _ in range(copies):
+                self._add(range(0), block, [held], [unused])
+        self._add(cells, block, [held], sent)
+
+    def _in_scratch(self, count: int) -> Span:
+        self.scratch += count
+        return Span(self.rank, Buffer.SCRATCH, self.scratch - count, count)
 
     def _room(self, flow: Flow) -> Span:
         if self.layout.keeps(self.rank, flow.root):
             return self.layout.result(self.rank, flow.offset, flow.count)
-        self.scratch += flow.count
-        return Span(self.rank, Buffer.SCRATCH, self.scratch - flow.count, flow.count)
+        return self._in_scratch(flow.count)
 
     def _own(self, flow: Flow) -> Span:
         return self.layout.own(self.rank, flow.offset, flow.count)

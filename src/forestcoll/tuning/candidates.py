@@ -70,7 +70,10 @@ Maker = Callable[[int], list[Timed]]
 """A method to make programs: returns those in a number of pieces, for each protocol; none if they exceed a limit."""
 
 LANES = (1, 2)
-"""The numbers of lanes that are tried."""
+"""The numbers of lanes that are tried over switches."""
+
+DIRECT_LANES = (1, 2, 3, 4, 6, 8)
+"""The numbers of lanes that are tried if direct links join compute nodes: more lanes for more and smaller messages."""
 
 _MOST_RANKS_OVER_SWITCHES = 16
 """The most ranks for which lanes are tried if no direct links join compute nodes."""
@@ -198,10 +201,11 @@ class Candidates:
     def _in_lanes(self, schedule: TreeSchedule) -> list[Maker]:
         """Return the methods for programs in lanes; between many ranks over switches, others were faster."""
         nodes = schedule.topology.nodes
-        direct = (nodes[link.source].is_compute and nodes[link.target].is_compute for link in schedule.topology.links)
-        if len(schedule.members) > _MOST_RANKS_OVER_SWITCHES and not any(direct):
+        links = schedule.topology.links
+        direct = any(nodes[link.source].is_compute and nodes[link.target].is_compute for link in links)
+        if len(schedule.members) > _MOST_RANKS_OVER_SWITCHES and not direct:
             return []
-        return [partial(self.lowerings.of_lanes, schedule, lanes) for lanes in LANES]
+        return [partial(self.lowerings.of_lanes, schedule, lanes) for lanes in (DIRECT_LANES if direct else LANES)]
 
     def _exchanges(self) -> Iterator[tuple[str, Callable[[], Candidate]]]:
         best, problem = self.solution.optimum, self._problem
