@@ -10,6 +10,7 @@
 #include "bindings/arrays.h"
 #include "bindings/python_observer.h"
 #include "simulate/event_run.h"
+#include "simulate/hop_replay.h"
 #include "simulate/hop_run.h"
 
 namespace forestcoll {
@@ -83,6 +84,16 @@ inline nb::tuple run_hops(const HopProgram& program, const InputArray<Index>& or
                         to_numpy(std::move(times.lanes)));
 }
 
+inline double replay_hops(const HopProgram& program, const InputArray<Index>& order, const InputArray<Index>& lanes,
+                          const InputArray<Index>& sums, Index slots, double overhead, double latency,
+                          nb::object progress) {
+  PythonObserver observer(std::move(progress));
+  const HopOrder given{to_vector(order), to_vector(lanes), to_vector(sums), slots};
+  given.check(program);
+  nb::gil_scoped_release unlocked;
+  return HopReplay(program, given, overhead, latency).run(observer);
+}
+
 inline void bind_hops(nb::module_ module) {
   nb::class_<HopProgram>(module, "HopProgram", "Hops between ranks, with what limits them.")
       .def(
@@ -102,7 +113,9 @@ inline void bind_hops(nb::module_ module) {
           },
           nb::kw_only(), "pairs"_a, "sizes"_a, "after"_a, "lanes"_a, "places"_a, "links"_a, "weights"_a, "bandwidths"_a)
       .def("run", &run_hops, nb::kw_only(), "order"_a, "overhead"_a, "latency"_a, "progress"_a = nb::none(),
-           "Return the begin, the end and the lane of each hop.");
+           "Return the begin, the end and the lane of each hop.")
+      .def("replay", &replay_hops, nb::kw_only(), "order"_a, "lanes"_a, "sums"_a, "slots"_a, "overhead"_a, "latency"_a,
+           "progress"_a = nb::none(), "Return the time of a program whose blocks do the hops in an order.");
 }
 
 inline void bind_events(nb::module_ module) {

@@ -10,11 +10,11 @@ import pytest
 from forestcoll import generate
 from forestcoll.collective import Collective, PhaseOp
 from forestcoll.interpreter import check
-from forestcoll.lowering import Options, lower
+from forestcoll.lowering import Options, hop_run, lower
 from forestcoll.lowering.chains import Edges
 from forestcoll.lowering.flows import Flow, flows_of
 from forestcoll.lowering.grid import grid_for
-from forestcoll.lowering.hop_run import LATENCY, OVERHEAD, Hops, Room, Times, hops_to_run, run_hops
+from forestcoll.lowering.hop_run import Hops, Room, Times, hops_to_run, run_hops
 from forestcoll.lowering.pair_links import Pair, PairLinks
 from forestcoll.lowering.timetable import FEW_HOPS, rooms, timetables
 from forestcoll.schedule.trees.expansion import expanded
@@ -24,6 +24,10 @@ from forestcoll.simulation.simulate import paths_of
 
 LANES = 2
 
+OVERHEAD = Options().lane_overhead
+
+LATENCY = hop_run.LATENCY * OVERHEAD
+
 Hop = tuple[int, int, int]
 
 
@@ -32,7 +36,7 @@ def _timetable(spec: str, collective: Collective) -> tuple[dict[Hop, tuple[float
     schedule = expanded(generate(spec, collective=collective))
     flows = flows_of(schedule, grid_for(schedule, 32), Options(step_chunks=1), None)
     edges = Edges.of(flows)
-    ends, lanes = timetables(flows, edges, PairLinks.of(schedule), LANES)[0]
+    ends, lanes = timetables(flows, edges, PairLinks.of(schedule), LANES, OVERHEAD)[0]
     rows = zip(edges.flow.tolist(), edges.upper.tolist(), edges.lower.tolist(), strict=True)
     outward = [flow.op is PhaseOp.BROADCAST for flow in flows]
     hops = [(flow, upper, lower) if outward[flow] else (flow, lower, upper) for flow, upper, lower in rows]
@@ -70,7 +74,7 @@ def test_a_program_follows_its_timetable(collective: Collective) -> None:
     schedule = expanded(generate("mi250:boxes=2,gpus=4", collective=collective))
     options = Options(chunks=1024, step_chunks=8, lanes=LANES)
     flows = flows_of(schedule, grid_for(schedule, 1024), options, None)
-    length = float(timetables(flows, Edges.of(flows), PairLinks.of(schedule), LANES)[0][0].max())
+    length = float(timetables(flows, Edges.of(flows), PairLinks.of(schedule), LANES, OVERHEAD)[0][0].max())
     program = lower(schedule, options).program
     assert check(program).ok
     seconds = 3e-3
@@ -90,7 +94,7 @@ def _run(
     one_at_a_time: bool = False,
 ) -> Times:
     room = Room(dict.fromkeys(links, lanes), one_at_a_time=one_at_a_time)
-    return run_hops(hops_to_run(hops, links, room), np.array(order))
+    return run_hops(hops_to_run(hops, links, room), OVERHEAD, np.array(order))
 
 
 def test_two_hops_of_a_pair_share_its_link_and_the_third_waits_for_a_lane() -> None:

@@ -89,6 +89,19 @@ class HopProgram(Protocol):
     ) -> tuple[Reals, Reals, Numbers]:
         """Return the begin, the end and the lane of each hop; `order` has the place of each among those that wait."""
 
+    def replay(  # noqa: PLR0913 (the columns of `native/simulate/hop_replay.h`, and the costs)
+        self,
+        *,
+        order: Numbers,
+        lanes: Numbers,
+        sums: Numbers,
+        slots: int,
+        overhead: float,
+        latency: float,
+        progress: ReportProgress = None,
+    ) -> float:
+        """Return the time of a program whose blocks do the hops in an order; infinity if it does not end."""
+
 
 def hop_program(tables: HopTables) -> HopProgram:
     """Return the hops of these tables. Raises `ValueError` if a number in them is out of range."""

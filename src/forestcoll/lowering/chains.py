@@ -173,7 +173,8 @@ def hops_in_lanes(flows: Sequence[Flow], edges: Edges, times: FloatArray, lanes:
     """Return every edge of `flows` as a chain, in the order of `times`; `lanes` are the lanes of the edges.
 
     Each lane from one rank to another has a channel. If it had more than `most` hops, they are divided into as many
-    consecutive ranges as needed, each with a channel of its own, whose number is greater by the number of lanes.
+    consecutive ranges as needed, each with a channel of its own, whose number is greater by the number of lanes. The
+    copies with which a lane begins count as hops (`two_sided.py`).
     """
     order = np.argsort(times, kind="stable")
     source, target = (ends[order] for ends in _ends_of(flows, edges))
@@ -182,9 +183,9 @@ def hops_in_lanes(flows: Sequence[Flow], edges: Edges, times: FloatArray, lanes:
     by_lane = np.argsort(codes, kind="stable")
     _, counts = np.unique(codes, return_counts=True)
     number, total = np.empty_like(codes), np.empty_like(codes)
-    number[by_lane] = np.arange(len(codes)) - np.repeat(np.cumsum(counts) - counts, counts)
-    total[by_lane] = np.repeat(counts, counts)
-    ranges = -(-total // (most or len(codes)))
+    number[by_lane] = lane[by_lane] + np.arange(len(codes)) - np.repeat(np.cumsum(counts) - counts, counts)
+    total[by_lane] = lane[by_lane] + np.repeat(counts, counts)
+    ranges = -(-total // (most or int(total.max(initial=1))))
     return _hops(flows, edges.flow[order], number * ranges // total * count + lane, source, target)
 
 

@@ -1,10 +1,11 @@
 """When hops begin and end if they share links: a run of all hops, from which a timetable is made.
 
 A hop waits for the hops that bring its data, for a lane of its pair of ranks, and for a place on its links. When they
-are free, the first of the waiting hops begins, in a given order. A hop first takes `OVERHEAD`, in which it moves no
+are free, the first of the waiting hops begins, in a given order. A hop first takes the overhead, in which it moves no
 data; then it shares its links with all other hops that move data, as in the simulation of programs. Its data arrives
-`LATENCY` after its end. Lanes of a pair open one overhead after each other, as in programs (`two_sided.py`). The native
-core does the run (`native/simulate/hop_run.h`).
+one latency after its end, which is `LATENCY` overheads. Times are parts of that for which the busiest link moves data.
+Lanes of a pair open one overhead after each other, as in programs (`two_sided.py`). The native core does the run
+(`native/simulate/hop_run.h`).
 """
 
 from collections import Counter
@@ -19,11 +20,8 @@ from forestcoll.core.events import HopProgram, Rows, hop_program
 from forestcoll.lowering.chains import FloatArray, IntArray
 from forestcoll.lowering.pair_links import Pair
 
-OVERHEAD = 1 / 3000
-"""The time before a hop moves data; the busiest link moves its data in a time of 1."""
-
-LATENCY = 1 / 600
-"""The time between the end of a hop and the arrival of its last data. 1 GB takes about 3 ms on a box of 2022."""
+LATENCY = 5
+"""The overheads between the end of a hop and the arrival of its last data, as by default in the simulation."""
 
 
 @dataclass(frozen=True)
@@ -117,13 +115,32 @@ def hops_to_run(hops: Hops, times: Mapping[Pair, Mapping[int, float]], room: Roo
     )
 
 
-def run_hops(hops: HopProgram, *keys: FloatArray) -> Times:
+SLOTS = 2
+"""The messages that a connection of MSCCL holds."""
+
+
+def run_hops(hops: HopProgram, overhead: float, *keys: FloatArray) -> Times:
     """Return when hops begin and end if those with the least of the first of `keys` begin first, then of the next."""
     order = np.lexsort(keys[::-1])
     places = np.empty(len(order), dtype=np.int32)
     places[order] = np.arange(len(order))
-    begins, ends, lanes = hops.run(order=places, overhead=OVERHEAD, latency=LATENCY)
+    begins, ends, lanes = hops.run(order=places, overhead=overhead, latency=LATENCY * overhead)
     return Times(begins, ends, lanes.astype(np.int64))
+
+
+def replay(hops: HopProgram, overhead: float, times: Times, sums: IntArray) -> float:
+    """Return the time of a program whose blocks do the hops of a timetable in the order of their ends.
+
+    Args:
+        hops: the hops.
+        overhead: the time before a hop moves data.
+        times: the timetable.
+        sums: for each hop, the number of the sum that it is added to; -1 for none.
+    """
+    order = np.empty(len(times.ends), dtype=np.int32)
+    order[np.argsort(times.ends, kind="stable")] = np.arange(len(order))
+    lanes, added = times.lanes.astype(np.int32), sums.astype(np.int32)
+    return hops.replay(order=order, lanes=lanes, sums=added, slots=SLOTS, overhead=overhead, latency=LATENCY * overhead)
 
 
 def _rows(lists: Sequence[Sequence[int]]) -> Rows:

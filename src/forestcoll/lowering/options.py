@@ -64,6 +64,8 @@ class Options:
             fit.
         lanes: for programs of messages made of trees, the number of blocks that send from one rank to another at the
             same time; they take turns, in the order of a timetable. None for blocks by the depth in trees.
+        lane_overhead: the overhead for which the timetable of lanes is made, as a part of the time that the busiest
+            link takes. The default is that of 1 GB on a box of 2022: 1 of 3,000 us.
         instances: the number of parallel copies of the program, each on its part of the data.
         blocks: the most thread blocks of a rank; None for at most `COMFORTABLE_BLOCKS` if the program fits them,
             else as many as the target allows. One-sided programs use all blocks, if they have as many jobs.
@@ -80,6 +82,7 @@ class Options:
     channels: int | None = None
     levels: int | None = None
     lanes: int | None = None
+    lane_overhead: float = 1 / 3000
     instances: int = 1
     blocks: int | None = None
     children: int | None = None
@@ -94,6 +97,9 @@ class Options:
             value, least = getattr(self, name), 0 if name == "levels" else 1
             if value is not None and (type(value) is not int or not least <= value <= MOST):
                 raise InputError(f"{name} is {shown(value)}; it must be an integer from {least} to {MOST:,}")
+
+        if not 0 < self.lane_overhead <= 1:
+            raise InputError(f"lane_overhead is {shown(self.lane_overhead)}; it must be above 0 and at most 1")
 
     @property
     def scale(self) -> int:

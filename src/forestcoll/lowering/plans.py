@@ -140,9 +140,8 @@ def _candidates(  # noqa: PLR0913 (one parameter for each part of the problem)
     if not spread.lanes or links is None:
         yield _chains(flows, edges, spread, layout), spread.stride(_groups(flows, layout.options))
         return
-    for times, lanes in timetables(flows, edges, links, spread.lanes):
-        count = int(lanes.max()) + 1
-        yield hops_in_lanes(flows, edges, times, lanes, _most_steps(limits, copies=count - 1)), count
+    for times, lanes in timetables(flows, edges, links, spread.lanes, layout.options.lane_overhead):
+        yield hops_in_lanes(flows, edges, times, lanes, _most_steps(limits)), int(lanes.max()) + 1
 
 
 def _chains(flows: Sequence[Flow], edges: Edges, spread: _Spread, layout: Layout) -> Chains:
@@ -171,9 +170,9 @@ def _groups(flows: Sequence[Flow], options: Options) -> int:
     return options.instances * (1 + max(flow.phase for flow in flows))
 
 
-def _most_steps(limits: Limits, *, copies: int = 0) -> int | None:
-    """Return the most steps of a block if blocks continue the work of others, without copies and steps that wait."""
-    return None if limits.steps is None else max(1, limits.steps - limits.steps // STEPS_FOR_WAITS - copies)
+def _most_steps(limits: Limits) -> int | None:
+    """Return the most steps of a block if blocks continue the work of others, without steps that only wait."""
+    return None if limits.steps is None else max(1, limits.steps - limits.steps // STEPS_FOR_WAITS)
 
 
 def copies(layout: Layout) -> bool:

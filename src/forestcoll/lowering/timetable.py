@@ -4,9 +4,11 @@ In a fast program, the busiest links are busy all the time. So hops begin as soo
 their pair of ranks is free. Of the hops that wait for a lane, one with early data in its tree and a long path to the
 end of all data begins first: if trees moved at different speeds, links would have nothing to do at the end. With few
 chunks, it may be better that the longest path alone decides, so both orders are tried. Each timetable is then improved:
-in turn, time runs backwards and forwards, and hops that ended later in the other direction begin first. The shortest
-timetable is used. Both phases of an allreduce are in one timetable: a root begins with data
-when the first phase is done with it.
+in turn, time runs backwards and forwards, and hops that ended later in the other direction begin first. Both phases of
+an allreduce are in one timetable: a root begins with data when the first phase is done with it.
+
+A program keeps the order of a timetable, but not its times: a block waits for its next hop even if a later one could
+begin. So each timetable is replayed as a program would do it, and the one with the shortest replay is used.
 
 Pairs of ranks that share a link, as those of a NIC do, get parts of its bandwidth in proportion to their hops that move
 data. So each has lanes in proportion to its data, and all pairs of a link are done with it at about the same time.
@@ -25,9 +27,10 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from forestcoll.collective import PhaseOp
+from forestcoll.core.events import HopProgram
 from forestcoll.lowering.chains import Edges, FloatArray, IntArray
 from forestcoll.lowering.flows import Flow
-from forestcoll.lowering.hop_run import Hops, Room, Times, hops_to_run, run_hops
+from forestcoll.lowering.hop_run import Hops, Room, Times, hops_to_run, replay, run_hops
 from forestcoll.lowering.pair_links import Pair, PairLinks
 
 RUNS = 5
@@ -42,8 +45,10 @@ FEW_HOPS = 20_000
 wait little for each other."""
 
 
-def timetables(flows: Sequence[Flow], edges: Edges, links: PairLinks, lanes: int) -> list[tuple[FloatArray, IntArray]]:
-    """Return when the hop of each of `edges` ends, and its lane, in timetables with different lanes, shortest first.
+def timetables(
+    flows: Sequence[Flow], edges: Edges, links: PairLinks, lanes: int, overhead: float
+) -> list[tuple[FloatArray, IntArray]]:
+    """Return when the hop of each of `edges` ends, and its lane, for several rooms; the fastest program comes first.
 
     The busiest link is busy for a time of 1.
 
@@ -52,18 +57,27 @@ def timetables(flows: Sequence[Flow], edges: Edges, links: PairLinks, lanes: int
         edges: their edges; an edge to a rank comes before all edges of the same flow from this rank.
         links: the links between all pairs of ranks.
         lanes: the most hops at the same time from one rank to another, if they share no link with other ranks.
+        overhead: the time before a hop moves data.
     """
     places = np.array([flows[flow].position for flow in edges.flow.tolist()])
     hops = _hops(flows, edges)
-    times = _times(hops, links)
+    times, sums = _times(hops, links), _sums(flows, edges)
     is_backwards = all(flow.op is PhaseOp.REDUCE for flow in flows)
     found = []
     for room in rooms(hops, times, lanes, one_at_a_time=is_backwards):
-        if is_backwards:
-            found.append(_shortest(hops.backwards(), -places, times, room).backwards())
-        else:
-            found.append(_shortest(hops, places, times, room))
-    return [(each.ends, each.lanes) for each in sorted(found, key=lambda each: each.length)]
+        forwards, backwards = (hops_to_run(each, times, room) for each in (hops, hops.backwards()))
+        made = _made(hops, places, times, (forwards, backwards), overhead, is_backwards=is_backwards)
+        replays = ((replay(forwards, overhead, each, sums), each) for each in made)
+        found.append(min(replays, key=lambda each: each[0]))
+    return [(each.ends, each.lanes) for _, each in sorted(found, key=lambda each: each[0])]
+
+
+def _sums(flows: Sequence[Flow], edges: Edges) -> IntArray:
+    """Return, for each hop, the number of the sum that it is added to; -1 for none."""
+    known: dict[tuple[int, int], int] = {}
+    rows = zip(edges.flow.tolist(), edges.upper.tolist(), strict=True)
+    reduces = [flow.op is PhaseOp.REDUCE for flow in flows]
+    return np.array([known.setdefault(row, len(known)) if reduces[row[0]] else -1 for row in rows], dtype=np.int64)
 
 
 def _hops(flows: Sequence[Flow], edges: Edges) -> Hops:
@@ -142,18 +156,26 @@ def rooms(
     return found
 
 
-def _shortest(hops: Hops, places: FloatArray, times: Mapping[Pair, Mapping[int, float]], room: Room) -> Times:
-    """Return the shortest timetable that is found; `places` are those of the data in its tree."""
-    directions = [hops_to_run(each, times, room) for each in (hops, hops.backwards())]
+def _made(  # noqa: PLR0913 (the hops, how they run, and their costs)
+    hops: Hops,
+    places: FloatArray,
+    times: Mapping[Pair, Mapping[int, float]],
+    directions: tuple[HopProgram, HopProgram],
+    overhead: float,
+    *,
+    is_backwards: bool,
+) -> Iterator[Times]:
+    """Yield timetables; `places` are those of the data in its tree, `directions` the hops forwards and backwards."""
+    if is_backwards:
+        hops, places = hops.backwards(), -places
     paths = np.array(_paths(hops, [max(times[pair].values()) for pair in hops.pairs]))
     first_orders: tuple[tuple[FloatArray, ...], ...] = (places - paths, -paths), (-paths, places)
-    found = []
     for order in first_orders:
         for number in range(RUNS):
-            done = run_hops(directions[number % 2], *order)
+            direction = (number + is_backwards) % 2
+            done = run_hops(directions[direction], overhead, *order)
             order = (-done.ends,)  # noqa: PLW2901 (the next order follows from the last timetable)
-            found.append(done.backwards() if number % 2 else done)
-    return min(found, key=lambda each: each.length)
+            yield done.backwards() if direction else done
 
 
 def _paths(hops: Hops, times: Sequence[float]) -> Sequence[float]:

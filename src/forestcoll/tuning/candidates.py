@@ -72,7 +72,7 @@ Maker = Callable[[int], list[Timed]]
 LANES = (1, 2)
 """The numbers of lanes that are tried over switches."""
 
-DIRECT_LANES = (1, 2, 3, 4, 6, 8)
+DIRECT_LANES = (1, 2, 4, 6, 8)
 """The numbers of lanes that are tried if direct links join compute nodes: more lanes for more and smaller messages."""
 
 _MOST_RANKS_OVER_SWITCHES = 16

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import chain
 from math import lcm
 from pathlib import Path
 from types import MappingProxyType
@@ -20,7 +21,7 @@ from forestcoll.interpreter import check
 from forestcoll.lowering import Options, Placement, Style, lower, lowerer_for
 from forestcoll.lowering.fitting import excess_of
 from forestcoll.lowering.grid import Grids, achieved
-from forestcoll.program import Fault, Program, Protocol
+from forestcoll.program import Fault, Message, Program, Protocol
 from forestcoll.program.limits import Limits
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees.expansion import expanded
@@ -31,6 +32,7 @@ from forestcoll.simulation.program.paths import Paths
 from forestcoll.targets import msccl_xml, mscclpp
 from forestcoll.tuning.costs import ProgramCosts
 from forestcoll.tuning.streams import stream_program
+from forestcoll.units import bytes_per_microsecond
 
 CHUNK_BYTES = 16
 """The least size of a chunk, and what its size is a multiple of: the alignment of MSCCL++, and whole elements."""
@@ -46,6 +48,12 @@ _CHUNKS_OF_TREE = 32
 
 _LEAST_PART = Fraction(99, 100)
 """The part of the bandwidth of a schedule that is kept when its shares are rounded, if that is possible."""
+
+_FEW_LANES = 2
+"""With more lanes, a timetable is made for chunks of `_BYTES_IN_LANES`."""
+
+_BYTES_IN_LANES = 2**17
+"""The size of a chunk for which many lanes are the best: then 512 chunks are 64 MiB."""
 
 _CONNECTION_SLOTS = {Protocol.SIMPLE: 2, Protocol.LL: 8, Protocol.LL128: 8}
 """The messages that a connection of MSCCL holds (`msccl_xml.dialects.CONNECTIONS`)."""
@@ -92,8 +100,9 @@ class Timed:
 
     @cached_property
     def instructions(self) -> int:
-        """The number of instructions."""
-        return sum(1 for _ in self.program.instructions())
+        """The number of instructions that send or receive. Those that only copy do not grow with the pieces."""
+        listed = (chain(each.sources, each.targets) for *_, each in self.program.instructions())
+        return sum(any(isinstance(place, Message) for place in places) for places in listed)
 
 
 @dataclass(frozen=True)
@@ -154,17 +163,26 @@ class Lowerings:
     def of_lanes(self, schedule: TreeSchedule, lanes: int, pieces: int) -> list[Timed]:
         """Return the programs whose hops follow a timetable, for each protocol; none if they exceed the limits.
 
-        In one piece, they have two chunks for each rank, so shares are rounded more than in several pieces.
+        In one piece, they have two chunks for each rank, so shares are rounded more than in several pieces. Timetables
+        of many lanes are for small messages, those of few lanes for large data.
         """
         ranks = len(schedule.members)
         chunks = 2 * ranks if schedule.collective.has_shards else 2 ** (2 * ranks - 1).bit_length()
         options = replace(self._options, chunks=chunks * pieces, lanes=lanes, step_chunks=1)
+        if lanes > _FEW_LANES:
+            options = replace(options, lane_overhead=self._overhead(schedule, chunks * pieces * _BYTES_IN_LANES))
         try:
             lowering = lower(schedule, options, self.limits)
         except NoSolutionError:
             return []
         text = f"{lanes} lane{'s' * (lanes > 1)}, {lowering.program.chunks} chunks"
         return self._timed(lowering.program, self._paths(lowering.schedule), text)
+
+    def _overhead(self, schedule: TreeSchedule, size: int) -> float:
+        """Return the overhead of a message as a part of the time that a schedule takes for M of `size` bytes."""
+        costs = self.costs.protocols[Protocol.SIMPLE]
+        busy = size / float(schedule.algbw * bytes_per_microsecond(schedule.topology.bandwidth_unit))
+        return min(1.0, costs.overhead_us / busy) or Options().lane_overhead
 
     def of_program(self, program: Program, schedule: Schedule, pieces: int) -> list[Timed]:
         """Return a program that is no program of a schedule, for each protocol; none if it exceeds the limits."""
