@@ -2,7 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ import pytest
 from forestcoll import generate
 from forestcoll.collective import Collective, PhaseOp
 from forestcoll.interpreter import check
-from forestcoll.lowering import Options, hop_run, lower
+from forestcoll.lowering import Options, Placement, hop_run, lower, timetable
 from forestcoll.lowering.chains import Edges
 from forestcoll.lowering.flows import Flow, flows_of
 from forestcoll.lowering.grid import grid_for
@@ -69,20 +71,80 @@ def test_lanes_take_turns_and_links_are_rarely_idle(collective: Collective) -> N
 
 
 @pytest.mark.parametrize("collective", [Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE])
-def test_a_program_follows_its_timetable(collective: Collective) -> None:
-    """The timetable is as long as the simulation of the program says, also where pairs share NICs."""
+@pytest.mark.parametrize("lanes", [2, 5])
+def test_a_program_takes_as_long_as_the_replay_of_its_timetable(
+    collective: Collective, lanes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The replay is the time of the program in the simulation, also where pairs share NICs; the timetable is near."""
     schedule = expanded(generate("mi250:boxes=2,gpus=4", collective=collective))
-    options = Options(chunks=1024, step_chunks=8, lanes=LANES)
+    options = Options(chunks=1024, step_chunks=8, lanes=lanes, placement=Placement.IN_PLACE)
     flows = flows_of(schedule, grid_for(schedule, 1024), options, None)
-    length = float(timetables(flows, Edges.of(flows), PairLinks.of(schedule), LANES, OVERHEAD)[0][0].max())
+    replays: list[float] = []
+
+    def recorded(*arguments: Any) -> float:
+        replays.append(hop_run.replay(*arguments))
+        return replays[-1]
+
+    monkeypatch.setattr(timetable, "replay", recorded)
+    ends, _ = timetables(flows, Edges.of(flows), PairLinks.of(schedule), lanes, OVERHEAD)[0]
     program = lower(schedule, options).program
     assert check(program).ok
     seconds = 3e-3
     costs = Costs(alpha_us=LATENCY * seconds * 1e6, overhead_us=OVERHEAD * seconds * 1e6)
     assert schedule.algbw is not None
     size = round(float(schedule.algbw) * 1e9 * seconds)
-    simulated = EventSimulation(program, paths_of(schedule), costs).run(size).seconds / seconds
-    assert simulated == pytest.approx(length, rel=0.05)
+    simulated = (
+        EventSimulation(replace(program, slots=hop_run.SLOTS), paths_of(schedule), costs).run(size).seconds / seconds
+    )
+    assert min(replays) == pytest.approx(simulated, rel=0.01)
+    assert float(ends.max()) == pytest.approx(simulated, rel=0.1)
+
+
+def test_hops_of_a_sum_are_received_in_their_order_and_slots_are_limited() -> None:
+    """Three hops of one lane and two lanes that add to one sum, with times by hand."""
+    one_lane = hops_to_run(Hops([(0, 1)] * 3, [1] * 3, [[]] * 3), {(0, 1): {5: 0.1}}, Room({(0, 1): 1}))
+    o = OVERHEAD
+    first = Times(np.zeros(3), np.array([1.0, 2.0, 3.0]), np.zeros(3, dtype=np.int64))
+    send = o + 0.1
+    assert hop_run.replay(one_lane, o, first, np.full(3, -1)) == pytest.approx(3 * send + LATENCY + o)
+    slow = hops_to_run(Hops([(0, 1)] * 3, [1] * 3, [[]] * 3), {(0, 1): {5: 0.0001}}, Room({(0, 1): 1}))
+    waits = 0.0001 + 2 * o + LATENCY  # a slot is empty when its message has been received
+    assert hop_run.replay(slow, o, first, np.full(3, -1)) == pytest.approx(2 * waits)
+    links = {(0, 2): {5: 0.1}, (1, 2): {6: 0.3}}
+    sums = hops_to_run(Hops([(0, 2), (1, 2)], [1, 1], [[], []]), links, Room(dict.fromkeys(links, 1)))
+    late = Times(np.zeros(2), np.array([2.0, 1.0]), np.zeros(2, dtype=np.int64))
+    both = np.zeros(2, dtype=np.int64)
+    assert hop_run.replay(sums, o, late, both) == pytest.approx(o + 0.3 + LATENCY + 2 * o)
+    assert hop_run.replay(sums, o, late, both - 1) == pytest.approx(o + 0.3 + LATENCY + o)
+
+
+def test_blocks_that_wait_for_each_other_never_end() -> None:
+    hops = Hops([(0, 1), (1, 0)], [1, 1], [[1], [0]])
+    links = {(0, 1): {5: 0.1}, (1, 0): {6: 0.1}}
+    circle = hops_to_run(hops, links, Room(dict.fromkeys(links, 1)))
+    times = Times(np.zeros(2), np.ones(2), np.zeros(2, dtype=np.int64))
+    assert hop_run.replay(circle, OVERHEAD, times, np.full(2, -1)) == float("inf")
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"order": [0]}, "order needs a number for each hop"),
+        ({"lanes": [0]}, "lanes needs a number for each hop"),
+        ({"sums": [0]}, "sums needs a number for each hop"),
+        ({"lanes": [0, 1]}, "a lane is out of range"),
+        ({"sums": [0, 2]}, "a sum is out of range"),
+        ({"slots": 0}, "a lane has no slot"),
+    ],
+)
+def test_a_replay_refuses_numbers_that_do_not_fit(changed: dict[str, Any], message: str) -> None:
+    hops = hops_to_run(Hops([(0, 1)] * 2, [1, 1], [[], []]), {(0, 1): {5: 0.1}}, Room({(0, 1): 1}))
+    given: dict[str, Any] = {"order": [0, 1], "lanes": [0, 0], "sums": [-1, -1], "slots": 1} | changed
+    columns: dict[str, Any] = {
+        name: value if name == "slots" else np.array(value, dtype=np.int32) for name, value in given.items()
+    }
+    with pytest.raises(ValueError, match=message):
+        hops.replay(**columns, overhead=OVERHEAD, latency=LATENCY)
 
 
 def _run(

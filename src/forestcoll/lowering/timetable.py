@@ -8,7 +8,7 @@ in turn, time runs backwards and forwards, and hops that ended later in the othe
 an allreduce are in one timetable: a root begins with data when the first phase is done with it.
 
 A program keeps the order of a timetable, but not its times: a block waits for its next hop even if a later one could
-begin. So each timetable is replayed as a program would do it, and the one with the shortest replay is used.
+begin. So the shortest timetables are replayed as a program would do them, and the one with the shortest replay is used.
 
 Pairs of ranks that share a link, as those of a NIC do, get parts of its bandwidth in proportion to their hops that move
 data. So each has lanes in proportion to its data, and all pairs of a link are done with it at about the same time.
@@ -35,6 +35,9 @@ from forestcoll.lowering.pair_links import Pair, PairLinks
 
 RUNS = 5
 """The number of timetables that are made for given lanes and a first order, in turn forwards and backwards."""
+
+REPLAYS = 4
+"""The number of timetables that are replayed for given lanes."""
 
 LANES_OF_LINK = (7, 4)
 """The lanes that all pairs of a busy link have together, about. More are nearer to the proportions of the data, and
@@ -67,7 +70,8 @@ def timetables(
     for room in rooms(hops, times, lanes, one_at_a_time=is_backwards):
         forwards, backwards = (hops_to_run(each, times, room) for each in (hops, hops.backwards()))
         made = _made(hops, places, times, (forwards, backwards), overhead, is_backwards=is_backwards)
-        replays = ((replay(forwards, overhead, each, sums), each) for each in made)
+        shortest = sorted(made, key=lambda each: each.length)[:REPLAYS]
+        replays = ((replay(forwards, overhead, each, sums), each) for each in shortest)
         found.append(min(replays, key=lambda each: each[0]))
     return [(each.ends, each.lanes) for _, each in sorted(found, key=lambda each: each[0])]
 
