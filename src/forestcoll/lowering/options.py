@@ -98,8 +98,8 @@ class Options:
             if value is not None and (type(value) is not int or not least <= value <= MOST):
                 raise InputError(f"{name} is {shown(value)}; it must be an integer from {least} to {MOST:,}")
 
-        if not 0 < self.lane_overhead <= 1:
-            raise InputError(f"lane_overhead is {shown(self.lane_overhead)}; it must be above 0 and at most 1")
+        if type(self.lane_overhead) not in {int, float} or not 0 < self.lane_overhead <= 1:
+            raise InputError(f"lane_overhead is {shown(self.lane_overhead)}; it must be a number above 0, at most 1")
 
     @property
     def scale(self) -> int:
