@@ -248,7 +248,7 @@ def test_options_are_positive_integers(name: str, value: object) -> None:
 @pytest.mark.parametrize("value", [0, -0.1, 1.1, True, "1", None, float("nan")])
 def test_the_overhead_of_lanes_is_a_part(value: object) -> None:
     knobs: dict[str, Any] = {"lane_overhead": value}
-    with pytest.raises(InputError, match="lane_overhead is .*; it must be a number above 0, at most 1"):
+    with pytest.raises(InputError, match=r"lane_overhead is .*; it must be a number above 0, at most 1"):
         Options(**knobs)
 
 
