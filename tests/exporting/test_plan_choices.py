@@ -28,6 +28,13 @@ def test_a_tree_has_as_many_parts_as_asked(parts: int) -> None:
     assert parts == 1 or options.instances >= FINE[1] * parts
 
 
+def test_finer_parts_are_also_tried_with_much_smaller_messages() -> None:
+    listed = list(choices().changed(choices().with_parts(START, 5, 2**19), "fine", FINE[2]))
+    parts, sizes = zip(*((choices().parts(each), choices().message(each)) for each in listed), strict=True)
+    assert parts == (5, 10, 20, 20)
+    assert [round(2**19 / size) for size in sizes] == [1, 2, 4, 16]
+
+
 def test_parts_are_as_fine_as_asked() -> None:
     equal, *_ = choices().changed(START, "fine", 1)
     assert (equal.step_chunks, equal.instances) == (1, 1)

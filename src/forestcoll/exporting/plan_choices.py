@@ -113,6 +113,7 @@ class PlanChoices:
             yield self.with_parts(options, parts, message, value)
             yield self.with_parts(options, 2 * parts, message // 2, value)
             yield self.with_parts(options, 4 * parts, message // 4, value)
+            yield self.with_parts(options, 4 * parts, message // 16, value)  # high trees are filled in less time
         else:
             yield self.with_parts(options, value, message * parts // value)
             yield self.with_parts(options, value, message)
