@@ -211,7 +211,7 @@ class _Emitter:
             self._add(cells, block, received, [result, *sent])
         else:
             at_input = self.rank == flow.root and not flow.phase
-            self._send(flow, cells, block, self._own(flow) if at_input else result, sent, is_own=at_input)
+            self._send(cells, block, self._own(flow) if at_input else result, sent, is_own=at_input)
 
     def _reduce(self, flow: Flow, cells: range, block: int, received: list[Message], sent: list[Message]) -> None:
         key = flow.phase, flow.offset
@@ -223,15 +223,13 @@ class _Emitter:
         if received:
             self._add(cells, block, [*received, held], targets)
         else:
-            self._send(flow, cells, block, held, sent, is_own=key not in self.sums)
+            self._send(cells, block, held, sent, is_own=key not in self.sums)
 
-    def _send(  # noqa: PLR0913 (what is sent, and how)
-        self, flow: Flow, cells: range, block: int, held: Span, sent: list[Message], *, is_own: bool
-    ) -> None:
+    def _send(self, cells: range, block: int, held: Span, sent: list[Message], *, is_own: bool) -> None:
         """Make a block send what the rank holds, after the pauses of its lane if it begins with own data."""
-        if is_own and sent and not self.blocks[block]:
-            copies = self.pauses.get(sent[0].channel, 0)
-            unused = self._in_scratch(flow.count) if copies else held
+        copies = self.pauses.get(sent[0].channel, 0) if is_own and not self.blocks[block] else 0
+        if copies:
+            unused = self._in_scratch(held.count)
             for _ in range(copies):
                 self._add(range(0), block, [held], [unused])
         self._add(cells, block, [held], sent)
