@@ -8,14 +8,12 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
-#include <functional>
-#include <queue>
 #include <stdexcept>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "flow/observer.h"
+#include "simulate/hop_events.h"
 #include "simulate/hop_run.h"
 #include "simulate/transfers.h"
 
@@ -49,7 +47,7 @@ class HopReplay {
   HopReplay(const HopProgram& program, const HopOrder& given, double overhead, double latency)
       : program_(program), slots_(given.slots), overhead_(overhead), latency_(latency), lane_of_(program.pairs.size()),
         waits_(program.pairs.size(), 0), next_of_sum_(program.pairs.size(), kNone), is_first_(program.pairs.size(), 1),
-        has_arrived_(program.pairs.size(), 0), transfers_(program.limits) {
+        has_arrived_(program.pairs.size(), 0), events_(program.limits) {
     std::vector<Index> first_lane{0};
     for (const Index count : program.lanes) first_lane.push_back(first_lane.back() + count);
     lanes_.resize(first_lane.back());
@@ -73,18 +71,18 @@ class HopReplay {
       for (Index number = 0; number < program.lanes[pair]; ++number) {
         const auto& hops = lanes_[first_lane[pair] + number].hops;
         const bool begins_with_own = !hops.empty() && waits_[hops.front()] == 0;
-        events_.push({begins_with_own ? number * overhead : 0.0, count_++, Kind::kOpen, first_lane[pair] + number});
+        events_.plan(begins_with_own ? number * overhead : 0.0, Kind::kOpen, first_lane[pair] + number);
       }
     }
   }
 
   // Returns when the last hop was received, or infinity if hops wait for each other.
   double run(Observer& observer) {
-    while (!events_.empty() || !transfers_.empty()) {
+    while (!events_.empty()) {
       observer.pulse();
-      next();
+      events_.next([&](Index hop) { end(hop); }, [&](Kind kind, Index place) { happen(kind, place); });
     }
-    return received_ == program_.pairs.size() ? now_ : kNever;
+    return received_ == program_.pairs.size() ? events_.now() : kNever;
   }
 
  private:
@@ -92,49 +90,27 @@ class HopReplay {
 
   enum class Kind { kOpen, kMove, kArrive, kReceived };
 
-  struct Event {
-    double time;
-    std::int64_t number;
-    Kind kind;
-    Index place;  // of a lane that opens, or of a hop
-
-    bool operator>(const Event& other) const { return time != other.time ? time > other.time : number > other.number; }
-  };
-
   struct Lane {
     std::vector<Index> hops;
     std::size_t sent = 0, received = 0;
     bool is_open = false, is_sending = false, is_receiving = false;
   };
 
-  void next() {
-    const double due = events_.empty() ? kNever : events_.top().time;
-    const double passed = std::min(due - now_, transfers_.next_end());
-    if (passed == kNever) throw std::logic_error("a hop has no bandwidth");
-    if (!transfers_.empty()) {
-      for (const auto& transfer : transfers_.advance(passed)) ended_.push_back(transfer.operation);
-    }
-    now_ = passed == due - now_ ? due : now_ + passed;
-    for (const Index hop : ended_) end(hop);
-    ended_.clear();
-    while (!events_.empty() && events_.top().time <= now_) {
-      const Event event = events_.top();
-      events_.pop();
-      switch (event.kind) {
-        case Kind::kOpen:
-          lanes_[event.place].is_open = true;
-          send(event.place);
-          break;
-        case Kind::kMove:
-          transfers_.start(program_.pairs[event.place], program_.sizes[event.place], event.place);
-          break;
-        case Kind::kArrive:
-          has_arrived_[event.place] = 1;
-          receive(lane_of_[event.place]);
-          break;
-        case Kind::kReceived:
-          finish(event.place);
-      }
+  void happen(Kind kind, Index place) {
+    switch (kind) {
+      case Kind::kOpen:
+        lanes_[place].is_open = true;
+        send(place);
+        break;
+      case Kind::kMove:
+        events_.move(program_.pairs[place], program_.sizes[place], place);
+        break;
+      case Kind::kArrive:
+        has_arrived_[place] = 1;
+        receive(lane_of_[place]);
+        break;
+      case Kind::kReceived:
+        finish(place);
     }
   }
 
@@ -143,12 +119,12 @@ class HopReplay {
     if (!lane.is_open || lane.is_sending || lane.sent == lane.hops.size()) return;
     if (lane.sent - lane.received >= static_cast<std::size_t>(slots_) || waits_[lane.hops[lane.sent]] > 0) return;
     lane.is_sending = true;
-    events_.push({now_ + overhead_, count_++, Kind::kMove, lane.hops[lane.sent++]});
+    events_.plan(overhead_, Kind::kMove, lane.hops[lane.sent++]);
   }
 
   void end(Index hop) {
     lanes_[lane_of_[hop]].is_sending = false;
-    events_.push({now_ + latency_, count_++, Kind::kArrive, hop});
+    events_.plan(latency_, Kind::kArrive, hop);
     send(lane_of_[hop]);
   }
 
@@ -158,7 +134,7 @@ class HopReplay {
     const Index hop = lane.hops[lane.received];
     if (!has_arrived_[hop] || !is_first_[hop]) return;
     lane.is_receiving = true;
-    events_.push({now_ + overhead_, count_++, Kind::kReceived, hop});
+    events_.plan(overhead_, Kind::kReceived, hop);
   }
 
   void finish(Index hop) {
@@ -180,7 +156,6 @@ class HopReplay {
   const HopProgram& program_;
   const Index slots_;
   const double overhead_, latency_;
-  double now_ = 0.0;
   std::vector<Lane> lanes_;
   std::vector<Index> lane_of_;      // for each hop, its lane among those of all pairs
   std::vector<Index> waits_;        // for each hop, the hops that it still waits for
@@ -188,10 +163,7 @@ class HopReplay {
   std::vector<char> is_first_;      // for each hop, whether all earlier ones of its sum were received
   std::vector<char> has_arrived_;
   std::size_t received_ = 0;
-  std::vector<Index> ended_;
-  Transfers transfers_;
-  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
-  std::int64_t count_ = 0;
+  HopEvents<Kind> events_;
 };
 
 }  // namespace forestcoll

@@ -8,7 +8,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 #include <functional>
 #include <queue>
 #include <set>
@@ -18,6 +17,7 @@
 #include <vector>
 
 #include "flow/observer.h"
+#include "simulate/hop_events.h"
 #include "simulate/rows.h"
 #include "simulate/transfers.h"
 
@@ -59,7 +59,7 @@ class HopRun {
   HopRun(const HopProgram& program, const std::vector<Index>& order, double overhead, double latency)
       : program_(program), order_(order), overhead_(overhead), latency_(latency), waits_(program.pairs.size(), 0),
         waiting_(program.lanes.size()), lanes_(program.lanes.size()), places_(program.places),
-        users_(program.places.size()), transfers_(program.limits) {
+        users_(program.places.size()), events_(program.limits) {
     const std::size_t hops = program.pairs.size();
     if (order.size() != hops) throw std::invalid_argument("order needs a number for each hop");
     for (Index hop = 0; hop < static_cast<Index>(hops); ++hop) {
@@ -87,9 +87,9 @@ class HopRun {
     }
     open(0);
     begin_hops();
-    while (!events_.empty() || !transfers_.empty()) {
+    while (!events_.empty()) {
       observer.pulse();
-      next();
+      events_.next([&](Index hop) { end(hop); }, [&](Kind kind, Index place) { happen(kind, place); });
       begin_hops();
     }
     return std::move(times_);
@@ -97,15 +97,6 @@ class HopRun {
 
  private:
   enum class Kind { kOpen, kMove, kArrive };
-
-  struct Event {
-    double time;
-    std::int64_t number;
-    Kind kind;
-    Index place;  // of a lane that opens, or of a hop
-
-    bool operator>(const Event& other) const { return time != other.time ? time > other.time : number > other.number; }
-  };
 
   using Waiting = std::pair<Index, Index>;  // a hop after its place in the order
 
@@ -119,7 +110,7 @@ class HopRun {
       lanes_[pair].insert({0, lane});
       open_.push_back(pair);
     }
-    if (lane + 1 < most_lanes_) events_.push({now_ + overhead_, count_++, Kind::kOpen, lane + 1});
+    if (lane + 1 < most_lanes_) events_.plan(overhead_, Kind::kOpen, lane + 1);
   }
 
   void wait(Index hop) {
@@ -150,46 +141,33 @@ class HopRun {
     std::tie(used_[hop], times_.lanes[hop]) = *lane;
     lanes_[pair].erase(lane);
     for (const Index link : program_.limits.links[pair]) --places_[link];
-    times_.begins[hop] = now_;
-    events_.push({now_ + overhead_, count_++, Kind::kMove, hop});
+    times_.begins[hop] = events_.now();
+    events_.plan(overhead_, Kind::kMove, hop);
   }
 
-  void next() {
-    const double due = events_.empty() ? kNever : events_.top().time;
-    const double passed = std::min(due - now_, transfers_.next_end());
-    if (passed == kNever) throw std::logic_error("a hop has no bandwidth");
-    if (!transfers_.empty()) {
-      for (const auto& transfer : transfers_.advance(passed)) ended_.push_back(transfer.operation);
-    }
-    now_ = passed == due - now_ ? due : now_ + passed;
-    for (const Index hop : ended_) end(hop);
-    ended_.clear();
-    while (!events_.empty() && events_.top().time <= now_) {
-      const Event event = events_.top();
-      events_.pop();
-      switch (event.kind) {
-        case Kind::kOpen:
-          open(event.place);
-          break;
-        case Kind::kMove:
-          transfers_.start(program_.pairs[event.place], program_.sizes[event.place], event.place);
-          break;
-        case Kind::kArrive:
-          arrive(event.place);
-      }
+  void happen(Kind kind, Index place) {
+    switch (kind) {
+      case Kind::kOpen:
+        open(place);
+        break;
+      case Kind::kMove:
+        events_.move(program_.pairs[place], program_.sizes[place], place);
+        break;
+      case Kind::kArrive:
+        arrive(place);
     }
   }
 
   void end(Index hop) {
     const Index pair = program_.pairs[hop];
-    times_.ends[hop] = now_;
+    times_.ends[hop] = events_.now();
     lanes_[pair].insert({used_[hop] + 1, times_.lanes[hop]});
     open_.push_back(pair);
     for (const Index link : program_.limits.links[pair]) {
       ++places_[link];
       open_.insert(open_.end(), users_[link].begin(), users_[link].end());
     }
-    events_.push({now_ + latency_, count_++, Kind::kArrive, hop});
+    events_.plan(latency_, Kind::kArrive, hop);
   }
 
   void arrive(Index hop) {
@@ -201,7 +179,6 @@ class HopRun {
   const HopProgram& program_;
   const std::vector<Index>& order_;
   const double overhead_, latency_;
-  double now_ = 0.0;
   std::vector<Index> waits_;                              // for each hop, the hops that it still waits for
   std::vector<Least<Waiting>> waiting_;                   // for each pair, the hops that wait for a lane
   std::vector<std::set<std::pair<Index, Index>>> lanes_;  // for each pair, free lanes after the number of their hops
@@ -210,10 +187,8 @@ class HopRun {
   std::vector<std::vector<Index>> users_;                 // for each link that hops may wait for, its pairs
   bool waits_for_links_ = false;
   Index most_lanes_ = 0;
-  std::vector<Index> open_, ended_;
-  Transfers transfers_;
-  Least<Event> events_;
-  std::int64_t count_ = 0;
+  std::vector<Index> open_;
+  HopEvents<Kind> events_;
   HopTimes times_;
 };
 
