@@ -27,8 +27,7 @@ class Transfers {
     bool operator>(const Transfer& other) const { return end != other.end ? end > other.end : number > other.number; }
   };
 
-  explicit Transfers(const FlowLimits& limits)
-      : sharing_(limits), rates_(limits.links.size(), 0.0), waiting_(limits.links.size()) {}
+  explicit Transfers(const FlowLimits& limits) : sharing_(limits), waiting_(limits.links.size()) {}
 
   bool empty() const { return active_.empty(); }
 
@@ -46,7 +45,7 @@ class Transfers {
 
   // Returns the seconds until the next transfer ends, never if none is active.
   double next_end() {
-    if (is_stale_) sharing_.share(active_, rates_);
+    if (is_stale_) sharing_.share(active_);
     is_stale_ = false;
     left_.clear();
     double least = kNever;
@@ -63,7 +62,7 @@ class Transfers {
     ended_.clear();
     for (std::size_t place = 0; place < active_.size(); ++place) {
       const Index flow = active_[place];
-      waiting_[flow].moved += rates_[flow] * seconds;
+      waiting_[flow].moved += sharing_.rate(flow) * seconds;
       if (left_[place] <= seconds * kRounding) end(flow);
     }
     if (!ended_.empty()) {
@@ -85,7 +84,8 @@ class Transfers {
 
   double left(Index flow) const {
     const Waiting& waiting = waiting_[flow];
-    return rates_[flow] > 0 ? (waiting.transfers.top().end - waiting.moved) / rates_[flow] : kNever;
+    const double rate = sharing_.rate(flow);
+    return rate > 0 ? (waiting.transfers.top().end - waiting.moved) / rate : kNever;
   }
 
   void end(Index flow) {
@@ -99,7 +99,6 @@ class Transfers {
   }
 
   Sharing sharing_;
-  std::vector<double> rates_;
   std::vector<Waiting> waiting_;
   std::vector<Index> active_;
   std::vector<double> left_;  // for each active flow, the seconds until its next transfer ends

@@ -22,9 +22,9 @@ from forestcoll.program import (
     Task,
 )
 from forestcoll.simulation import Costs
-from forestcoll.simulation.program.events import Timeline, run_in_time
+from forestcoll.simulation.program.events import EventSimulation, Timeline, run_in_time
 from forestcoll.simulation.program.paths import Paths
-from forestcoll.simulation.program.rounds import in_messages
+from forestcoll.simulation.program.rounds import Messages
 from forestcoll.topology import Topology, TopologyBuilder
 
 FIFO, MEMORY, PORT = ChannelKind.FIFO, ChannelKind.MEMORY, ChannelKind.PORT
@@ -181,4 +181,5 @@ def test_a_block_forwards_each_slice_of_a_message_when_it_has_arrived(messages: 
     network = star()
     free = Costs(alpha_us=0, overhead_us=0)
     paths = Paths(network, network.compute, {})
-    assert run_in_time(in_messages(chain, *messages), paths, 2000, free).seconds * 1e6 == pytest.approx(time)
+    simulation = EventSimulation(chain, paths, free)
+    assert simulation.run(2000, messages=Messages(*messages)).seconds * 1e6 == pytest.approx(time)

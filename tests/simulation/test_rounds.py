@@ -1,7 +1,8 @@
-"""A simulation in rounds is that of a program whose rounds are written out, one after the other."""
+"""A simulation in rounds and messages is that of a program in which they are written out, one after the other."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from typing import cast
 
 import numpy as np
@@ -11,11 +12,11 @@ import pytest
 from forestcoll import generate
 from forestcoll.core.events import EventTables
 from forestcoll.lowering import Options, Style, lower
-from forestcoll.program import Block, Dependency, Instruction, Program
+from forestcoll.program import Block, Dependency, Instruction, Message, Program
 from forestcoll.simulation import Costs
 from forestcoll.simulation.program.events import EventSimulation
 from forestcoll.simulation.program.paths import Paths
-from forestcoll.simulation.program.rounds import chunks_in_rounds, tables_in_rounds
+from forestcoll.simulation.program.rounds import Messages, chunks_in_rounds, tables_in_messages, tables_in_rounds
 from forestcoll.simulation.program.tables import Encoder
 
 
@@ -53,6 +54,40 @@ def later(instruction: Instruction, turn: int, lengths: list[int]) -> Instructio
     return replace(instruction, after=after)
 
 
+def in_messages(program: Program, messages: Messages) -> Program:
+    """Return a program with the slices of all messages; their places in the buffers mean nothing."""
+    ranks = []
+    for rank in program.ranks:
+        parts = [[list(slices_of(each, messages)) for each in block.instructions] for block in rank.blocks]
+        ends = [list(accumulate(map(len, block))) for block in parts]
+        blocks = (Block(tuple(each for listed in block for each in after_ends(listed, ends))) for block in parts)
+        ranks.append(replace(rank, blocks=tuple(blocks)))
+    slots = None if program.slots is None else program.slots * messages.slices
+    return replace(program, ranks=tuple(ranks), chunks=program.chunks * messages.slices, slots=slots, shards=())
+
+
+def slices_of(instruction: Instruction, messages: Messages) -> Iterator[Instruction]:
+    if not any(isinstance(place, Message) for place in instruction.places):
+        yield with_count(instruction, instruction.count * messages.slices)
+        return
+    whole, rest = divmod(instruction.count, messages.chunks)
+    for count in (messages.chunks,) * whole + (rest,) * bool(rest):
+        yield from [with_count(instruction, count)] * messages.slices
+
+
+def with_count(instruction: Instruction, count: int) -> Instruction:
+    sources = tuple(replace(place, count=count) for place in instruction.sources)
+    targets = tuple(replace(place, count=count) for place in instruction.targets)
+    return replace(instruction, sources=sources, targets=targets)
+
+
+def after_ends(parts: list[Instruction], ends: list[list[int]]) -> Iterator[Instruction]:
+    """Yield slices, of which the first one waits for the last slices of what the instruction waits for."""
+    after = tuple(Dependency(each.block, ends[each.block][each.instruction] - 1) for each in parts[0].after)
+    yield replace(parts[0], after=after)
+    yield from (replace(part, after=()) for part in parts[1:])
+
+
 def arrays(tables: EventTables, name: str) -> Sequence[npt.ArrayLike]:
     """Return the arrays or the number of a table."""
     value = cast("dict[str, npt.ArrayLike | tuple[npt.ArrayLike, ...]]", tables)[name]
@@ -74,11 +109,33 @@ def test_the_tables_are_those_of_all_rounds(spec: str, collective: str, options:
     program, paths, costs = lower(schedule, options).program, Paths.of(schedule), Costs(block_gbps=3)
     plain = written_out(program, rounds)
     wanted = Encoder(plain, paths, costs).tables()
-    found = tables_in_rounds(program, Encoder(program, paths, costs).tables(), rounds)
+    check_equal(tables_in_rounds(program, Encoder(program, paths, costs).tables(), rounds), wanted)
+    assert chunks_in_rounds(program, rounds) == plain.chunks
+
+
+@pytest.mark.parametrize("messages", [Messages(1, 1), Messages(2, 1), Messages(3, 2), Messages(64, 4)])
+@pytest.mark.parametrize(
+    ("spec", "options"),
+    [
+        ("torus:dims=2x3", Options(pieces=2, instances=2)),
+        ("dgx-a100:boxes=1", Options(chunks=64, instances=2)),
+        ("mi250:boxes=1", Options(chunks=64, step_chunks=5, lanes=2)),
+    ],
+)
+def test_the_tables_are_those_of_all_messages(spec: str, options: Options, messages: Messages) -> None:
+    schedule = generate(spec, "allreduce")
+    program, paths, costs = replace(lower(schedule, options).program, slots=3), Paths.of(schedule), Costs(block_gbps=3)
+    wanted = Encoder(in_messages(program, messages), paths, costs).tables()
+    found = tables_in_messages(Encoder(program, paths, costs).tables(), messages)
+    check_equal(found, wanted)
+    rounds = written_out(in_messages(program, messages), 2)
+    check_equal(tables_in_rounds(program, found, 2), Encoder(rounds, paths, costs).tables())
+
+
+def check_equal(found: EventTables, wanted: EventTables) -> None:
     assert found.keys() == wanted.keys()
     for name in wanted:
         assert all(map(np.array_equal, arrays(found, name), arrays(wanted, name))), name
-    assert chunks_in_rounds(program, rounds) == plain.chunks
 
 
 def test_more_rounds_take_longer() -> None:

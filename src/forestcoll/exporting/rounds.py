@@ -10,7 +10,7 @@ slice of a message when it has arrived.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from math import ceil
@@ -22,7 +22,7 @@ from forestcoll.schedule.schedule import Schedule
 from forestcoll.simulation.costs import Costs, Point, point_at
 from forestcoll.simulation.program.events import EventSimulation
 from forestcoll.simulation.program.paths import Paths
-from forestcoll.simulation.program.rounds import in_messages
+from forestcoll.simulation.program.rounds import Messages
 from forestcoll.targets.exporting import Target
 from forestcoll.targets.msccl_xml.dialects import CONNECTIONS
 from forestcoll.units import bytes_per_microsecond
@@ -52,12 +52,11 @@ MANY_RANKS = 64
 """With more ranks, no more instructions are simulated."""
 
 
-class _Messages(NamedTuple):
-    """The rounds of a program, the most chunks of a message in a round, and the slices of a message."""
+class _Run(NamedTuple):
+    """What a runtime does with data of one size: its rounds, and its messages in a round if it has messages."""
 
     rounds: int
-    chunks: int
-    slices: int
+    messages: Messages | None
 
 
 @dataclass(frozen=True)
@@ -83,10 +82,7 @@ class RoundModel:
     costs: Costs
     algbw: Fraction
     slices: int = 0
-    _simulations: dict[tuple[int, int], EventSimulation] = field(
-        default_factory=dict, repr=False, compare=False, init=False
-    )
-    _timed: set[_Messages] = field(default_factory=set, repr=False, compare=False, init=False)
+    _timed: set[_Run] = field(default_factory=set, repr=False, compare=False, init=False)
     _points: dict[int, Point] = field(default_factory=dict, repr=False, compare=False, init=False)
 
     @property
@@ -102,7 +98,7 @@ class RoundModel:
     @property
     def work(self) -> int:
         """Return how many instructions were simulated so far, for one size each."""
-        return sum(each.rounds * self._length(each) for each in self._timed)
+        return sum(each.rounds * self._length(each.messages) for each in self._timed)
 
     def points(self, sizes: Sequence[int]) -> tuple[Point, ...]:
         """Return the time for each size of the data M, in bytes; nothing if the program is too long."""
@@ -115,8 +111,8 @@ class RoundModel:
         return self._points[size]
 
     def _point(self, size: int) -> Point:
-        whole = self._messages(size)
-        rounds, most = whole.rounds, self._simulated(whole)
+        whole = self._run(size)
+        rounds, most = whole.rounds, self._simulated(whole.messages)
         if rounds <= most:
             seconds = self._seconds(whole, size)
         else:
@@ -127,32 +123,29 @@ class RoundModel:
         seconds = max(seconds, size / (float(self.algbw) * unit))
         return point_at(self.schedule, size=size, seconds=seconds, pieces=rounds, part=1 / self.chunks)
 
-    def _seconds(self, messages: _Messages, size: float) -> float:
-        self._timed.add(messages)
-        key = (messages.chunks, messages.slices)
-        if key not in self._simulations:
-            program, costs = self.program, self.costs
-            if messages.slices:  # the overhead is that of a message
-                program = in_messages(program, messages.chunks, messages.slices)
-                costs = replace(costs, overhead_us=costs.overhead_us / messages.slices)
-            self._simulations[key] = EventSimulation(program, self.paths, costs)
-        return self._simulations[key].run(round(size), messages.rounds).seconds
+    @cached_property
+    def _simulation(self) -> EventSimulation:
+        return EventSimulation(self.program, self.paths, self.costs)
 
-    def _messages(self, size: int) -> _Messages:
+    def _seconds(self, run: _Run, size: float) -> float:
+        self._timed.add(run)
+        return self._simulation.run(round(size), *run).seconds
+
+    def _run(self, size: int) -> _Run:
         """Return what the runtime does with `size` bytes; a long program has larger messages, which are slower."""
         chunk = size / self.chunks
         rounds = max(1, ceil(chunk / self.round_bytes))
         if not self.slices:
-            return _Messages(rounds, 1, 0)
+            return _Run(rounds, None)
         chunks = max(1, int(self.round_bytes / max(chunk, 1)))
         chunks = min(chunks, self.most_chunks)
         slices = max(1, min(self.slices, int(chunks * min(chunk, self.round_bytes) / LEAST_SLICE)))
-        messages = _Messages(rounds, chunks, slices)
+        messages = Messages(chunks, slices)
         most = 2 * most_instructions(len(self.program.ranks), messages=True)
         while self._length(messages) > most and (messages.slices > 1 or messages.chunks < self.most_chunks):
             more = messages.chunks if messages.slices > 1 else 2 * messages.chunks
-            messages = messages._replace(chunks=more, slices=1)
-        return messages
+            messages = Messages(more, 1)
+        return _Run(rounds, messages)
 
     @cached_property
     def _counts(self) -> Mapping[int, int]:
@@ -164,17 +157,17 @@ class RoundModel:
         """The most chunks that an instruction moves."""
         return max(1, *self._counts)
 
-    def _length(self, messages: _Messages | None) -> int:
+    def _length(self, messages: Messages | None) -> int:
         """Return the number of instructions of one round of these messages, or of one message for each instruction."""
-        if messages is not None and messages.slices:
+        if messages is not None:
             parts = ((-(-count // messages.chunks) or 1, number) for count, number in self._counts.items())
             return messages.slices * sum(each * number for each, number in parts)
         loops = {loop.times for rank in self.program.ranks for block in rank.blocks for loop in block.loops}
         return sum(self._counts.values()) // max(loops, default=1)
 
-    def _simulated(self, messages: _Messages) -> int:
+    def _simulated(self, messages: Messages | None) -> int:
         """Return the number of rounds that are simulated."""
-        if not messages.slices:
+        if messages is None:
             return max(LEAST_ROUNDS, MOST_INSTRUCTIONS_IN_LOOPS // max(1, self._length(messages)))
         return max(LEAST_ROUNDS, min(MOST_ROUNDS, MOST_INSTRUCTIONS // max(1, self._length(messages))))
 

@@ -15,7 +15,7 @@ from forestcoll.program import Program
 from forestcoll.simulation.costs import Costs
 from forestcoll.simulation.loads import bytes_per_second
 from forestcoll.simulation.program.paths import Paths
-from forestcoll.simulation.program.rounds import chunks_in_rounds, tables_in_rounds
+from forestcoll.simulation.program.rounds import Messages, chunks_in_rounds, tables_in_messages, tables_in_rounds
 from forestcoll.simulation.program.tables import Encoder
 
 
@@ -74,29 +74,31 @@ class EventSimulation:
         self._program, self._paths, self._costs = program, paths, costs
         encoder = Encoder(program, paths, costs)
         self._tables = encoder.tables()
-        self._native: dict[int | None, EventProgram] = {}
         self._multipaths = [paths.between(flow.source, flow.target) for flow in encoder.flows]
         self._blocks = tuple(
             (rank, block) for rank, each in enumerate(program.ranks) for block in range(len(each.blocks))
         )
 
-    def run(self, size: int, rounds: int | None = None) -> Timeline:
+    def run(self, size: int, rounds: int | None = None, messages: Messages | None = None) -> Timeline:
         """Simulate the program on `size` bytes of data M.
 
         Args:
             size: the size of M in bytes.
             rounds: the number of rounds in which a runtime moves the data; see `rounds.py`. If None, the program runs
                 as it is. In several rounds, the numbers of instructions are those of all rounds of a block.
+            messages: how a runtime sends the chunks of an instruction; the overhead is then that of a message. If None,
+                each instruction sends its chunks at once.
 
         Raises:
             InputError: the program stops before its end.
         """
         chunks = self._program.chunks if rounds is None else chunks_in_rounds(self._program, rounds)
-        columns = self._in_rounds(rounds).run(
+        slices = 1 if messages is None else messages.slices
+        columns = self._native(rounds, messages).run(
             launch=self._costs.launch_us * 1e-6,
-            overhead=self._costs.overhead_us * 1e-6,
+            overhead=self._costs.overhead_us / slices * 1e-6,
             reduction=self._costs.reduction_us_per_mb * 1e-12,
-            chunk_bytes=size / chunks,
+            chunk_bytes=size / (chunks * slices),
         )
         complete, seconds, flow_bytes = columns[:3]
         if not complete:
@@ -108,13 +110,13 @@ class EventSimulation:
                 carried[link] += sent * weight
         return Timeline(seconds, tuple((carried / bandwidths).tolist()), columns, self._blocks)
 
-    def _in_rounds(self, rounds: int | None) -> EventProgram:
-        if rounds not in self._native:
-            whole = self._tables
-            self._native[rounds] = event_program(
-                whole if rounds is None else tables_in_rounds(self._program, whole, rounds)
-            )
-        return self._native[rounds]
+    def _native(self, rounds: int | None, messages: Messages | None) -> EventProgram:
+        tables = self._tables
+        if messages is not None:
+            tables = tables_in_messages(tables, messages)
+        if rounds is not None:
+            tables = tables_in_rounds(self._program, tables, rounds)
+        return event_program(tables)
 
 
 def run_in_time(program: Program, paths: Paths, size: int, costs: Costs) -> Timeline:

@@ -8,19 +8,25 @@ Within a round, an instruction of MSCCL sends its chunks in messages, and a mess
 slices. A block that receives and sends on in one instruction does so slice by slice.
 """
 
-from collections.abc import Iterator
-from dataclasses import replace
-from itertools import accumulate
-from typing import cast
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from forestcoll.core.events import EventTables, Numbers, Rows
-from forestcoll.program import Block, Dependency, Instruction, Message, Program
+from forestcoll.program import Loop, Program
 from forestcoll.simulation.program.tables import COLUMNS, LISTS
 
 IntArray = npt.NDArray[np.int64]
+
+
+class Messages(NamedTuple):
+    """How a runtime sends the chunks of an instruction: the most chunks of a message, and the slices of a message."""
+
+    chunks: int
+    slices: int
 
 
 def chunks_in_rounds(program: Program, rounds: int) -> int:
@@ -39,15 +45,15 @@ def tables_in_rounds(program: Program, tables: EventTables, rounds: int) -> Even
         rounds: the number of rounds, 1 or more.
     """
     whole = not _turns(program)
-    blocks = [block for rank in program.ranks for block in rank.blocks]
+    loops = [block.loops for rank in program.ranks for block in rank.blocks]
     parts = [
         (first, length, rounds if whole or repeats else 1, block)
-        for block, (begin, each) in enumerate(zip(tables["block_starts"].tolist(), blocks, strict=False))
-        for first, length, repeats in _parts(begin, each)
+        for block, (begin, end) in enumerate(pairwise(tables["block_starts"].tolist()))
+        for first, length, repeats in _parts(begin, end, loops[block])
     ]
     firsts, lengths, times, owners = np.array(parts, dtype=np.int64).reshape(-1, 4).T
     chosen, turns = _repeated(firsts, lengths, times)
-    sizes = np.bincount(owners, lengths * times, minlength=len(blocks))
+    sizes = np.bincount(owners, lengths * times, minlength=len(loops))
     instructions = tables["instructions"].reshape(-1, COLUMNS)[chosen].reshape(-1)
     changed = {
         "block_starts": np.concatenate(([0], np.cumsum(sizes))).astype(np.int32),
@@ -64,14 +70,15 @@ def _turns(program: Program) -> set[int]:
     return {loop.times for rank in program.ranks for block in rank.blocks for loop in block.loops}
 
 
-def _parts(begin: int, block: Block) -> Iterator[tuple[int, int, bool]]:
+def _parts(begin: int, end: int, loops: Sequence[Loop]) -> Iterator[tuple[int, int, bool]]:
     """Yield the parts of a block: the first instruction of one round, how many there are, and whether they repeat."""
-    done = 0
-    for loop in block.loops:
-        yield begin + done, loop.first - done, False
-        yield begin + loop.first, loop.length, True
-        done = loop.first + loop.length * loop.times
-    yield begin + done, len(block.instructions) - done, False
+    done = begin
+    for loop in loops:
+        first = begin + loop.first
+        yield done, first - done, False
+        yield first, loop.length, True
+        done = first + loop.length * loop.times
+    yield done, end - done, False
 
 
 def _repeated(firsts: IntArray, lengths: IntArray, times: IntArray) -> tuple[IntArray, IntArray]:
@@ -100,61 +107,55 @@ def _later(rows: Rows, turns: IntArray, sizes: Numbers) -> Rows:
     return starts, pairs.reshape(-1)
 
 
-def in_messages(program: Program, most: int, slices: int) -> Program:
-    """Return a program that takes as long as `program` in a runtime that sends messages in slices.
+def tables_in_messages(tables: EventTables, messages: Messages) -> EventTables:
+    """Return the tables of a program of messages, without loops, in a runtime that sends messages in slices.
 
-    The chunks of the result are slices of those of `program`. It has the amounts, the order and the dependencies of the
-    messages, but not their places in the buffers, so only its time means something.
+    An instruction with messages becomes the slices of its messages; the first slice waits for the last slices of what
+    the instruction waits for. Other instructions stay whole.
 
-    Args:
-        program: a program of messages, without loops.
-        most: the most chunks of a message.
-        slices: the number of slices of a message.
-
-    Example:
-        >>> from forestcoll import generate
-        >>> from forestcoll.lowering import lower
-        >>> program = lower(generate("ring:nodes=3")).program
-        >>> in_messages(program, 1, 2).chunks // program.chunks
-        2
-    """
-    ranks = []
-    for rank in program.ranks:
-        parts = [[_in_messages(each, most, slices) for each in block.instructions] for block in rank.blocks]
-        ends = [list(accumulate(map(len, block))) for block in parts]
-        blocks = (Block(tuple(each for listed in block for each in _after_ends(listed, ends))) for block in parts)
-        ranks.append(replace(rank, blocks=tuple(blocks)))
-    slots = None if program.slots is None else program.slots * slices
-    return replace(program, ranks=tuple(ranks), chunks=program.chunks * slices, slots=slots, shards=())
-
-
-def _in_messages(instruction: Instruction, most: int, slices: int) -> list[Instruction]:
-    """Return the slices of an instruction; one without messages only copies, and stays whole."""
-    if not any(isinstance(place, Message) for place in instruction.places):
-        return [_with_count(instruction, instruction.count * slices)]
-    whole, rest = divmod(instruction.count, most)
-    full = [_with_count(instruction, most)] * (whole * slices)
-    return full + [_with_count(instruction, rest)] * (slices if rest else 0)
-
-
-def _with_count(instruction: Instruction, count: int) -> Instruction:
-    sources = tuple(replace(place, count=count) for place in instruction.sources)
-    targets = tuple(replace(place, count=count) for place in instruction.targets)
-    return replace(instruction, sources=sources, targets=targets)
-
-
-def _after_ends(parts: list[Instruction], ends: list[list[int]]) -> Iterator[Instruction]:
-    """Yield the slices of an instruction: the first one waits for the last slices of what the instruction waits for.
+    The unit of the chunks of the result is a slice of a chunk.
 
     Args:
-        parts: the slices.
-        ends: for each block and each of its instructions, the number of slices up to its last one.
+        tables: the tables of the program.
+        messages: the greatest messages, and their slices.
     """
-    if not parts[0].after:
-        yield from parts
-        return
-    after = tuple(Dependency(each.block, ends[each.block][each.instruction] - 1) for each in parts[0].after)
-    yield replace(parts[0], after=after)
-    if len(parts) > 1:
-        alone = {id(part): replace(part, after=()) for part in parts}
-        yield from (alone[id(part)] for part in parts[1:])
+    table = tables["instructions"].reshape(-1, COLUMNS)
+    chunks, added = table[:, 0].astype(np.int64), table[:, 1].astype(np.int64)
+    is_sent = (np.diff(tables["received"][0]) > 0) | (np.diff(tables["sent"][0]) > 0)
+    full = np.where(is_sent, np.maximum(-(-chunks // messages.chunks), 1) - 1, 0)
+    parts = np.where(is_sent, (full + 1) * messages.slices, 1)
+    chosen, places = _repeated(np.arange(len(table)), np.ones(len(table), dtype=np.int64), parts)
+    rest = (chunks - full * messages.chunks) * np.where(is_sent, 1, messages.slices)
+    instructions = table[chosen]
+    instructions[:, 0] = np.where(places < (full * messages.slices)[chosen], messages.chunks, rest[chosen])
+    instructions[:, 1] = (added // np.maximum(chunks, 1))[chosen] * instructions[:, 0]
+    starts = np.concatenate(([0], np.cumsum(parts)))
+    block_starts = starts[tables["block_starts"]]
+    channels = tables["channels"].reshape(-1, 3).copy()
+    channels[:, 2] *= np.where(channels[:, 2] > 0, messages.slices, 1)
+    every = cast("dict[str, Rows]", tables)
+    lists = {name: _taken(every[name], chosen) for name in LISTS}
+    lists["after"] = _after_slices(tables, starts, places)
+    changed = {
+        "block_starts": block_starts.astype(np.int32),
+        "instructions": np.ascontiguousarray(instructions.reshape(-1)),
+        "channels": channels.reshape(-1),
+    }
+    return cast("EventTables", {**tables, **changed, **lists})
+
+
+def _after_slices(tables: EventTables, starts: IntArray, places: IntArray) -> Rows:
+    """Return dependencies, which are pairs of a block and an instruction, of the first slice of each instruction.
+
+    Args:
+        tables: the tables of the program in whole messages.
+        starts: for each instruction, its first slice, and the number of slices.
+        places: for each slice, its place in its instruction.
+    """
+    rows, values = tables["after"]
+    lengths = np.zeros(len(places), dtype=np.int64)
+    lengths[places == 0] = np.diff(rows)
+    pairs = values.reshape(-1, 2).copy()
+    begins = tables["block_starts"].astype(np.int64)[pairs[:, 0]]
+    pairs[:, 1] = starts[begins + pairs[:, 1] + 1] - starts[begins] - 1
+    return np.concatenate(([0], np.cumsum(lengths))).astype(np.int32), pairs.reshape(-1)
