@@ -64,8 +64,11 @@ class Sharing {
     }
   }
 
-  // Shares the links among these flows, which are all that have active transfers.
-  void share(const std::vector<Index>& active) {
+  // Shares the links among these flows, which are all that have active transfers. Returns the flows whose rates or
+  // numbers of transfers may have changed.
+  const std::vector<Index>& share(const std::vector<Index>& active) {
+    for (const Index flow : chosen_) is_chosen_[flow] = false;
+    chosen_.clear();
     for (const Index flow : changed_) {
       if (counts_[flow] > 0) choose(flow);
       for (const Use& use : uses_of(flow)) choose_limited_by(use.link);
@@ -75,8 +78,7 @@ class Sharing {
       if (2 * chosen_.size() > active.size()) std::ranges::for_each(active, [&](Index flow) { choose(flow); });
       share_among_chosen();
     } while (chosen_.size() < active.size() && choose_more());
-    for (const Index flow : chosen_) is_chosen_[flow] = false;
-    chosen_.clear();
+    return chosen_;
   }
 
   // Returns the bytes per second of one transfer of an active flow, after the links were shared.

@@ -35,9 +35,12 @@ class Transfers {
   void start(Index flow, double size, Index operation) {
     auto& waiting = waiting_[flow];
     if (waiting.transfers.empty()) {
-      waiting.moved = 0.0;
+      waiting.moved = waiting.rate = 0.0;
+      waiting.place = active_.size();
       active_.push_back(flow);
+      ends_.push_back(kNever);
     }
+    settle(waiting);
     waiting.transfers.push({waiting.moved + size, started_++, flow, operation});
     sharing_.add(flow, 1);
     is_stale_ = true;
@@ -45,31 +48,24 @@ class Transfers {
 
   // Returns the seconds until the next transfer ends, never if none is active.
   double next_end() {
-    if (is_stale_) sharing_.share(active_);
-    is_stale_ = false;
-    left_.clear();
-    double least = kNever;
-    for (const Index flow : active_) {
-      left_.push_back(left(flow));
-      least = std::min(least, left_.back());
+    if (is_stale_) {
+      for (const Index flow : sharing_.share(active_)) plan(flow);
     }
-    return least;
+    is_stale_ = false;
+    return std::max(0.0, next() - now_);
   }
 
   // Lets time pass, and returns the transfers that ended, in the order in which they started. `next_end` was called
   // since the last start.
   const std::vector<Transfer>& advance(double seconds) {
+    const double last = now_ + seconds * kRounding;
+    now_ += seconds;
     ended_.clear();
     for (std::size_t place = 0; place < active_.size(); ++place) {
-      const Index flow = active_[place];
-      waiting_[flow].moved += sharing_.rate(flow) * seconds;
-      if (left_[place] <= seconds * kRounding) end(flow);
+      while (place < active_.size() && ends_[place] <= last) end(place);
     }
-    if (!ended_.empty()) {
-      is_stale_ = true;
-      std::erase_if(active_, [&](Index flow) { return waiting_[flow].transfers.empty(); });
-      std::ranges::sort(ended_, {}, &Transfer::number);
-    }
+    is_stale_ |= !ended_.empty();
+    std::ranges::sort(ended_, {}, &Transfer::number);
     return ended_;
   }
 
@@ -78,17 +74,38 @@ class Transfers {
 
   // The active transfers of a flow.
   struct Waiting {
-    double moved = 0.0;  // the bytes that each has moved since the flow was last idle
+    double moved = 0.0;  // the bytes that each has moved since the flow was last idle, until `since`
+    double since = 0.0;
+    double rate = 0.0;      // the bytes per second that each moves
+    std::size_t place = 0;  // in active_
     std::priority_queue<Transfer, std::vector<Transfer>, std::greater<>> transfers;
   };
 
-  double left(Index flow) const {
-    const Waiting& waiting = waiting_[flow];
-    const double rate = sharing_.rate(flow);
-    return rate > 0 ? (waiting.transfers.top().end - waiting.moved) / rate : kNever;
+  // Returns when the next transfer ends.
+  double next() const {
+    double least[4] = {kNever, kNever, kNever, kNever};  // four chains of comparisons run at the same time
+    for (std::size_t place = 0; place < ends_.size(); ++place)
+      least[place % 4] = std::min(least[place % 4], ends_[place]);
+    return std::ranges::min(least);
   }
 
-  void end(Index flow) {
+  void settle(Waiting& waiting) const {
+    waiting.moved += waiting.rate * (now_ - waiting.since);
+    waiting.since = now_;
+  }
+
+  // Computes when the next transfer of a flow ends, after its rate or its transfers changed.
+  void plan(Index flow) {
+    Waiting& waiting = waiting_[flow];
+    settle(waiting);
+    waiting.rate = sharing_.rate(flow);
+    const double left = waiting.transfers.top().end - waiting.moved;
+    ends_[waiting.place] = waiting.rate > 0 ? now_ + left / waiting.rate : kNever;
+  }
+
+  // Ends the next transfers of the flow at this place. If it has no more, the last flow takes its place.
+  void end(std::size_t place) {
+    const Index flow = active_[place];
     auto& transfers = waiting_[flow].transfers;
     const double last = transfers.top().end * kRounding;
     while (!transfers.empty() && transfers.top().end <= last) {
@@ -96,12 +113,20 @@ class Transfers {
       transfers.pop();
       sharing_.add(flow, -1);
     }
+    ends_[place] = kNever;
+    if (!transfers.empty()) return;
+    waiting_[active_.back()].place = place;
+    active_[place] = active_.back();
+    ends_[place] = ends_.back();
+    active_.pop_back();
+    ends_.pop_back();
   }
 
   Sharing sharing_;
   std::vector<Waiting> waiting_;
   std::vector<Index> active_;
-  std::vector<double> left_;  // for each active flow, the seconds until its next transfer ends
+  std::vector<double> ends_;  // for each active flow, when its next transfer ends
+  double now_ = 0.0;
   std::vector<Transfer> ended_;
   std::int64_t started_ = 0;
   bool is_stale_ = false;

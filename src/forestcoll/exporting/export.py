@@ -11,7 +11,7 @@ from forestcoll.lowering import Options, Placement, lowerer_for
 from forestcoll.program import Protocol
 from forestcoll.progress import SILENT, Progress
 from forestcoll.schedule.schedule import Schedule
-from forestcoll.simulation.costs import point_at
+from forestcoll.simulation.costs import Costs, point_at
 from forestcoll.simulation.program.paths import Paths
 from forestcoll.simulation.traces import seconds_of
 from forestcoll.targets.chakra.astra_sim import NETWORK
@@ -169,25 +169,35 @@ def why_slow(chosen: Chosen) -> str | None:
 
 def _reason(chosen: Chosen, enough: float) -> str:
     """Return the first reason without which the program would reach `enough`, with what it would reach."""
-    costs, size, unit = chosen.model.costs, chosen.points[-1].size, chosen.model.schedule.topology.bandwidth_unit
+    unit = chosen.model.schedule.topology.bandwidth_unit
     if chosen.lowering.algbw < enough:
         most = f"{float(chosen.lowering.algbw):.4g} {unit}"
         return f"shares are rounded to {chosen.model.chunks} chunks, or trees are left out, so that {most} is the most"
-    unlimited = replace(chosen.model, costs=replace(costs, block_gbps=None)).point(size).algbw
-    if costs.block_gbps is not None and unlimited >= enough:
-        return (
-            f"a block moves at most {costs.block_gbps:g} GB/s, and more blocks do not fit or do not help; "
-            f"without this limit, it would reach {unlimited:.4g} {unit}"
-        )
-    instant = replace(chosen.model, costs=replace(costs, alpha_us=0, overhead_us=0)).point(size).algbw
-    if instant >= enough:
-        return (
-            f"each message takes {costs.overhead_us:g} us before it moves and {costs.alpha_us:g} us to arrive, "
-            f"and larger or smaller messages do not help; without these times, it would reach {instant:.4g} {unit}"
-        )
-    if chosen.options.protocol is not Protocol.SIMPLE:
+    costs = chosen.model.costs
+    limit = f"a block moves at most {costs.block_gbps or 0:g} GB/s"
+    times = f"each message takes {costs.overhead_us:g} us before it moves and {costs.alpha_us:g} us to arrive"
+    instant = replace(costs, alpha_us=0, overhead_us=0)
+    without_both = _algbw(chosen, replace(instant, block_gbps=None))
+    if without_both < enough and chosen.options.protocol is not Protocol.SIMPLE:
         return f"the protocol {chosen.options.protocol.value} is for small messages"
-    return (
-        "blocks wait for each other: the order of a block's steps leaves links idle; "
-        f"if messages took no time but that of their bytes, it would reach {instant:.4g} {unit}"
-    )
+    if without_both < enough:
+        return (
+            "blocks wait for each other: the order of a block's steps leaves links idle; "
+            f"if messages took no time but that of their bytes, it would reach {without_both:.4g} {unit}"
+        )
+    if costs.block_gbps is not None and (without_limit := _algbw(chosen, replace(costs, block_gbps=None))) >= enough:
+        return (
+            f"{limit}, and more blocks do not fit or do not help; "
+            f"without this limit, it would reach {without_limit:.4g} {unit}"
+        )
+    if (without_times := _algbw(chosen, instant)) >= enough:
+        return (
+            f"{times}, and larger or smaller messages do not help; "
+            f"without these times, it would reach {without_times:.4g} {unit}"
+        )
+    return f"{limit}, and {times}; without both, it would reach {without_both:.4g} {unit}"
+
+
+def _algbw(chosen: Chosen, costs: Costs) -> float:
+    """Return what the program would reach at the greatest size with other parameters of the model."""
+    return replace(chosen.model, costs=costs).point(chosen.points[-1].size).algbw

@@ -377,6 +377,8 @@ class _Search:
                 best = found
             elif name == "instances" or (found is None and name == "pieces"):
                 break  # more do not help or do not fit either
+            elif name == "step_chunks" and found is not None and found.model is best.model:
+                break  # no step becomes longer
             if name == "halves" and None not in tried:
                 break  # larger steps are for programs with too many
         return best
