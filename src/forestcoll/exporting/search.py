@@ -377,7 +377,12 @@ class _Search:
                 best = found
             elif name == "instances" or (found is None and name == "pieces"):
                 break  # more do not help or do not fit either
-            elif name == "step_chunks" and found is not None and found.model is best.model:
+            elif (
+                name == "step_chunks"
+                and found
+                and found.model is best.model
+                and value > (best.options.step_chunks or 1)
+            ):
                 break  # no step becomes longer
             if name == "halves" and None not in tried:
                 break  # larger steps are for programs with too many
