@@ -25,6 +25,12 @@ struct FlowLimits {
     std::size_t values = 0;
     for (Index flow = 0; flow < flows; ++flow) values += links[flow].size();
     if (weights.size() != values) throw std::invalid_argument("weights needs a number for each link of a flow");
+    std::size_t place = 0;
+    for (Index flow = 0; flow < flows; ++flow) {
+      bool is_limited = false;
+      for (std::size_t each = 0; each < links[flow].size(); ++each) is_limited |= weights[place++] > 0;
+      if (!is_limited) throw std::invalid_argument("a flow takes nothing of any link");
+    }
   }
 };
 
@@ -115,7 +121,8 @@ class Sharing {
     }
   }
 
-  // Chooses flows that take the place of chosen ones, and flows that lost their limit. Returns whether there are any.
+  // Chooses the flows that are faster than chosen ones on the limit of these, and flows that lost their limit. Returns
+  // whether there are any.
   bool choose_more() {
     const std::size_t before = chosen_.size();
     for (const Index link : used_) {

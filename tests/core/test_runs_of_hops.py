@@ -54,6 +54,7 @@ def test_hops_of_two_pairs_take_turns_on_a_link_with_one_place() -> None:
         ({"after": (np.array([0, 1, 1], np.int32), np.array([2], np.int32))}, "after is malformed"),
         ({"links": (np.array([0, 1], np.int32), np.array([1], np.int32))}, "links is malformed"),
         ({"weights": np.ones(2)}, "weights needs a number for each link of a flow"),
+        ({"weights": np.zeros(1)}, "a flow takes nothing of any link"),
     ],
 )
 def test_numbers_that_are_out_of_range_are_refused(changes: dict[str, Any], message: str) -> None:
