@@ -58,8 +58,8 @@ class Transfers {
   // Lets time pass, and returns the transfers that ended, in the order in which they started. `next_end` was called
   // since the last start.
   const std::vector<Transfer>& advance(double seconds) {
-    const double last = now_ + seconds * kRounding;
     now_ += seconds;
+    const double last = now_ * kRounding;
     ended_.clear();
     for (std::size_t place = 0; place < active_.size(); ++place) {
       while (place < active_.size() && ends_[place] <= last) end(place);
@@ -70,7 +70,7 @@ class Transfers {
   }
 
  private:
-  static constexpr double kRounding = 1 + 1e-9;  // transfers that end within rounding errors end together
+  static constexpr double kRounding = 1 + 1e-12;  // transfers that end within rounding errors end together
 
   // The active transfers of a flow.
   struct Waiting {

@@ -2,10 +2,10 @@
 
 The search starts from the least number of chunks that loses little. It changes one option at a time, with what has to
 change with it: `message_choices` and `plan_choices` have the options and their values. It keeps a change if the program
-becomes faster by more than `GAIN` in the simulator, and begins with the first option again. It ends when the program is
-within `ENOUGH` of the schedule, or no change helps. If it is still slow, it is compared with the result of another
-search (`_Search._other`). Of the programs that are within `GAIN` of the fastest, and not slow unless it is, it returns
-the one that is fastest at the smaller sizes.
+becomes faster by more than `GAIN` in the simulator, and begins with the first option again. For slow programs,
+`GAIN_IF_SLOW` is enough. It ends when the program is within `ENOUGH` of the schedule, or no change helps. If it is
+still slow, it is compared with the result of another search (`_Search._other`). Of the programs that are within `GAIN`
+of the fastest, and not slow unless it is, it returns the one that is fastest at the smaller sizes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -57,6 +57,9 @@ SLOW = 0.95
 
 GAIN = 1.01
 """A change is kept if the program becomes faster by this factor."""
+
+GAIN_IF_SLOW = 1.002
+"""The same for slow programs."""
 
 MOST_WORK = 2_000_000
 """The search ends when it has simulated about this many instructions, which takes about ten seconds."""
@@ -369,11 +372,12 @@ class _Search:
         """Return the best candidate with one of these values of an option, or `best`."""
         if name == "fine" and best.algbw >= ENOUGH * schedule_algbw(best.lowering):
             return best  # it gains little then, and takes long to search
+        gain = GAIN_IF_SLOW if best.algbw < SLOW * schedule_algbw(best.lowering) else GAIN
         for value in values:
             changed = list(self.choices.changed(best.options, name, value))
             tried = [None if self._grows_too_long(best, each) else self._evaluate(each) for each in changed]
             found = max((each for each in tried if each is not None), key=lambda each: each.algbw, default=None)
-            if found is not None and found.algbw > GAIN * best.algbw:
+            if found is not None and found.algbw > gain * best.algbw:
                 best = found
             elif name == "instances" or (found is None and name == "pieces"):
                 break  # more do not help or do not fit either
