@@ -2,10 +2,10 @@
 
 The search starts from the least number of chunks that loses little. It changes one option at a time, with what has to
 change with it: `message_choices` and `plan_choices` have the options and their values. It keeps a change if the program
-becomes faster by more than `GAIN` in the simulator, and begins with the first option again. For slow programs,
-`GAIN_IF_SLOW` is enough. It ends when the program is within `ENOUGH` of the schedule, or no change helps. If it is
-still slow, it is compared with the result of another search (`_Search._other`). Of the programs that are within `GAIN`
-of the fastest, and not slow unless it is, it returns the one that is fastest at the smaller sizes.
+becomes faster by more than `GAIN` in the simulator, and begins with the first option again. For slow plans of MSCCL++,
+`GAIN_OF_SLOW_PLANS` is enough. It ends when the program is within `ENOUGH` of the schedule, or no change helps. If it
+is still slow, it is compared with the result of another search (`_Search._other`). Of the programs that are within
+`GAIN` of the fastest, and not slow unless it is, it returns the one that is fastest at the smaller sizes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -58,8 +58,8 @@ SLOW = 0.95
 GAIN = 1.01
 """A change is kept if the program becomes faster by this factor."""
 
-GAIN_IF_SLOW = 1.002
-"""The same for slow programs."""
+GAIN_OF_SLOW_PLANS = 1.002
+"""The same for slow plans of MSCCL++. For programs of messages, the first small gains often lead away from large ones."""
 
 MOST_WORK = 2_000_000
 """The search ends when it has simulated about this many instructions, which takes about ten seconds."""
@@ -372,7 +372,8 @@ class _Search:
         """Return the best candidate with one of these values of an option, or `best`."""
         if name == "fine" and best.algbw >= ENOUGH * schedule_algbw(best.lowering):
             return best  # it gains little then, and takes long to search
-        gain = GAIN_IF_SLOW if best.algbw < SLOW * schedule_algbw(best.lowering) else GAIN
+        is_slow_plan = self.target is Target.MSCCLPP_JSON and best.algbw < SLOW * schedule_algbw(best.lowering)
+        gain = GAIN_OF_SLOW_PLANS if is_slow_plan else GAIN
         for value in values:
             changed = list(self.choices.changed(best.options, name, value))
             tried = [None if self._grows_too_long(best, each) else self._evaluate(each) for each in changed]
