@@ -59,7 +59,7 @@ GAIN = 1.01
 """A change is kept if the program becomes faster by this factor."""
 
 GAIN_OF_SLOW_PLANS = 1.002
-"""The same for slow plans of MSCCL++. For programs of messages, the first small gains often lead away from large ones."""
+"""The same for slow plans of MSCCL++. For programs of messages, small gains often lead away from large ones."""
 
 MOST_WORK = 2_000_000
 """The search ends when it has simulated about this many instructions, which takes about ten seconds."""
