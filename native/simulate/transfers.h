@@ -84,8 +84,9 @@ class Transfers {
   // Returns when the next transfer ends.
   double next() const {
     double least[4] = {kNever, kNever, kNever, kNever};  // four chains of comparisons run at the same time
-    for (std::size_t place = 0; place < ends_.size(); ++place)
+    for (std::size_t place = 0; place < ends_.size(); ++place) {
       least[place % 4] = std::min(least[place % 4], ends_[place]);
+    }
     return std::ranges::min(least);
   }
 

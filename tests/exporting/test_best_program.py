@@ -45,6 +45,15 @@ def test_latencies_are_named_as_the_reason_of_a_slow_program() -> None:
     assert refused == f"{reason}; of another program that was tried: it needs 172 steps, and 64 is the most"
 
 
+def test_blocks_and_latencies_are_named_together_if_one_alone_is_not_the_reason() -> None:
+    aim = Aim(sizes=(2**24,), costs=Costs(alpha_us=50, overhead_us=30, block_gbps=10))
+    chosen = best_program(generate("dgx-a100:boxes=1"), "msccl-xml", aim=aim, given={"instances": 1})
+    reason = why_slow(chosen)
+    assert reason is not None
+    assert reason.startswith("a block moves at most 10 GB/s, and each message takes 30 us before it moves and 50 us")
+    assert "without both, it would reach 342.9 GB/s" in reason
+
+
 @pytest.mark.parametrize("target", ["msccl-xml", "mscclpp-json"])
 @pytest.mark.parametrize("spec", ["dgx-a100:boxes=1", "mi250:boxes=1"])
 def test_an_all_to_all_reaches_the_speed_of_its_schedule_with_powers_of_two(target: str, spec: str) -> None:

@@ -111,9 +111,7 @@ def tables_in_messages(tables: EventTables, messages: Messages) -> EventTables:
     """Return the tables of a program of messages, without loops, in a runtime that sends messages in slices.
 
     An instruction with messages becomes the slices of its messages; the first slice waits for the last slices of what
-    the instruction waits for. Other instructions stay whole.
-
-    The unit of the chunks of the result is a slice of a chunk.
+    the instruction waits for. Other instructions stay whole. The result counts slices of chunks instead of chunks.
 
     Args:
         tables: the tables of the program.
@@ -131,15 +129,16 @@ def tables_in_messages(tables: EventTables, messages: Messages) -> EventTables:
     instructions[:, 1] = (added // np.maximum(chunks, 1))[chosen] * instructions[:, 0]
     starts = np.concatenate(([0], np.cumsum(parts)))
     block_starts = starts[tables["block_starts"]]
-    channels = tables["channels"].reshape(-1, 3).copy()
-    channels[:, 2] *= np.where(channels[:, 2] > 0, messages.slices, 1)
+    channels = tables["channels"].copy()
+    slots = channels[2::3]  # of three columns, the last one; below 0 for no limit
+    slots *= np.where(slots > 0, messages.slices, 1)
     every = cast("dict[str, Rows]", tables)
     lists = {name: _taken(every[name], chosen) for name in LISTS}
     lists["after"] = _after_slices(tables, starts, places)
     changed = {
         "block_starts": block_starts.astype(np.int32),
         "instructions": np.ascontiguousarray(instructions.reshape(-1)),
-        "channels": channels.reshape(-1),
+        "channels": channels,
     }
     return cast("EventTables", {**tables, **changed, **lists})
 
