@@ -69,6 +69,26 @@ def test_instances_need_blocks_and_messages_that_can_be_halved() -> None:
     assert (halved.instances, halved.pieces, halved.step_chunks) == (2, 2, 2)
 
 
+def test_strands_are_for_one_root_and_use_all_chunks() -> None:
+    found = choices("dgx-h100:boxes=4", "broadcast")
+    start = Options(chunks=8, instances=2, step_chunks=1)
+    assert "strands" in names(found, start)
+    assert "strands" not in names(choices())
+    assert "strands" not in names(choices("dgx-h100:boxes=4", "broadcast", instances=2), start)
+    (options,) = found.changed(start, "strands", 3)
+    assert (options.strands, options.instances, options.pieces, options.step_chunks) == (3, 1, 512, 3)
+    assert set(names(found, options)) <= {"strands", "step_chunks"}
+
+
+def test_steps_are_not_longer_than_trees() -> None:
+    found = choices("dgx-a100:boxes=2")
+    one = min(found.counts, key=lambda each: each.chunks)
+    options = Options(chunks=one.chunks, step_chunks=1)
+    assert one.chunks == one.trees
+    assert "step_chunks" not in names(found, options)
+    assert dict(found.values(replace(options, pieces=2), 1))["step_chunks"] == [2, 4]
+
+
 @pytest.mark.parametrize("chunks", [16, 256, 4096])
 def test_a_step_moves_one_message_first(chunks: int) -> None:
     step = choices().chunks_of_message(chunks)

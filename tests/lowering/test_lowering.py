@@ -171,6 +171,17 @@ def test_pieces_follow_each_other_and_instances_run_in_parallel(style: Style) ->
     assert blocks(pieces.program) == blocks(plain.program) < blocks(instances.program)
 
 
+@pytest.mark.parametrize("collective", [Collective.ALLGATHER, Collective.REDUCE, Collective.ALLREDUCE])
+def test_strands_share_the_chunks_of_a_tree(collective: Collective) -> None:
+    root = {"root": 0} if collective.has_root else {}
+    schedule = schedule_of("ring:nodes=4", collective, **root)
+    options: dict[str, Any] = {"chunks": 16, "pieces": 8, "step_chunks": 2, "placement": "out-of-place"}
+    plain, strands = (lowered(schedule, strands=number, **options).program for number in (1, 3))
+    assert strands.chunks == plain.chunks == 128
+    assert min(Counter((each.source, each.target) for each in strands.channels).values()) >= 3
+    assert blocks(strands) > blocks(plain)
+
+
 def test_parts_of_trees_that_share_a_link_alternate() -> None:
     builder = TopologyBuilder("two chains with a common first link")
     for node in range(4):
@@ -238,7 +249,7 @@ def test_trees_over_idle_nodes_have_no_program() -> None:
 
 
 @pytest.mark.parametrize("value", [0, -1, True, 1.5])
-@pytest.mark.parametrize("name", ["chunks", "pieces", "step_chunks", "channels", "instances", "blocks"])
+@pytest.mark.parametrize("name", ["chunks", "pieces", "step_chunks", "channels", "instances", "strands", "blocks"])
 def test_options_are_positive_integers(name: str, value: object) -> None:
     knobs: dict[str, Any] = {name: value}
     with pytest.raises(InputError, match=name):

@@ -29,6 +29,9 @@ LANES = (2,)
 HIGH = 4
 """Trees are high if they have this height on average: data often waits, so lanes are tried."""
 
+STRANDS = (1, 2, 3)
+"""The numbers of strands that are tried if there is one root: one moves data in the overheads of the others."""
+
 SLOT = round_bytes_of(Target.MSCCL_XML, Options())
 """The bytes of the greatest message of MSCCL."""
 
@@ -93,10 +96,15 @@ class MessageChoices:
             choices["pieces"] = self._pieces(options)
         if self.counts and in_pieces and options.step_chunks == 1:
             choices["halves"] = (2, 3)
+        if self.counts and in_pieces and self.schedule.collective.has_root:
+            choices["strands"] = STRANDS
+        if options.strands > 1:
+            choices = {name: values for name, values in choices.items() if name in {"strands", "step_chunks"}}
         if options.lanes is not None:  # they are parallel blocks already
             choices = {name: values for name, values in choices.items() if name in {"chunks", "step_chunks"}}
         if self.given.keys() & {"instances", "pieces", "step_chunks"}:
             choices.pop("halves", None)
+            choices.pop("strands", None)
         yield from ((name, values) for name, values in choices.items() if name not in self.given and values)
 
     def changed(self, options: Options, name: str, value: int) -> Iterator[Options]:
@@ -105,8 +113,9 @@ class MessageChoices:
         Messages keep their sizes if the number of chunks changes. Instances need more blocks, and steps of two chunks,
         so that the first messages of an instance can be smaller; in high trees messages have 3/8 of a slot, because
         they wait in each rank. Instances that share a link take longer for a message, so `halves` also tries smaller
-        messages. Lanes need small messages, in one round, because blocks continue the work of others within a
-        round, and little rounding.
+        messages. Strands are tried instead of instances, with as many chunks as possible and messages of 3/8 of a slot.
+        Lanes need small messages, in one round, because blocks continue the work of others within a round, and little
+        rounding.
         """
         chunks, known = options.chunks, options.step_chunks
         if name == "halves":
@@ -114,6 +123,11 @@ class MessageChoices:
             half = self._pieces(halves)[0]
             pieces = {max(options.pieces, each) for each in (half // 2, half)}
             yield from (replace(halves, pieces=each) for each in sorted(pieces))
+            return
+        if name == "strands":
+            finest = max(1, self.finest // (chunks or 1))
+            strands = replace(options, instances=1, strands=value, blocks=self._blocks, pieces=finest)
+            yield replace(strands, step_chunks=self._small_step(self.finest))
             return
         change: dict[str, Any] = {name: value}
         if name == "instances" and isinstance(self.schedule, TreeSchedule):
@@ -128,12 +142,16 @@ class MessageChoices:
             step = self.chunks_of_message(self._most_chunks * pieces, self._trees)
             yield replace(changed, chunks=self._most_chunks, step_chunks=step, instances=1, pieces=pieces)
         elif name == "instances" and value > known == 1 and self._has_high_trees and chunks * value < self._most_chunks:
-            small = max(1, 3 * SLOT * self._most_chunks // (8 * self.size))
-            yield replace(changed, chunks=self._most_chunks // value, step_chunks=small)
+            step = self._small_step(self._most_chunks)
+            yield replace(changed, chunks=self._most_chunks // value, step_chunks=step)
         else:
             yield changed
             if name == "instances" and value > 1 and known == 1 and "pieces" not in self.given:
                 yield replace(changed, pieces=2 * options.pieces, step_chunks=2)
+
+    def _small_step(self, chunks: int) -> int:
+        """Return how many of `chunks` are a message of 3/8 of a slot."""
+        return max(1, 3 * SLOT * chunks // (8 * self.size))
 
     def _pieces(self, options: Options) -> Sequence[int]:
         """Return numbers of pieces with which messages are a half and a quarter of the greatest."""
@@ -142,12 +160,14 @@ class MessageChoices:
         return [2 ** (max(1, greatest) - 1).bit_length() << power for power in (1, 2)]
 
     def _step_chunks(self, options: Options, longest: int) -> Sequence[int]:
-        """Return numbers of chunks of a step; larger ones only if there are steps with so many."""
+        """Return numbers of chunks of a step; larger ones only if trees have so many."""
         known = options.step_chunks or 1
         if options.lanes is not None:
             least = self._least_step((options.chunks or 1) * options.pieces, self._trees)
             return [each for each in (least, known + 1, known * 3 // 4, known * 3 // 2) if each not in (0, known)]
-        larger = [2 * known, 4 * known] if longest >= known else []
+        trees = {count.chunks: count.trees for count in self.counts}
+        has_longer = options.pieces > 1 or (options.chunks or 0) > trees.get(options.chunks or 0, 0)
+        larger = [2 * known, 4 * known] if longest >= known and has_longer else []
         return [each for each in (known // 2, *larger) if each]
 
     @property

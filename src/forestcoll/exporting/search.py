@@ -20,7 +20,7 @@ from forestcoll.exporting.machines import machine_of
 from forestcoll.exporting.message_choices import MOST_INSTANCES, MessageChoices
 from forestcoll.exporting.plan_choices import MESSAGE, OTHER_ORDERS, OtherPlanChoices, PlanChoices
 from forestcoll.exporting.rounds import MANY_RANKS, RoundModel, most_instructions, round_bytes_of, slices_of
-from forestcoll.lowering import Lowering, Options, Style, lower, lowerer_for
+from forestcoll.lowering import COMFORTABLE_BLOCKS, Lowering, Options, Style, lower, lowerer_for
 from forestcoll.program import Program, Protocol
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.schedule import Schedule
@@ -375,6 +375,8 @@ class _Search:
         is_slow_plan = self.target is Target.MSCCLPP_JSON and best.algbw < SLOW * schedule_algbw(best.lowering)
         gain = GAIN_OF_SLOW_PLANS if is_slow_plan else GAIN
         for value in values:
+            if name == "blocks" and value == self.limits.blocks and _most_blocks_used(best) > COMFORTABLE_BLOCKS:
+                break  # it may use so many already
             changed = list(self.choices.changed(best.options, name, value))
             tried = [None if self._grows_too_long(best, each) else self._evaluate(each) for each in changed]
             found = max((each for each in tried if each is not None), key=lambda each: each.algbw, default=None)
@@ -465,3 +467,7 @@ class _Search:
         """Return the model of a program that was made before, with other options."""
         models = (each.model for each in self.known.values() if each is not None)
         return next((each for each in models if each.round_bytes == round_bytes and each.program == program), None)
+
+
+def _most_blocks_used(candidate: _Candidate) -> int:
+    return max(len(rank.blocks) for rank in candidate.lowering.program.ranks)

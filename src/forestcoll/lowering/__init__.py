@@ -1,9 +1,10 @@
 """Lowering: converts schedules into programs."""
 
 from forestcoll.lowering.lowering import LOWERERS, UNLIMITED, Lowerer, Lowering, default_options, lower, lowerer_for
-from forestcoll.lowering.options import Options, Placement, Style
+from forestcoll.lowering.options import COMFORTABLE_BLOCKS, Options, Placement, Style
 
 __all__ = [
+    "COMFORTABLE_BLOCKS",
     "LOWERERS",
     "UNLIMITED",
     "Lowerer",

@@ -38,7 +38,7 @@ class Flow:
         children: for each rank with children, the ranks one step further from the root, in the order of the schedule.
         fans: for each rank, those of its children, two or more, that one switch reaches at once: the switch multicasts
             to them, or adds up their data.
-        instance: the parallel copy of the program that it belongs to.
+        instance: its number among the parts of the tree that move at the same time: in instances and strands.
         piece: the number of the piece of the tree's part.
         turn: the number of the tree among those of its root in the phase.
         part: its number among the parts of the tree that follow each other through the tree, and their number.
@@ -104,23 +104,23 @@ def most_of_step(options: Options, most: int | None) -> int | None:
 
 
 def parts_of(flow: Flow, options: Options, most: int | None, *, one_root: bool = False) -> Iterator[Flow]:
-    """Yield the parts of a tree for instances and pieces; none has more than `most` chunks."""
+    """Yield the parts of a tree for instances, strands and pieces; none has more than `most` chunks."""
     if options.style is Style.ONE_SIDED:
         yield from _one_sided_parts(flow, options)
         return
-    for instance, each in enumerate(flow.split(options.instances)):
+    for instance, each in enumerate(flow.split(options.parallel)):
         copy = replace(each, instance=instance)
         in_steps = options.step_chunks is not None
-        long = most is not None and -(-copy.count // most) >= 2 * options.instances
+        long = most is not None and -(-copy.count // most) >= 2 * options.parallel
         if in_steps and most is not None and long and options.lanes is None:
-            parts = list(_shifted(copy, most, options.instances, one_root=one_root))
+            parts = list(_shifted(copy, most, options.parallel, one_root=one_root))
         else:
             parts = list(_pieces(copy, 1 if in_steps else options.pieces, most))
         yield from (replace(part, part=(number, len(parts))) for number, part in enumerate(parts))
 
 
 def _pieces(copy: Flow, pieces: int, most: int | None) -> Iterator[Flow]:
-    """Yield the parts of an instance in `pieces` pieces; none has more than `most` chunks."""
+    """Yield the parts of an instance or a strand in `pieces` pieces; none has more than `most` chunks."""
     for piece, whole in enumerate(copy.split(pieces)):
         yield from replace(whole, piece=piece).split(1 if most is None else -(-whole.count // most))
 
@@ -148,7 +148,7 @@ def _spread(flow: Flow, parts: int) -> Iterator[Flow]:
 
 
 def _shifted(copy: Flow, most: int, instances: int, *, one_root: bool) -> Iterator[Flow]:
-    """Yield the parts of an instance, of at most `most` chunks, so that messages begin at different times.
+    """Yield the parts of an instance or a strand, of at most `most` chunks, so that messages begin at different times.
 
     Each message takes an overhead in which it moves no data. If all blocks of a rank began their messages at the same
     times, links would be idle in all overheads. So the first part has fewer chunks, by the instance and the root. If

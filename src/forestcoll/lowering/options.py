@@ -37,6 +37,7 @@ _NUMBERS = (
     "levels",
     "lanes",
     "instances",
+    "strands",
     "blocks",
     "children",
     "round_bytes",
@@ -67,6 +68,9 @@ class Options:
         lane_overhead: the overhead for which the timetable of lanes is made, as a part of the time that the busiest
             link takes. The default is that of 1 GB on a box of 2022: 1 of 3,000 us.
         instances: the number of parallel copies of the program, each on its part of the data.
+        strands: for programs of messages made of trees, the number of parts of the data of a tree in an instance that
+            move at the same time, in blocks of their own. Unlike instances, strands share the chunks that there are,
+            so their number need not divide that of the chunks.
         blocks: the most thread blocks of a rank; None for at most `COMFORTABLE_BLOCKS` if the program fits them,
             else as many as the target allows. One-sided programs use all blocks, if they have as many jobs.
         children: for one-sided programs, the most children of a rank in a tree to which one block sends; None for all.
@@ -84,6 +88,7 @@ class Options:
     lanes: int | None = None
     lane_overhead: float = 1 / 3000
     instances: int = 1
+    strands: int = 1
     blocks: int | None = None
     children: int | None = None
     protocol: Protocol = Protocol.SIMPLE
@@ -105,6 +110,11 @@ class Options:
     def scale(self) -> int:
         """Return the number of chunks of the program for one chunk of the grid."""
         return self.instances * self.pieces
+
+    @property
+    def parallel(self) -> int:
+        """Return the number of parts of a tree that move at the same time in a program of messages."""
+        return self.instances * self.strands
 
     @property
     def in_place(self) -> bool:

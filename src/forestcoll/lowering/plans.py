@@ -152,7 +152,7 @@ def _chains(flows: Sequence[Flow], edges: Edges, spread: _Spread, layout: Layout
 
     def channel(flow: Flow) -> int:
         number, parts = flow.part
-        first = (flow.phase * options.instances + flow.instance) * width + number * spread.ranges // parts * stride
+        first = (flow.phase * options.parallel + flow.instance) * width + number * spread.ranges // parts * stride
         return first + (flow.turn + (flow.root if spread.turns > turns else 0)) % spread.turns
 
     channels = [channel(flow) for flow in flows]
@@ -166,8 +166,8 @@ def _chains(flows: Sequence[Flow], edges: Edges, spread: _Spread, layout: Layout
 
 
 def _groups(flows: Sequence[Flow], options: Options) -> int:
-    """Return the number of parts of the program that have their own channels: instances and phases."""
-    return options.instances * (1 + max(flow.phase for flow in flows))
+    """Return the number of parts of the program that have their own channels: instances, strands and phases."""
+    return options.parallel * (1 + max(flow.phase for flow in flows))
 
 
 def _most_steps(limits: Limits) -> int | None:
@@ -270,13 +270,14 @@ def _excess(chains: Chains, table: BlockTable, bound: int | None, limits: Limits
 def _least_blocks(flows: Sequence[Flow], edges: Edges, options: Options) -> IntArray:
     """Return the least number of blocks of each rank.
 
-    A block sends to one peer and receives from one. Instances and, without lanes, phases have blocks of their own.
+    A block sends to one peer and receives from one. Instances, strands and, without lanes,
+    phases have blocks of their own.
     """
     if options.lanes is not None:
         return edges.peers
     phase = np.array([flow.phase for flow in flows])[edges.flow]
     of_phases = np.array([edges.taken(phase == each).peers for each in np.unique(phase)])
-    return np.asarray(of_phases.sum(axis=0) * options.instances)
+    return np.asarray(of_phases.sum(axis=0) * options.parallel)
 
 
 def _excess_of_all(edges: Edges, least: IntArray, bound: int | None, limits: Limits) -> Excess | None:
