@@ -7,6 +7,7 @@ import pytest
 from forestcoll import generate, generate_flows, generate_steps
 from forestcoll.errors import NoSolutionError
 from forestcoll.exporting.export import why_slow
+from forestcoll.exporting.other_trees import with_other_trees
 from forestcoll.exporting.search import Aim, best_program
 from forestcoll.interpreter import check
 from forestcoll.simulation import Costs
@@ -91,3 +92,29 @@ def test_the_chunks_of_steps_are_used_or_refused() -> None:
     assert best_program(schedule, "msccl-xml", given={"chunks": 16}).options.chunks == 16
     with pytest.raises(NoSolutionError, match="a multiple of 8 chunks"):
         best_program(schedule, "msccl-xml", given={"chunks": 7})
+
+
+def test_a_slow_plan_has_other_trees_if_they_are_faster() -> None:
+    schedule = generate("mi250:boxes=1", collective="broadcast", root=0)
+    chosen = best_program(schedule, "mscclpp-json")
+    assert schedule.trees_per_root is not None
+    assert chosen.schedule != schedule
+    assert chosen.lowering.other_trees == 4 * schedule.trees_per_root
+    assert chosen.lowering.schedule_algbw == schedule.algbw
+    assert chosen.points[-1].algbw >= 0.95 * float(schedule.algbw)
+    assert check(chosen.lowering.program).ok
+
+
+@pytest.mark.parametrize("collective", ["allgather", "allreduce"])
+def test_other_trees_are_fewer_for_many_roots(collective: str) -> None:
+    schedule = generate("mi250:boxes=1", collective=collective)
+    other = with_other_trees(schedule)
+    assert other is not None
+    assert (other.trees_per_root, other.demand) == (2, schedule.demand)
+    assert other.algbw < schedule.algbw
+
+
+def test_there_are_no_other_trees_of_a_schedule_that_does_not_state_their_number() -> None:
+    schedule = generate("mi250:boxes=1")
+    assert with_other_trees(replace(schedule, trees_per_root=None)) is None
+    assert with_other_trees(generate("mi250:boxes=1", trees=2)) is None

@@ -7,7 +7,7 @@ import pytest
 from forestcoll import generate
 from forestcoll.exporting.divisible import counts_for
 from forestcoll.exporting.plan_choices import FINE, OTHER_ORDERS, PlanChoices
-from forestcoll.exporting.search import best_program, schedule_algbw
+from forestcoll.exporting.search import best_program
 from forestcoll.lowering import Options, Style
 from forestcoll.schedule.trees.value import TreeSchedule
 
@@ -75,4 +75,4 @@ def test_numbers_are_varied_in_the_given_order(order: tuple[str, ...]) -> None:
 )
 def test_programs_are_nearly_as_fast_as_their_schedules(spec: str, collective: str, share: float) -> None:
     chosen = best_program(generate(spec, collective, root=None if collective == "allgather" else 0), "mscclpp-json")
-    assert chosen.points[-1].algbw >= share * schedule_algbw(chosen.lowering)
+    assert chosen.points[-1].algbw >= share * chosen.lowering.schedule_algbw

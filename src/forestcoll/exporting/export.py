@@ -6,7 +6,7 @@ from typing import Any
 
 from forestcoll.errors import InputError, InternalError
 from forestcoll.exporting.estimate import announce
-from forestcoll.exporting.search import SLOW, Chosen, best_program, schedule_algbw
+from forestcoll.exporting.search import SLOW, Chosen, best_program
 from forestcoll.lowering import Options, Placement, lowerer_for
 from forestcoll.program import Protocol
 from forestcoll.progress import SILENT, Progress
@@ -118,7 +118,7 @@ def export_best(  # noqa: PLR0913 (one parameter per option)
     with collector_paused():
         chosen = best_program(schedule, target, dialect, given=given)
         known = chosen.lowering
-        done = export_with(chosen.options, schedule, target, dialect=dialect, lowering=known, progress=progress)
+        done = export_with(chosen.options, chosen.schedule, target, dialect=dialect, lowering=known, progress=progress)
     expected = tuple((point.size, point.algbw) for point in chosen.points)
     return replace(done, expected=expected, slow=why_slow(chosen))
 
@@ -142,11 +142,11 @@ def _in_pieces(schedule: Schedule, size: int, given: Mapping[str, Any], progress
         algbw = point_at(schedule, size=size, seconds=seconds_of(done.traces, paths), pieces=1, part=1).algbw
         if best is None or algbw > best.expected[0][1]:
             best = replace(done, expected=((size, algbw),))
-        if algbw >= NEAR * schedule_algbw(done.lowering) or len(done.traces[0].nodes) * len(done.traces) > MOST_NODES:
+        if algbw >= NEAR * done.lowering.schedule_algbw or len(done.traces[0].nodes) * len(done.traces) > MOST_NODES:
             break
     if best is None:
         raise InternalError("no number of pieces was tried")
-    if best.expected[0][1] < NEAR * schedule_algbw(best.lowering):
+    if best.expected[0][1] < NEAR * best.lowering.schedule_algbw:
         best = replace(best, slow="ASTRA-sim sends each message whole from node to node, and one message at a time")
     return best
 
@@ -160,7 +160,7 @@ def _check_placement(dialect: str, given: Mapping[str, Any]) -> None:
 
 def why_slow(chosen: Chosen) -> str | None:
     """Return why the program is slow at the greatest size, or None if it is not."""
-    bound = schedule_algbw(chosen.lowering)
+    bound = chosen.lowering.schedule_algbw
     if not chosen.points or chosen.points[-1].algbw >= SLOW * bound:
         return None
     refused = "" if chosen.refused is None else f"; of another program that was tried: {chosen.refused}"
@@ -172,7 +172,9 @@ def _reason(chosen: Chosen, enough: float) -> str:
     unit = chosen.model.schedule.topology.bandwidth_unit
     if chosen.lowering.algbw < enough:
         most = f"{float(chosen.lowering.algbw):.4g} {unit}"
-        return f"shares are rounded to {chosen.model.chunks} chunks, or trees are left out, so that {most} is the most"
+        return (
+            f"shares are rounded to {chosen.model.chunks} chunks, or fewer trees are used, so that {most} is the most"
+        )
     costs = chosen.model.costs
     limit = f"a block moves at most {costs.block_gbps or 0:g} GB/s"
     times = f"each message takes {costs.overhead_us:g} us before it moves and {costs.alpha_us:g} us to arrive"

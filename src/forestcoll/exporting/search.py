@@ -18,6 +18,7 @@ from forestcoll.errors import NoSolutionError
 from forestcoll.exporting.divisible import LEAST_BYTES, LOSSES, Count, counts_for, least_with
 from forestcoll.exporting.machines import machine_of
 from forestcoll.exporting.message_choices import MOST_INSTANCES, MessageChoices
+from forestcoll.exporting.other_trees import with_other_trees
 from forestcoll.exporting.plan_choices import MESSAGE, OTHER_ORDERS, OtherPlanChoices, PlanChoices
 from forestcoll.exporting.rounds import MANY_RANKS, RoundModel, most_instructions, round_bytes_of, slices_of
 from forestcoll.lowering import COMFORTABLE_BLOCKS, Lowering, Options, Style, lower, lowerer_for
@@ -104,6 +105,7 @@ class Chosen:
             simulated.
         tried: the number of programs that were compared.
         model: the times of the program for any size.
+        schedule: the schedule that was lowered: the given one, or one with another number of trees per root.
         refused: why another program that was tried does not fit; None if all fit.
     """
 
@@ -112,6 +114,7 @@ class Chosen:
     points: tuple[Point, ...]
     tried: int
     model: RoundModel
+    schedule: Schedule
     refused: str | None = None
 
 
@@ -146,16 +149,20 @@ def best_program(
     """
     target = target_named(target)
     check_style(schedule, target)
-    search = _Search(schedule, target, dialect, aim or Aim(), dict(given or {}))
-    best = search.run()
-    refused = None if search.problem is None else str(search.problem)
-    points = best.model.points(search.aim.sizes)
-    return Chosen(best.options, best.lowering, points, len(search.known), best.model, refused)
-
-
-def schedule_algbw(lowering: Lowering) -> float:
-    """Return the algbw of the schedule of a program, in the unit of its topology."""
-    return float(lowering.algbw / (1 - lowering.loss))
+    aim, given = aim or Aim(), dict(given or {})
+    search = _Search(schedule, target, dialect, aim, given)
+    best, used = search.run(), schedule
+    refused, tried = None if search.problem is None else str(search.problem), len(search.known)
+    if target is Target.MSCCLPP_JSON and "chunks" not in given and best.is_slow:
+        other = with_other_trees(schedule)
+        if other is not None and other.algbw > GAIN * best.algbw:
+            another = _Search(other, target, dialect, aim, given)
+            found = another.run_or_none()
+            tried += len(another.known)
+            if found is not None and found.algbw > GAIN * best.algbw:
+                best, used = found.instead_of(best, other.trees_per_root), other
+    points = best.model.points(aim.sizes)
+    return Chosen(best.options, best.lowering, points, tried, best.model, used, refused)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +172,16 @@ class _Candidate:
     model: RoundModel
     algbw: float
     """The expected algbw at the greatest size; 0 if the program is too long to be simulated."""
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether the program is slower than it should be; one that is too long to be simulated is not known to be."""
+        return 0 < self.algbw < SLOW * self.lowering.schedule_algbw
+
+    def instead_of(self, known: "_Candidate", trees: int | None) -> "_Candidate":
+        """Return this candidate, which has `trees` trees per root, with its loss against the schedule of `known`."""
+        loss = 1 - self.lowering.algbw / known.lowering.schedule_algbw
+        return replace(self, lowering=replace(self.lowering, loss=loss, trees_left_out=0, other_trees=trees))
 
 
 @dataclass
@@ -225,11 +242,18 @@ class _Search:
         """Return the best candidate. Raises `NoSolutionError` if none fits."""
         return self._best_of_small_sizes(self._fastest())
 
+    def run_or_none(self) -> _Candidate | None:
+        """Return the best candidate; None if none fits."""
+        try:
+            return self.run()
+        except NoSolutionError:
+            return None
+
     def _fastest(self) -> _Candidate:
         """Return the result of the search, or that of another search if it is faster; only slow ones are compared."""
         first = self._first()
         best = self._improved(first)
-        if not 0 < best.algbw < SLOW * schedule_algbw(best.lowering):
+        if not best.is_slow:
             return best
         return max(best, self._other(first, best) or best, key=lambda each: each.algbw)
 
@@ -246,7 +270,7 @@ class _Search:
             return max((self._in_order(choices, first, order) for order in OTHER_ORDERS), key=lambda each: each.algbw)
         if isinstance(choices, OtherPlanChoices) or not self.counts or "levels" in self.given:
             return None
-        if best.options.lanes and best.algbw >= GOOD_IN_LANES * schedule_algbw(best.lowering):
+        if best.options.lanes and best.algbw >= GOOD_IN_LANES * best.lowering.schedule_algbw:
             return None
         self.choices, self.work = replace(choices, with_lanes=False), 0
         levels = 0 if self.schedule.collective.has_root else 1
@@ -272,7 +296,7 @@ class _Search:
         best, sizes = fastest, self.aim.sizes[:-1]
         if not fastest.algbw or not sizes:
             return fastest
-        enough = min(fastest.algbw, max(fastest.algbw / GAIN, SLOW * schedule_algbw(fastest.lowering)))
+        enough = min(fastest.algbw, max(fastest.algbw / GAIN, SLOW * fastest.lowering.schedule_algbw))
         for each in self.known.values():
             if each is not None and each.algbw >= enough:
                 faster = prod(each.model.point(size).algbw / best.model.point(size).algbw for size in sizes)
@@ -283,7 +307,7 @@ class _Search:
         enough = ENOUGH if best.options.lanes is None else ENOUGH_IN_LANES
         if isinstance(self.choices, PlanChoices):
             enough = ENOUGH_OF_PLANS
-        return not best.algbw or best.algbw >= enough * schedule_algbw(best.lowering)
+        return not best.algbw or best.algbw >= enough * best.lowering.schedule_algbw
 
     def _first(self) -> _Candidate:
         start = self._start()
@@ -370,9 +394,9 @@ class _Search:
 
     def _better(self, best: _Candidate, name: str, values: Sequence[int]) -> _Candidate:
         """Return the best candidate with one of these values of an option, or `best`."""
-        if name == "fine" and best.algbw >= ENOUGH * schedule_algbw(best.lowering):
+        if name == "fine" and best.algbw >= ENOUGH * best.lowering.schedule_algbw:
             return best  # it gains little then, and takes long to search
-        is_slow_plan = self.target is Target.MSCCLPP_JSON and best.algbw < SLOW * schedule_algbw(best.lowering)
+        is_slow_plan = self.target is Target.MSCCLPP_JSON and best.is_slow
         gain = GAIN_OF_SLOW_PLANS if is_slow_plan else GAIN
         for value in values:
             if name == "blocks" and value == self.limits.blocks and _most_blocks_used(best) > COMFORTABLE_BLOCKS:

@@ -44,6 +44,8 @@ class Lowering:
         trees_left_out: the number of trees of the schedule that carry no data in the program, because other trees of
             the same root carry all of it. For a schedule of flows, the number of flows, where other flows of the same
             pair of ranks carry all of it.
+        other_trees: the number of trees per root if the trees are not those of the schedule, but of another one with
+            so many; None if they are.
         schedule: what the program executes: a schedule of trees with the shares of the program, without the trees that
             are left out; any other schedule as it is.
 
@@ -59,6 +61,12 @@ class Lowering:
     loss: Fraction
     trees_left_out: int
     schedule: Schedule
+    other_trees: int | None = None
+
+    @property
+    def schedule_algbw(self) -> Fraction:
+        """Return the algbw of the given schedule, against which `loss` is stated."""
+        return self.algbw / (1 - self.loss)
 
 
 def lower(schedule: Schedule, options: Options | None = None, limits: Limits = UNLIMITED) -> Lowering:

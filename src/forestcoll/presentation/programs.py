@@ -33,9 +33,10 @@ def export_document(done: Export, output: Path | None, seconds: Mapping[str, flo
         "algbw": str(lowering.algbw),
         "loss": str(lowering.loss),
         "trees_left_out": lowering.trees_left_out,
+        "other_trees": lowering.other_trees,
         "sizes": _sizes_document(done),
         "expected": [{"size": size, "algbw": algbw} for size, algbw in done.expected],
-        "schedule_algbw": str(lowering.algbw / (1 - lowering.loss)),
+        "schedule_algbw": str(lowering.schedule_algbw),
         "warning": done.slow,
         "checked": True,
         "output": path_text(output),
@@ -59,7 +60,10 @@ def export_page(done: Export, output: Path | None) -> Page:
     if lowering.loss:
         lost = f"{100 * float(lowering.loss):.3g} %"
         unit = "flows" if program.task is Task.ALL_TO_ALL else "trees"
-        rows.insert(0, ("lost", f"{lost} of the algbw: {lowering.trees_left_out} {unit} left out, or shares rounded"))
+        left_out = f"{lowering.trees_left_out} {unit} left out" if lowering.other_trees is None else "other trees"
+        rows.insert(0, ("lost", f"{lost} of the algbw: {left_out}, or shares rounded"))
+    if lowering.other_trees is not None:
+        rows.insert(0, ("trees", f"{lowering.other_trees} per root, not those of the file: these would be slower"))
     title = f"{printable(program.name)}: {program.task.value} on {len(program.ranks)} ranks as {name}"
     return Page(title, (labelled(rows),))
 
@@ -86,7 +90,7 @@ def _speed_rows(done: Export) -> list[tuple[str, str]]:
     """Return the rows with the expected algbw, and the warning if there is one."""
     if not done.expected:
         return []
-    bound = float(done.lowering.algbw / (1 - done.lowering.loss))
+    bound = float(done.lowering.schedule_algbw)
     texts = [f"{algbw:.4g} at {size_name(size)}" for size, algbw in done.expected]
     rows = [("expected algbw", f"{', '.join(texts)}; the schedule reaches {bound:.4g}")]
     if done.slow is not None:
