@@ -1,10 +1,14 @@
 import errno
 import gzip
 import os
+import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import accumulate
 from pathlib import Path
 from threading import Event
+from types import FrameType
+from typing import Any
 
 import pytest
 
@@ -154,6 +158,41 @@ def test_the_error_of_a_prepared_file_is_raised_on_request(tmp_path: Path, error
     assert not list(tmp_path.iterdir())
 
 
+def interrupted_at(event: int, path: Path) -> bool:
+    """Prepare and write a file, with Ctrl-C at one of the lines that this runs; return whether there are so many."""
+    left = [event]
+
+    def trace(frame: FrameType, kind: str, _: object) -> Any:
+        if Path(frame.f_code.co_filename).name not in {"files.py", "threading.py"}:
+            return None
+        left[0] -= kind in {"call", "line"}
+        if left[0] == 0:
+            raise KeyboardInterrupt
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        with prepared_text(path, ["text"]) as put_in_place:
+            put_in_place()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(before)
+    return False
+
+
+@pytest.mark.filterwarnings("ignore:unclosed file")  # if it comes before the thread has the file
+def test_ctrl_c_at_any_line_of_writing_a_prepared_file_is_no_defect(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    event = 1
+    while interrupted_at(event, path):
+        assert [each.name for each in tmp_path.iterdir()] in ([], [path.name])
+        path.unlink(missing_ok=True)
+        event += 1
+    assert event > 30
+
+
 def test_a_device_is_written_on_request_only() -> None:
     chunks = iter(["text"])
     with prepared_text(Path("/dev/null"), chunks) as put_in_place:
@@ -226,15 +265,17 @@ def test_an_operating_system_error_is_an_input_error(tmp_path: Path, monkeypatch
 
 
 def test_a_chunk_that_takes_long_does_not_delay_a_failure(tmp_path: Path) -> None:
-    allowed, finished = Event(), Event()
+    waiting, allowed, finished = Event(), Event(), Event()
 
     def slow() -> Iterator[str]:
         yield "half"
+        waiting.set()
         allowed.wait(60)
         finished.set()
         yield "the rest"
 
-    with pytest.raises(ZeroDivisionError), prepared_text(tmp_path / "a.json", slow()):
+    with suppress(ZeroDivisionError), prepared_text(tmp_path / "a.json", slow()):
+        assert waiting.wait(60)
         raise ZeroDivisionError
     assert not finished.is_set()
     assert list(tmp_path.iterdir()) == []

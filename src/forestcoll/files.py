@@ -6,6 +6,7 @@ Files are untrusted. Their size, and the memory that their content will take, ar
 (`reading_memory`). The limits of the parser (depth, digits) are reported as an `InputError` that names the file.
 """
 
+import _thread
 import gzip
 import io
 import json
@@ -17,7 +18,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import takewhile
 from pathlib import Path
-from threading import Thread
 from typing import IO, TypeAlias, cast
 
 from forestcoll.endings import cleaned_up
@@ -317,32 +317,53 @@ def _put_in_place(writer: "_Writer", part: Path, target: Path, path: Path) -> No
 LONGEST_STOP = 1.0
 """The most seconds to wait for a thread that is stopped."""
 
+_POLL = 0.2
+"""The seconds after which a thread that waits looks for Ctrl-C, which may arrive just before it begins to wait."""
 
-class _Writer(Thread):
-    """Writes chunks to a file in another thread. If it is stopped, the file has only the first of them."""
+
+class _Writer:
+    """Writes chunks to a file in another thread. If it is stopped, the file has only the first of them.
+
+    Ctrl-C may arrive anywhere. In `start` and `join` of `threading.Thread`, it can raise a `RuntimeError` about a lock,
+    so this class uses the thread and the lock that these are made of.
+    """
 
     def __init__(self, file: IO[bytes], chunks: Iterable[str | bytes], *, compress: bool) -> None:
-        super().__init__(name="forestcoll-writer", daemon=True)
         self._file, self._chunks, self._compress = file, chunks, compress
         self._stopped = False
         self._error: BaseException | None = None
+        self._running = _thread.allocate_lock()
 
-    def run(self) -> None:
+    def start(self) -> None:
+        self._running.acquire()
+        _thread.start_new_thread(self._run, ())
+
+    def _run(self) -> None:
         try:
             _fill(self._file, takewhile(lambda _: not self._stopped, self._chunks), compress=self._compress)
         except BaseException as error:  # noqa: BLE001 (raised again in the thread that waits)
             self._error = error
+        finally:
+            self._running.release()
 
     def finish(self) -> None:
         """Wait until all chunks are written; raise what the thread raised."""
-        self.join()
+        while not self._ended_within(_POLL):
+            pass
         if self._error is not None:
             raise self._error
 
     def stop(self) -> None:
         """Stop before the next chunk. A chunk that takes long does not delay the end of the process."""
         self._stopped = True
-        self.join(LONGEST_STOP)
+        self._ended_within(LONGEST_STOP)
+
+    def _ended_within(self, seconds: float) -> bool:
+        """Return whether the thread ends within some seconds; wait no longer."""
+        ended = self._running.acquire(timeout=seconds)
+        if ended:
+            self._running.release()
+        return ended
 
 
 def _write(path: Path, chunks: Iterable[str | bytes]) -> None:

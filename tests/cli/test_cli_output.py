@@ -65,7 +65,8 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)  # it is ignored where nohup starts
 def slow(schedule):
     yield "half"
     os.write(1, b"writing\n")  # print would keep a lock that the end of the process needs
-    time.sleep(60)
+    for _ in range(300):
+        time.sleep(0.2)  # a signal just before a sleep does not end it
 files._pieces_of = slow
 main()
 """
