@@ -1,8 +1,9 @@
 """The time of a program of a runtime for any size of the data.
 
-A runtime moves large data in rounds (`simulation/program/rounds.py`). All rounds of one program move the same amount.
-So the time is that of some rounds, simulated, plus the same time for each further round: the time by which the last
-simulated rounds made the program longer. The result is never below the time that the busiest link needs.
+A runtime moves large data in rounds (`simulation/program/rounds.py`). All of them are simulated if they have at most
+`MOST_INSTRUCTIONS`. All rounds of one program move the same amount. So the time of a longer program, and that of an
+estimate, is the time of some rounds plus the same time for each further round: the time by which the last simulated
+rounds made the program longer. The result is never below the time that the busiest link needs.
 
 MSCCL sends the chunks of an instruction in messages that fit a slot, as many chunks at once as fit, and forwards each
 slice of a message when it has arrived.
@@ -27,17 +28,14 @@ from forestcoll.targets.exporting import Target
 from forestcoll.targets.msccl_xml.dialects import CONNECTIONS
 from forestcoll.units import bytes_per_microsecond
 
-MOST_ROUNDS = 16
-"""The most rounds that are simulated."""
-
 LEAST_ROUNDS = 4
 """The least rounds that are simulated: with fewer, the last one does not overlap with others as later ones do."""
 
-MOST_INSTRUCTIONS = 24_000
-"""About how many instructions are simulated for one size, unless `LEAST_ROUNDS` have more."""
+MOST_INSTRUCTIONS = 5_000_000
+"""About how many instructions are simulated for one size. The trees of loops get out of step after many rounds."""
 
-MOST_INSTRUCTIONS_IN_LOOPS = 400_000
-"""The same for programs of loops: their trees get out of step only after many rounds."""
+FEW_INSTRUCTIONS = 400_000
+"""The same for an estimate, which may be some percent too fast."""
 
 LEAST_SLICE = 2**15
 """The least bytes of a slice: a 32th part of the greatest (`sliceSize` in `prims_simple.h` of NCCL)."""
@@ -82,8 +80,8 @@ class RoundModel:
     costs: Costs
     algbw: Fraction
     slices: int = 0
-    _timed: set[_Run] = field(default_factory=set, repr=False, compare=False, init=False)
-    _points: dict[int, Point] = field(default_factory=dict, repr=False, compare=False, init=False)
+    _estimated: set[_Run] = field(default_factory=set, repr=False, compare=False, init=False)
+    _points: dict[tuple[int, int], Point] = field(default_factory=dict, repr=False, compare=False, init=False)
 
     @property
     def can_be_simulated(self) -> bool:
@@ -97,8 +95,8 @@ class RoundModel:
 
     @property
     def work(self) -> int:
-        """Return how many instructions were simulated so far, for one size each."""
-        return sum(each.rounds * self._length(each.messages) for each in self._timed)
+        """Return how many instructions were simulated for estimates so far, for one size each."""
+        return sum(each.rounds * self._length(each.messages) for each in self._estimated)
 
     def points(self, sizes: Sequence[int]) -> tuple[Point, ...]:
         """Return the time for each size of the data M, in bytes; nothing if the program is too long."""
@@ -106,30 +104,38 @@ class RoundModel:
 
     def point(self, size: int) -> Point:
         """Return the time for M of `size` bytes, which is simulated once."""
-        if size not in self._points:
-            self._points[size] = self._point(size)
-        return self._points[size]
+        return self._point(size, MOST_INSTRUCTIONS)
 
-    def _point(self, size: int) -> Point:
+    def algbw_at(self, size: int, *, least: float) -> float:
+        """Return the algbw for M of `size` bytes, or an estimate of it that is less than `least`."""
+        estimate = self._point(size, FEW_INSTRUCTIONS).algbw
+        return estimate if estimate < least else self.point(size).algbw
+
+    def _point(self, size: int, most: int) -> Point:
+        """Return the time for M of `size` bytes, of which about `most` instructions are simulated."""
         whole = self._run(size)
-        rounds, most = whole.rounds, self._simulated(whole.messages)
-        if rounds <= most:
-            seconds = self._seconds(whole, size)
-        else:
-            part = size / rounds
-            late, early = (self._seconds(whole._replace(rounds=each), each * part) for each in (most, most // 2))
-            seconds = late + (rounds - most) * (late - early) / (most - most // 2)
+        rounds = min(whole.rounds, max(LEAST_ROUNDS, most // max(1, self._length(whole.messages))))
+        if (size, rounds) not in self._points:
+            self._points[size, rounds] = self._simulated(size, whole, rounds)
+        if most == FEW_INSTRUCTIONS:
+            self._estimated.update(whole._replace(rounds=each) for each in _simulated_rounds(rounds, whole.rounds))
+        return self._points[size, rounds]
+
+    def _simulated(self, size: int, whole: _Run, rounds: int) -> Point:
+        """Return the time for M of `size` bytes, of which `rounds` rounds are simulated."""
+        part = size / whole.rounds
+        numbers = _simulated_rounds(rounds, whole.rounds)
+        times = [self._simulation.run(round(each * part), each, whole.messages).seconds for each in numbers]
+        seconds = times[0]
+        if rounds < whole.rounds:
+            seconds += (whole.rounds - rounds) * (times[0] - times[1]) / (numbers[0] - numbers[1])
         unit = float(bytes_per_microsecond(self.schedule.topology.bandwidth_unit) * 10**6)
         seconds = max(seconds, size / (float(self.algbw) * unit))
-        return point_at(self.schedule, size=size, seconds=seconds, pieces=rounds, part=1 / self.chunks)
+        return point_at(self.schedule, size=size, seconds=seconds, pieces=whole.rounds, part=1 / self.chunks)
 
     @cached_property
     def _simulation(self) -> EventSimulation:
         return EventSimulation(self.program, self.paths, self.costs)
-
-    def _seconds(self, run: _Run, size: float) -> float:
-        self._timed.add(run)
-        return self._simulation.run(round(size), *run).seconds
 
     def _run(self, size: int) -> _Run:
         """Return what the runtime does with `size` bytes; a long program has larger messages, which are slower."""
@@ -165,11 +171,10 @@ class RoundModel:
         loops = {loop.times for rank in self.program.ranks for block in rank.blocks for loop in block.loops}
         return sum(self._counts.values()) // max(loops, default=1)
 
-    def _simulated(self, messages: Messages | None) -> int:
-        """Return the number of rounds that are simulated."""
-        if messages is None:
-            return max(LEAST_ROUNDS, MOST_INSTRUCTIONS_IN_LOOPS // max(1, self._length(messages)))
-        return max(LEAST_ROUNDS, min(MOST_ROUNDS, MOST_INSTRUCTIONS // max(1, self._length(messages))))
+
+def _simulated_rounds(rounds: int, whole: int) -> tuple[int, ...]:
+    """Return the numbers of rounds to simulate: half of them too if there are more, for the time of a round."""
+    return (rounds,) if rounds == whole else (rounds, rounds // 2)
 
 
 def most_instructions(ranks: int, *, messages: bool) -> int:

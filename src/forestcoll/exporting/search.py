@@ -171,7 +171,8 @@ class _Candidate:
     lowering: Lowering
     model: RoundModel
     algbw: float
-    """The expected algbw at the greatest size; 0 if the program is too long to be simulated."""
+    """The expected algbw at the greatest size, or an estimate that is below that of another candidate; 0 if the program
+    is too long to be simulated."""
 
     @property
     def is_slow(self) -> bool:
@@ -193,6 +194,7 @@ class _Search:
     given: dict[str, Any]
     known: dict[Options, _Candidate | None] = field(default_factory=dict)
     problem: NoSolutionError | None = None
+    highest: float = 0.0
     work: int = 0
 
     def __post_init__(self) -> None:
@@ -300,7 +302,8 @@ class _Search:
         for each in self.known.values():
             if each is not None and each.algbw >= enough:
                 faster = prod(each.model.point(size).algbw / best.model.point(size).algbw for size in sizes)
-                best = each if faster > GAIN else best
+                is_fast = faster > GAIN and each.model.point(self.aim.sizes[-1]).algbw >= enough
+                best = each if is_fast else best
         return best
 
     def _is_enough(self, best: _Candidate) -> bool:
@@ -483,7 +486,8 @@ class _Search:
             slices=slices,
         )
         before = model.work
-        algbw = model.point(self.aim.sizes[-1]).algbw if model.can_be_simulated else 0.0
+        algbw = model.algbw_at(self.aim.sizes[-1], least=self.highest) if model.can_be_simulated else 0.0
+        self.highest = max(self.highest, algbw)
         self.work += model.work - before + MAKING * model.length
         return _Candidate(options, lowering, model, algbw)
 
