@@ -123,7 +123,7 @@ inline void bind_events(nb::module_ module) {
       .def(
           "__init__",
           [](EventProgram* self, Index ranks, Index barriers, Index cells, const InputArray<Index>& block_starts,
-             const InputArray<Index>& instructions, const InputArray<Index>& channels,
+             const InputRows& loops, const InputArray<Index>& instructions, const InputArray<Index>& channels,
              const InputArray<double>& channel_latencies, const InputArray<Index>& flow_targets,
              const InputArray<double>& flow_latencies, const InputArray<Index>& semaphores, const InputRows& after,
              const InputRows& waits, const InputRows& signals, const InputRows& flushes, const InputRows& acquires,
@@ -132,6 +132,7 @@ inline void bind_events(nb::module_ module) {
              const InputArray<double>& weights, const InputArray<double>& bandwidths) {
             EventProgram made;
             made.block_starts = to_vector(block_starts);
+            made.loops = to_rows(loops);
             made.instructions = to_instructions(instructions);
             made.channels = to_channels(channels, channel_latencies);
             made.flows = to_flows(flow_targets, flow_latencies);
@@ -154,10 +155,10 @@ inline void bind_events(nb::module_ module) {
             made.check();
             new (self) EventProgram(std::move(made));
           },
-          nb::kw_only(), "ranks"_a, "barriers"_a, "cells"_a, "block_starts"_a, "instructions"_a, "channels"_a,
-          "channel_latencies"_a, "flow_targets"_a, "flow_latencies"_a, "semaphores"_a, "after"_a, "waits"_a,
-          "signals"_a, "flushes"_a, "acquires"_a, "releases"_a, "received"_a, "sent"_a, "reads"_a, "writes"_a,
-          "transfers"_a, "links"_a, "weights"_a, "bandwidths"_a)
+          nb::kw_only(), "ranks"_a, "barriers"_a, "cells"_a, "block_starts"_a, "loops"_a, "instructions"_a,
+          "channels"_a, "channel_latencies"_a, "flow_targets"_a, "flow_latencies"_a, "semaphores"_a, "after"_a,
+          "waits"_a, "signals"_a, "flushes"_a, "acquires"_a, "releases"_a, "received"_a, "sent"_a, "reads"_a,
+          "writes"_a, "transfers"_a, "links"_a, "weights"_a, "bandwidths"_a)
       .def("run", &run_events, nb::kw_only(), "launch"_a, "overhead"_a, "reduction"_a, "chunk_bytes"_a,
            "progress"_a = nb::none(),
            "Return whether all blocks came to their ends, the time of the last event, the bytes of each flow, and the "

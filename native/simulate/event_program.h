@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -40,12 +41,13 @@ struct EventProgram {
   };
 
   std::vector<Index> block_starts;  // the first instruction of each block, and the number of instructions
+  Rows loops;                       // by block: (first instruction in the block, length, rounds), in this order
   std::vector<Instruction> instructions;
   std::vector<Channel> channels;
   std::vector<Flow> flows;
   std::vector<Index> semaphores;  // the count that each starts with
   Index ranks = 0, barriers = 0, cells = 0;
-  Rows after;                    // (block, the number of an instruction in it): it must be done
+  Rows after;                    // (block, the number of an instruction in it): it must be done, in the same round
   Rows waits, signals, flushes;  // channels
   Rows acquires, releases;       // semaphores
   Rows received, sent;           // channels of the messages that are sources and targets
@@ -56,9 +58,29 @@ struct EventProgram {
 
   Index blocks() const { return static_cast<Index>(block_starts.size()) - 1; }
 
+  Index size(Index block) const { return block_starts[block + 1] - block_starts[block]; }
+
+  // Returns how many instructions a block executes, in all rounds of its loops.
+  std::int64_t executed(Index block) const {
+    std::int64_t count = size(block);
+    const auto row = loops[block];
+    for (std::size_t each = 0; each < row.size(); each += 3) {
+      count += std::int64_t{row[each + 1]} * (row[each + 2] - 1);
+    }
+    return count;
+  }
+
+  // Returns how many instructions later a block executes the same instruction in the next round, if all of its
+  // instructions are one loop; 0 for other blocks, whose instructions are in no `after`.
+  Index round_length(Index block) const {
+    const auto row = loops[block];
+    return row.size() == 3 && row[1] == size(block) ? row[1] : 0;
+  }
+
   // Throws if a number is out of range.
   void check() const {
     check_blocks();
+    check_loops();
     const auto count = static_cast<Index>(instructions.size());
     const auto of = [](const auto& values) { return static_cast<std::int64_t>(values.size()); };
     after.check("after", count, {blocks(), of(instructions) + 1});
@@ -90,6 +112,21 @@ struct EventProgram {
   }
 
   static bool is_index(Index value, std::size_t size) { return value >= 0 && static_cast<std::size_t>(value) < size; }
+
+  void check_loops() const {
+    const auto most = std::int64_t{std::numeric_limits<Index>::max()};
+    loops.check("loops", blocks(), {most, most, most});
+    for (Index block = 0; block < blocks(); ++block) {
+      const auto row = loops[block];
+      Index done = 0;
+      for (std::size_t each = 0; each < row.size(); each += 3) {
+        require(row[each] >= done && row[each + 1] > 0 && row[each + 2] > 0, "loops");
+        require(row[each + 1] <= size(block) - row[each], "loops");
+        done = row[each] + row[each + 1];
+      }
+      require(executed(block) <= most, "loops");
+    }
+  }
 
   void check_blocks() const {
     require(!block_starts.empty() && block_starts.front() == 0 && std::ranges::is_sorted(block_starts) &&

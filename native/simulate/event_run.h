@@ -48,7 +48,7 @@ class EventRun {
         keys_(program), waiting_blocks_(keys_.end), transfers_(program.limits) {
     for (const auto& channel : program.channels) slots_.push_back(channel.slots);
     for (Index block = 0; block < program.blocks(); ++block) {
-      blocks_[block].end = program.block_starts[block + 1] - program.block_starts[block];
+      blocks_[block].end = static_cast<Index>(program.executed(block));
       ready_.push_back(block);
     }
     result_.flow_bytes.assign(program.flows.size(), 0.0);
@@ -67,9 +67,11 @@ class EventRun {
   }
 
  private:
-  // Its next instruction, whether that has begun, and how many of its parts are not done.
+  // How many instructions it has executed and will execute; its next instruction, the next loop or the one that it is
+  // in, and the round of this loop; whether the instruction has begun, and how many of its parts are not done.
   struct Block {
     Index place = 0, end = 0;
+    Index next = 0, loop = 0, round = 0;
     bool is_busy = false;
     Index parts = 0;
     double begin = 0.0;
@@ -117,7 +119,22 @@ class EventRun {
     }
   };
 
-  Index instruction_of(Index block) const { return program_.block_starts[block] + blocks_[block].place; }
+  Index instruction_of(Index block) const { return program_.block_starts[block] + blocks_[block].next; }
+
+  // Goes to the next instruction of a block.
+  void step(Index number) {
+    Block& block = blocks_[number];
+    ++block.place;
+    ++block.next;
+    const auto loops = program_.loops[number].subspan(3 * block.loop);
+    if (loops.empty() || block.next < loops[0] + loops[1]) return;
+    if (++block.round < loops[2]) {
+      block.next = loops[0];
+    } else {
+      block.round = 0;
+      ++block.loop;
+    }
+  }
 
   // Processes the next event: a timed one, or the end of transfers.
   void next() {
@@ -183,7 +200,9 @@ class EventRun {
   Index awaited_by(Index block, Index place) {
     const auto after = program_.after[place];
     for (std::size_t each = 0; each < after.size(); each += 2) {
-      if (blocks_[after[each]].place <= after[each + 1]) return keys_.step + after[each];
+      const Index other = after[each];
+      const Index last = after[each + 1] + blocks_[block].round * program_.round_length(other);
+      if (blocks_[other].place <= last) return keys_.step + other;
     }
     for (const Index channel : program_.waits[place]) {
       if (signals_[channel] == 0) return keys_.signal + channel;
@@ -215,7 +234,7 @@ class EventRun {
       return keys_.barrier + instruction.barrier;
     }
     for (const Index other : there) {
-      ++blocks_[other].place;
+      step(other);
       wake(keys_.step + other);
     }
     there.clear();
@@ -327,7 +346,7 @@ class EventRun {
       result_.action_ends.push_back(now_);
     }
     block.is_busy = false;
-    ++block.place;
+    step(number);
     wake(keys_.step + number);
     ready_.push_back(number);
   }

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 
 from forestcoll import generate
-from forestcoll.core.events import EventTables
+from forestcoll.core.events import EventTables, event_program
 from forestcoll.lowering import Options, Style, lower
 from forestcoll.program import Block, Dependency, Instruction, Message, Program
 from forestcoll.simulation import Costs
@@ -104,12 +104,13 @@ def arrays(tables: EventTables, name: str) -> Sequence[npt.ArrayLike]:
         ("torus:dims=2x3", "allreduce", Options(style=Style.ONE_SIDED)),
     ],
 )
-def test_the_tables_are_those_of_all_rounds(spec: str, collective: str, options: Options, rounds: int) -> None:
+def test_rounds_take_as_long_as_a_program_with_all_of_them(
+    spec: str, collective: str, options: Options, rounds: int
+) -> None:
     schedule = generate(spec, collective)
     program, paths, costs = lower(schedule, options).program, Paths.of(schedule), Costs(block_gbps=3)
     plain = written_out(program, rounds)
-    wanted = Encoder(plain, paths, costs).tables()
-    check_equal(tables_in_rounds(program, Encoder(program, paths, costs).tables(), rounds), wanted)
+    check_rounds(tables_in_rounds(program, Encoder(program, paths, costs).tables(), rounds), plain, paths, costs)
     assert chunks_in_rounds(program, rounds) == plain.chunks
 
 
@@ -129,7 +130,40 @@ def test_the_tables_are_those_of_all_messages(spec: str, options: Options, messa
     found = tables_in_messages(Encoder(program, paths, costs).tables(), messages)
     check_equal(found, wanted)
     rounds = written_out(in_messages(program, messages), 2)
-    check_equal(tables_in_rounds(program, found, 2), Encoder(rounds, paths, costs).tables())
+    check_rounds(tables_in_rounds(program, found, 2), rounds, paths, costs)
+
+
+def check_rounds(found: EventTables, plain: Program, paths: Paths, costs: Costs) -> None:
+    """Check that a program in rounds does the same at the same times as the program `plain`, which has no loops."""
+    looped, wanted = (
+        event_program(tables).run(launch=1e-6, overhead=1e-6, reduction=1e-12, chunk_bytes=1e5)
+        for tables in (found, Encoder(plain, paths, costs).tables())
+    )
+    assert looped[:2] == wanted[:2]
+    assert looped[0]
+    assert [each.tolist() for each in looped[2:]] == [each.tolist() for each in wanted[2:]]
+
+
+@pytest.mark.parametrize(
+    "loops",
+    [
+        [0, 0, 2],
+        [0, 1, 0],
+        [0, 10**6, 2],
+        [10**6, 1, 2],
+        [1, 1, 2, 0, 1, 2],
+        [0, 2, 2, 1, 1, 2],
+        [0, 1, 2**31 - 1],
+        [0],
+    ],
+)
+def test_loops_that_are_no_parts_of_a_block_are_refused(loops: list[int]) -> None:
+    schedule = generate("ring:nodes=4")
+    tables = Encoder(lower(schedule).program, Paths.of(schedule), Costs()).tables()
+    ends = np.full(len(tables["block_starts"]), len(loops), dtype=np.int32)
+    ends[0] = 0
+    with pytest.raises(ValueError, match="loops is malformed"):
+        event_program({**tables, "loops": (ends, np.array(loops, dtype=np.int32))})
 
 
 def check_equal(found: EventTables, wanted: EventTables) -> None:

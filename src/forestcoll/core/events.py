@@ -21,6 +21,7 @@ class EventTables(TypedDict):
     barriers: int
     cells: int
     block_starts: Numbers
+    loops: Rows
     instructions: Numbers
     channels: Numbers
     channel_latencies: Reals

@@ -31,7 +31,7 @@ from forestcoll.units import bytes_per_microsecond
 LEAST_ROUNDS = 4
 """The least rounds that are simulated: with fewer, the last one does not overlap with others as later ones do."""
 
-MOST_INSTRUCTIONS = 5_000_000
+MOST_INSTRUCTIONS = 20_000_000
 """About how many instructions are simulated for one size. The trees of loops get out of step after many rounds."""
 
 FEW_INSTRUCTIONS = 400_000

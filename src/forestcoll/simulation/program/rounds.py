@@ -2,7 +2,7 @@
 
 MSCCL repeats a whole program, each time on as many bytes of each chunk as a slot of a channel holds. MSCCL++ repeats
 the loops (pipelines) of a plan, each time on a fixed number of bytes of each chunk. No rank waits for others between
-two rounds, so rounds overlap. All rounds are alike, so their tables are copies of the rows of one round.
+two rounds, so rounds overlap. All rounds are alike, so the tables have the rows of one round, as loops.
 
 Within a round, an instruction of MSCCL sends its chunks in messages, and a message with the protocol Simple in two
 slices. A block that receives and sends on in one instruction does so slice by slice.
@@ -15,8 +15,8 @@ from typing import NamedTuple, cast
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.core.events import EventTables, Numbers, Rows
-from forestcoll.program import Loop, Program
+from forestcoll.core.events import EventTables, Rows
+from forestcoll.program import Block, Program
 from forestcoll.simulation.program.tables import COLUMNS, LISTS
 
 IntArray = npt.NDArray[np.int64]
@@ -41,28 +41,23 @@ def tables_in_rounds(program: Program, tables: EventTables, rounds: int) -> Even
 
     Args:
         program: the program.
-        tables: its tables.
+        tables: its tables, without loops.
         rounds: the number of rounds, 1 or more.
     """
-    whole = not _turns(program)
-    loops = [block.loops for rank in program.ranks for block in rank.blocks]
-    parts = [
-        (first, length, rounds if whole or repeats else 1, block)
-        for block, (begin, end) in enumerate(pairwise(tables["block_starts"].tolist()))
-        for first, length, repeats in _parts(begin, end, loops[block])
-    ]
-    firsts, lengths, times, owners = np.array(parts, dtype=np.int64).reshape(-1, 4).T
-    chosen, turns = _repeated(firsts, lengths, times)
-    sizes = np.bincount(owners, lengths * times, minlength=len(loops))
-    instructions = tables["instructions"].reshape(-1, COLUMNS)[chosen].reshape(-1)
+    blocks = [block for rank in program.ranks for block in rank.blocks]
+    ranges = list(pairwise(tables["block_starts"].tolist()))
+    if not _turns(program):
+        whole = [[(0, end - begin, rounds)] if end > begin else [] for begin, end in ranges]
+        return {**tables, "loops": _rows_of(whole)}
+    chosen = [begin + each for (begin, _), block in zip(ranges, blocks, strict=True) for each in _first_round(block)]
+    starts = np.cumsum([0, *(sum(1 for _ in _first_round(block)) for block in blocks)])
     changed = {
-        "block_starts": np.concatenate(([0], np.cumsum(sizes))).astype(np.int32),
-        "instructions": np.ascontiguousarray(instructions),
+        "block_starts": starts.astype(np.int32),
+        "loops": _rows_of([list(_loops_of_rounds(block, rounds)) for block in blocks]),
+        "instructions": np.ascontiguousarray(tables["instructions"].reshape(-1, COLUMNS)[chosen].reshape(-1)),
     }
     every = cast("dict[str, Rows]", tables)
-    lists = {name: _taken(every[name], chosen) for name in LISTS}
-    if whole:
-        lists["after"] = _later(lists["after"], turns, np.diff(tables["block_starts"]))
+    lists = {name: _taken(every[name], np.array(chosen, dtype=np.int64)) for name in LISTS}
     return cast("EventTables", {**tables, **changed, **lists})
 
 
@@ -70,24 +65,27 @@ def _turns(program: Program) -> set[int]:
     return {loop.times for rank in program.ranks for block in rank.blocks for loop in block.loops}
 
 
-def _parts(begin: int, end: int, loops: Sequence[Loop]) -> Iterator[tuple[int, int, bool]]:
-    """Yield the parts of a block: the first instruction of one round, how many there are, and whether they repeat."""
-    done = begin
-    for loop in loops:
-        first = begin + loop.first
-        yield done, first - done, False
-        yield first, loop.length, True
-        done = first + loop.length * loop.times
-    yield done, end - done, False
+def _first_round(block: Block) -> Iterator[int]:
+    """Yield the instructions of a block, those of loops for one round only."""
+    done = 0
+    for loop in block.loops:
+        yield from range(done, loop.first + loop.length)
+        done = loop.first + loop.length * loop.times
+    yield from range(done, len(block.instructions))
 
 
-def _repeated(firsts: IntArray, lengths: IntArray, times: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the numbers of all instructions if each part is repeated, and the round of each in its part."""
-    rows = np.repeat(np.arange(len(firsts)), lengths * times)
-    ends = np.cumsum(lengths * times)
-    within = np.arange(len(rows)) - np.repeat(ends - lengths * times, lengths * times)
-    turns, places = np.divmod(within, np.maximum(lengths, 1)[rows])
-    return firsts[rows] + places, turns
+def _loops_of_rounds(block: Block, rounds: int) -> Iterator[tuple[int, int, int]]:
+    """Yield the loops of a block: the first of the instructions of `_first_round`, their number, and the rounds."""
+    left_out = 0
+    for loop in block.loops:
+        yield loop.first - left_out, loop.length, rounds
+        left_out += loop.length * (loop.times - 1)
+
+
+def _rows_of(lists: Sequence[Sequence[tuple[int, ...]]]) -> Rows:
+    values = [value for each in lists for entry in each for value in entry]
+    ends = np.cumsum([0, *(sum(map(len, each)) for each in lists)])
+    return ends.astype(np.int32), np.array(values, dtype=np.int32)
 
 
 def _taken(rows: Rows, chosen: IntArray) -> Rows:
@@ -97,14 +95,6 @@ def _taken(rows: Rows, chosen: IntArray) -> Rows:
     ends = np.cumsum(lengths, dtype=np.int64)
     places = np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts[chosen] - (ends - lengths), lengths)
     return np.concatenate(([0], ends)).astype(np.int32), values[places]
-
-
-def _later(rows: Rows, turns: IntArray, sizes: Numbers) -> Rows:
-    """Return dependencies, which are pairs of a block and an instruction, in the rounds of those that wait."""
-    starts, values = rows
-    pairs = values.reshape(-1, 2).copy()
-    pairs[:, 1] += np.repeat(turns, np.diff(starts) // 2).astype(np.int32) * sizes[pairs[:, 0]]
-    return starts, pairs.reshape(-1)
 
 
 def tables_in_messages(tables: EventTables, messages: Messages) -> EventTables:
@@ -122,7 +112,8 @@ def tables_in_messages(tables: EventTables, messages: Messages) -> EventTables:
     is_sent = (np.diff(tables["received"][0]) > 0) | (np.diff(tables["sent"][0]) > 0)
     full = np.where(is_sent, np.maximum(-(-chunks // messages.chunks), 1) - 1, 0)
     parts = np.where(is_sent, (full + 1) * messages.slices, 1)
-    chosen, places = _repeated(np.arange(len(table)), np.ones(len(table), dtype=np.int64), parts)
+    chosen = np.repeat(np.arange(len(table)), parts)
+    places = np.arange(len(chosen)) - np.repeat(np.cumsum(parts) - parts, parts)
     rest = (chunks - full * messages.chunks) * np.where(is_sent, 1, messages.slices)
     instructions = table[chosen]
     instructions[:, 0] = np.where(places < (full * messages.slices)[chosen], messages.chunks, rest[chosen])

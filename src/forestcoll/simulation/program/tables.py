@@ -82,7 +82,7 @@ class Encoder:
             self._add_order(number, rank, each)
         cells = self._add_packets()
         rows = {name: each.rows(len(instructions) // COLUMNS) for name, each in lists.items()}
-        blocks = (len(block.instructions) for each in program.ranks for block in each.blocks)
+        blocks = [len(block.instructions) for each in program.ranks for block in each.blocks]
         limits = limits_of(self._paths, list(self.flows), self._costs)
         links = _Lists()
         for flow, multipath in enumerate(limits.multipaths):
@@ -92,6 +92,7 @@ class Encoder:
             "barriers": len(self._barriers),
             "cells": cells,
             "block_starts": _numbers(_sums(blocks)),
+            "loops": _Lists().rows(len(blocks)),
             "instructions": _numbers(instructions),
             "channels": _numbers([value for place in range(len(program.channels)) for value in self._channel(place)]),
             "channel_latencies": self._channel_latencies(),
