@@ -68,7 +68,7 @@ MOST_WORK = 2_000_000
 WORK_OF_RANK = 125_000
 """For programs of messages of more than 16 ranks, the search simulates about this many instructions for each rank."""
 
-MOST_WORK_OF_PLANS = 8_000_000
+MOST_WORK_OF_PLANS = 16_000_000
 """The same as `MOST_WORK` for plans of MSCCL++ made of trees, whose rounds are simulated faster."""
 
 ENOUGH_OF_PLANS = 0.985
@@ -159,7 +159,7 @@ def best_program(
             another = _Search(other, target, dialect, aim, given)
             found = another.run_or_none()
             tried += len(another.known)
-            if found is not None and found.algbw > GAIN * best.algbw:
+            if found is not None and found.algbw > GAIN_OF_SLOW_PLANS * best.algbw:
                 best, used = found.instead_of(best, other.trees_per_root), other
     points = best.model.points(aim.sizes)
     return Chosen(best.options, best.lowering, points, tried, best.model, used, refused)
