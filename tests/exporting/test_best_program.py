@@ -6,9 +6,10 @@ import pytest
 
 from forestcoll import generate, generate_flows, generate_steps
 from forestcoll.errors import NoSolutionError
+from forestcoll.exporting.candidates import Aim
 from forestcoll.exporting.export import why_slow
 from forestcoll.exporting.other_trees import with_other_trees
-from forestcoll.exporting.search import Aim, best_program
+from forestcoll.exporting.search import best_program
 from forestcoll.interpreter import check
 from forestcoll.simulation import Costs
 from forestcoll.targets.sizes import chunks_of_file

@@ -5,8 +5,9 @@ from dataclasses import replace
 from typing import Any
 
 from forestcoll.errors import InputError, InternalError
+from forestcoll.exporting.candidates import SLOW
 from forestcoll.exporting.estimate import announce
-from forestcoll.exporting.search import SLOW, Chosen, best_program
+from forestcoll.exporting.search import Chosen, best_program
 from forestcoll.lowering import Options, Placement, lowerer_for
 from forestcoll.program import Protocol
 from forestcoll.progress import SILENT, Progress
