@@ -88,6 +88,8 @@ def test_export_without_an_output_writes_no_file(schedule: Path) -> None:
     ("arguments", "message"),
     [
         (("--to", "mscclpp-json", "--dialect", "azure"), "--dialect is only for msccl-xml"),
+        (("--to", "mscclpp-json", "--lanes", "2"), "--lanes is only for msccl-xml"),
+        (("--to", "chakra", "--strands", "2"), "--strands is only for msccl-xml"),
         (("--to", "msccl-xml", "--snippet", "use.py"), "--snippet is only for mscclpp-json"),
         (("--to", "mscclpp-json", "--snippet", "use.py"), "also give -o FILE"),
         (("--to", "msccl-xml", "--bytes", "1GB"), "--bytes is only for chakra, astra-sim and goal"),

@@ -127,6 +127,13 @@ class _Program(OutputFile):
     metavar="N",
     help="The number of copies of the program that run in parallel, each on a part of the data.",
 )
+@click.option(
+    "--strands",
+    type=_COUNT,
+    metavar="N",
+    help="For msccl-xml and schedules of trees: the number of parts of a tree that move at the same time, in blocks of "
+    "their own. Unlike instances, they share the chunks of the tree.",
+)
 @click.option("--blocks", type=_COUNT, metavar="N", help="The maximum number of thread blocks per rank.")
 @click.option(
     "--snippet",
@@ -175,6 +182,7 @@ def command(  # noqa: PLR0913 (one parameter per option)
     from forestcoll.verification.reading import read_verified
 
     _check_usage(target, output, dialect=dialect, snippet=snippet, size=size)
+    _check_options_of_msccl(target, lowering_options)
     with TerminalProgress() as progress:
         schedule, _ = read_verified(file, progress=progress)
         given = {name: value for name, value in lowering_options.items() if value is not None}
@@ -215,3 +223,9 @@ def _check_usage(
         raise click.UsageError("the files for ASTRA-sim are a folder, which standard output cannot take; give -o DIR")
     if target == "chakra" and is_standard_stream(output):
         raise click.UsageError("Chakra traces are one file per rank, which standard output cannot take; give -o PREFIX")
+
+
+def _check_options_of_msccl(target: str, given: Mapping[str, Any]) -> None:
+    unused = next((name for name in ("levels", "lanes", "strands") if given[name] is not None), None)
+    if target != "msccl-xml" and unused is not None:
+        raise click.UsageError(f"--{unused} is only for msccl-xml; leave it out")
