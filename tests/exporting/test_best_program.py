@@ -11,6 +11,7 @@ from forestcoll.exporting.export import why_slow
 from forestcoll.exporting.other_trees import with_other_trees
 from forestcoll.exporting.search import best_program
 from forestcoll.interpreter import check
+from forestcoll.progress import Progress
 from forestcoll.simulation import Costs
 from forestcoll.targets.sizes import chunks_of_file
 
@@ -95,15 +96,33 @@ def test_the_chunks_of_steps_are_used_or_refused() -> None:
         best_program(schedule, "msccl-xml", given={"chunks": 7})
 
 
+class Stages(Progress):
+    """The stages, each with the percents that were done."""
+
+    def __init__(self) -> None:
+        self.done: list[tuple[str, list[int]]] = []
+
+    def begin(self, stage: str) -> None:
+        self.done.append((stage, []))
+
+    def advance(self, done: int, total: int) -> None:
+        assert total == 100
+        self.done[-1][1].append(done)
+
+
 def test_a_slow_plan_has_other_trees_if_they_are_faster() -> None:
     schedule = generate("mi250:boxes=1", collective="broadcast", root=0)
-    chosen = best_program(schedule, "mscclpp-json")
+    stages = Stages()
+    chosen = best_program(schedule, "mscclpp-json", progress=stages)
     assert schedule.trees_per_root is not None
     assert chosen.schedule != schedule
     assert chosen.lowering.other_trees == 4 * schedule.trees_per_root
     assert chosen.lowering.schedule_algbw == schedule.algbw
     assert chosen.points[-1].algbw >= 0.95 * float(schedule.algbw)
     assert check(chosen.lowering.program).ok
+    assert [stage for stage, _ in stages.done] == ["choosing the program", "choosing the program with other trees"]
+    assert all(percents and set(percents) <= set(range(101)) for _, percents in stages.done)
+    assert sum(len(percents) for _, percents in stages.done) <= chosen.tried
 
 
 @pytest.mark.parametrize("collective", ["allgather", "allreduce"])

@@ -11,6 +11,7 @@ from forestcoll.exporting.plan_choices import OtherPlanChoices, PlanChoices
 from forestcoll.exporting.rounds import MANY_RANKS, RoundModel, most_instructions, round_bytes_of, slices_of
 from forestcoll.lowering import Lowering, Options, lower, lowerer_for
 from forestcoll.program import Program, Protocol
+from forestcoll.progress import SILENT, Progress
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees.value import TreeSchedule
@@ -92,6 +93,7 @@ class Candidates:
         dialect: for MSCCL XML, the runtime.
         aim: the sizes and the costs.
         given: the options that are not chosen, with their values.
+        progress: receives how much of the work of a search is done, in percent.
         known: the candidates by their options; None for options that do not fit.
         problem: why the last candidate that does not fit does not; None if all fit.
         highest: the greatest algbw of a candidate.
@@ -103,6 +105,7 @@ class Candidates:
     dialect: str
     aim: Aim
     given: dict[str, Any]
+    progress: Progress = SILENT
     known: dict[Options, Candidate | None] = field(default_factory=dict)
     problem: NoSolutionError | None = None
     highest: float = 0.0
@@ -231,6 +234,7 @@ class Candidates:
         algbw = model.algbw_at(self.aim.sizes[-1], least=self.highest) if model.can_be_simulated else 0.0
         self.highest = max(self.highest, algbw)
         self.work += model.work - before + MAKING * model.length
+        self.progress.advance(min(100, 100 * self.work // self.most_work), 100)
         return Candidate(options, lowering, model, algbw)
 
     def _model_of(self, program: Program, round_bytes: int) -> RoundModel | None:

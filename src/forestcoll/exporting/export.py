@@ -115,9 +115,8 @@ def export_best(  # noqa: PLR0913 (one parameter per option)
         return export_with(options, schedule, target, dialect=dialect, size=size, progress=progress)
     usual = usual_options(schedule, target, dialect)
     announce(schedule, target, given.get("pieces", usual.pieces) * given.get("instances", 1), progress)
-    progress.begin("choosing the program")
     with collector_paused():
-        chosen = best_program(schedule, target, dialect, given=given)
+        chosen = best_program(schedule, target, dialect, given=given, progress=progress)
         known = chosen.lowering
         done = export_with(chosen.options, chosen.schedule, target, dialect=dialect, lowering=known, progress=progress)
     expected = tuple((point.size, point.algbw) for point in chosen.points)

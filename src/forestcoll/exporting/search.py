@@ -21,6 +21,7 @@ from forestcoll.exporting.other_trees import with_other_trees
 from forestcoll.exporting.plan_choices import OTHER_ORDERS, OtherPlanChoices, PlanChoices
 from forestcoll.exporting.rounds import RoundModel
 from forestcoll.lowering import COMFORTABLE_BLOCKS, Lowering, Options
+from forestcoll.progress import SILENT, Progress
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.simulation.costs import Point
 from forestcoll.targets.exporting import (
@@ -73,13 +74,14 @@ class Chosen:
     refused: str | None = None
 
 
-def best_program(
+def best_program(  # noqa: PLR0913 (what a program is chosen for, and by which means)
     schedule: Schedule,
     target: Target | str,
     dialect: str = DEFAULT_DIALECT,
     *,
     aim: Aim | None = None,
     given: Mapping[str, Any] | None = None,
+    progress: Progress = SILENT,
 ) -> Chosen:
     """Return the program of `schedule` that is fastest for the last size of `aim` within the limits of a runtime.
 
@@ -90,6 +92,7 @@ def best_program(
         aim: the sizes and the costs; the defaults of `Aim` if None.
         given: options of the lowering that are not searched, by their names. `chunks` is the most chunks, and the
             number with the best algbw is used; None is the number that makes all shares exact.
+        progress: receives the stages, and how much of the work of a search is done.
 
     Raises:
         InputError: schedules of this kind have no programs for the runtime; an option is invalid; or the shards need
@@ -105,13 +108,15 @@ def best_program(
     target = target_named(target)
     check_style(schedule, target)
     aim, given = aim or Aim(), dict(given or {})
-    candidates = Candidates(schedule, target, dialect, aim, given)
+    progress.begin("choosing the program")
+    candidates = Candidates(schedule, target, dialect, aim, given, progress)
     best, used = _Search(candidates).run(), schedule
     refused, tried = None if candidates.problem is None else str(candidates.problem), len(candidates.known)
     if target is Target.MSCCLPP_JSON and "chunks" not in given and best.is_slow:
         other = with_other_trees(schedule)
         if other is not None and other.algbw > GAIN * best.algbw:
-            candidates = Candidates(other, target, dialect, aim, given)
+            progress.begin("choosing the program with other trees")
+            candidates = Candidates(other, target, dialect, aim, given, progress)
             found = _Search(candidates).run_or_none()
             tried += len(candidates.known)
             if found is not None and found.algbw > GAIN_OF_SLOW_PLANS * best.algbw:
