@@ -120,7 +120,7 @@ class MessageChoices:
         chunks, known = options.chunks, options.step_chunks
         if name == "halves":
             halves = replace(options, instances=max(2, options.instances), blocks=self._blocks, step_chunks=value)
-            half = self._pieces(halves)[0]
+            half = 2 * self._pieces_of_messages(halves)
             pieces = {max(options.pieces, each) for each in (half // 2, half)}
             yield from (replace(halves, pieces=each) for each in sorted(pieces))
             return
@@ -154,10 +154,15 @@ class MessageChoices:
         return max(1, 3 * SLOT * chunks // (8 * self.size))
 
     def _pieces(self, options: Options) -> Sequence[int]:
-        """Return numbers of pieces with which messages are a half and a quarter of the greatest."""
+        """Return numbers of pieces with which messages are the greatest, a half and a quarter of that."""
+        whole = self._pieces_of_messages(options)
+        return [each for each in (whole, 2 * whole, 4 * whole) if each > options.pieces]
+
+    def _pieces_of_messages(self, options: Options) -> int:
+        """Return the least power of two of pieces with which a step is one message."""
         chunks = (options.chunks or 1) * options.instances
         greatest = self.size * (options.step_chunks or 1) // (chunks * SLOT)
-        return [2 ** (max(1, greatest) - 1).bit_length() << power for power in (1, 2)]
+        return 1 << (max(1, greatest) - 1).bit_length()
 
     def _step_chunks(self, options: Options, longest: int) -> Sequence[int]:
         """Return numbers of chunks of a step; larger ones only if trees have so many."""
