@@ -93,3 +93,13 @@ def test_steps_are_not_longer_than_trees() -> None:
 def test_a_step_moves_one_message_first(chunks: int) -> None:
     step = choices().chunks_of_message(chunks)
     assert step == max(1, SLOT * chunks // 10**9)
+
+
+def test_whole_messages_are_tried_if_a_chunk_takes_many_rounds() -> None:
+    found = choices("mi300x:boxes=4", "allreduce")
+    options = Options(chunks=32, step_chunks=1)
+    assert dict(found.values(options, 1))["whole"] == (16,)
+    (whole,) = found.changed(options, "whole", 16)
+    assert whole == replace(options, pieces=16)
+    assert "whole" not in names(found, whole)
+    assert "whole" not in names(choices("mi300x:boxes=4", "allreduce", pieces=1), options)

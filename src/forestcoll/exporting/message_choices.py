@@ -82,7 +82,6 @@ class MessageChoices:
             options: the options of the best program so far.
             longest: the most chunks that an instruction of this program moves.
         """
-        in_pieces = lowerer_for(self.schedule).in_pieces
         choices: dict[str, Sequence[int]] = {}
         if self._has_lanes:
             choices["lanes"] = LANES
@@ -92,19 +91,14 @@ class MessageChoices:
         choices["instances"] = instances_near(options)
         if self.counts:
             choices["step_chunks"] = self._step_chunks(options, longest)
-        if in_pieces:
-            choices["pieces"] = self._pieces(options)
-        if self.counts and in_pieces and options.step_chunks == 1:
-            choices["halves"] = (2, 3)
-        if self.counts and in_pieces and self.schedule.collective.has_root:
-            choices["strands"] = STRANDS
+        if lowerer_for(self.schedule).in_pieces:
+            choices |= self._choices_in_pieces(options)
         if options.strands > 1:
             choices = {name: values for name, values in choices.items() if name in {"strands", "step_chunks"}}
         if options.lanes is not None:  # they are parallel blocks already
             choices = {name: values for name, values in choices.items() if name in {"chunks", "step_chunks"}}
         if self.given.keys() & {"instances", "pieces", "step_chunks"}:
-            choices.pop("halves", None)
-            choices.pop("strands", None)
+            choices = {name: values for name, values in choices.items() if name not in {"halves", "strands", "whole"}}
         yield from ((name, values) for name, values in choices.items() if name not in self.given and values)
 
     def changed(self, options: Options, name: str, value: int) -> Iterator[Options]:
@@ -114,13 +108,14 @@ class MessageChoices:
         so that the first messages of an instance can be smaller; in high trees messages have 3/8 of a slot, because
         they wait in each rank. Instances that share a link take longer for a message, so `halves` also tries smaller
         messages. Strands are tried instead of instances, with as many chunks as possible and messages of 3/8 of a slot.
+        With `whole`, there are pieces as large as messages, which go through a tree in one round instead of many.
         Lanes need small messages, in one round, because blocks continue the work of others within a round, and little
         rounding.
         """
         chunks, known = options.chunks, options.step_chunks
         if name == "halves":
             halves = replace(options, instances=max(2, options.instances), blocks=self._blocks, step_chunks=value)
-            half = 2 * self._pieces_of_messages(halves)
+            half = self._pieces(halves)[0]
             pieces = {max(options.pieces, each) for each in (half // 2, half)}
             yield from (replace(halves, pieces=each) for each in sorted(pieces))
             return
@@ -129,7 +124,7 @@ class MessageChoices:
             strands = replace(options, instances=1, strands=value, blocks=self._blocks, pieces=finest)
             yield replace(strands, step_chunks=self._small_step(self.finest))
             return
-        change: dict[str, Any] = {name: value}
+        change: dict[str, Any] = {"pieces" if name == "whole" else name: value}
         if name == "instances" and isinstance(self.schedule, TreeSchedule):
             change["blocks"] = self._blocks
         changed = replace(options, **change)
@@ -153,10 +148,21 @@ class MessageChoices:
         """Return how many of `chunks` are a message of 3/8 of a slot."""
         return max(1, 3 * SLOT * chunks // (8 * self.size))
 
+    def _choices_in_pieces(self, options: Options) -> dict[str, Sequence[int]]:
+        """Return the options of programs whose data may be cut into pieces."""
+        choices: dict[str, Sequence[int]] = {"pieces": self._pieces(options)}
+        if self.counts and options.step_chunks == 1:
+            choices["halves"] = (2, 3)
+        if self.counts and self.schedule.collective.has_root:
+            choices["strands"] = STRANDS
+        if (whole := self._pieces_of_messages(options)) > options.pieces:
+            choices["whole"] = (whole,)
+        return choices
+
     def _pieces(self, options: Options) -> Sequence[int]:
-        """Return numbers of pieces with which messages are the greatest, a half and a quarter of that."""
+        """Return numbers of pieces with which messages are a half and a quarter of the greatest."""
         whole = self._pieces_of_messages(options)
-        return [each for each in (whole, 2 * whole, 4 * whole) if each > options.pieces]
+        return [2 * whole, 4 * whole]
 
     def _pieces_of_messages(self, options: Options) -> int:
         """Return the least power of two of pieces with which a step is one message."""
