@@ -57,6 +57,15 @@ def test_blocks_and_latencies_are_named_together_if_one_alone_is_not_the_reason(
     assert "without both, it would reach 342.9 GB/s" in reason
 
 
+@pytest.mark.parametrize(("chunks", "most", "others"), [(16, "266.7", 0), (32, "320", 1)])
+def test_what_slows_a_program_down_besides_rounding_is_named(chunks: int, most: str, others: int) -> None:
+    given = {"chunks": chunks, "instances": 1, "pieces": 1, "step_chunks": 1}
+    reason = why_slow(best_program(generate("mi250:boxes=1"), "msccl-xml", "rccl", given=given))
+    assert reason is not None
+    assert reason.startswith(f"shares are rounded to {chunks} chunks, or fewer trees are used, so that {most} GB/s")
+    assert reason.count("is the most, and blocks wait for each other") == others
+
+
 @pytest.mark.parametrize("target", ["msccl-xml", "mscclpp-json"])
 @pytest.mark.parametrize("spec", ["dgx-a100:boxes=1", "mi250:boxes=1"])
 def test_an_all_to_all_reaches_the_speed_of_its_schedule_with_powers_of_two(target: str, spec: str) -> None:

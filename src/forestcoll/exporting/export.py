@@ -168,13 +168,21 @@ def why_slow(chosen: Chosen) -> str | None:
 
 
 def _reason(chosen: Chosen, enough: float) -> str:
+    """Return why the program does not reach `enough`: what is rounded or left out, and what slows the rest down."""
+    known = float(chosen.lowering.algbw)
+    if known >= enough:
+        return _first_reason(chosen, enough)
+    unit = chosen.model.schedule.topology.bandwidth_unit
+    chunks = chosen.model.chunks
+    rounded = f"shares are rounded to {chunks} chunks, or fewer trees are used, so that {known:.4g} {unit} is the most"
+    if chosen.points[-1].algbw >= SLOW * known:
+        return rounded
+    return f"{rounded}, and {_first_reason(chosen, SLOW * known)}"
+
+
+def _first_reason(chosen: Chosen, enough: float) -> str:
     """Return the first reason without which the program would reach `enough`, with what it would reach."""
     unit = chosen.model.schedule.topology.bandwidth_unit
-    if chosen.lowering.algbw < enough:
-        most = f"{float(chosen.lowering.algbw):.4g} {unit}"
-        return (
-            f"shares are rounded to {chosen.model.chunks} chunks, or fewer trees are used, so that {most} is the most"
-        )
     costs = chosen.model.costs
     limit = f"a block moves at most {costs.block_gbps or 0:g} GB/s"
     times = f"each message takes {costs.overhead_us:g} us before it moves and {costs.alpha_us:g} us to arrive"
