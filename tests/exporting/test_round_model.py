@@ -52,6 +52,7 @@ def test_an_estimate_is_near_and_is_replaced_if_it_is_high(
     target: Target, options: Options, costs: Costs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rounds, "FEW_INSTRUCTIONS", 1)
+    monkeypatch.setattr(rounds, "FEW_INSTRUCTIONS_IN_LOOPS", 1)
     model = model_of(target, options, costs)
     estimate = model.algbw_at(SIZE, least=inf)
     assert model.work == (rounds.LEAST_ROUNDS + rounds.LEAST_ROUNDS // 2) * model.length * max(1, model.slices)

@@ -34,8 +34,11 @@ LEAST_ROUNDS = 4
 MOST_INSTRUCTIONS = 20_000_000
 """About how many instructions are simulated for one size. The trees of loops get out of step after many rounds."""
 
-FEW_INSTRUCTIONS = 400_000
-"""The same for an estimate, which may be some percent too fast."""
+FEW_INSTRUCTIONS = 24_000
+"""The same for an estimate of a program of messages."""
+
+FEW_INSTRUCTIONS_IN_LOOPS = 400_000
+"""The same for an estimate of a program of loops; it may be some percent too fast."""
 
 LEAST_SLICE = 2**15
 """The least bytes of a slice: a 32th part of the greatest (`sliceSize` in `prims_simple.h` of NCCL)."""
@@ -108,8 +111,12 @@ class RoundModel:
 
     def algbw_at(self, size: int, *, least: float) -> float:
         """Return the algbw for M of `size` bytes, or an estimate of it that is less than `least`."""
-        estimate = self._point(size, FEW_INSTRUCTIONS).algbw
+        estimate = self._point(size, self._few).algbw
         return estimate if estimate < least else self.point(size).algbw
+
+    @property
+    def _few(self) -> int:
+        return FEW_INSTRUCTIONS if self.slices else FEW_INSTRUCTIONS_IN_LOOPS
 
     def _point(self, size: int, most: int) -> Point:
         """Return the time for M of `size` bytes, of which about `most` instructions are simulated."""
@@ -117,7 +124,7 @@ class RoundModel:
         rounds = min(whole.rounds, max(LEAST_ROUNDS, most // max(1, self._length(whole.messages))))
         if (size, rounds) not in self._points:
             self._points[size, rounds] = self._simulated(size, whole, rounds)
-        if most == FEW_INSTRUCTIONS:
+        if most == self._few:
             self._estimated.update(whole._replace(rounds=each) for each in _simulated_rounds(rounds, whole.rounds))
         return self._points[size, rounds]
 
