@@ -55,7 +55,7 @@ def test_an_estimate_is_near_and_is_replaced_if_it_is_high(
     monkeypatch.setattr(rounds, "FEW_INSTRUCTIONS_IN_LOOPS", 1)
     model = model_of(target, options, costs)
     estimate = model.algbw_at(SIZE, least=inf)
-    assert model.work == (rounds.LEAST_ROUNDS + rounds.LEAST_ROUNDS // 2) * model.length * max(1, model.slices)
+    assert model.work_at(SIZE) == (rounds.LEAST_ROUNDS + rounds.LEAST_ROUNDS // 2) * model.length * max(1, model.slices)
     exact = model.algbw_at(SIZE, least=estimate)
     assert exact == model.point(SIZE).algbw != estimate
     assert exact == pytest.approx(estimate, rel=0.1)

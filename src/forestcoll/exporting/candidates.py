@@ -220,7 +220,8 @@ class Candidates:
             return None
         round_bytes = round_bytes_of(self.target, options)
         slices = slices_of(self.target, options)
-        model = self._model_of(lowering.program, round_bytes) or RoundModel(
+        known = self._model_of(lowering.program, round_bytes)
+        model = known or RoundModel(
             schedule=self.schedule,
             program=lowering.program,
             chunks=chunks,
@@ -230,10 +231,13 @@ class Candidates:
             algbw=lowering.algbw,
             slices=slices,
         )
-        before = model.work
-        algbw = model.algbw_at(self.aim.sizes[-1], least=self.highest) if model.can_be_simulated else 0.0
-        self.highest = max(self.highest, algbw)
-        self.work += model.work - before + MAKING * model.length
+        self.work += MAKING * model.length
+        algbw = 0.0
+        if model.can_be_simulated:
+            size = self.aim.sizes[-1]
+            algbw = model.algbw_at(size, least=self.highest)
+            self.highest = max(self.highest, algbw)
+            self.work += model.work_at(size) if known is None else 0
         self.progress.advance(min(100, 100 * self.work // self.most_work), 100)
         return Candidate(options, lowering, model, algbw)
 

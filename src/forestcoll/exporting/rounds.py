@@ -83,8 +83,9 @@ class RoundModel:
     costs: Costs
     algbw: Fraction
     slices: int = 0
-    _estimated: set[_Run] = field(default_factory=set, repr=False, compare=False, init=False)
-    _points: dict[tuple[int, int], Point] = field(default_factory=dict, repr=False, compare=False, init=False)
+    _points: dict[tuple[int, tuple[int, ...]], Point] = field(
+        default_factory=dict, repr=False, compare=False, init=False
+    )
 
     @property
     def can_be_simulated(self) -> bool:
@@ -95,11 +96,6 @@ class RoundModel:
     def length(self) -> int:
         """Return the number of instructions of a round."""
         return self._length(None)
-
-    @property
-    def work(self) -> int:
-        """Return how many instructions were simulated for estimates so far, for one size each."""
-        return sum(each.rounds * self._length(each.messages) for each in self._estimated)
 
     def points(self, sizes: Sequence[int]) -> tuple[Point, ...]:
         """Return the time for each size of the data M, in bytes; nothing if the program is too long."""
@@ -114,6 +110,11 @@ class RoundModel:
         estimate = self._point(size, self._few).algbw
         return estimate if estimate < least else self.point(size).algbw
 
+    def work_at(self, size: int) -> int:
+        """Return how many instructions are simulated for the estimate of `algbw_at`."""
+        whole = self._run(size)
+        return sum(self._simulated_rounds(whole, self._few)) * self._length(whole.messages)
+
     @property
     def _few(self) -> int:
         return FEW_INSTRUCTIONS if self.slices else FEW_INSTRUCTIONS_IN_LOOPS
@@ -121,21 +122,23 @@ class RoundModel:
     def _point(self, size: int, most: int) -> Point:
         """Return the time for M of `size` bytes, of which about `most` instructions are simulated."""
         whole = self._run(size)
-        rounds = min(whole.rounds, max(LEAST_ROUNDS, most // max(1, self._length(whole.messages))))
+        rounds = self._simulated_rounds(whole, most)
         if (size, rounds) not in self._points:
             self._points[size, rounds] = self._simulated(size, whole, rounds)
-        if most == self._few:
-            self._estimated.update(whole._replace(rounds=each) for each in _simulated_rounds(rounds, whole.rounds))
         return self._points[size, rounds]
 
-    def _simulated(self, size: int, whole: _Run, rounds: int) -> Point:
-        """Return the time for M of `size` bytes, of which `rounds` rounds are simulated."""
+    def _simulated_rounds(self, whole: _Run, most: int) -> tuple[int, ...]:
+        """Return the numbers of rounds to simulate: all, or some and half of these, for the time of a further round."""
+        rounds = max(LEAST_ROUNDS, most // max(1, self._length(whole.messages)))
+        return (whole.rounds,) if rounds >= whole.rounds else (rounds, rounds // 2)
+
+    def _simulated(self, size: int, whole: _Run, rounds: tuple[int, ...]) -> Point:
+        """Return the time for M of `size` bytes, by a simulation of these numbers of rounds."""
         part = size / whole.rounds
-        numbers = _simulated_rounds(rounds, whole.rounds)
-        times = [self._simulation.run(round(each * part), each, whole.messages).seconds for each in numbers]
+        times = [self._simulation.run(round(each * part), each, whole.messages).seconds for each in rounds]
         seconds = times[0]
-        if rounds < whole.rounds:
-            seconds += (whole.rounds - rounds) * (times[0] - times[1]) / (numbers[0] - numbers[1])
+        if len(rounds) > 1:
+            seconds += (whole.rounds - rounds[0]) * (times[0] - times[1]) / (rounds[0] - rounds[1])
         unit = float(bytes_per_microsecond(self.schedule.topology.bandwidth_unit) * 10**6)
         seconds = max(seconds, size / (float(self.algbw) * unit))
         return point_at(self.schedule, size=size, seconds=seconds, pieces=whole.rounds, part=1 / self.chunks)
@@ -177,11 +180,6 @@ class RoundModel:
             return messages.slices * sum(each * number for each, number in parts)
         loops = {loop.times for rank in self.program.ranks for block in rank.blocks for loop in block.loops}
         return sum(self._counts.values()) // max(loops, default=1)
-
-
-def _simulated_rounds(rounds: int, whole: int) -> tuple[int, ...]:
-    """Return the numbers of rounds to simulate: half of them too if there are more, for the time of a round."""
-    return (rounds,) if rounds == whole else (rounds, rounds // 2)
 
 
 def most_instructions(ranks: int, *, messages: bool) -> int:
