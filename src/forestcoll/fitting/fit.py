@@ -13,8 +13,8 @@ import numpy as np
 from forestcoll.counting import plural
 from forestcoll.display import Displayed
 from forestcoll.errors import InputError
-from forestcoll.fitting.identification import Unidentified, unidentified
-from forestcoll.fitting.least_squares import Residuals, least_squares, slopes
+from forestcoll.fitting.identification import Unidentified, not_needed, unidentified
+from forestcoll.fitting.least_squares import Residuals, least_squares, slopes, sum_of_squares
 from forestcoll.fitting.measurements import MeasuredTimes
 from forestcoll.fitting.parameters import DEFAULTS, FitModel, Unknowns, checked
 from forestcoll.progress import SILENT, Progress
@@ -24,6 +24,12 @@ from forestcoll.simulation.rates import Wires
 from forestcoll.simulation.simulate import loads_of, times_of
 
 _FEWEST_SIZES = 2
+
+_AS_GOOD = 1e-3
+"""The part by which the sum of the squares may grow without a parameter that the times do not identify."""
+
+_EXACT = 1e-5
+"""The relative error of a time that counts as none."""
 
 
 @dataclass(frozen=True)
@@ -189,29 +195,78 @@ class _Problem:
         return len(self._measured)
 
 
+@dataclass(frozen=True)
+class _Fit:
+    """The best values of the unknowns.
+
+    Attributes:
+        unknowns: the unknowns.
+        point: their values.
+        squares: the sum of the squares of the residuals.
+        fault: a parameter that the times do not identify, or None.
+    """
+
+    unknowns: Unknowns
+    point: FloatArray
+    squares: float
+    fault: Unidentified | None
+
+    def is_as_good_as(self, other: "_Fit", count: int) -> bool:
+        """Return whether this fit explains `count` times as well as another one with more parameters."""
+        return self.squares <= other.squares * (1 + _AS_GOOD) + count * _EXACT**2
+
+
 def _fitted(
     problem: _Problem, wanted: tuple[str, ...], fixed: Costs, *, required: bool, progress: Progress
 ) -> FittedCosts:
     """Fit the parameters, and leave out those that the times do not identify, unless they are `required`."""
     left_out: list[Unidentified] = []
     names = wanted
-    while names:
-        progress.begin(f"fitting {len(names)} parameters")
-        unknowns = problem.unknowns(names, fixed)
-        fault = _too_many(problem.count, names)
-        if fault is None:
-            residuals = problem.residuals(unknowns)
-            point = least_squares(residuals, unknowns.starts(), unknowns.box)
-            fault = unidentified(names, slopes(residuals, point, unknowns.box), point)
-        if fault is None:
-            costs = unknowns.costs(point)
-            pairs = zip(problem.times, problem.simulated(costs), strict=True)
-            return FittedCosts(costs, names, tuple(left_out), tuple(Comparison(*pair) for pair in pairs))
+    while (fault := _too_many(problem.count, names)) is not None:
         if required:
-            raise InputError(f"{fault.name}: {fault.reason}; {fault.fix}")
+            raise _refusal(fault)
         left_out.append(fault)
-        names = tuple(name for name in names if name != fault.name)
-    raise InputError("the times identify no parameter of the model; measure more sizes")
+        names = names[:-1]
+    found = _fit(problem, names, fixed, progress)
+    while found.fault is not None:
+        if required:
+            raise _refusal(found.fault)
+        if len(found.unknowns.names) == 1:
+            raise InputError("the times identify no parameter of the model; measure more sizes")
+        without, found = _without_one(problem, found, found.fault, fixed, progress)
+        left_out.append(without)
+    costs = found.unknowns.costs(found.point)
+    pairs = zip(problem.times, problem.simulated(costs), strict=True)
+    return FittedCosts(costs, found.unknowns.names, tuple(left_out), tuple(Comparison(*pair) for pair in pairs))
+
+
+def _refusal(fault: Unidentified) -> InputError:
+    return InputError(f"{fault.name}: {fault.reason}; {fault.fix}")
+
+
+def _fit(problem: _Problem, names: tuple[str, ...], fixed: Costs, progress: Progress) -> _Fit:
+    progress.begin(f"fitting {plural(len(names), 'parameter')}")
+    unknowns = problem.unknowns(names, fixed)
+    residuals = problem.residuals(unknowns)
+    point = least_squares(residuals, unknowns.starts(), unknowns.box)
+    fault = unidentified(names, slopes(residuals, point, unknowns.box), point)
+    return _Fit(unknowns, point, sum_of_squares(residuals(point)), fault)
+
+
+def _without_one(
+    problem: _Problem, found: _Fit, fault: Unidentified, fixed: Costs, progress: Progress
+) -> tuple[Unidentified, _Fit]:
+    """Return the least important parameter without which the times are explained as well, and the fit without it.
+
+    The derivatives alone do not tell which parameter this is: times are maxima, and where two of their terms are equal,
+    rounding errors decide which parameter has an influence. If every fit is worse, the derivatives decide.
+    """
+    names = found.unknowns.names
+    for name in reversed(names):
+        other = _fit(problem, tuple(each for each in names if each != name), fixed, progress)
+        if other.is_as_good_as(found, problem.count):
+            return fault if name == fault.name else not_needed(name), other
+    return fault, _fit(problem, tuple(name for name in names if name != fault.name), fixed, progress)
 
 
 def _too_many(count: int, names: tuple[str, ...]) -> Unidentified | None:

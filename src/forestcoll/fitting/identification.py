@@ -55,6 +55,11 @@ def unidentified(names: tuple[str, ...], slopes: FloatArray, point: FloatArray) 
     return Unidentified(together[-1], reason, _FIXES.get(together[-1], _FIX))
 
 
+def not_needed(name: str) -> Unidentified:
+    """Return a parameter without which the times are explained as well."""
+    return Unidentified(name, "the measured times are explained as well without it", _FIXES.get(name, _FIX))
+
+
 _FIX = "measure other sizes and schedules, or do not fit it"
 _FIXES = {
     "launch_us": "also measure a schedule with another number of sends one after the other, or do not fit it",

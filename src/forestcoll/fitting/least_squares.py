@@ -44,9 +44,9 @@ class Box:
 def least_squares(residuals: Residuals, starts: Iterable[FloatArray], box: Box) -> FloatArray:
     """Return the point of the box with the least sum of squares that a search finds from the best of the starts."""
     points = [box.clipped(start) for start in starts]
-    points.sort(key=lambda point: _squares(residuals(point)))
+    points.sort(key=lambda point: sum_of_squares(residuals(point)))
     found = [_search(residuals, point, box) for point in points[:_STARTS]]
-    return min(found, key=lambda point: _squares(residuals(point)))
+    return min(found, key=lambda point: sum_of_squares(residuals(point)))
 
 
 def slopes(residuals: Residuals, point: FloatArray, box: Box, values: FloatArray | None = None) -> FloatArray:
@@ -70,7 +70,8 @@ def slopes(residuals: Residuals, point: FloatArray, box: Box, values: FloatArray
     return np.stack(columns, axis=1)
 
 
-def _squares(values: FloatArray) -> float:
+def sum_of_squares(values: FloatArray) -> float:
+    """Return the sum of the squares of residuals."""
     return float(values @ values)
 
 
@@ -88,15 +89,15 @@ def _search(residuals: Residuals, point: FloatArray, box: Box) -> FloatArray:
             candidate[~outwards] += step
             candidate = box.clipped(candidate)
             changed = residuals(candidate)
-            if _squares(changed) < _squares(values):
+            if sum_of_squares(changed) < sum_of_squares(values):
                 better = candidate
             else:
                 damping *= 4
         if better is None:
             break
-        gain = 1 - _squares(changed) / _squares(values)
+        gain = 1 - sum_of_squares(changed) / sum_of_squares(values)
         point, values, damping = better, changed, max(damping / 5, 1e-12)
-        if gain < _CONVERGED or not _squares(values):
+        if gain < _CONVERGED or not sum_of_squares(values):
             break
     return point
 
