@@ -1,5 +1,6 @@
 """The best program of a schedule: what calls divide, and how fast the simulator expects it to be."""
 
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -8,12 +9,15 @@ from forestcoll import generate, generate_flows, generate_steps
 from forestcoll.errors import NoSolutionError
 from forestcoll.exporting.candidates import Aim
 from forestcoll.exporting.export import why_slow
-from forestcoll.exporting.other_trees import with_other_trees
+from forestcoll.exporting.other_trees import with_one_peer, with_other_number_of_trees
 from forestcoll.exporting.search import best_program
 from forestcoll.interpreter import check
 from forestcoll.progress import Progress
+from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.simulation import Costs
 from forestcoll.targets.sizes import chunks_of_file
+from forestcoll.topology.boxes import box_numbers
+from forestcoll.verification import verify
 
 
 @pytest.mark.parametrize("target", ["msccl-xml", "mscclpp-json"])
@@ -137,13 +141,60 @@ def test_a_slow_plan_has_other_trees_if_they_are_faster() -> None:
 @pytest.mark.parametrize("collective", ["allgather", "allreduce"])
 def test_other_trees_are_fewer_for_many_roots(collective: str) -> None:
     schedule = generate("mi250:boxes=1", collective=collective)
-    other = with_other_trees(schedule)
+    other = with_other_number_of_trees(schedule)
     assert other is not None
     assert (other.trees_per_root, other.demand) == (2, schedule.demand)
     assert other.algbw < schedule.algbw
 
 
+@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter"])
+def test_few_trees_of_several_boxes_have_one_peer(collective: str) -> None:
+    schedule = generate("mi250:boxes=2,gpus=8", collective=collective)
+    other = with_other_number_of_trees(schedule)
+    assert other is not None
+    assert (other.trees_per_root, other.demand) == (2, schedule.demand)
+    assert other.algbw == generate("mi250:boxes=2,gpus=8", collective=collective, trees=2).algbw
+    assert _most_peers(other) == 1
+
+
+@pytest.mark.parametrize("spec", ["mi250:boxes=2,gpus=8", "mi250:boxes=4,gpus=8", "dgx-a100:boxes=3"])
+@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
+def test_with_one_peer_a_rank_sends_to_one_rank_of_another_box(spec: str, collective: str) -> None:
+    schedule = generate(spec, collective=collective)
+    other = with_one_peer(schedule)
+    assert other is not None
+    assert verify(other).ok
+    assert (other.demand, other.bound) == (schedule.demand, schedule.bound)
+    assert _most_peers(other) == 1 <= _most_peers(schedule)
+    assert other.algbw <= schedule.algbw
+
+
+def _most_peers(schedule: TreeSchedule) -> int:
+    """Return the most ranks of other boxes that a rank sends to."""
+    box = box_numbers(schedule.topology)
+    ends = {(route[0], route[-1]) for route in schedule.routes}
+    return max(Counter(one for one, other in ends if box[one] != box[other]).values())
+
+
+def test_there_is_no_schedule_with_one_peer_for_one_root_or_without_equal_boxes() -> None:
+    assert with_one_peer(generate("mi250:boxes=2,gpus=8", collective="broadcast", root=0)) is None
+    assert with_one_peer(generate("mi250:boxes=1")) is None
+    assert with_one_peer(generate_steps("ring:nodes=4", method="ring")) is None
+
+
+@pytest.mark.slow
+def test_a_slow_program_of_messages_has_one_peer_if_it_is_faster() -> None:
+    schedule = generate("mi250:boxes=2,gpus=8", collective="reduce-scatter")
+    chosen = best_program(schedule, "msccl-xml", "rccl")
+    assert isinstance(chosen.schedule, TreeSchedule)
+    assert chosen.schedule != schedule
+    assert _most_peers(chosen.schedule) == 1
+    assert chosen.lowering.other_trees == chosen.schedule.trees_per_root
+    assert chosen.points[-1].algbw >= 0.95 * float(schedule.algbw)
+    assert check(chosen.lowering.program).ok
+
+
 def test_there_are_no_other_trees_of_a_schedule_that_does_not_state_their_number() -> None:
     schedule = generate("mi250:boxes=1")
-    assert with_other_trees(replace(schedule, trees_per_root=None)) is None
-    assert with_other_trees(generate("mi250:boxes=1", trees=2)) is None
+    assert with_other_number_of_trees(replace(schedule, trees_per_root=None)) is None
+    assert with_other_number_of_trees(generate("mi250:boxes=1", trees=2)) is None

@@ -202,19 +202,29 @@ APART = {(0, 1): {5: 0.25}, (0, 2): {6: 0.1}, (1, 2): {7: 0.25}}
 
 
 def test_the_pairs_of_a_link_have_lanes_in_proportion_to_their_data() -> None:
-    assert rooms(PAIRS, SHARED, LANES) == [
+    assert rooms(PAIRS, SHARED, LANES, OVERHEAD) == [
         Room({(0, 1): round(7 * 0.75), (0, 2): round(7 * 0.25), (1, 2): LANES}),
         Room({(0, 1): 3, (0, 2): 1, (1, 2): LANES}),
     ]
-    assert rooms(PAIRS, APART, LANES) == [Room(dict.fromkeys(APART, LANES))]
+    assert rooms(PAIRS, APART, LANES, OVERHEAD) == [Room(dict.fromkeys(APART, LANES))]
+
+
+def test_pairs_on_fast_links_have_more_lanes_as_their_overheads_are_long() -> None:
+    """With an overhead of 0.05, hops that take 0.25, 0.1 and 0.025 have 1.4, 3.5 and 7 more lanes."""
+    links = {**APART, (1, 2): {7: 0.025}}
+    assert rooms(PAIRS, links, LANES, 0.05) == [
+        Room({(0, 1): LANES + 1, (0, 2): LANES + 4, (1, 2): LANES + 7}),
+        Room(dict.fromkeys(links, LANES)),
+    ]
+    assert [room.lanes[1, 2] for room in rooms(PAIRS, SHARED, LANES, 0.05)] == [LANES + 1, LANES, LANES + 1]
 
 
 def test_few_hops_may_move_one_at_a_time_over_shared_links() -> None:
     turns = Room(dict.fromkeys(SHARED, LANES), one_at_a_time=True)
-    assert rooms(PAIRS, SHARED, LANES, one_at_a_time=True)[2:] == [turns]
-    assert rooms(PAIRS, APART, LANES, one_at_a_time=True) == [Room(dict.fromkeys(APART, LANES))]
-    many = Hops([(0, 1), (0, 2)] * FEW_HOPS, [1, 1] * FEW_HOPS, [[], []] * FEW_HOPS)
-    assert turns not in rooms(many, SHARED, LANES, one_at_a_time=True)
+    assert rooms(PAIRS, SHARED, LANES, OVERHEAD, one_at_a_time=True)[2:] == [turns]
+    assert rooms(PAIRS, APART, LANES, OVERHEAD, one_at_a_time=True) == [Room(dict.fromkeys(APART, LANES))]
+    many = Hops([*SHARED] * FEW_HOPS, [1] * len(SHARED) * FEW_HOPS, [[]] * len(SHARED) * FEW_HOPS)
+    assert turns not in rooms(many, SHARED, LANES, OVERHEAD, one_at_a_time=True)
 
 
 def test_a_hop_waits_for_the_data_and_time_can_run_backwards() -> None:

@@ -4,10 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll import build_topology
+from forestcoll import build_topology, optimum
 from forestcoll.errors import InputError
 from forestcoll.topology.box_distances import box_distances, distance_counts
-from forestcoll.topology.logical_network import Spread, logical_network
+from forestcoll.topology.boxes import box_numbers
+from forestcoll.topology.logical_network import Spread, logical_network, one_peer_network
 
 
 @given(boxes=st.integers(2, 24), most=st.integers(2, 12))
@@ -29,6 +30,28 @@ def test_logical_links_have_the_bandwidth_of_the_link_to_the_fabric(spread: Spre
         into = [each for each in logical.topology.links if each.target == node and (each.source, node) in logical.paths]
         assert sum(each.bandwidth for each in out) == sum(each.bandwidth for each in into) == Fraction(25)
         assert len({each.target for each in out} | {each.source for each in into}) <= 3
+
+
+@pytest.mark.parametrize("spec", ["mi250:boxes=2,gpus=8", "mi250:boxes=4", "dgx-a100:boxes=12"])
+def test_with_one_peer_a_rank_sends_to_one_rank_of_another_box_with_its_whole_bandwidth(spec: str) -> None:
+    network = build_topology(spec)
+    logical = one_peer_network(network)
+    box = box_numbers(network)
+    between = [each for each in logical.topology.links if box[each.source] != box.get(each.target, box[each.source])]
+    assert [each.source for each in between] == list(network.compute)
+    assert sorted(each.target for each in between) == list(network.compute)
+    out = {each.source: each.bandwidth for each in network.links if each.target not in box}
+    assert all(each.bandwidth == out[each.source] for each in between)
+    boxes = max(box.values()) + 1
+    assert {(box[each.target] - box[each.source]) % boxes for each in between} == set(logical.distances)
+    assert logical.distances == tuple(range(1, min(boxes, 1 + len(network.compute) // boxes)))
+    assert optimum(network).algbw >= optimum(logical.topology).algbw > 0
+
+
+@pytest.mark.parametrize("spec", ["dgx-a100:boxes=1", "ring:nodes=4", "aws-p5:boxes=3"])
+def test_networks_without_equal_boxes_have_no_network_with_one_peer(spec: str) -> None:
+    with pytest.raises(InputError, match="max_peers does not apply"):
+        one_peer_network(build_topology(spec))
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from typing import Any
 from forestcoll.errors import NoSolutionError
 from forestcoll.exporting.candidates import MOST_WORK_OF_PLANS, SLOW, Aim, Candidate, Candidates
 from forestcoll.exporting.first_candidate import first_candidate
-from forestcoll.exporting.other_trees import with_other_trees
+from forestcoll.exporting.other_trees import with_one_peer, with_other_number_of_trees
 from forestcoll.exporting.plan_choices import OTHER_ORDERS, OtherPlanChoices, PlanChoices
 from forestcoll.exporting.rounds import RoundModel
 from forestcoll.lowering import COMFORTABLE_BLOCKS, Lowering, Options
@@ -112,14 +112,15 @@ def best_program(  # noqa: PLR0913 (what a program is chosen for, and by which m
     candidates = Candidates(schedule, target, dialect, aim, given, progress)
     best, used = _Search(candidates).run(), schedule
     refused, tried = None if candidates.problem is None else str(candidates.problem), len(candidates.known)
-    if target is Target.MSCCLPP_JSON and "chunks" not in given and best.is_slow:
-        other = with_other_trees(schedule)
+    if "chunks" not in given and best.is_slow:
+        in_plans = target is Target.MSCCLPP_JSON
+        other = with_other_number_of_trees(schedule) if in_plans else with_one_peer(schedule)
         if other is not None and other.algbw > GAIN * best.algbw:
             progress.begin("choosing the program with other trees")
             candidates = Candidates(other, target, dialect, aim, given, progress)
             found = _Search(candidates).run_or_none()
             tried += len(candidates.known)
-            if found is not None and found.algbw > GAIN_OF_SLOW_PLANS * best.algbw:
+            if found is not None and found.algbw > (GAIN_OF_SLOW_PLANS if in_plans else GAIN) * best.algbw:
                 best, used = found.instead_of(best, other.trees_per_root), other
     points = best.model.points(aim.sizes)
     return Chosen(best.options, best.lowering, points, tried, best.model, used, refused)

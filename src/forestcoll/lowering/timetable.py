@@ -3,12 +3,16 @@
 In a fast program, the busiest links are busy all the time. So hops begin as soon as their data is there and a lane of
 their pair of ranks is free. Of the hops that wait for a lane, one with early data in its tree and a long path to the
 end of all data begins first: if trees moved at different speeds, links would have nothing to do at the end. With few
-chunks, it may be better that the longest path alone decides, so both orders are tried. Each timetable is then improved:
-in turn, time runs backwards and forwards, and hops that ended later in the other direction begin first. Both phases of
-an allreduce are in one timetable: a root begins with data when the first phase is done with it.
+chunks, it may be better that the longest path alone decides, so several orders are tried. A timetable is then improved:
+in turn, time runs backwards and forwards, and hops that ended later in the other direction begin first. This is done
+twice for each order, and as long as it helps for the best one. Both phases of an allreduce are in one timetable: a root
+begins with data when the first phase is done with it.
 
 A program keeps the order of a timetable, but not its times: a block waits for its next hop even if a later one could
-begin. So the shortest timetables are replayed as a program would do them, and the one with the shortest replay is used.
+begin. So all timetables are replayed as a program would do them, and the one with the shortest replay is used.
+
+A message first takes an overhead. On fast links, it takes a great part of the time of a message, so pairs of ranks on
+such links have more lanes, as long as there are enough blocks.
 
 Pairs of ranks that share a link, as those of a NIC do, get parts of its bandwidth in proportion to their hops that move
 data. So each has lanes in proportion to its data, and all pairs of a link are done with it at about the same time.
@@ -23,6 +27,9 @@ hops share links.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import inf
+from typing import TypeAlias
 
 import numpy as np
 
@@ -33,11 +40,20 @@ from forestcoll.lowering.flows import Flow
 from forestcoll.lowering.hop_run import Hops, Room, Times, hops_to_run, replay, run_hops
 from forestcoll.lowering.pair_links import Pair, PairLinks
 
-RUNS = 5
-"""The number of timetables that are made for given lanes and a first order, in turn forwards and backwards."""
+FIRST_RUNS = 2
+"""The number of timetables that are made for given lanes and a first order: forwards and backwards."""
 
-REPLAYS = 4
-"""The number of timetables that are replayed for given lanes."""
+RUNS = 16
+"""The most further timetables for the best order."""
+
+RUNS_IN_VAIN = 4
+"""No more are made after so many that are not better than those before."""
+
+LATE = (0, 18)
+"""The overheads that are added to the time of a hop on a path, for first orders: hops wait in lanes and for links."""
+
+LANES_OF_OVERHEAD = 7
+"""If the overhead takes as long as the data of a message, a pair of ranks has about so many more lanes."""
 
 LANES_OF_LINK = (7, 4)
 """The lanes that all pairs of a busy link have together, about. More are nearer to the proportions of the data, and
@@ -59,21 +75,27 @@ def timetables(
         flows: the flows.
         edges: their edges; an edge to a rank comes before all edges of the same flow from this rank.
         links: the links between all pairs of ranks.
-        lanes: the most hops at the same time from one rank to another, if they share no link with other ranks.
+        lanes: the hops at the same time from one rank to another, if they share no link with other ranks; more if links
+            are fast.
         overhead: the time before a hop moves data.
     """
     places = np.array([flows[flow].position for flow in edges.flow.tolist()])
     hops = _hops(flows, edges)
     times, sums = _times(hops, links), _sums(flows, edges)
     is_backwards = all(flow.op is PhaseOp.REDUCE for flow in flows)
-    found = []
-    for room in rooms(hops, times, lanes, one_at_a_time=is_backwards):
-        forwards, backwards = (hops_to_run(each, times, room) for each in (hops, hops.backwards()))
-        made = _made(hops, places, times, (forwards, backwards), overhead, is_backwards=is_backwards)
-        shortest = sorted(made, key=lambda each: each.length)[:REPLAYS]
-        replays = ((replay(forwards, overhead, each, sums), each) for each in shortest)
-        found.append(min(replays, key=lambda each: each[0]))
-    return [(each.ends, each.lanes) for _, each in sorted(found, key=lambda each: each[0])]
+    found: list[_Search] = []
+    orders = _first_orders(
+        hops.backwards() if is_backwards else hops, -places if is_backwards else places, times, overhead
+    )
+    for room in rooms(hops, times, lanes, overhead, one_at_a_time=is_backwards):
+        directions = hops_to_run(hops, times, room), hops_to_run(hops.backwards(), times, room)
+        searches = [_Search(directions, overhead, sums, order, int(is_backwards)) for order in orders]
+        for search in searches:
+            search.run(FIRST_RUNS)
+        best = min(searches, key=lambda each: each.seconds)
+        best.run(RUNS, RUNS_IN_VAIN)
+        found.append(best)
+    return [(each.best.ends, each.best.lanes) for each in sorted(found, key=lambda each: each.seconds)]
 
 
 def _sums(flows: Sequence[Flow], edges: Edges) -> IntArray:
@@ -132,14 +154,15 @@ def _times(hops: Hops, links: PairLinks) -> Mapping[Pair, Mapping[int, float]]:
 
 
 def rooms(
-    hops: Hops, times: Mapping[Pair, Mapping[int, float]], lanes: int, *, one_at_a_time: bool = False
+    hops: Hops, times: Mapping[Pair, Mapping[int, float]], lanes: int, overhead: float, *, one_at_a_time: bool = False
 ) -> list[Room]:
     """Return how many hops may move at the same time, in different ways.
 
     Args:
         hops: the hops.
         times: for each pair of ranks, the time of a chunk on each of its links.
-        lanes: the lanes of a pair that shares no link.
+        lanes: the lanes of a pair that shares no link, at least.
+        overhead: the time before a hop moves data.
         one_at_a_time: whether hops that share a link may move one at a time, if there are few of them.
     """
     sizes: dict[Pair, float] = defaultdict(float)
@@ -150,9 +173,11 @@ def rooms(
         pair: max((time * sizes[pair] for link, time in taken.items() if users[link] > 1), default=None)
         for pair, taken in times.items()
     }
+    more = _lanes_of_overheads(hops, sizes, times, lanes, overhead)
+    many, few = LANES_OF_LINK
     found: list[Room] = []
-    for most in LANES_OF_LINK:
-        counts = {pair: lanes if part is None else max(1, round(most * part)) for pair, part in parts.items()}
+    for alone, most in (more, many), (dict.fromkeys(times, lanes), many), (more, few):
+        counts = {pair: alone[pair] if part is None else max(1, round(most * part)) for pair, part in parts.items()}
         if Room(counts) not in found:
             found.append(Room(counts))
     if one_at_a_time and len(hops.pairs) <= FEW_HOPS and any(part is not None for part in parts.values()):
@@ -160,30 +185,73 @@ def rooms(
     return found
 
 
-def _made(  # noqa: PLR0913 (the hops, how they run, and their costs)
-    hops: Hops,
-    places: FloatArray,
-    times: Mapping[Pair, Mapping[int, float]],
-    directions: tuple[HopProgram, HopProgram],
-    overhead: float,
-    *,
-    is_backwards: bool,
-) -> Iterator[Times]:
-    """Yield timetables; `places` are those of the data in its tree, `directions` the hops forwards and backwards."""
-    if is_backwards:
-        hops, places = hops.backwards(), -places
-    paths = np.array(_paths(hops, [max(times[pair].values()) for pair in hops.pairs]))
-    first_orders: tuple[tuple[FloatArray, ...], ...] = (places - paths, -paths), (-paths, places)
-    for order in first_orders:
-        for number in range(RUNS):
-            direction = (number + is_backwards) % 2
-            done = run_hops(directions[direction], overhead, *order)
-            order = (-done.ends,)  # noqa: PLW2901 (the next order follows from the last timetable)
-            yield done.backwards() if direction else done
+def _lanes_of_overheads(
+    hops: Hops, sizes: Mapping[Pair, float], times: Mapping[Pair, Mapping[int, float]], lanes: int, overhead: float
+) -> Mapping[Pair, int]:
+    """Return the lanes of each pair: more if the overhead of a message is a great part of its time."""
+    counts = Counter(hops.pairs)
+    messages = {pair: max(taken.values()) * sizes[pair] / counts[pair] for pair, taken in times.items()}
+    return {pair: lanes + round(LANES_OF_OVERHEAD * min(1.0, overhead / time)) for pair, time in messages.items()}
 
 
-def _paths(hops: Hops, times: Sequence[float]) -> Sequence[float]:
-    """For each hop, the time of the longest path that begins with it; `times` are those of a chunk."""
+Order: TypeAlias = tuple[FloatArray, ...]
+"""For each hop, numbers: of the hops that wait, the one with the least first number begins first, then the next."""
+
+
+def _first_orders(
+    hops: Hops, places: FloatArray, times: Mapping[Pair, Mapping[int, float]], overhead: float
+) -> list[Order]:
+    """Return the first orders of hops; `places` are those of the data in its tree."""
+    alone = [max(times[pair].values()) for pair in hops.pairs]
+    paths = [np.array(_paths(hops, alone, late * overhead)) for late in LATE]
+    return [*((places - each, -each) for each in paths), (-paths[0], places)]
+
+
+@dataclass
+class _Search:
+    """Timetables from a first order: each is made in the order of the ends of the one before, if time ran backwards.
+
+    Attributes:
+        directions: the hops forwards and backwards.
+        overhead: the time before a hop moves data.
+        sums: for each hop, the number of the sum that it is added to; -1 for none.
+        order: the order of the next timetable.
+        direction: its direction.
+        seconds: the shortest replay of a timetable so far.
+        best: this timetable.
+    """
+
+    directions: tuple[HopProgram, HopProgram]
+    overhead: float
+    sums: IntArray
+    order: Order
+    direction: int
+    seconds: float = inf
+    best: Times = field(init=False)
+
+    def run(self, count: int, in_vain: int | None = None) -> None:
+        """Make `count` timetables, and replay them; fewer if `in_vain` in a row are not better than those before."""
+        vain = 0
+        for _ in range(count):
+            done = run_hops(self.directions[self.direction], self.overhead, *self.order)
+            made = done.backwards() if self.direction else done
+            seconds = replay(self.directions[0], self.overhead, made, self.sums)
+            self.order, self.direction = (-done.ends,), 1 - self.direction
+            vain += 1
+            if self.seconds == inf or seconds < self.seconds:
+                self.seconds, self.best, vain = seconds, made, 0
+            if vain == in_vain:
+                return
+
+
+def _paths(hops: Hops, times: Sequence[float], late: float) -> Sequence[float]:
+    """For each hop, the time of the longest path that begins with it.
+
+    Args:
+        hops: the hops.
+        times: for each hop, the time of a chunk.
+        late: the time of a hop in addition.
+    """
     waits = hops.waits
     ready = [hop for hop, count in enumerate(waits) if not count]
     for hop in ready:
@@ -193,5 +261,5 @@ def _paths(hops: Hops, times: Sequence[float]) -> Sequence[float]:
                 ready.append(each)
     paths = [0.0] * len(waits)
     for hop in reversed(ready):
-        paths[hop] = hops.sizes[hop] * times[hop] + max((paths[each] for each in hops.after[hop]), default=0.0)
+        paths[hop] = hops.sizes[hop] * times[hop] + late + max((paths[each] for each in hops.after[hop]), default=0.0)
     return paths

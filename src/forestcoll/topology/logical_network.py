@@ -22,6 +22,10 @@ What is lost is the difference between the optima of the two networks, which are
   So the symmetries that preserve A move each of its nodes to each other one, and the same number e of links leaves A
   from each node; e ≥ 1, and e ≥ |D| - |A| + 1. So |A| · e ≥ |D|, both if |A| ≤ |D| and if |A| > |D|.)
 
+A rank may also have a single peer to send to and a single one to receive from, with the whole bandwidth of its link to
+the fabric (`one_peer_network`). Then the links of a box take turns with the distances 1, 2, 3 and so on. Messages to
+different ranks never share a NIC, so each takes less time.
+
 Inside a box, ranks with other numbers can only be reached over the links of the box. If these limit the algbw, the
 optimum of the logical network can be lower. A NIC that is a switch has no peers itself: the compute nodes behind it
 share its bandwidth equally, and keep the rest of their links to it for traffic within the box.
@@ -108,6 +112,32 @@ def logical_network(topology: Topology, max_peers: int, spread: Spread) -> Logic
         least = 1 if len(ports) == 2 else 2
         raise InputError(f"max_peers is {max_peers}; trees over {len(ports)} boxes need at least {least} peers")
     parts = _parts(len(ports), distances, spread)
+    return _network(topology, ports, [parts] * len(ports[0]))
+
+
+def one_peer_network(topology: Topology) -> LogicalNetwork:
+    """Return the network in which a rank sends to at most one rank of another box, and receives from at most one.
+
+    Link j of a box to the fabric leads to link j of the box whose distance is j mod (B - 1) + 1, for B boxes.
+
+    Raises:
+        InputError: as `logical_network`.
+
+    Example:
+        >>> from forestcoll import build_topology
+        >>> network = one_peer_network(build_topology("mi250:boxes=4"))
+        >>> network.distances, len(network.paths)
+        ((1, 2, 3), 64)
+    """
+    ports = _ports(topology)
+    parts = [{1 + number % (len(ports) - 1): Fraction(1)} for number in range(len(ports[0]))]
+    return _network(topology, ports, parts)
+
+
+def _network(
+    topology: Topology, ports: Sequence[Sequence[_Port]], parts: Sequence[Mapping[int, Fraction]]
+) -> LogicalNetwork:
+    """Return the logical network of `parts`: for each link of a box, the part of its bandwidth for each distance."""
     links, paths = _joined(topology, ports, parts)
     inner = {switch for box in ports for each in box for switch in each.over}
     fabric = {each.switch for box in ports for each in box}.union(*paths.values()) - inner
@@ -117,6 +147,7 @@ def logical_network(topology: Topology, max_peers: int, spread: Spread) -> Logic
         for number, each in enumerate(topology.nodes)
     )
     ordered = tuple(sorted((*kept, *links), key=lambda each: (each.source, each.target)))
+    distances = tuple(sorted({distance for each in parts for distance in each}))
     return LogicalNetwork(replace(topology, nodes=nodes, links=ordered), paths, distances)
 
 
@@ -234,16 +265,18 @@ def _check_equal(topology: Topology, ports: Sequence[Sequence[_Port]]) -> None:
 
 
 def _joined(
-    topology: Topology, ports: Sequence[Sequence[_Port]], parts: Mapping[int, Fraction]
+    topology: Topology, ports: Sequence[Sequence[_Port]], parts: Sequence[Mapping[int, Fraction]]
 ) -> tuple[list[Link], dict[tuple[int, int], tuple[int, ...]]]:
     """Return the logical links and their paths, after a check that the fabric can carry all of them."""
     routes = _Fabric.of(topology, ports)
     links: list[Link] = []
     paths: dict[tuple[int, int], tuple[int, ...]] = {}
     loads: dict[tuple[int, int], Fraction] = defaultdict(Fraction)
-    for box, distance in ((box, distance) for box in range(len(ports)) for distance in parts):
-        for here, there in zip(ports[box], ports[(box + distance) % len(ports)], strict=True):
-            bandwidth = min(here.up, there.down) * parts[distance]
+    for box, distance in ((box, distance) for box in range(len(ports)) for distance in sorted(set().union(*parts))):
+        for here, there, part in zip(ports[box], ports[(box + distance) % len(ports)], parts, strict=True):
+            if distance not in part:
+                continue
+            bandwidth = min(here.up, there.down) * part[distance]
             path = routes.path(here.switch, there.switch)
             links.append(Link(here.node, there.node, bandwidth))
             paths[here.node, there.node] = (*here.over, *path, *reversed(there.over))
