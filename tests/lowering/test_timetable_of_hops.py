@@ -100,6 +100,25 @@ def test_a_program_takes_as_long_as_the_replay_of_its_timetable(
     assert float(ends.max()) == pytest.approx(simulated, rel=0.1)
 
 
+@pytest.mark.parametrize(("better", "count"), [(False, 3 * 2 + 4), (True, 3 * 2 + 16)])
+def test_timetables_are_made_as_long_as_they_become_better(
+    monkeypatch: pytest.MonkeyPatch, count: int, *, better: bool
+) -> None:
+    """Two are made for each of three first orders; then up to sixteen, and no more after four in vain."""
+    calls: list[float] = []
+
+    def faster(*_: Any) -> float:
+        calls.append(1.0 / (1 + better * len(calls)))
+        return calls[-1]
+
+    monkeypatch.setattr(timetable, "replay", faster)
+    schedule = expanded(generate("ring:nodes=4"))
+    flows = flows_of(schedule, grid_for(schedule, 8), Options(step_chunks=1), None)
+    found = timetables(flows, Edges.of(flows), PairLinks.of(schedule), LANES, OVERHEAD)
+    assert len(found) == 1
+    assert len(calls) == count
+
+
 def test_hops_of_a_sum_are_received_in_their_order_and_slots_are_limited() -> None:
     """Three hops of one lane and two lanes that add to one sum, with times by hand."""
     one_lane = hops_to_run(Hops([(0, 1)] * 3, [1] * 3, [[]] * 3), {(0, 1): {5: 0.1}}, Room({(0, 1): 1}))

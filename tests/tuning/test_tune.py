@@ -158,6 +158,22 @@ def test_two_boxes_reach_the_goals() -> None:
     assert max(found.ratio(place) for place, size in enumerate(sizes) if size >= 2**26) <= 1.1
 
 
+@pytest.mark.parametrize(
+    ("spec", "has_one"), [("mi250:boxes=2,gpus=2", True), ("mi250:boxes=1,gpus=2", False), (NETWORKS[1], False)]
+)
+def test_trees_with_one_peer_are_compared_on_several_boxes_with_direct_links(spec: str, *, has_one: bool) -> None:
+    found = tune(spec, "allgather", [2**26])
+    names = {each.name for each in found.curves} | {name for name, _ in found.skipped}
+    assert ("one-peer" in names) == has_one
+
+
+@pytest.mark.slow
+def test_trees_with_one_peer_are_fastest_for_large_data_on_boxes_of_mi250() -> None:
+    found = tune("mi250:boxes=2,gpus=8", "reduce-scatter", [2**28])
+    assert [each.candidate for each in found.ranges] == ["one-peer"]
+    assert all(verify(each.schedule).ok for each in found.ranges)
+
+
 def test_a_protocol_with_a_low_latency_is_used_for_small_messages() -> None:
     costs = {"LL": Costs(alpha_us=1, efficiency=0.5)}
     found = tune("dgx-a100:boxes=1,gpus=4", "allgather", [2**10, 2**28], protocol_costs=costs)

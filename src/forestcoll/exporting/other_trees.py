@@ -19,6 +19,7 @@ from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.solver.generate import schedule_of
 from forestcoll.solver.problem import Problem, Solution
+from forestcoll.topology.boxes import box_numbers
 from forestcoll.topology.logical_network import one_peer_network
 from forestcoll.verification import certified, verify
 
@@ -35,9 +36,9 @@ MOST_RANKS = 64
 def with_other_number_of_trees(schedule: Schedule) -> TreeSchedule | None:
     """Return a schedule of the same demand with another number of trees per root, verified, or None.
 
-    Its ranks have one peer if this is possible and costs no algbw. There is none for a schedule that does not state its
-    number of trees, because forestcoll did not make it, and none for a broadcast or an allreduce with other sources or
-    targets than usual.
+    On two boxes, its ranks have one peer if this costs no algbw; on more boxes, plans without it are faster. There is
+    none for a schedule that does not state its number of trees, because forestcoll did not make it, and none for a
+    broadcast or an allreduce with other sources or targets than usual.
 
     Args:
         schedule: a schedule that `verify` accepts.
@@ -53,7 +54,9 @@ def with_other_number_of_trees(schedule: Schedule) -> TreeSchedule | None:
     trees = TIMES * schedule.trees_per_root if schedule.collective.has_root else min(FEW, schedule.trees_per_root)
     if trees == schedule.trees_per_root:
         return None
-    made = (_with_one_peer(schedule, trees), _made(lambda: _problem(schedule).solve(trees)))
+    boxes = len(set(box_numbers(schedule.topology).values()))
+    made = [_with_one_peer(schedule, trees)] if boxes == 2 else []
+    made.append(_made(lambda: _problem(schedule).solve(trees)))
     return _verified(max((each for each in made if each is not None), key=lambda each: each.algbw, default=None))
 
 

@@ -1,6 +1,7 @@
 """The candidates: what may be the best for some size of a collective.
 
-- `optimum`: the schedule of `generate`; with fewer trees per root than it needs, `trees-1`, `trees-2` and so on;
+- `optimum`: the schedule of `generate`; with fewer trees per root than it needs, `trees-1`, `trees-2` and so on; if
+  direct links join GPUs, also `one-peer`, in which a rank sends to one rank of another box at most;
 - the algorithms of `compare`, such as `direct`, `two-level`, `bruck` or `swing`, also over switches;
 - `double-binary-tree`: an allreduce along two binary trees over all ranks;
 - `shallow-SxT`: T trees for each root with S sends in sequence more than the least number (`shallow`), whose programs
@@ -21,6 +22,7 @@ from forestcoll.baselines.nccl_tree import binary_tree, mirrored_tree, numbers_d
 from forestcoll.baselines.table import BASELINES
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError, NoSolutionError
+from forestcoll.exporting.other_trees import with_one_peer
 from forestcoll.generation.steps import generate_steps
 from forestcoll.method import StepMethod
 from forestcoll.program import Program
@@ -40,10 +42,20 @@ from forestcoll.verification import certified, verify
 OWN = "optimum"
 """The name of the schedule that reaches the bound."""
 
+ONE_PEER = "one-peer"
+"""The name of the fastest schedule in which a rank sends to one rank of another box at most."""
+
 _SLOW = {"milp", "tacos"}
 """Algorithms of `compare` that search for long and win for no size."""
 
 _FEWER_TREES = (1, 2, 4, 8)
+
+MOST_IN_PIECES = 32_000
+"""The most instructions of a program in several pieces."""
+
+MOST_OVER_DIRECT_LINKS = 65_000
+"""The same if direct links join compute nodes: large data needs many small
+messages there, because it is sent on several times."""
 
 _MORE_SENDS = 5
 """The most sends in sequence of a shallow forest in addition to the least number."""
@@ -88,12 +100,14 @@ class Candidate:
         schedule: its schedule, verified; None for an exchange.
         makers: the methods to make its programs; each has programs in one piece.
         is_cut: whether there are programs in several pieces.
+        most_instructions: the most instructions of a program in several pieces.
     """
 
     name: str
     schedule: Schedule | None
     makers: tuple[Maker, ...]
     is_cut: bool
+    most_instructions: int = MOST_IN_PIECES
 
     @property
     def can_be_run(self) -> bool:
@@ -161,6 +175,8 @@ class Candidates:
     def _schedules(self) -> Iterator[tuple[str, Callable[[], Candidate]]]:
         best, problem = self.solution.optimum, self._problem
         yield OWN, lambda: self._of(OWN, self._own)
+        if self._has_direct_links and problem.boxes.is_complete and len(problem.boxes.members) > 1:
+            yield ONE_PEER, self._with_one_peer
         for trees in _FEWER_TREES:
             if trees < best.trees_per_root:
                 yield f"trees-{trees}", self._with_trees(trees)
@@ -194,23 +210,39 @@ class Candidates:
             known.algbw, known.failures = schedule.algbw, 0
             certified(verify(schedule))
             makers: tuple[Maker, ...] = (partial(self.lowerings.of_streams, schedule), *self._in_lanes(schedule))
-            return Candidate(f"shallow-{more}x{trees}", schedule, makers, is_cut=True)
+            return Candidate(
+                f"shallow-{more}x{trees}", schedule, makers, is_cut=True, most_instructions=self._most_in_pieces
+            )
 
         return make
 
     def _in_lanes(self, schedule: TreeSchedule) -> list[Maker]:
         """Return the methods for programs in lanes; between many ranks over switches, others were faster."""
-        nodes = schedule.topology.nodes
-        links = schedule.topology.links
-        direct = any(nodes[link.source].is_compute and nodes[link.target].is_compute for link in links)
-        if len(schedule.members) > _MOST_RANKS_OVER_SWITCHES and not direct:
+        if len(schedule.members) > _MOST_RANKS_OVER_SWITCHES and not self._has_direct_links:
             return []
-        return [partial(self.lowerings.of_lanes, schedule, lanes) for lanes in (DIRECT_LANES if direct else LANES)]
+        numbers = DIRECT_LANES if self._has_direct_links else LANES
+        return [partial(self.lowerings.of_lanes, schedule, lanes) for lanes in numbers]
+
+    @property
+    def _most_in_pieces(self) -> int:
+        return MOST_OVER_DIRECT_LINKS if self._has_direct_links else MOST_IN_PIECES
+
+    @cached_property
+    def _has_direct_links(self) -> bool:
+        topology = self.solution.optimum.topology
+        nodes = topology.nodes
+        return any(nodes[link.source].is_compute and nodes[link.target].is_compute for link in topology.links)
 
     def _exchanges(self) -> Iterator[tuple[str, Callable[[], Candidate]]]:
         best, problem = self.solution.optimum, self._problem
         for name, make in exchanges(problem.collective, len(best.members), _grid(problem)):
             yield f"exchange-{name}", self._of_exchange(f"exchange-{name}", make)
+
+    def _with_one_peer(self) -> Candidate:
+        schedule = with_one_peer(self._own)
+        if schedule is None:
+            raise InputError("the network does not consist of equal boxes behind switches, or has too many ranks")
+        return self._of(ONE_PEER, schedule)
 
     def _with_trees(self, trees: int) -> Callable[[], Candidate]:
         best = self.solution.optimum
@@ -233,9 +265,9 @@ class Candidates:
         _check_length(schedule)
         certified(verify(schedule))
         makers: list[Maker] = [partial(self.lowerings.of_schedule, schedule)]
-        if name == OWN and isinstance(schedule, TreeSchedule):
+        if name in {OWN, ONE_PEER} and isinstance(schedule, TreeSchedule):
             makers += self._in_lanes(schedule)
-        return Candidate(name, schedule, tuple(makers), in_pieces(schedule))
+        return Candidate(name, schedule, tuple(makers), in_pieces(schedule), self._most_in_pieces)
 
     def _of_exchange(self, name: str, make: Callable[[int], Program]) -> Callable[[], Candidate]:
         def programs(pieces: int) -> list[Timed]:

@@ -28,9 +28,6 @@ from forestcoll.tuning.lowered import CHUNK_BYTES, Timed
 MOST_PIECES = 32
 """The most pieces of a program; runtimes cut chunks further by themselves."""
 
-MOST_INSTRUCTIONS = 32_000
-"""The most instructions of a program in several pieces."""
-
 _EVERY = 8
 """Of this many sizes, one is simulated for all candidates whose programs are short."""
 
@@ -95,7 +92,7 @@ class _Ladder:
 
     def _may_have(self, pieces: int) -> bool:
         instructions = pieces * self.programs(1)[0].instructions
-        return self.candidate.is_cut and pieces <= MOST_PIECES and instructions <= MOST_INSTRUCTIONS
+        return self.candidate.is_cut and pieces <= MOST_PIECES and instructions <= self.candidate.most_instructions
 
     def _cannot_be_faster(self, size: int, limit: float) -> bool:
         """Return whether it is known that the candidate takes at least `limit`."""
