@@ -5,7 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from forestcoll import generate, generate_flows, generate_steps
+from forestcoll import build_topology, generate, generate_flows, generate_steps
+from forestcoll.baselines.baseline import Problem
+from forestcoll.baselines.table import BASELINES
+from forestcoll.collective import Collective
 from forestcoll.errors import NoSolutionError
 from forestcoll.exporting.candidates import Aim
 from forestcoll.exporting.export import why_slow
@@ -13,6 +16,7 @@ from forestcoll.exporting.other_trees import with_one_peer, with_other_number_of
 from forestcoll.exporting.search import best_program
 from forestcoll.interpreter import check
 from forestcoll.progress import Progress
+from forestcoll.request import Demand
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.simulation import Costs
 from forestcoll.targets.sizes import chunks_of_file
@@ -180,6 +184,22 @@ def test_there_is_no_schedule_with_one_peer_for_one_root_or_without_equal_boxes(
     assert with_one_peer(generate("mi250:boxes=2,gpus=8", collective="broadcast", root=0)) is None
     assert with_one_peer(generate("mi250:boxes=1")) is None
     assert with_one_peer(generate_steps("ring:nodes=4", method="ring")) is None
+
+
+def test_trees_that_forestcoll_did_not_make_are_not_replaced() -> None:
+    topology = build_topology("mi250:boxes=2,gpus=8")
+    problem = Problem(topology, Demand(Collective.ALLGATHER))
+    two_level = next(each for each in BASELINES if each.name == "two-level").result(problem).schedule
+    assert (with_one_peer(two_level), with_other_number_of_trees(two_level)) == (None, None)
+    own = generate(topology)
+    assert with_one_peer(own) is not None
+    assert with_one_peer(replace(own, trees_per_root=None)) is None
+
+
+def test_other_trees_never_pass_through_idle_nodes() -> None:
+    ranks = [number for number in range(32) if number % 16 < 8]
+    relayed = generate("mi250:boxes=2", ranks=ranks)
+    assert (with_one_peer(relayed), with_other_number_of_trees(relayed)) == (None, None)
 
 
 @pytest.mark.slow

@@ -119,7 +119,8 @@ class _Program(OutputFile):
     type=_COUNT,
     metavar="N",
     help="For msccl-xml and schedules of trees: the number of blocks that send from one rank to another at the same "
-    "time. They take turns, in the order of a timetable.",
+    "time, in the order of a timetable. On fast links there are more. Pairs of ranks that share a link have numbers in "
+    "proportion to their data.",
 )
 @click.option(
     "--instances",

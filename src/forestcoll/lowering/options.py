@@ -64,7 +64,8 @@ class Options:
             distributed by their depth; 0 to receive and send on in one instruction where possible. None for as many as
             fit.
         lanes: for programs of messages made of trees, the number of blocks that send from one rank to another at the
-            same time; they take turns, in the order of a timetable. None for blocks by the depth in trees.
+            same time, in the order of a timetable; more on fast links, and in proportion to their data for pairs of
+            ranks that share a link. None for blocks by the depth in trees.
         lane_overhead: the overhead for which the timetable of lanes is made, as a part of the time that the busiest
             link takes. The default is that of 1 GB on a box of 2022: 1 of 3,000 us.
         instances: the number of parallel copies of the program, each on its part of the data.

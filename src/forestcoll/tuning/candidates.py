@@ -54,8 +54,8 @@ MOST_IN_PIECES = 32_000
 """The most instructions of a program in several pieces."""
 
 MOST_OVER_DIRECT_LINKS = 65_000
-"""The same if direct links join compute nodes: large data needs many small
-messages there, because it is sent on several times."""
+"""The same if direct links join compute nodes: large data needs many small messages there, because it is sent on
+several times."""
 
 _MORE_SENDS = 5
 """The most sends in sequence of a shallow forest in addition to the least number."""
@@ -241,7 +241,7 @@ class Candidates:
     def _with_one_peer(self) -> Candidate:
         schedule = with_one_peer(self._own)
         if schedule is None:
-            raise InputError("the network does not consist of equal boxes behind switches, or has too many ranks")
+            raise InputError("only for equal boxes behind switches, up to 64 ranks, and trees without idle GPUs")
         return self._of(ONE_PEER, schedule)
 
     def _with_trees(self, trees: int) -> Callable[[], Candidate]:
