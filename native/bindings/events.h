@@ -23,7 +23,8 @@ using InputRows = std::pair<InputArray<Index>, InputArray<Index>>;
 inline Rows to_rows(const InputRows& rows) { return {to_vector(rows.first), to_vector(rows.second)}; }
 
 // Throws unless a table with `width` columns and a row for each of `rows` has the right length.
-inline void check_table(const InputArray<Index>& values, std::size_t rows, std::size_t width) {
+template <typename Value>
+void check_table(const InputArray<Value>& values, std::size_t rows, std::size_t width) {
   if (values.size() != rows * width) throw std::invalid_argument("a table has the wrong length");
 }
 
@@ -49,11 +50,13 @@ inline std::vector<EventProgram::Channel> to_channels(const InputArray<Index>& t
   return channels;
 }
 
-inline std::vector<EventProgram::Flow> to_flows(const InputArray<Index>& targets, const InputArray<double>& latencies) {
+inline std::vector<EventProgram::Flow> to_flows(const InputArray<Index>& targets, const InputArray<double>& latencies,
+                                                const InputArray<double>& delays) {
   check_table(targets, latencies.size(), 1);
+  check_table(delays, latencies.size(), 1);
   std::vector<EventProgram::Flow> flows;
   for (std::size_t place = 0; place < latencies.size(); ++place) {
-    flows.push_back({targets.data()[place], latencies.data()[place]});
+    flows.push_back({targets.data()[place], latencies.data()[place], delays.data()[place]});
   }
   return flows;
 }
@@ -125,17 +128,18 @@ inline void bind_events(nb::module_ module) {
           [](EventProgram* self, Index ranks, Index barriers, Index cells, const InputArray<Index>& block_starts,
              const InputRows& loops, const InputArray<Index>& instructions, const InputArray<Index>& channels,
              const InputArray<double>& channel_latencies, const InputArray<Index>& flow_targets,
-             const InputArray<double>& flow_latencies, const InputArray<Index>& semaphores, const InputRows& after,
-             const InputRows& waits, const InputRows& signals, const InputRows& flushes, const InputRows& acquires,
-             const InputRows& releases, const InputRows& received, const InputRows& sent, const InputRows& reads,
-             const InputRows& writes, const InputRows& transfers, const InputRows& links,
-             const InputArray<double>& weights, const InputArray<double>& bandwidths) {
+             const InputArray<double>& flow_latencies, const InputArray<double>& flow_delays,
+             const InputArray<Index>& semaphores, const InputRows& after, const InputRows& waits,
+             const InputRows& signals, const InputRows& flushes, const InputRows& acquires, const InputRows& releases,
+             const InputRows& received, const InputRows& sent, const InputRows& reads, const InputRows& writes,
+             const InputRows& transfers, const InputRows& links, const InputArray<double>& weights,
+             const InputArray<double>& bandwidths) {
             EventProgram made;
             made.block_starts = to_vector(block_starts);
             made.loops = to_rows(loops);
             made.instructions = to_instructions(instructions);
             made.channels = to_channels(channels, channel_latencies);
-            made.flows = to_flows(flow_targets, flow_latencies);
+            made.flows = to_flows(flow_targets, flow_latencies, flow_delays);
             made.semaphores = to_vector(semaphores);
             made.ranks = ranks;
             made.barriers = barriers;
@@ -156,8 +160,8 @@ inline void bind_events(nb::module_ module) {
             new (self) EventProgram(std::move(made));
           },
           nb::kw_only(), "ranks"_a, "barriers"_a, "cells"_a, "block_starts"_a, "loops"_a, "instructions"_a,
-          "channels"_a, "channel_latencies"_a, "flow_targets"_a, "flow_latencies"_a, "semaphores"_a, "after"_a,
-          "waits"_a, "signals"_a, "flushes"_a, "acquires"_a, "releases"_a, "received"_a, "sent"_a, "reads"_a,
+          "channels"_a, "channel_latencies"_a, "flow_targets"_a, "flow_latencies"_a, "flow_delays"_a, "semaphores"_a,
+          "after"_a, "waits"_a, "signals"_a, "flushes"_a, "acquires"_a, "releases"_a, "received"_a, "sent"_a, "reads"_a,
           "writes"_a, "transfers"_a, "links"_a, "weights"_a, "bandwidths"_a)
       .def("run", &run_events, nb::kw_only(), "launch"_a, "overhead"_a, "reduction"_a, "chunk_bytes"_a,
            "progress"_a = nb::none(),

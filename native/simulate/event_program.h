@@ -38,6 +38,7 @@ struct EventProgram {
   struct Flow {
     Index target;    // the rank that receives
     double latency;  // seconds from the moment when the last byte leaves until it arrives
+    double delay;    // seconds from this moment until the instruction is done: 0, or for data that is read, more
   };
 
   std::vector<Index> block_starts;  // the first instruction of each block, and the number of instructions

@@ -5,7 +5,8 @@
 // transfers share the links fairly. The block continues when the last byte has left, and the data arrives one latency
 // later. On a PORT channel, a helper sends instead of the block, one request after the other. A message occupies a slot
 // of its channel until it is received. Data that stays on a rank takes only the overhead, because memory is assumed to
-// be fast; an instruction that adds up data also takes the time of the reduction.
+// be fast; an instruction that adds up data also takes the time of the reduction. A block that reads the memory
+// of another rank sends a request, which takes a latency, and waits until the data has arrived.
 #pragma once
 
 #include <cstdint>
@@ -90,10 +91,10 @@ class EventRun {
     Index block, instruction, port, left;
   };
 
-  enum class Kind { kSend, kArrive, kSignal };
+  enum class Kind { kSend, kArrive, kRead, kSignal };
 
-  // kSend: block `first` starts its transfers. kArrive: data of instruction `first` arrives at rank `second`. kSignal:
-  // a signal over channel `first` arrives.
+  // kSend: block `first` starts its transfers. kArrive: data of instruction `first` arrives at rank `second`. kRead:
+  // data that operation `first` reads arrives. kSignal: a signal over channel `first` arrives.
   struct Event {
     double time;
     std::int64_t number;
@@ -154,6 +155,9 @@ class EventRun {
           break;
         case Kind::kArrive:
           arrive(event.first, event.second);
+          break;
+        case Kind::kRead:
+          complete_part(event.first);
           break;
         case Kind::kSignal:
           ++signals_[event.first];
@@ -284,9 +288,18 @@ class EventRun {
   }
 
   void end_transfer(const Transfers::Transfer& transfer) {
-    Operation& operation = operations_[transfer.operation];
     const auto& flow = program_.flows[transfer.flow];
-    add_event(now_ + flow.latency, Kind::kArrive, operation.instruction, flow.target);
+    add_event(now_ + flow.latency, Kind::kArrive, operations_[transfer.operation].instruction, flow.target);
+    if (flow.delay > 0) {
+      add_event(now_ + flow.delay, Kind::kRead, transfer.operation);
+    } else {
+      complete_part(transfer.operation);
+    }
+  }
+
+  // One of the transfers of an operation is done.
+  void complete_part(Index number) {
+    Operation& operation = operations_[number];
     if (--operation.left > 0) return;
     if (operation.port == kNone) {
       finish(operation.block, operation.instruction);

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 
@@ -12,13 +13,14 @@ from forestcoll.collective import Collective
 from forestcoll.errors import NoSolutionError
 from forestcoll.exporting.candidates import Aim
 from forestcoll.exporting.export import why_slow
-from forestcoll.exporting.other_trees import with_one_peer, with_other_number_of_trees
+from forestcoll.exporting.other_trees import with_less_scratch, with_one_peer, with_other_number_of_trees
 from forestcoll.exporting.search import best_program
 from forestcoll.interpreter import check
 from forestcoll.progress import Progress
 from forestcoll.request import Demand
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.simulation import Costs
+from forestcoll.targets import mscclpp
 from forestcoll.targets.sizes import chunks_of_file
 from forestcoll.topology.boxes import box_numbers
 from forestcoll.verification import verify
@@ -200,6 +202,61 @@ def test_other_trees_never_pass_through_idle_nodes() -> None:
     ranks = [number for number in range(32) if number % 16 < 8]
     relayed = generate("mi250:boxes=2", ranks=ranks)
     assert (with_one_peer(relayed), with_other_number_of_trees(relayed)) == (None, None)
+
+
+def _received(schedule: TreeSchedule) -> dict[int, Fraction]:
+    """Return the part of the data that each node receives."""
+    received = dict.fromkeys(schedule.members, Fraction(0))
+    for tree in schedule.phases[0]:
+        for route in tree.routes:
+            received[schedule.routes[route][-1]] += tree.share
+    return received
+
+
+@pytest.mark.parametrize("in_place", [False, True])
+@pytest.mark.parametrize("spec", ["mi250:boxes=1", "mi250:boxes=2", "dgx-a100:boxes=4"])
+def test_with_less_scratch_ranks_receive_at_most_the_data(spec: str, *, in_place: bool) -> None:
+    schedule = generate(spec, collective="reduce", root=0)
+    others = list(with_less_scratch(schedule, in_place=in_place))
+    assert others
+    for other in others:
+        received = _received(other)
+        assert other.root is not None
+        assert received.pop(other.root) <= (1 if in_place else 2)
+        assert max(received.values()) <= 1
+        assert (other.demand, other.bound, other.topology) == (schedule.demand, schedule.bound, schedule.topology)
+        assert other.algbw >= Fraction(199, 200) * schedule.algbw
+        assert other.trees_per_root is not None
+        assert other.trees_per_root.bit_count() == 1
+        assert verify(other).ok
+
+
+def test_only_reduces_of_forestcoll_have_schedules_with_less_scratch() -> None:
+    own = generate("mi250:boxes=1", collective="reduce", root=0)
+    assert not list(with_less_scratch(replace(own, trees_per_root=None), in_place=False))
+    for collective in ("reduce-scatter", "allreduce"):
+        assert not list(with_less_scratch(generate("mi250:boxes=1", collective=collective), in_place=False))
+    assert not list(with_less_scratch(generate_steps("ring:nodes=4", method="ring"), in_place=False))
+
+
+def test_a_reduce_has_less_scratch_if_it_would_not_match_large_sizes() -> None:
+    schedule = generate("mi250:boxes=1", collective="reduce", root=0)
+    chosen = best_program(schedule, "mscclpp-json")
+    assert isinstance(chosen.schedule, TreeSchedule)
+    program = chosen.lowering.program
+    assert mscclpp.most_bytes(program) >= 2**32
+    assert max(rank.scratch_chunks for rank in program.ranks) <= program.chunks
+    assert chosen.lowering.other_trees == chosen.schedule.trees_per_root
+    assert chosen.points[-1].algbw >= 0.95 * float(schedule.algbw)
+    assert check(program).ok
+
+
+@pytest.mark.slow
+def test_a_reduce_keeps_its_trees_if_it_matches_the_sizes_asked_for() -> None:
+    schedule = generate("mi250:boxes=1", collective="reduce", root=0)
+    small = best_program(schedule, "mscclpp-json", aim=Aim(most_bytes=2**30))
+    assert small.schedule == schedule
+    assert mscclpp.most_bytes(small.lowering.program) < 2**32
 
 
 @pytest.mark.slow

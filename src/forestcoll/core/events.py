@@ -27,6 +27,7 @@ class EventTables(TypedDict):
     channel_latencies: Reals
     flow_targets: Numbers
     flow_latencies: Reals
+    flow_delays: Reals
     semaphores: Numbers
     after: Rows
     waits: Rows

@@ -23,6 +23,9 @@ from forestcoll.targets.sizes import ALIGNMENT, chunks_of_file
 SIZES = (10**6, 64 * 10**6, 10**9)
 """The sizes of M for which a report states the expected algbw, in bytes; programs are chosen for the last one."""
 
+MOST_BYTES = 2**32
+"""The size of M up to which a program is made by default: 4 GiB."""
+
 SLOW = 0.95
 """A program that reaches less than this part of the algbw of its schedule is slow."""
 
@@ -47,11 +50,13 @@ class Aim:
         sizes: the sizes of M in bytes for which the result states the expected times; the program is chosen for the
             last one.
         least_bytes: the least size of M for which the runtime can use the program.
+        most_bytes: the size of M up to which the runtime should be able to use the program.
         costs: the parameters of the model; if None, those of `Costs`, with the bandwidth of a block of the machine.
     """
 
     sizes: tuple[int, ...] = SIZES
     least_bytes: int = LEAST_BYTES
+    most_bytes: int = MOST_BYTES
     costs: Costs | None = None
 
 

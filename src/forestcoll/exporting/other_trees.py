@@ -1,4 +1,4 @@
-"""Schedules with other trees, for programs that would be slow with the trees of a schedule.
+"""Schedules with other trees, for programs that would be slow, or match too few sizes, with those of a schedule.
 
 *Another number of trees per root*, for plans of MSCCL++. The shares of many trees may be no multiples of a chunk, and a
 rank may have more trees than thread blocks. Two trees per root lose less then: on two MI250 boxes, they reach 96.4 % of
@@ -10,20 +10,31 @@ its NIC divides its bandwidth among them, and each message takes several times a
 of another box only, data waits less: on two MI250 boxes, an allgather reaches 97 % of its schedule instead of 91 %. On
 many networks, the optimum is the same.
 
+*Less scratch*, for plans of a reduce. In a plan of MSCCL++, a rank has scratch for the sums of its children, so a rank
+that receives more than M needs more than M of it. Offsets have 32 bits, so such a plan does not match 4 GiB. In these
+trees, ranks receive at most M: before each rank is a switch whose link to it has the bandwidth of the algbw. On many
+networks, the optimum is the same. The number of trees is a power of two, so that all shares are whole chunks.
+
 There are no other trees for a schedule that does not state its number of trees, because forestcoll did not make it: its
 user wants these trees. Trees that pass through idle compute nodes, which run no program, are not used either.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from fractions import Fraction
 
+from forestcoll.collective import Collective
 from forestcoll.errors import InputError, NoSolutionError
+from forestcoll.generation.shorter_trees import with_shorter_trees
 from forestcoll.progress import SILENT
+from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.solver.generate import schedule_of
 from forestcoll.solver.problem import Problem, Solution
 from forestcoll.topology.boxes import box_numbers
 from forestcoll.topology.logical_network import one_peer_network
+from forestcoll.topology.receive_limits import with_receive_limits, without_ports
 from forestcoll.verification import certified, verify
 
 FEW = 2
@@ -34,6 +45,12 @@ TIMES = 4
 
 MOST_RANKS = 64
 """The most ranks for which other trees are tried; programs of more ranks take long to search."""
+
+LITTLE = Fraction(1, 200)
+"""The part of the algbw that trees with less scratch may lose."""
+
+MOST_TREES = 1024
+"""The most trees with less scratch: with more, their shares are less than a few chunks."""
 
 
 def with_other_number_of_trees(schedule: Schedule) -> TreeSchedule | None:
@@ -82,6 +99,61 @@ def with_one_peer(schedule: Schedule) -> TreeSchedule | None:
     return _verified(_with_one_peer(schedule, None))
 
 
+def with_less_scratch(schedule: Schedule, *, in_place: bool) -> Iterator[TreeSchedule]:
+    """Yield schedules of the same reduce in which no rank receives more than the data M, verified, the best one first.
+
+    The root may receive M more if it has an output of its own, into which its first child writes. There are none for
+    other collectives, and none if this would cost more than `LITTLE` of the algbw.
+
+    Args:
+        schedule: a schedule that `verify` accepts.
+        in_place: whether the output of the root is its input.
+
+    Example:
+        >>> from forestcoll import generate
+        >>> [each.trees_per_root for each in with_less_scratch(generate("dgx-a100:boxes=4", "reduce", root=0))]
+        [16, 8, 8]
+    """
+    if not isinstance(schedule, TreeSchedule) or schedule.trees_per_root is None or _is_unusual(schedule):
+        return
+    if schedule.collective is not Collective.REDUCE:
+        return
+    problem = _problem(schedule)
+    trees = 1
+    while trees < schedule.trees_per_root or _algbw(problem, trees) < (1 - LITTLE) * schedule.algbw:
+        trees *= 2
+        if trees > MOST_TREES:
+            return
+    for number in (2 * trees, trees):
+        made = _with_less_scratch(problem, number, in_place=in_place) if number <= MOST_TREES else None
+        if made is not None and made.algbw >= (1 - LITTLE) * schedule.algbw:
+            shorter = with_shorter_trees(made)
+            yield _checked(shorter)
+            if number == trees and shorter != made:
+                yield _checked(made)
+
+
+def _algbw(problem: Problem, trees: int) -> Fraction:
+    """Return the algbw of so many trees; 0 if there is no such schedule."""
+    try:
+        return problem.solve(trees).optimum.algbw
+    except NoSolutionError:
+        return Fraction(0)
+
+
+def _with_less_scratch(problem: Problem, trees: int, *, in_place: bool) -> TreeSchedule | None:
+    topology, demand = problem.topology, problem.demand
+    algbw = _algbw(problem, trees)
+    limits = dict.fromkeys(demand.members(topology), algbw)
+    if not in_place and demand.root is not None:
+        limits[demand.root] = 2 * algbw
+    made = _made(lambda: Problem.of(with_receive_limits(topology, limits), demand, SILENT).solve(trees))
+    if made is None:
+        return None
+    routes = Rows.of([without_ports(made.routes[number], topology) for number in range(len(made.routes))])
+    return replace(made, topology=topology, routes=routes, bound=problem.bound)
+
+
 def _is_unusual(schedule: TreeSchedule) -> bool:
     """Return whether no other trees are tried for a schedule."""
     return schedule.sources is not None or len(schedule.members) > MOST_RANKS
@@ -115,6 +187,9 @@ def _made(solution: Callable[[], Solution]) -> TreeSchedule | None:
 
 
 def _verified(schedule: TreeSchedule | None) -> TreeSchedule | None:
-    if schedule is not None:
-        certified(verify(schedule))
+    return None if schedule is None else _checked(schedule)
+
+
+def _checked(schedule: TreeSchedule) -> TreeSchedule:
+    certified(verify(schedule))
     return schedule

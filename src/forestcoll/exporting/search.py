@@ -14,16 +14,18 @@ from fractions import Fraction
 from math import prod
 from typing import Any
 
+from forestcoll.collective import Collective
 from forestcoll.errors import NoSolutionError
 from forestcoll.exporting.candidates import MOST_WORK_OF_PLANS, SLOW, Aim, Candidate, Candidates
 from forestcoll.exporting.first_candidate import first_candidate
-from forestcoll.exporting.other_trees import with_one_peer, with_other_number_of_trees
+from forestcoll.exporting.other_trees import with_less_scratch, with_one_peer, with_other_number_of_trees
 from forestcoll.exporting.plan_choices import OTHER_ORDERS, OtherPlanChoices, PlanChoices
 from forestcoll.exporting.rounds import RoundModel
 from forestcoll.lowering import COMFORTABLE_BLOCKS, Lowering, Options
 from forestcoll.progress import SILENT, Progress
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.simulation.costs import Point
+from forestcoll.targets import mscclpp
 from forestcoll.targets.exporting import (
     DEFAULT_DIALECT,
     Target,
@@ -110,6 +112,8 @@ def best_program(  # noqa: PLR0913 (what a program is chosen for, and by which m
     aim, given = aim or Aim(), dict(given or {})
     progress.begin("choosing the program")
     candidates = Candidates(schedule, target, dialect, aim, given, progress)
+    if (small := _in_less_scratch(candidates, first_candidate(candidates))) is not None:
+        return small
     best, used = _Search(candidates).run(), schedule
     refused, tried = None if candidates.problem is None else str(candidates.problem), len(candidates.known)
     if "chunks" not in given and best.is_slow:
@@ -124,6 +128,33 @@ def best_program(  # noqa: PLR0913 (what a program is chosen for, and by which m
                 best, used = found.instead_of(best, other.trees_per_root), other
     points = best.model.points(aim.sizes)
     return Chosen(best.options, best.lowering, points, tried, best.model, used, refused)
+
+
+def _in_less_scratch(candidates: Candidates, first: Candidate) -> Chosen | None:
+    """Return a program of a reduce with less scratch that is not slow, if `first` needs too much for the greatest size.
+
+    A plan of MSCCL++ for a reduce needs more scratch than other buffers where ranks have several children.
+    """
+    schedule, aim = candidates.schedule, candidates.aim
+    is_plan = candidates.target is Target.MSCCLPP_JSON
+    if not is_plan or schedule.collective is not Collective.REDUCE or "chunks" in candidates.given:
+        return None
+    if mscclpp.most_bytes(first.lowering.program) >= aim.most_bytes:
+        return None
+    tried = len(candidates.known)
+    for other in with_less_scratch(schedule, in_place=first.options.in_place):
+        candidates.progress.begin("choosing the program with less scratch")
+        others = Candidates(other, candidates.target, candidates.dialect, aim, candidates.given, candidates.progress)
+        found = _Search(others).run_or_none()
+        tried += len(others.known)
+        if found is None or mscclpp.most_bytes(found.lowering.program) < aim.most_bytes:
+            continue
+        best = found.instead_of(first, other.trees_per_root)
+        if not best.is_slow:
+            refused = None if others.problem is None else str(others.problem)
+            points = best.model.points(aim.sizes)
+            return Chosen(best.options, best.lowering, points, tried, best.model, other, refused)
+    return None
 
 
 class _Search:

@@ -63,7 +63,8 @@ def export_page(done: Export, output: Path | None) -> Page:
         left_out = f"{lowering.trees_left_out} {unit} left out" if lowering.other_trees is None else "other trees"
         rows.insert(0, ("lost", f"{lost} of the algbw: {left_out}, or shares rounded"))
     if lowering.other_trees is not None:
-        rows.insert(0, ("trees", f"{lowering.other_trees} per root, not those of the file, which would be slower"))
+        why = "which would be slower or match fewer sizes"
+        rows.insert(0, ("trees", f"{lowering.other_trees} per root, not those of the file, {why}"))
     title = f"{printable(program.name)}: {program.task.value} on {len(program.ranks)} ranks as {name}"
     return Page(title, (labelled(rows),))
 

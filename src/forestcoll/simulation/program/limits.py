@@ -27,11 +27,13 @@ class Flow(NamedTuple):
         target: the rank that it goes to.
         block: the rank and the number of the thread block that moves it; None if blocks have no limit, or if a helper
             moves it.
+        is_read: whether the block is on the target, and reads the memory of the source.
     """
 
     source: int
     target: int
     block: tuple[int, int] | None = None
+    is_read: bool = False
 
 
 @dataclass(frozen=True)

@@ -100,6 +100,7 @@ class Encoder:
             "flow_latencies": np.array(
                 [self._latency(flow.source, flow.target) for flow in self.flows], dtype=np.float64
             ),
+            "flow_delays": _reals(2 * self._latency(*flow[:2]) if flow.is_read else 0.0 for flow in self.flows),
             "semaphores": _numbers([start for each in program.ranks for start in each.semaphores]),
             "links": links.rows(len(self.flows)),
             "weights": _reals(weight for each in limits.multipaths for weight in each.weights),
@@ -132,7 +133,7 @@ class Encoder:
                 received.add(number, place.channel)
                 continue
             for other in self._others(rank, place):
-                transfers.add(number, self._flow(Flow(other, rank, owner)))
+                transfers.add(number, self._flow(Flow(other, rank, owner, isinstance(place, Span))))
             if place.packets and isinstance(place, Span):
                 self._packets.append(("reads", number, place))
         for place in instruction.targets:

@@ -76,15 +76,16 @@ def from_program(program: Program, *, unit_bytes: int = UNIT_BYTES) -> Plan:
         in_place=program.in_place and not program.out_of_place,
         gpus=gpus,
         double_scratch=program.protocol is Protocol.LL,
-        most_bytes=_most_bytes(program, rounds),
+        most_bytes=most_bytes(program),
     )
 
 
-def _most_bytes(program: Program, rounds: int) -> int:
+def most_bytes(program: Program) -> int:
     """Return the greatest size of a message, in bytes: the executor stores offsets within buffers in 32 bits.
 
     Packets take twice the space, in each half of the scratch buffer.
     """
+    rounds = _rounds(program)
     sizes = [_sizes(rank, rounds) for rank in program.ranks]
     chunks = max(map(max, sizes))
     room = (MAX_PLACE + 1) // 4 if program.protocol is Protocol.LL else MAX_PLACE + 1
