@@ -5,7 +5,8 @@ and first takes the overhead. Then its data is transferred to the other rank ove
 transfers share the links fairly. The block continues when the last byte has left, and the data arrives one latency
 later. On a PORT channel, a helper sends instead of the block, one request after the other. A message occupies a slot of
 its channel until it is received. Data that stays on a rank takes only the overhead, because memory is assumed to be
-fast; an instruction that adds up data also takes the time of the reduction.
+fast; an instruction that adds up data also takes the time of the reduction. Blocks must not read the
+memory of other ranks.
 """
 
 import heapq

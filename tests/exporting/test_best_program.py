@@ -5,6 +5,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from forestcoll import build_topology, generate, generate_flows, generate_steps
 from forestcoll.baselines.baseline import Problem
@@ -22,8 +24,10 @@ from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.simulation import Costs
 from forestcoll.targets import mscclpp
 from forestcoll.targets.sizes import chunks_of_file
+from forestcoll.topology import Topology
 from forestcoll.topology.boxes import box_numbers
 from forestcoll.verification import verify
+from networks import examples, uneven_networks
 
 
 @pytest.mark.parametrize("target", ["msccl-xml", "mscclpp-json"])
@@ -217,8 +221,19 @@ def _received(schedule: TreeSchedule) -> dict[int, Fraction]:
 @pytest.mark.parametrize("spec", ["mi250:boxes=1", "mi250:boxes=2", "dgx-a100:boxes=4"])
 def test_with_less_scratch_ranks_receive_at_most_the_data(spec: str, *, in_place: bool) -> None:
     schedule = generate(spec, collective="reduce", root=0)
+    assert _check_less_scratch(schedule, in_place=in_place)
+
+
+@given(network=uneven_networks(), in_place=st.booleans())
+@examples(60)
+def test_with_less_scratch_ranks_receive_at_most_the_data_on_any_network(network: Topology, *, in_place: bool) -> None:
+    root = network.nodes[network.compute[0]].id
+    _check_less_scratch(generate(network, collective="reduce", root=root), in_place=in_place)
+
+
+def _check_less_scratch(schedule: TreeSchedule, *, in_place: bool) -> int:
+    """Check all schedules with less scratch, and return their number."""
     others = list(with_less_scratch(schedule, in_place=in_place))
-    assert others
     for other in others:
         received = _received(other)
         assert other.root is not None
@@ -229,6 +244,7 @@ def test_with_less_scratch_ranks_receive_at_most_the_data(spec: str, *, in_place
         assert other.trees_per_root is not None
         assert other.trees_per_root.bit_count() == 1
         assert verify(other).ok
+    return len(others)
 
 
 def test_only_reduces_of_forestcoll_have_schedules_with_less_scratch() -> None:

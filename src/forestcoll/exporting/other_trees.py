@@ -25,6 +25,7 @@ from fractions import Fraction
 
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError, NoSolutionError
+from forestcoll.generation.loads import achieved_algbw
 from forestcoll.generation.shorter_trees import with_shorter_trees
 from forestcoll.progress import SILENT
 from forestcoll.schedule.rows import Rows
@@ -148,10 +149,11 @@ def _with_less_scratch(problem: Problem, trees: int, *, in_place: bool) -> TreeS
     if not in_place and demand.root is not None:
         limits[demand.root] = 2 * algbw
     made = _made(lambda: Problem.of(with_receive_limits(topology, limits), demand, SILENT).solve(trees))
-    if made is None:
+    if made is None or made.algbw < algbw:  # then ranks may receive more than M at the lower algbw
         return None
     routes = Rows.of([without_ports(made.routes[number], topology) for number in range(len(made.routes))])
-    return replace(made, topology=topology, routes=routes, bound=problem.bound)
+    reached = achieved_algbw(topology, routes, made.phases, None)  # it may be more than the limits allow
+    return replace(made, topology=topology, routes=routes, algbw=reached, bound=problem.bound)
 
 
 def _is_unusual(schedule: TreeSchedule) -> bool:
