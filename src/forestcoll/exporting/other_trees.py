@@ -112,7 +112,8 @@ def with_less_scratch(schedule: Schedule, *, in_place: bool) -> Iterator[TreeSch
 
     Example:
         >>> from forestcoll import generate
-        >>> [each.trees_per_root for each in with_less_scratch(generate("dgx-a100:boxes=4", "reduce", root=0))]
+        >>> schedule = generate("dgx-a100:boxes=4", "reduce", root=0)
+        >>> [each.trees_per_root for each in with_less_scratch(schedule, in_place=False)]
         [16, 8, 8]
     """
     if not isinstance(schedule, TreeSchedule) or schedule.trees_per_root is None or _is_unusual(schedule):
