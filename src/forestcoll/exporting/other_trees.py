@@ -22,6 +22,7 @@ user wants these trees. Trees that pass through idle compute nodes, which run no
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
+from typing import TypeGuard
 
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError, NoSolutionError
@@ -69,7 +70,7 @@ def with_other_number_of_trees(schedule: Schedule) -> TreeSchedule | None:
         >>> other.trees_per_root, str(other.algbw)
         (2, '1024/3')
     """
-    if not isinstance(schedule, TreeSchedule) or schedule.trees_per_root is None or _is_unusual(schedule):
+    if not _can_be_replaced(schedule) or schedule.trees_per_root is None:
         return None
     trees = TIMES * schedule.trees_per_root if schedule.collective.has_root else min(FEW, schedule.trees_per_root)
     if trees == schedule.trees_per_root:
@@ -95,13 +96,13 @@ def with_one_peer(schedule: Schedule) -> TreeSchedule | None:
         >>> with_one_peer(schedule).algbw == schedule.algbw
         True
     """
-    if not isinstance(schedule, TreeSchedule) or schedule.trees_per_root is None or _is_unusual(schedule):
+    if not _can_be_replaced(schedule) or schedule.trees_per_root is None:
         return None
     return _verified(_with_one_peer(schedule, None))
 
 
 def with_less_scratch(schedule: Schedule, *, in_place: bool) -> Iterator[TreeSchedule]:
-    """Yield schedules of the same reduce in which no rank receives more than the data M, verified, the best one first.
+    """Yield schedules of the same reduce in which no rank receives more than M, verified, in the order to try them.
 
     The root may receive M more if it has an output of its own, into which its first child writes. There are none for
     other collectives, and none if this would cost more than `LITTLE` of the algbw.
@@ -116,7 +117,7 @@ def with_less_scratch(schedule: Schedule, *, in_place: bool) -> Iterator[TreeSch
         >>> [each.trees_per_root for each in with_less_scratch(schedule, in_place=False)]
         [16, 8, 8]
     """
-    if not isinstance(schedule, TreeSchedule) or schedule.trees_per_root is None or _is_unusual(schedule):
+    if not _can_be_replaced(schedule) or schedule.trees_per_root is None:
         return
     if schedule.collective is not Collective.REDUCE:
         return
@@ -157,9 +158,9 @@ def _with_less_scratch(problem: Problem, trees: int, *, in_place: bool) -> TreeS
     return replace(made, topology=topology, routes=routes, algbw=reached, bound=problem.bound)
 
 
-def _is_unusual(schedule: TreeSchedule) -> bool:
-    """Return whether no other trees are tried for a schedule."""
-    return schedule.sources is not None or len(schedule.members) > MOST_RANKS
+def _can_be_replaced(schedule: Schedule) -> TypeGuard[TreeSchedule]:
+    """Return whether other trees are tried for a schedule."""
+    return isinstance(schedule, TreeSchedule) and schedule.sources is None and len(schedule.members) <= MOST_RANKS
 
 
 def _with_one_peer(schedule: TreeSchedule, trees: int | None) -> TreeSchedule | None:

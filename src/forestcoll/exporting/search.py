@@ -112,9 +112,12 @@ def best_program(  # noqa: PLR0913 (what a program is chosen for, and by which m
     aim, given = aim or Aim(), dict(given or {})
     progress.begin("choosing the program")
     candidates = Candidates(schedule, target, dialect, aim, given, progress)
-    if (small := _in_less_scratch(candidates, first_candidate(candidates))) is not None:
+    needs_less = _needs_less_scratch(candidates, first_candidate(candidates))
+    if needs_less and (small := _in_less_scratch(candidates)) is not None:
         return small
     best, used = _Search(candidates).run(), schedule
+    if not needs_less and _needs_less_scratch(candidates, best) and (small := _in_less_scratch(candidates)) is not None:
+        return small
     refused, tried = None if candidates.problem is None else str(candidates.problem), len(candidates.known)
     if "chunks" not in given and best.is_slow:
         in_plans = target is Target.MSCCLPP_JSON
@@ -130,29 +133,30 @@ def best_program(  # noqa: PLR0913 (what a program is chosen for, and by which m
     return Chosen(best.options, best.lowering, points, tried, best.model, used, refused)
 
 
-def _in_less_scratch(candidates: Candidates, first: Candidate) -> Chosen | None:
-    """Return a program of a reduce with less scratch that is not slow, if `first` needs too much for the greatest size.
+def _needs_less_scratch(candidates: Candidates, found: Candidate) -> bool:
+    """Return whether a plan for a reduce needs so much scratch that it does not match the greatest size."""
+    if candidates.target is not Target.MSCCLPP_JSON or candidates.schedule.collective is not Collective.REDUCE:
+        return False
+    most = mscclpp.most_bytes(found.lowering.program)
+    return "chunks" not in candidates.given and most < candidates.aim.most_bytes
 
-    A plan of MSCCL++ for a reduce needs more scratch than other buffers where ranks have several children.
-    """
-    schedule, aim = candidates.schedule, candidates.aim
-    is_plan = candidates.target is Target.MSCCLPP_JSON
-    if not is_plan or schedule.collective is not Collective.REDUCE or "chunks" in candidates.given:
-        return None
-    if mscclpp.most_bytes(first.lowering.program) >= aim.most_bytes:
-        return None
-    tried = len(candidates.known)
-    for other in with_less_scratch(schedule, in_place=first.options.in_place):
+
+def _in_less_scratch(candidates: Candidates) -> Chosen | None:
+    """Return a program of the same reduce with other trees that matches the greatest size and is not slow, or None."""
+    first, tried = first_candidate(candidates), len(candidates.known)
+    for other in with_less_scratch(candidates.schedule, in_place=first.options.in_place):
         candidates.progress.begin("choosing the program with less scratch")
-        others = Candidates(other, candidates.target, candidates.dialect, aim, candidates.given, candidates.progress)
+        others = Candidates(
+            other, candidates.target, candidates.dialect, candidates.aim, candidates.given, candidates.progress
+        )
         found = _Search(others).run_or_none()
         tried += len(others.known)
-        if found is None or mscclpp.most_bytes(found.lowering.program) < aim.most_bytes:
+        if found is None or _needs_less_scratch(others, found):
             continue
         best = found.instead_of(first, other.trees_per_root)
         if not best.is_slow:
+            points = best.model.points(candidates.aim.sizes)
             refused = None if others.problem is None else str(others.problem)
-            points = best.model.points(aim.sizes)
             return Chosen(best.options, best.lowering, points, tried, best.model, other, refused)
     return None
 

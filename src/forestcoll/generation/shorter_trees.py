@@ -2,9 +2,9 @@
 
 If a node c has the parent p in one tree and q in another one with the same share, c may have q in the first and p in
 the second. Both stay trees if q is not below c in the first and p is not below c in the second. All edges, routes and
-shares stay the same, and so do the load of each link, the algbw and what each node sends and receives. The sum of
-2^depth over the nodes of all trees falls with each exchange, so the search ends. Of all exchanges, the one that lowers
-the sum most is done first; the search ends when none lowers it.
+shares stay the same, and so do the load of each link, the algbw and what each node sends and receives. Of all
+exchanges, the one that lowers the sum over the nodes of all trees most is done first; the search ends when none lowers
+it. The sum is an integer below 2^53, so all numbers that decide are exact.
 
 Data of a pipeline passes as many sends as a tree is high before the last rank has its first part. On four MI250 boxes,
 a reduce has trees of up to 14 instead of 21 sends. Cost: for N nodes and T trees, each exchange looks at N·T^2 others.
@@ -21,17 +21,15 @@ from forestcoll.schedule.trees.value import Phase, TreeSchedule
 
 _NONE = -1
 
-_DEEPEST = 40
-"""Greater differences of depths count as this one, so that sums stay exact."""
-
-MOST_EXCHANGES = 10_000
-"""The most exchanges in a phase."""
+_EXACT = 2**53
+"""All integers below this one are exact as floats."""
 
 
 def with_shorter_trees(schedule: TreeSchedule) -> TreeSchedule:
     """Return a schedule with the same shares and loads whose trees are shorter, if exchanges of parents make them so.
 
-    A schedule that lists base trees, or has routes that begin or end on switches, stays the same.
+    These stay the same: a schedule that lists base trees, or has routes that begin or end on switches; and a phase with
+    trees so high that the sum of 2^depth over all nodes is 2^53 or more.
 
     Args:
         schedule: a schedule that `verify` accepts.
@@ -57,6 +55,8 @@ def _ends(schedule: TreeSchedule, route: int) -> tuple[int, int]:
 
 def _shorter(schedule: TreeSchedule, phase: Phase) -> Phase:
     forest = _Forest(schedule, phase)
+    if forest.sum >= _EXACT:
+        return phase
     forest.exchange()
     return replace(phase, routes=Rows.of([list(forest.listed(tree)) for tree in range(len(phase))]))
 
@@ -92,7 +92,8 @@ class _Forest:
         self.depths = np.zeros((trees, nodes))
         self.sums = np.zeros((trees, nodes))
         self.below = np.zeros((trees, nodes, nodes), dtype=np.bool_)
-        _, shares = np.unique([str(share) for share in phase.shares], return_inverse=True)
+        numbers = {share: number for number, share in enumerate(phase.shares)}
+        shares = np.array([numbers[share] for share in phase.shares])
         self._alike = shares[:, np.newaxis] == shares
         for number, tree in enumerate(phase):
             for route in tree.routes:
@@ -101,13 +102,14 @@ class _Forest:
                 self.parents[number, lower], self.routes[number, lower] = upper, route
             self._measure(number)
 
+    @property
+    def sum(self) -> float:
+        """The sum of 2^depth over the nodes of all trees."""
+        return float(sum(self.sums[tree, root] for tree, root in enumerate(self._roots)))
+
     def exchange(self) -> None:
         """Do the best exchange, as long as there is one."""
-        nodes = range(self.parents.shape[1])
-        for _ in range(MOST_EXCHANGES):
-            best = min((self._best_of(node) for node in nodes), key=lambda each: each.gain)
-            if best.gain >= 0:
-                return
+        while (best := min(map(self._best_of, range(self.parents.shape[1])), key=lambda each: each.gain)).gain < 0:
             for table in (self.parents, self.routes):
                 table[[best.one, best.other], best.node] = table[[best.other, best.one], best.node]
             self._measure(best.one)
@@ -123,7 +125,8 @@ class _Forest:
         order = self._outward(tree)
         for node in order[1:]:
             self.depths[tree, node] = self.depths[tree, self.parents[tree, node]] + 1
-        self.sums[tree] = np.exp2(self.depths[tree])
+        with np.errstate(over="ignore"):  # such a phase stays as it is
+            self.sums[tree] = np.exp2(self.depths[tree])
         self.below[tree] = np.eye(len(order), dtype=np.bool_)
         for node in reversed(order[1:]):
             upper = self.parents[tree, node]
@@ -147,7 +150,7 @@ class _Forest:
         rows = np.arange(len(parents))[:, np.newaxis]
         # for two trees, how much deeper the node is in the first with its parent in the second
         shift = self.depths[rows, parents] + 1 - self.depths[:, node][:, np.newaxis]
-        change = self.sums[:, node][:, np.newaxis] * (np.exp2(np.clip(shift, -_DEEPEST, _DEEPEST)) - 1)
+        change = self.sums[:, node][:, np.newaxis] * (np.exp2(shift) - 1)
         allowed = self._alike & inner & inner[:, np.newaxis] & ~self.below[rows, node, parents]
         gains = np.where(allowed & allowed.T, change + change.T, 0.0)
         place = int(np.argmin(gains))
