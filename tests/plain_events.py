@@ -5,8 +5,8 @@ and first takes the overhead. Then its data is transferred to the other rank ove
 transfers share the links fairly. The block continues when the last byte has left, and the data arrives one latency
 later. On a PORT channel, a helper sends instead of the block, one request after the other. A message occupies a slot of
 its channel until it is received. Data that stays on a rank takes only the overhead, because memory is assumed to be
-fast; an instruction that adds up data also takes the time of the reduction. Blocks must not read the
-memory of other ranks.
+fast; an instruction that adds up data also takes the time of the reduction. A block that reads the
+memory of other ranks waits for two latencies more: that of its request, and that of the data.
 """
 
 import heapq
@@ -122,7 +122,8 @@ class _Run:
         """Return the flow of each transfer of an instruction."""
         limited = self.costs.block_gbps is not None and instruction.channel not in self.ports
         pairs = _pairs(self.program, rank, instruction)
-        return [Flow(source, target, (rank, block) if limited else None) for source, target in pairs]
+        owner = (rank, block) if limited else None
+        return [Flow(source, target, owner, is_read=source != rank) for source, target in pairs]
 
     def until_done(self) -> None:
         """Process events until there are none left."""
@@ -247,14 +248,20 @@ class _Run:
         flows = self._flows_of(block.rank, block.number, instruction)
         left = len(flows)
 
+        def part_done(now: float) -> None:
+            nonlocal left
+            left -= 1
+            if not left:
+                done(now)
+
         def transfer_done(flow: Flow) -> Callable[[float], None]:
             def is_done(now: float) -> None:
-                nonlocal left
-                left -= 1
                 latency = (self.costs.alpha_us + self.multipaths[self.flows[flow]].latency_us) * 1e-6
                 self._add_event(now + latency, lambda: self._arrive(instruction, flow.target))
-                if not left:
-                    done(now)
+                if flow.is_read and latency:
+                    self._add_event(now + 2 * latency, lambda: part_done(now + 2 * latency))
+                else:
+                    part_done(now)
 
             return is_done
 

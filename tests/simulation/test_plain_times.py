@@ -7,8 +7,20 @@ import pytest
 
 from forestcoll import generate
 from forestcoll.core.events import EventTables, Rows, event_program
-from forestcoll.lowering import Options, Style, lower
-from forestcoll.program import ChannelKind, Program, Protocol
+from forestcoll.lowering import Options, Placement, Style, lower
+from forestcoll.program import (
+    Block,
+    Buffer,
+    Channel,
+    ChannelKind,
+    Instruction,
+    Multicast,
+    Program,
+    Protocol,
+    Rank,
+    Span,
+    Task,
+)
 from forestcoll.simulation import Costs
 from forestcoll.simulation.program.events import Action, EventSimulation
 from forestcoll.simulation.program.paths import Paths
@@ -65,6 +77,32 @@ def test_the_helpers_of_channels_take_the_same_time() -> None:
     program, paths = lowered("dgx-a100:boxes=2", "broadcast", Options(style=Style.ONE_SIDED, chunks=16))
     assert any(each.kind is ChannelKind.PORT for each in program.channels)
     check_equal(program, paths, COSTS[1])
+
+
+@pytest.mark.parametrize("costs", COSTS)
+def test_sums_by_a_switch_take_the_same_time(costs: Costs) -> None:
+    options = Options(style=Style.ONE_SIDED, placement=Placement.OUT_OF_PLACE, pieces=2)
+    program, paths = lowered("dgx-h100:boxes=1,nvls=true", "allreduce", options)
+    assert any(isinstance(source, Multicast) for *_, each in program.instructions() for source in each.sources)
+    check_equal(program, paths, costs)
+
+
+@pytest.mark.parametrize("costs", COSTS)
+def test_reads_of_other_ranks_take_the_same_time(costs: Costs) -> None:
+    """Each rank adds the data of the two ranks after it to its own, and then reads that of the third one."""
+    paths, ranks = Paths.of(generate("dgx-a100:boxes=1,gpus=6")), 6
+
+    def of(rank: int) -> Span:
+        return Span(rank % ranks, Buffer.INPUT, 0, 1)
+
+    def listed(rank: int) -> tuple[Instruction, ...]:
+        result = (Span(rank, Buffer.OUTPUT, 0, 1),)
+        add = Instruction(sources=(of(rank), of(rank + 1), of(rank + 2)), targets=result, channel=rank)
+        return add, Instruction(sources=(of(rank + 3),), targets=result, channel=rank)
+
+    channels = tuple(Channel(ChannelKind.MEMORY, rank, (rank + 1) % ranks) for rank in range(ranks))
+    members = tuple(Rank((Block(listed(rank)),), 1, 1) for rank in range(ranks))
+    check_equal(Program("reads", Task.CUSTOM, members, channels, chunks=1), paths, costs)
 
 
 @pytest.mark.parametrize("slots", [1, None])

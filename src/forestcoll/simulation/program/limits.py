@@ -27,7 +27,7 @@ class Flow(NamedTuple):
         target: the rank that it goes to.
         block: the rank and the number of the thread block that moves it; None if blocks have no limit, or if a helper
             moves it.
-        is_read: whether the block is on the target, and reads the memory of the source.
+        is_read: whether the block is on the target, and reads the memory of the source, or a switch for it.
     """
 
     source: int

@@ -133,7 +133,7 @@ class Encoder:
                 received.add(number, place.channel)
                 continue
             for other in self._others(rank, place):
-                transfers.add(number, self._flow(Flow(other, rank, owner, isinstance(place, Span))))
+                transfers.add(number, self._flow(Flow(other, rank, owner, is_read=True)))
             if place.packets and isinstance(place, Span):
                 self._packets.append(("reads", number, place))
         for place in instruction.targets:
