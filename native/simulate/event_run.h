@@ -5,8 +5,8 @@
 // transfers share the links fairly. The block continues when the last byte has left, and the data arrives one latency
 // later. A block that reads the memory of another rank waits for two latencies more: that of its request, and that of
 // the data. On a PORT channel, a helper sends instead of the block, one request after the other. A message occupies a
-// slot of its channel until it is received. Data that stays on a rank takes only the overhead, because memory is assumed
-// to be fast; an instruction that adds up data also takes the time of the reduction.
+// slot of its channel until it is received. Data that stays on a rank takes only the overhead, because memory is
+// assumed to be fast; an instruction that adds up data also takes the time of the reduction.
 #pragma once
 
 #include <cstdint>

@@ -109,7 +109,7 @@ def test_packets_on_the_same_rank_arrive_at_once() -> None:
 
 @pytest.mark.parametrize("pulls", [False, True])
 def test_data_of_a_group_shares_the_link_of_one_rank(pulls: bool) -> None:  # noqa: FBT001
-    """Two chunks cross the link between rank 0 and the switch, and arrive one latency later; a request takes one too."""
+    """Two chunks share the link between rank 0 and the switch, one latency away; a request takes one latency too."""
     group = Multicast(0, Buffer.OUTPUT, 0, 1)
     move = Instruction(sources=(group,), targets=(OUT,)) if pulls else Instruction(sources=(IN,), targets=(group,))
     assert microseconds(program([[move]], [], [], groups=((0, 1, 2),))) == 1 + 2 + 2 * (1 + pulls)
