@@ -3,7 +3,8 @@
     python benchmarks/exports.py [--to TARGET] [--boxes 1,2,4] [--collectives C,...] [--machines M,...]
 
 Prints the table of docs/runtimes.md, one row for each machine, number of boxes and collective. A row matches if the
-runtime uses the file for all powers of two from 64 KiB to 4 GiB with elements of 2 and 4 bytes.
+runtime uses the file for all powers of two from 64 KiB to 4 GiB with elements of 2 and 4 bytes. Programs for MSCCL are
+in the dialect `rccl` for AMD's machines and `microsoft` for others, unless `--to` names one.
 """
 
 import argparse
@@ -22,8 +23,9 @@ POWERS = [2**power for power in range(16, 33)]
 def main() -> None:
     """Print the table."""
     options = _options()
-    print("| network | collective | chunks | blocks | least size | matches | 1 MB | 64 MB | 1 GB | share | valid | s |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    columns = "network|collective|chunks|blocks|least size|matches|1 MB|64 MB|1 GB|share|of the schedule|valid|s"
+    print(f"| {columns.replace('|', ' | ')} |")
+    print("| --- " * (1 + columns.count("|")) + "|")
     for machine in options.machines.split(","):
         for boxes in options.boxes.split(","):
             for collective in options.collectives.split(","):
@@ -32,7 +34,7 @@ def main() -> None:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--to", default="msccl-xml/rccl", help="the format, with a dialect after a slash")
+    parser.add_argument("--to", default="msccl-xml", help="the format, with a dialect after a slash")
     parser.add_argument("--boxes", default="1,2,4", help="numbers of boxes")
     parser.add_argument("--collectives", default=",".join(COLLECTIVES), help="collectives")
     parser.add_argument("--machines", default=",".join(MACHINES), help="builders of machines")
@@ -43,16 +45,17 @@ def _row(spec: str, collective: str, to: str) -> str:
     root = 0 if collective in {"broadcast", "reduce"} else None
     schedule = generate_flows(spec) if collective == "all-to-all" else generate(spec, collective=collective, root=root)
     target, _, dialect = to.partition("/")
+    usual = "rccl" if spec.startswith("mi") else "microsoft"
     start = time.process_time()
-    done = export(schedule, target, dialect=dialect or "microsoft")
+    done = export(schedule, target, dialect=dialect or usual)
     seconds = time.process_time() - start
     blocks = max(len(rank.blocks) for rank in done.lowering.program.ranks)
-    speeds = [f"{algbw:.1f}" for _, algbw in done.expected] or ["-"] * 3
-    bound = float(done.lowering.algbw / (1 - done.lowering.loss))
-    share = f"{100 * done.expected[-1][1] / bound:.1f} %" if done.expected else "-"
+    speeds = [f"{each.algbw:.1f}" for each in done.expected] or ["-"] * 3
+    bounds = (float(done.lowering.schedule_algbw), *(each.schedule_algbw for each in done.expected[-1:]))
+    shares = [f"{100 * done.expected[-1].algbw / each:.1f} %" for each in bounds] if done.expected else ["-"] * 2
     matches = "yes" if done.sizes is not None and all(map(done.sizes.match, POWERS)) else "no"
     least = "-" if done.sizes is None else str(done.sizes.least)
-    cells = [spec, collective, str(done.chunks), str(blocks), least, matches, *speeds, share, _valid(done, root)]
+    cells = [spec, collective, str(done.chunks), str(blocks), least, matches, *speeds, *shares, _valid(done, root)]
     return f"| {' | '.join([*cells, f'{seconds:.1f}'])} |"
 
 

@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 from cli_run import run_command
 
+from forestcoll import read_schedule, simulate
+from forestcoll.units import size_name
+
 SPEC = "dgx-a100:boxes=2,gpus=2"
 
 
@@ -25,6 +28,16 @@ def test_check_program_accepts_an_exported_file(schedule: Path, tmp_path: Path, 
     judged = run_command("check-program", out, "--json").document()
     assert (judged["valid"], judged["format"], judged["collective"]) == (True, arguments[0], "allreduce")
     assert judged["rank"] is judged["block"] is judged["step"] is judged["message"] is None
+
+
+def test_the_speed_of_the_schedule_is_stated_next_to_that_of_the_program(schedule: Path) -> None:
+    points = simulate(read_schedule(schedule), [10**6, 64 * 10**6, 10**9])
+    done = json.loads(run_command("export", schedule, "--to", "mscclpp-json", "--json").out)
+    stated = [(each["size"], each["schedule_algbw"]) for each in done["expected"]]
+    assert stated == [(each.size, each.algbw) for each in points]
+    own = ", ".join(f"{each.algbw:.4g} at {size_name(each.size)}" for each in points)
+    page = run_command("export", schedule, "--to", "mscclpp-json").out
+    assert f"of the schedule  {own}, {done['schedule_algbw']} for large data" in page
 
 
 def test_the_same_schedule_gives_the_same_bytes(schedule: Path, tmp_path: Path) -> None:

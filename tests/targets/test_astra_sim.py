@@ -69,7 +69,7 @@ def test_a_collective_without_a_key_is_refused(collective: Collective) -> None:
 
 def test_steps_have_an_expected_time_too() -> None:
     done = export(generate_steps("complete:nodes=3,bandwidth=50"), "astra-sim")
-    assert done.expected[0][1] == pytest.approx(done.lowering.schedule_algbw, rel=0.01)
+    assert done.expected[0].algbw == pytest.approx(done.lowering.schedule_algbw, rel=0.01)
 
 
 def test_a_network_of_several_switches_is_written_for_ns_3() -> None:
@@ -98,7 +98,7 @@ def test_a_group_of_some_nodes_is_refused() -> None:
 def test_pieces_are_chosen_until_the_time_is_near_that_of_the_schedule() -> None:
     made = schedule("dgx-a100:boxes=1")
     chosen = export(made, "astra-sim")
-    assert chosen.expected[0][1] >= NEAR * chosen.lowering.schedule_algbw
+    assert chosen.expected[0].algbw >= NEAR * chosen.lowering.schedule_algbw
     assert chosen.slow is None
     eight = export(made, "chakra")
     assert len(chosen.traces[0].nodes) == 2 * len(eight.traces[0].nodes)

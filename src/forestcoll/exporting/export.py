@@ -1,6 +1,6 @@
 """Export of a schedule as a program for a runtime: the best one that the simulator finds, written and checked."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,13 +12,15 @@ from forestcoll.lowering import Options, Placement, lowerer_for
 from forestcoll.program import Protocol
 from forestcoll.progress import SILENT, Progress
 from forestcoll.schedule.schedule import Schedule
-from forestcoll.simulation.costs import Costs, point_at
+from forestcoll.simulation.costs import Costs, Point, point_at
 from forestcoll.simulation.program.paths import Paths
+from forestcoll.simulation.simulate import simulate
 from forestcoll.simulation.traces import seconds_of
 from forestcoll.targets.chakra.astra_sim import NETWORK
 from forestcoll.targets.exporting import (
     DEFAULT_BYTES,
     DEFAULT_DIALECT,
+    Expected,
     Export,
     Target,
     collector_paused,
@@ -119,8 +121,14 @@ def export_best(  # noqa: PLR0913 (one parameter per option)
         chosen = best_program(schedule, target, dialect, given=given, progress=progress)
         known = chosen.lowering
         done = export_with(chosen.options, chosen.schedule, target, dialect=dialect, lowering=known, progress=progress)
-    expected = tuple((point.size, point.algbw) for point in chosen.points)
+    expected = _expected(schedule, chosen.points, chosen.model.costs)
     return replace(done, expected=expected, slow=why_slow(chosen))
+
+
+def _expected(schedule: Schedule, points: Sequence[Point], costs: Costs) -> tuple[Expected, ...]:
+    """Return the speed of a program at some sizes, next to that of its schedule."""
+    alone = simulate(schedule, [point.size for point in points], costs) if points else ()
+    return tuple(Expected(mine.size, mine.algbw, own.algbw) for mine, own in zip(points, alone, strict=True))
 
 
 def _in_pieces(schedule: Schedule, size: int, given: Mapping[str, Any], progress: Progress) -> Export:
@@ -139,14 +147,15 @@ def _in_pieces(schedule: Schedule, size: int, given: Mapping[str, Any], progress
         done = export_with(options, schedule, Target.ASTRA_SIM, size=size, progress=progress)
         if NETWORK not in done.files:
             return done
-        algbw = point_at(schedule, size=size, seconds=seconds_of(done.traces, paths), pieces=1, part=1).algbw
-        if best is None or algbw > best.expected[0][1]:
-            best = replace(done, expected=((size, algbw),))
-        if algbw >= NEAR * done.lowering.schedule_algbw or len(done.traces[0].nodes) * len(done.traces) > MOST_NODES:
+        point = point_at(schedule, size=size, seconds=seconds_of(done.traces, paths), pieces=1, part=1)
+        if best is None or point.algbw > best.expected[0].algbw:
+            best = replace(done, expected=_expected(schedule, [point], Costs()))
+        is_near = point.algbw >= NEAR * done.lowering.schedule_algbw
+        if is_near or len(done.traces[0].nodes) * len(done.traces) > MOST_NODES:
             break
     if best is None:
         raise InternalError("no number of pieces was tried")
-    if best.expected[0][1] < NEAR * best.lowering.schedule_algbw:
+    if best.expected[0].algbw < NEAR * best.lowering.schedule_algbw:
         best = replace(best, slow="ASTRA-sim sends each message whole from node to node, and one message at a time")
     return best
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from forestcoll.errors import InputError, InternalError
 from forestcoll.files import write_bytes, write_text
@@ -73,6 +73,20 @@ class Target(StrEnum):
         return self in {Target.CHAKRA, Target.ASTRA_SIM}
 
 
+class Expected(NamedTuple):
+    """The simulated speed of a program for one size of the data, next to that of its schedule.
+
+    Attributes:
+        size: the size of M in bytes.
+        algbw: the algbw of the program, in the unit of the network.
+        schedule_algbw: the algbw of the schedule by its closed form, with the same costs.
+    """
+
+    size: int
+    algbw: float
+    schedule_algbw: float
+
+
 @dataclass(frozen=True, slots=True)
 class Export:
     """A program in the format of a runtime.
@@ -85,10 +99,9 @@ class Export:
         rank_files: for Chakra and ASTRA-sim, the content of the trace of each rank; else empty.
         files: for ASTRA-sim, the content of each file of the folder by its name; else empty.
         sizes: the sizes of M for which the runtime uses the program; None for simulators.
-        expected: the expected algbw for some sizes of M in bytes, by simulation of the program; empty if it was not
-            simulated.
-        slow: why the expected algbw for the last of these sizes is more than 5 % below that of the schedule; else
-            None.
+        expected: the expected algbw for some sizes of M; empty if the program was not simulated.
+        slow: why the expected algbw for the last of these sizes is more than 5 % below that of the schedule for large
+            data; else None.
 
     Example:
         >>> from forestcoll import export, generate
@@ -104,7 +117,7 @@ class Export:
     rank_files: tuple[bytes, ...] = ()
     files: Mapping[str, bytes] = field(default_factory=lambda: MappingProxyType({}))
     sizes: Sizes | None = None
-    expected: tuple[tuple[int, float], ...] = ()
+    expected: tuple[Expected, ...] = ()
     slow: str | None = None
 
     @property
