@@ -5,19 +5,22 @@ from functools import partial
 from itertools import pairwise, product
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from forestcoll.baselines.baseline import Problem
 from forestcoll.baselines.forests import schedule_of
 from forestcoll.collective import Collective
+from forestcoll.forest_optimum.value import Optimum
 from forestcoll.simulation import Costs
 from forestcoll.simulation.program.events import EventSimulation
 from forestcoll.simulation.program.paths import Paths
 from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology, TopologyBuilder
-from forestcoll.topology.registry import build_topology
-from forestcoll.tuning.hop_bounds import HopBound, SumTimes, box_us_per_byte, members_by_distance
+from forestcoll.tuning.hop_bounds import HopBound, SumTimes, box_us_per_byte
 from forestcoll.tuning.shallow import shallow_forest
 from forestcoll.tuning.streams import stream_program
+from networks import examples, uneven_networks
 
 COSTS = Costs(alpha_us=5, overhead_us=1)
 
@@ -185,13 +188,27 @@ def test_data_of_far_nodes_arrives_late() -> None:
     size = 2**20
     expected = max(size * 4 / 5 / 2e3 + 7, size * 2 / 5 / 2e3 + 13)
     assert bound("ring:nodes=5", "allgather", size) >= expected - 0.01
-    assert members_by_distance(build_topology("ring:nodes=5"), {0}, range(5)) == [1, 2, 2]
+
+
+def test_data_that_enters_a_box_must_reach_the_farthest_rank() -> None:
+    """Half of M enters a box over 200 GB/s, and seven of eight links lead to other ranks than the farthest one."""
+    size = 2**21
+    assert bound("dgx-a100:boxes=2", "allgather", size) == pytest.approx(size / 2 / 200e3 + 1 + 6 * (1 + 7 / 8))
 
 
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
 @pytest.mark.parametrize("spec", ["mi250:boxes=2,gpus=4", "dgx-a100:boxes=2,gpus=3", "ring:nodes=6"])
 def test_no_program_of_a_shallow_forest_is_below_the_bound(spec: str, collective: str) -> None:
-    best = optimum(spec, collective)
+    check_shallow_forests(optimum(spec, collective))
+
+
+@given(network=uneven_networks(), collective=st.sampled_from(["allgather", "reduce-scatter", "allreduce"]))
+@examples(60)
+def test_no_program_of_a_shallow_forest_is_below_the_bound_on_any_network(network: Topology, collective: str) -> None:
+    check_shallow_forests(optimum(network, collective))
+
+
+def check_shallow_forests(best: Optimum) -> None:
     problem = Problem(best.topology, best.demand)
     for more, pieces in product((0, 1), (1, 4)):
         schedule = schedule_of(problem, partial(shallow_forest, more=more, trees=1))

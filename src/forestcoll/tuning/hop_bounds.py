@@ -44,9 +44,9 @@ cross once have the time T - W, with W = L + o for the crossing and L for each o
 cross at least twice. If the part f crosses once, T ≥ W + f·B and T ≥ (2 - f)·B + L + o. The least T is
 B + (W + L + o)/2 or, if 2·B < W - L - o, it is 2·B + L + o.
 
-**Distances.** In an allgather, data of a member that is d sends away from a set enters it after d - 1 sends. So with
-the time B of the data of all members at the distance d or more, T ≥ B + d·L + o for each d. A reduce-scatter is an
-allgather in the opposite direction.
+**Distances.** Data makes sends before it crosses a cut, and after: see `distances`. For example, data of a member that
+is d sends away from a set enters it after d - 1 sends, and must then reach the farthest member of the set. A
+reduce-scatter is an allgather in the opposite direction.
 
 **Crossings.** If members are in several boxes, a send must leave a box. With the least latency c that the links that
 leave boxes state, the time is at least L + c + o.
@@ -55,7 +55,8 @@ If there are several protocols, the bound is that of the protocol with the least
 only the bounds for any schedule, without sums, are used.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -67,6 +68,7 @@ from forestcoll.proof import CutProof, PartitionProof
 from forestcoll.simulation import Costs
 from forestcoll.topology import Link, Topology
 from forestcoll.topology.boxes import box_numbers
+from forestcoll.tuning.distances import Distances, Entrance, entrances
 from forestcoll.tuning.parts import most_by_parts
 from forestcoll.units import bytes_per_microsecond
 
@@ -157,13 +159,8 @@ class _ProtocolBound:
         )
 
     def _by_distances(self, size: float) -> float:
-        return max(
-            (
-                size * busy + sends * self._send_us + self.costs.overhead_us
-                for sends, busy in enumerate(self.parts.far_us_per_byte, start=1)
-            ),
-            default=0.0,
-        )
+        parts = self.parts.entrances
+        return max((each.microseconds(size, self._send_us, self.costs.overhead_us) for each in parts), default=0.0)
 
     def _window(self, cut: _Cut, size: float) -> float:
         busy = size * cut.us_per_byte * float(cut.part(self.parts.best.collective))
@@ -248,26 +245,13 @@ class _Parts:
         return tuple(found)
 
     @cached_property
-    def far_us_per_byte(self) -> tuple[float, ...]:
-        """For 1, 2, … sends: the time in which data of members at least so far away enters a set, for each byte of M.
-
-        A reduce-scatter is seen in the opposite direction. There are no values for an allreduce.
-        """
-        collective, topology = self.best.collective, self.best.topology
-        if collective is Collective.ALLREDUCE or not self.cuts:
-            return ()
-        leaves = collective is Collective.REDUCE_SCATTER
-        outwards = topology if leaves else topology.transposed()
-        found: list[float] = []
-        for nodes in _sets(self.best):
-            crossing = [link.bandwidth for link in outwards.links if link.source in nodes and link.target not in nodes]
-            counts = members_by_distance(outwards, nodes, self.best.members)
-            if crossing and counts[0]:
-                busy = float(1 / (sum(crossing, Fraction(0)) * self._unit)) / len(self.best.members)
-                found += [0.0] * (len(counts) - 1 - len(found))
-                for sends in range(1, len(counts)):
-                    found[sends - 1] = max(found[sends - 1], sum(counts[sends:]) * busy)
-        return tuple(found)
+    def entrances(self) -> frozenset[Entrance]:
+        """What enters the sets of `cuts`; a reduce-scatter is seen in the opposite direction, an allreduce in both."""
+        topology, collective = self.best.topology, self.best.collective
+        onwards = () if collective is Collective.REDUCE_SCATTER else (topology,)
+        back = () if collective is Collective.ALLGATHER else (topology.transposed(),)
+        sets, sums = list(_sets(self.best)) if self.cuts else [], collective is Collective.ALLREDUCE
+        return frozenset().union(*(entrances(each, sets, self.best.members, sums=sums) for each in (*onwards, *back)))
 
     @property
     def _unit(self) -> Fraction:
@@ -289,9 +273,11 @@ def box_us_per_byte(topology: Topology, members: Sequence[int], collective: Coll
         return ()
     bandwidth = sum((link.bandwidth for link in leaving), Fraction(0)) * bytes_per_microsecond(topology.bandwidth_unit)
     inside = []
+    distances = Distances(topology)
     for member in members:
         box = frozenset(node for node, number in boxes.items() if number == boxes[member])
-        inside.append(members_by_distance(topology, {member}, members, box))
+        reached = Counter(sends for node, sends in distances.sends({member}, box).items() if node in members)
+        inside.append([reached[sends] for sends in range(max(reached) + 1)])
     found = []
     for sends in range(1, max(map(len, inside)) + 1):
         most = max(sum(each[:sends]) for each in inside)
@@ -312,38 +298,6 @@ def _leaving_boxes(topology: Topology, members: Sequence[int]) -> list[Link]:
     if not set(members) <= set(boxes) or len({boxes[each] for each in members}) < 2:
         return []
     return [link for link in topology.links if link.source in boxes and boxes[link.source] != boxes.get(link.target)]
-
-
-def members_by_distance(
-    topology: Topology, start: Collection[int], members: Sequence[int], within: Collection[int] | None = None
-) -> list[int]:
-    """Return how many members are 0, 1, 2, … sends away from the nearest node of a set.
-
-    Args:
-        topology: the network; a send goes over any number of switches.
-        start: the set.
-        members: the nodes that are counted.
-        within: the nodes that sends may pass; None for all.
-    """
-    after: dict[int, list[int]] = {}
-    for link in topology.links:
-        if within is None or (link.source in within and link.target in within):
-            after.setdefault(link.source, []).append(link.target)
-    seen, level, counts = set(start), set(start), []
-    counted = frozenset(members)
-    while level:
-        counts.append(len(level & counted))
-        waiting, following = list(level), set[int]()
-        while waiting:
-            for target in after.get(waiting.pop(), ()):
-                if target not in seen:
-                    seen.add(target)
-                    if topology.nodes[target].is_compute:
-                        following.add(target)
-                    else:
-                        waiting.append(target)
-        level = following
-    return counts
 
 
 @dataclass(frozen=True)
