@@ -7,7 +7,7 @@
 - `shallow-SxT`: T trees for each root with S sends in sequence more than the least number (`shallow`), whose programs
   have blocks for each tree (`streams`);
 - in a network without switches, the step schedules of `generate --method`, such as `bfb`;
-- exchanges for small messages, such as `exchange-one-shot` (`exchanges`).
+- exchanges for small messages, such as `exchange-one-shot` (`exchanges`), and one over relays (`relayed`).
 """
 
 from collections.abc import Callable, Iterator
@@ -36,11 +36,15 @@ from forestcoll.solver.generate import schedule_of as schedule_of_solution
 from forestcoll.solver.problem import Solution
 from forestcoll.tuning.exchanges import Grid, exchanges
 from forestcoll.tuning.lowered import Lowerings, Timed, in_pieces
+from forestcoll.tuning.relayed import relayed_one_shot
 from forestcoll.tuning.shallow import shallow_forest
 from forestcoll.verification import certified, verify
 
 OWN = "optimum"
 """The name of the schedule that reaches the bound."""
+
+RELAYED = "exchange-relayed"
+"""The name of the exchange of whole vectors along trees."""
 
 ONE_PEER = "one-peer"
 """The name of the fastest schedule in which a rank sends to one rank of another box at most."""
@@ -237,6 +241,8 @@ class Candidates:
         best, problem = self.solution.optimum, self._problem
         for name, make in exchanges(problem.collective, len(best.members), _grid(problem)):
             yield f"exchange-{name}", self._of_exchange(f"exchange-{name}", make)
+        if problem.collective is Collective.ALLREDUCE:
+            yield RELAYED, self._relayed
 
     def _with_one_peer(self) -> Candidate:
         schedule = with_one_peer(self._own)
@@ -270,15 +276,30 @@ class Candidates:
         return Candidate(name, schedule, tuple(makers), in_pieces(schedule), self._most_in_pieces)
 
     def _of_exchange(self, name: str, make: Callable[[int], Program]) -> Callable[[], Candidate]:
-        def programs(pieces: int) -> list[Timed]:
-            return self.lowerings.of_program(make(pieces), self._own, pieces)
-
         def candidate() -> Candidate:
             if not _all_reach_each_other(self._problem):
                 raise InputError("some ranks reach each other only through other ranks")
-            return Candidate(name, None, (programs,), is_cut=True)
+            return self._without_schedule(name, make)
 
         return candidate
+
+    def _relayed(self) -> Candidate:
+        if _all_reach_each_other(self._problem):
+            raise InputError("all ranks reach each other directly")
+        routes, phase = shallow_forest(self._problem, more=0, trees=1)
+        ranks = {node: rank for rank, node in enumerate(self._problem.members)}
+        trees = {
+            ranks[root]: [(ranks[routes[number][0]], ranks[routes[number][-1]]) for number in numbers]
+            for root, numbers in zip(phase.roots, phase.routes, strict=True)
+        }
+        listed = [trees[rank] for rank in range(len(ranks))]
+        return self._without_schedule(RELAYED, lambda pieces: relayed_one_shot(listed, pieces))
+
+    def _without_schedule(self, name: str, make: Callable[[int], Program]) -> Candidate:
+        def programs(pieces: int) -> list[Timed]:
+            return self.lowerings.of_program(make(pieces), self._own, pieces)
+
+        return Candidate(name, None, (programs,), is_cut=True)
 
 
 def _check_length(schedule: Schedule) -> None:

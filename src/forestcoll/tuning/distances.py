@@ -107,8 +107,8 @@ def entrances(
     Example:
         >>> from forestcoll import build_topology
         >>> from forestcoll.tuning.distances import entrances
-        >>> entrances(build_topology("ring:nodes=4"), [{0}], range(4), sums=True)
-        frozenset({Entrance(part=1.0, rates=((0, 1000.0), (2, 1000.0)))})
+        >>> entrances(build_topology("ring:nodes=3"), [{0}], range(3), sums=True)
+        frozenset({Entrance(part=1.0, rates=((0, 1000.0), (1, 1000.0)))})
     """
     onwards, back = Distances(topology), Distances(topology.transposed())
     before = cache(back.around)

@@ -12,7 +12,7 @@ trees. All trees must have the same share.
 the same tree that are nearer to the source of the data.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count, pairwise
 
@@ -24,6 +24,9 @@ from forestcoll.tuning.building import Builder
 
 Path = tuple[int, ...]
 """The ranks of a path, from the root's side."""
+
+Edges = Sequence[tuple[int, int]]
+"""The edges of a tree from parent to child, each after the edge to its parent."""
 
 
 def stream_program(schedule: TreeSchedule, pieces: int) -> Program | None:
@@ -39,16 +42,18 @@ def stream_program(schedule: TreeSchedule, pieces: int) -> Program | None:
         return None
     parts = min(shares).denominator * pieces
     builder = Builder(Task(schedule.collective.value), len(ranks), len(ranks) * parts)
-    used: set[tuple[int, int, int]] = set()
+    streams = []
     for phase in listed.phases:
         begins = [rank * parts for rank in range(len(ranks))]
         for tree in phase:
-            edges = [(ranks[route[0]], ranks[route[-1]]) for route in (listed.routes[each] for each in tree.routes)]
             begin = begins[ranks[tree.root]]
             begins[ranks[tree.root]] += pieces
             chunks = [range(each, each + 1) for each in range(begin, begin + pieces)]
-            stream = _Stream(builder, used, phase.op, chunks)
-            stream.add(edges if phase.op is PhaseOp.BROADCAST else [(end, start) for start, end in reversed(edges)])
+            edges = [(ranks[route[0]], ranks[route[-1]]) for route in (listed.routes[each] for each in tree.routes)]
+            streams.append(_Stream.of(phase.op, ranks[tree.root], edges, chunks))
+    numbers = iter(channel_numbers([path for stream in streams for path in stream.paths]))
+    for stream in streams:
+        stream.add(builder, numbers)
     if builder.task is Task.ALLGATHER:
         _copy_own(builder, parts, pieces)
     return builder.program("streams")
@@ -62,49 +67,61 @@ def _copy_own(builder: Builder, parts: int, pieces: int) -> None:
             builder.append(rank, None, (builder.current(rank, chunks)[0],), (builder.result(rank, chunks),))
 
 
-@dataclass
+def channel_numbers(paths: Sequence[Path]) -> list[int]:
+    """Return a channel number for each path that no other path has between two of its ranks.
+
+    Numbers are as small as possible. The longest paths have the first choice, so fewer numbers are needed.
+    """
+    used: set[tuple[int, int, int]] = set()
+    found = [0] * len(paths)
+    for place in sorted(range(len(paths)), key=lambda place: -len(paths[place])):
+        hops = list(pairwise(paths[place]))
+        found[place] = next(each for each in count() if not any((*hop, each) in used for hop in hops))
+        used.update((*hop, found[place]) for hop in hops)
+    return found
+
+
+@dataclass(frozen=True)
 class _Stream:
-    """The instructions of one tree.
+    """A tree and the data that moves along it.
 
     Attributes:
-        builder: the program.
-        used: the channel numbers that are in use, each with its two ranks.
         op: what the tree does.
+        root: the rank of the root.
+        paths: its paths in the direction of the data, each after those that it waits for.
         pieces: the chunks of each piece.
     """
 
-    builder: Builder
-    used: set[tuple[int, int, int]]
     op: PhaseOp
+    root: int
+    paths: Sequence[Path]
     pieces: Sequence[range]
 
-    def add(self, edges: Sequence[tuple[int, int]]) -> None:
-        """Add the instructions of a tree with these edges from parent to child, each after the edge to its parent."""
-        paths = _paths(edges)
-        if self.op is PhaseOp.REDUCE:
-            paths = [path[::-1] for path in reversed(paths)]
-        for path in paths:
-            number = self._free_number(path)
+    @staticmethod
+    def of(op: PhaseOp, root: int, edges: Edges, pieces: Sequence[range]) -> "_Stream":
+        """Return the stream of a tree whose edges lead in the direction of the data."""
+        if op is PhaseOp.BROADCAST:
+            return _Stream(op, root, paths_of(edges), pieces)
+        outwards = paths_of([(end, start) for start, end in reversed(edges)])
+        return _Stream(op, root, [path[::-1] for path in reversed(outwards)], pieces)
+
+    def add(self, builder: Builder, numbers: Iterator[int]) -> None:
+        """Add the instructions, with the next number for each path."""
+        for path, number in zip(self.paths, numbers, strict=False):
             key = self.op, self.pieces[0].start, number, path[0], path[1]
             for piece in self.pieces:
-                self._move(path, number, key, piece, is_last=path[-1] == edges[0][0])
+                self._move(builder, path, number, key, piece)
 
-    def _free_number(self, path: Path) -> int:
-        number = next(each for each in count() if not any((*hop, each) in self.used for hop in pairwise(path)))
-        self.used.update((*hop, number) for hop in pairwise(path))
-        return number
-
-    def _move(self, path: Path, number: int, key: Hashable, piece: range, *, is_last: bool) -> None:
+    def _move(self, made: Builder, path: Path, number: int, key: Hashable, piece: range) -> None:
         """Move a piece along a path.
 
         Args:
+            made: the program.
             path: the path, in the order in which data flows.
             number: the number of its channels.
             key: the key of its blocks.
             piece: the chunks.
-            is_last: whether the path ends at the root.
         """
-        made = self.builder
         for place, rank in enumerate(path):
             received = (made.message(number, path[place - 1], rank, len(piece)),) if place else ()
             sent = (made.message(number, rank, path[place + 1], len(piece)),) if place + 1 < len(path) else ()
@@ -117,11 +134,11 @@ class _Stream:
             if sent:
                 made.append(rank, key, (*received, own), sent, after)
                 continue
-            held = made.result(rank, piece) if is_last else made.room(rank, piece)
+            held = made.result(rank, piece) if rank == self.root else made.room(rank, piece)
             made.held[rank, piece.start] = held, made.append(rank, key, (*received, own), (held,), after)
 
 
-def _paths(edges: Sequence[tuple[int, int]]) -> list[Path]:
+def paths_of(edges: Edges) -> list[Path]:
     """Return the paths of a tree; the paths that begin at a node come after the path that reaches it.
 
     The paths that begin at one node come in the order of their lengths, the longest one first.

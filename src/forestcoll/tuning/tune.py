@@ -69,7 +69,7 @@ def tune(  # noqa: PLR0913 (the request, the sizes and the model)
         >>> from forestcoll import tune
         >>> found = tune("hypercube:dim=2", "allreduce", [2**12, 2**24])
         >>> [round(each / bound, 1) for each, bound in zip(found.microseconds, found.bounds)]
-        [2.2, 1.0]
+        [1.7, 1.0]
     """
     wanted, chosen = _wanted(collective), _checked(sizes)
     solution = solve(topology, Request.of(wanted, ranks), progress=progress)
