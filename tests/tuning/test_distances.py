@@ -51,6 +51,23 @@ def test_all_data_of_an_allreduce_has_a_summand_of_the_farthest_member() -> None
     assert found == {Entrance(1.0, ((0, 2000.0), (2, 4000.0))), Entrance(1.0, ((1, 6000.0),))}
 
 
+def test_a_link_after_which_data_would_leave_the_set_does_not_count() -> None:
+    """Data of b must reach a of {a, d}: over its own link, or by a send to a before, and then over the switch.
+
+    What enters d would have to leave the set, and would then enter it over a link to a.
+    """
+    found = entrances(row(), [{0, 3}], range(4), sums=True)
+    assert found == {Entrance(1.0, ((0, 1000.0), (1, 4000.0)))}
+
+
+def test_a_link_that_data_cannot_reach_does_not_count() -> None:
+    builder = TopologyBuilder("dead switch")
+    one, other = builder.add_compute("one"), builder.add_compute("other")
+    builder.add_duplex(one, other, 1)
+    builder.add_link(builder.add_switch("switch"), other, 1)
+    assert entrances(builder.build(), [{1}], range(2), sums=False) == {Entrance(1 / 2, ((0, 1000.0),))}
+
+
 def test_members_that_are_farther_away_have_less_data() -> None:
     """Into {c} of a ring of five: all four others at once, and the two far ones, which have M/5 each, after a send."""
     found = entrances(build_topology("ring:nodes=5"), [{2}], range(5), sums=False)

@@ -196,6 +196,17 @@ def test_data_that_enters_a_box_must_reach_the_farthest_rank() -> None:
     assert bound("dgx-a100:boxes=2", "allgather", size) == pytest.approx(size / 2 / 200e3 + 1 + 6 * (1 + 7 / 8))
 
 
+@given(network=uneven_networks())
+@examples(60)
+def test_reversed_links_change_no_bound(network: Topology) -> None:
+    """A reduce-scatter is an allgather in the opposite direction, and an allreduce is its own opposite."""
+    reversed_network = network.transposed()
+    for one, other in (("allreduce", "allreduce"), ("allgather", "reduce-scatter")):
+        for size in (2**12, 2**22):
+            found = HopBound(optimum(network, one), [COSTS]).microseconds(size)
+            assert HopBound(optimum(reversed_network, other), [COSTS]).microseconds(size) == pytest.approx(found)
+
+
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
 @pytest.mark.parametrize("spec", ["mi250:boxes=2,gpus=4", "dgx-a100:boxes=2,gpus=3", "ring:nodes=6"])
 def test_no_program_of_a_shallow_forest_is_below_the_bound(spec: str, collective: str) -> None:

@@ -60,6 +60,12 @@ def test_each_path_has_channels_of_its_own() -> None:
     assert all(len(each) == 2 for each in users.values())
 
 
+def test_long_paths_choose_first_so_that_the_channels_of_msccl_suffice() -> None:
+    program = stream_program(shallow("mi250:boxes=1", "allreduce", trees=2, more=0), 1)
+    assert program is not None
+    assert max(channel.number for channel in program.channels) == 31
+
+
 def test_trees_of_different_shares_have_no_streams() -> None:
     schedule = generate("ring:nodes=4")
     (phase,) = schedule.phases

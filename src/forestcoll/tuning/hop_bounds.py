@@ -387,7 +387,8 @@ def _algbw_of_any(best: Optimum) -> Fraction:
     """Return a bandwidth that no program exceeds, also none that does not use trees.
 
     A partition bounds all programs, because each link between two parts carries messages from one part to the other
-    (see `parts.py`). Each part has a member, so it does not matter what idle nodes and switches in it do.
+    (see `parts.py`). Messages leave a part as well as they enter one, so the opposite direction has a bound, too. Each
+    part has a member, so it does not matter what idle nodes and switches in it do.
     """
     proof = best.bound.proof
     if not proof.trees_only or isinstance(proof, PartitionProof):
@@ -395,7 +396,7 @@ def _algbw_of_any(best: Optimum) -> Fraction:
     least = CutProof(best.cut).algbw(best.topology, best.demand)
     if _is_in_network(best.topology) or best.ranks is not None:
         return least
-    return min(least, most_by_parts(best.topology))
+    return min(least, most_by_parts(best.topology), most_by_parts(best.topology.transposed()))
 
 
 def _is_in_network(topology: Topology) -> bool:

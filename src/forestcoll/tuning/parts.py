@@ -4,7 +4,8 @@ Divide the compute nodes into P parts. An element moves by messages from one par
 of its nodes knows. At the end, each of the P parts knows the summands of all parts. So there are at least 2(P - 1) such
 messages for each element, because P people need so many one-way calls until all know the news of all (F. Harary and
 A. J. Schwenk, *The communication problem on graphs and digraphs*, 1974). If no switch copies or adds up, each message
-enters its part over one link. So the links that enter parts carry the data 2(P - 1) times.
+enters its part over one link. So the links that enter parts carry the data 2(P - 1) times. So do the links that leave
+parts, which is the bound of the network with its links reversed.
 
 The parts are found by merging: from single nodes on, the two parts with the most bandwidth between them become one. Any
 division gives a bound, so the least one that is met is taken. On machines it usually is the optimum along trees.
