@@ -76,7 +76,7 @@ class _Piece:
     chunks: range
     held: list[dict[int, _Held]]
     sent_on: set[tuple[int, int]] = field(default_factory=set)
-    """The ranks with vectors that blocks send on which did not receive them, and the roots of these vectors."""
+    """Ranks, and roots of vectors on them that other blocks send on than the one that received them."""
 
     @staticmethod
     def of(builder: Builder, chunks: range) -> "_Piece":
