@@ -246,12 +246,11 @@ class _Parts:
 
     @cached_property
     def entrances(self) -> frozenset[Entrance]:
-        """What enters the sets of `cuts`; a reduce-scatter is seen in the opposite direction, an allreduce in both."""
+        """What enters the sets of `cuts`; a reduce-scatter is seen in the opposite direction."""
         topology, collective = self.best.topology, self.best.collective
-        onwards = () if collective is Collective.REDUCE_SCATTER else (topology,)
-        back = () if collective is Collective.ALLGATHER else (topology.transposed(),)
-        sets, sums = list(_sets(self.best)) if self.cuts else [], collective is Collective.ALLREDUCE
-        return frozenset().union(*(entrances(each, sets, self.best.members, sums=sums) for each in (*onwards, *back)))
+        onwards = topology.transposed() if collective is Collective.REDUCE_SCATTER else topology
+        sets = _sets(self.best) if self.cuts else ()
+        return entrances(onwards, sets, self.best.members, sums=collective is Collective.ALLREDUCE)
 
     @property
     def _unit(self) -> Fraction:
