@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from forestcoll.program import (
     Block,
@@ -16,6 +17,20 @@ from forestcoll.program import (
     Span,
     Task,
 )
+
+
+class Held(NamedTuple):
+    """Data on a rank.
+
+    Attributes:
+        place: its place.
+        written: the instruction that wrote it.
+        block: the key of the block of this instruction.
+    """
+
+    place: Span
+    written: Dependency
+    block: Hashable
 
 
 @dataclass
@@ -87,6 +102,21 @@ class Builder:
         waits = tuple(each for each in dict.fromkeys(after) if each.block != number)
         block.append(Instruction(sources=tuple(sources), targets=tuple(targets), after=waits))
         return Dependency(number, len(block) - 1)
+
+    def sum_of(self, rank: int, one: Held, other: Held) -> Held:
+        """Let a rank add up two summands; the sum replaces the first one, in its block."""
+        places = one.place, other.place
+        return one._replace(written=self.append(rank, one.block, places, (one.place,), [other.written]))
+
+    def sum_in_pairs(self, rank: int, summands: Sequence[Held]) -> Held:
+        """Let a rank add up summands in pairs; sums replace the first half of them, rounded down."""
+        sums = list(summands)
+        while len(sums) > 1:
+            half = (len(sums) + 1) // 2
+            for place in range(len(sums) - half):
+                sums[place] = self.sum_of(rank, sums[place], sums[half + place])
+            sums = sums[:half]
+        return sums[0]
 
     def message(self, number: int, source: int, target: int, count: int) -> Message:
         """Return a message of `count` chunks over the channel between two ranks that has a number."""

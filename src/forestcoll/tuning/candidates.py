@@ -38,6 +38,7 @@ from forestcoll.tuning.exchanges import Grid, exchanges
 from forestcoll.tuning.lowered import Lowerings, Timed, in_pieces
 from forestcoll.tuning.relayed import relayed_one_shot
 from forestcoll.tuning.shallow import shallow_forest
+from forestcoll.tuning.streams import edges_of
 from forestcoll.verification import certified, verify
 
 OWN = "optimum"
@@ -288,10 +289,7 @@ class Candidates:
             raise InputError("all ranks reach each other directly")
         routes, phase = shallow_forest(self._problem, more=0, trees=1)
         ranks = {node: rank for rank, node in enumerate(self._problem.members)}
-        trees = {
-            ranks[root]: [(ranks[routes[number][0]], ranks[routes[number][-1]]) for number in numbers]
-            for root, numbers in zip(phase.roots, phase.routes, strict=True)
-        }
+        trees = {ranks[tree.root]: edges_of(tree, routes, ranks) for tree in phase}
         listed = [trees[rank] for rank in range(len(ranks))]
         return self._without_schedule(RELAYED, lambda pieces: relayed_one_shot(listed, pieces))
 

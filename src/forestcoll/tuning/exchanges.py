@@ -28,8 +28,8 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 from forestcoll.collective import Collective
-from forestcoll.program import Buffer, Dependency, Message, Program, Span, Task
-from forestcoll.tuning.building import Builder
+from forestcoll.program import Buffer, Dependency, Message, Program, Task
+from forestcoll.tuning.building import Builder, Held
 
 LANES = 2
 """The number of blocks for each peer and direction, if there are many pieces."""
@@ -255,22 +255,16 @@ class _Exchange(Builder):
             in_scratch: whether the sum is in scratch.
         """
         own, after = self.current(rank, chunk)
-        sums: list[tuple[Span, Dependency, tuple[int, int, bool, int]]] = []
+        sums: list[Held] = []
         for place, other in enumerate(others):
             key = stage, other, True, self.lane
             message = self._message(stage, other, rank, chunk)
             target = self.room(rank, chunk) if place or in_scratch else self.sum_place(rank, chunk)
             sources = (message, own) if not place else (message,)
             waits = [] if place else after if own.buffer is Buffer.SCRATCH else [*after, *sent]
-            sums.append((target, self.append(rank, key, sources, (target,), waits), key))
-        while len(sums) > 1:
-            half = (len(sums) + 1) // 2
-            for place in range(len(sums) - half):
-                (one, _, key), (other_span, written, _) = sums[place], sums[half + place]
-                done = self.append(rank, key, (one, other_span), (one,), [written])
-                sums[place] = one, done, key
-            sums = sums[:half]
-        self.held[rank, chunk.start] = sums[0][0], sums[0][1]
+            sums.append(Held(target, self.append(rank, key, sources, (target,), waits), key))
+        total = self.sum_in_pairs(rank, sums)
+        self.held[rank, chunk.start] = total.place, total.written
 
     def _message(self, stage: int, source: int, target: int, chunk: range) -> Message:
         return self.message(stage * LANES + self.lane, source, target, len(chunk))

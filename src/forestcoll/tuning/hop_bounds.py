@@ -272,10 +272,10 @@ def box_us_per_byte(topology: Topology, members: Sequence[int], collective: Coll
         return ()
     bandwidth = sum((link.bandwidth for link in leaving), Fraction(0)) * bytes_per_microsecond(topology.bandwidth_unit)
     inside = []
-    distances = Distances(topology)
+    distances, counted = Distances(topology), frozenset(members)
     for member in members:
         box = frozenset(node for node, number in boxes.items() if number == boxes[member])
-        reached = Counter(sends for node, sends in distances.sends({member}, box).items() if node in members)
+        reached = Counter(sends for node, sends in distances.sends({member}, box).items() if node in counted)
         inside.append([reached[sends] for sends in range(max(reached) + 1)])
     found = []
     for sends in range(1, max(map(len, inside)) + 1):

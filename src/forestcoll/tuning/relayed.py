@@ -12,29 +12,13 @@ operands. In place, the result replaces the own vector, so a rank first copies t
 vector that other blocks send on is not replaced. `interpreter.check` proves each program on symbolic data.
 """
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
-from forestcoll.program import Dependency, Program, Span, Task
-from forestcoll.tuning.building import Builder
+from forestcoll.program import Program, Task
+from forestcoll.tuning.building import Builder, Held
 from forestcoll.tuning.streams import Edges, Path, channel_numbers, paths_of
-
-
-class _Held(NamedTuple):
-    """A vector or a sum on a rank.
-
-    Attributes:
-        place: its place.
-        written: the instruction that wrote it.
-        block: the key of the block of this instruction.
-        sends: the number of sends that it has made.
-    """
-
-    place: Span
-    written: Dependency
-    block: Hashable
-    sends: int
 
 
 def relayed_one_shot(trees: Sequence[Edges], pieces: int) -> Program:
@@ -51,79 +35,77 @@ def relayed_one_shot(trees: Sequence[Edges], pieces: int) -> Program:
         [4, 5, 4]
     """
     builder = Builder(Task.ALLREDUCE, len(trees), pieces)
-    paths = [(root, path) for root, edges in enumerate(trees) for path in paths_of(edges)]
-    numbers = channel_numbers([path for _, path in paths])
+    paths = _Paths(tuple((root, path) for root, edges in enumerate(trees) for path in paths_of(edges)))
     for piece in (range(each, each + 1) for each in range(pieces)):
-        moved = _Piece.of(builder, piece)
-        for (root, path), number in zip(paths, numbers, strict=True):
-            moved.send(root, path, number)
-        for rank in range(len(trees)):
-            moved.add_up(rank)
+        held = [{rank: _copied(builder, rank, piece)} for rank in range(len(trees))]
+        for (root, path), number in zip(paths.listed, paths.numbers, strict=True):
+            _send(builder, held, root, path, number)
+        for rank, vectors in enumerate(held):
+            total = _sum(builder, rank, vectors, paths)
+            builder.append(rank, total.block, (total.place,), (builder.result(rank, piece),))
     return builder.program("relayed")
 
 
-@dataclass
-class _Piece:
-    """A piece of all vectors.
+@dataclass(frozen=True)
+class _Paths:
+    """The paths of all trees.
 
     Attributes:
-        builder: the program.
-        chunks: the chunks of the piece.
-        held: for each rank, the vectors in its scratch, by their roots: a copy of its own one, and those of others.
+        listed: each path with the root of its tree, after the path that reaches its first rank.
     """
 
-    builder: Builder
-    chunks: range
-    held: list[dict[int, _Held]]
-    sent_on: set[tuple[int, int]] = field(default_factory=set)
-    """Ranks, and roots of vectors on them that other blocks send on than the one that received them."""
+    listed: tuple[tuple[int, Path], ...]
 
-    @staticmethod
-    def of(builder: Builder, chunks: range) -> "_Piece":
-        """Return a piece of which each rank has copied its own vector."""
-        held: list[dict[int, _Held]] = []
-        for rank in range(builder.ranks):
-            (own, _), copy = builder.current(rank, chunks), builder.room(rank, chunks)
-            held.append({rank: _Held(copy, builder.append(rank, "copy", (own,), (copy,)), "copy", 0)})
-        return _Piece(builder, chunks, held)
+    @cached_property
+    def numbers(self) -> list[int]:
+        """The number of the channels of each path."""
+        return channel_numbers([path for _, path in self.listed])
 
-    def send(self, root: int, path: Path, number: int) -> None:
-        """Send the vector of a root along a path, over channels with a number."""
-        made, length = self.builder, len(self.chunks)
-        key, first = (root, number, path[0], path[1]), self.held[path[0]][root]
-        for place, rank in enumerate(path):
-            sent = (made.message(number, rank, path[place + 1], length),) if place + 1 < len(path) else ()
-            if place:
-                received, room = made.message(number, path[place - 1], rank, length), made.room(rank, self.chunks)
-                written = made.append(rank, key, (received,), (room, *sent))
-                self.held[rank][root] = _Held(room, written, key, first.sends + place)
-            else:
-                made.append(rank, key, (first.place,), sent, [first.written])
-                self.sent_on.add((rank, root))
+    @cached_property
+    def heads(self) -> frozenset[tuple[int, int]]:
+        """The roots of vectors, and the ranks on which a path of them begins, so that a block of its own sends them."""
+        return frozenset((root, path[0]) for root, path in self.listed)
 
-    def add_up(self, rank: int) -> None:
-        """Add the own vector of a rank to the first one that it receives, add up all in pairs, and copy the result."""
-        made, own = self.builder, self.held[rank][rank]
-        received = sorted((each.sends, root) for root, each in self.held[rank].items() if root != rank)
-        early = max(1, len(received) // 2)
-        sums = [self._free(rank, root) for _, root in received[:early]]
-        sums += [self.held[rank][root] for _, root in received[early:]]
-        sums[0] = self._sum(rank, sums[0], own)
-        while len(sums) > 1:
-            half = (len(sums) + 1) // 2
-            pairs = zip(sums, sums[half:], strict=False)
-            sums = [*(self._sum(rank, one, other) for one, other in pairs), *sums[len(sums) - half : half]]
-        made.append(rank, sums[0].block, (sums[0].place,), (made.result(rank, self.chunks),))
+    @cached_property
+    def sends(self) -> dict[tuple[int, int], int]:
+        """For each root and rank, the number of sends that bring the vector of the root to the rank."""
+        found: dict[tuple[int, int], int] = {}
+        for root, path in self.listed:
+            first = found.setdefault((root, path[0]), 0)
+            found |= {(root, rank): first + place for place, rank in enumerate(path)}
+        return found
 
-    def _sum(self, rank: int, one: _Held, other: _Held) -> _Held:
-        """Return the sum of two vectors, which replaces the first one."""
-        places = one.place, other.place
-        return one._replace(written=self.builder.append(rank, one.block, places, places[:1], [other.written]))
 
-    def _free(self, rank: int, root: int) -> _Held:
-        """Return a vector that may be replaced by a sum: a copy if other blocks send it on."""
-        held = self.held[rank][root]
-        if (rank, root) not in self.sent_on:
-            return held
-        copy = self.builder.room(rank, self.chunks)
-        return held._replace(place=copy, written=self.builder.append(rank, held.block, (held.place,), (copy,)))
+_Vectors = dict[int, Held]
+"""The vectors in the scratch of a rank, by their roots."""
+
+
+def _copied(builder: Builder, rank: int, piece: range) -> Held:
+    (own, _), copy = builder.current(rank, piece), builder.room(rank, piece)
+    return Held(copy, builder.append(rank, "copy", (own,), (copy,)), "copy")
+
+
+def _send(builder: Builder, held: Sequence[_Vectors], root: int, path: Path, number: int) -> None:
+    """Send the vector of a root along a path, over channels with a number."""
+    first = held[path[0]][root]
+    key, chunks = (root, path[0], path[1]), range(first.place.count)
+    for place, rank in enumerate(path):
+        sent = (builder.message(number, rank, path[place + 1], len(chunks)),) if place + 1 < len(path) else ()
+        if place:
+            received, room = builder.message(number, path[place - 1], rank, len(chunks)), builder.room(rank, chunks)
+            held[rank][root] = Held(room, builder.append(rank, key, (received,), (room, *sent)), key)
+        else:
+            builder.append(rank, key, (first.place,), sent, [first.written])
+
+
+def _sum(builder: Builder, rank: int, vectors: _Vectors, paths: _Paths) -> Held:
+    """Let a rank add its own vector to the first one that it receives, and add up all in pairs."""
+    received = sorted((root for root in vectors if root != rank), key=lambda root: paths.sends[root, rank])
+    summands = [vectors[root] for root in received]
+    for place, root in enumerate(received[: max(1, len(received) // 2)]):
+        if (root, rank) in paths.heads:  # another block sends the vector on, so a copy is replaced by the sum
+            copy = builder.room(rank, range(summands[place].place.count))
+            written = builder.append(rank, summands[place].block, (summands[place].place,), (copy,))
+            summands[place] = summands[place]._replace(place=copy, written=written)
+    summands[0] = builder.sum_of(rank, summands[0], vectors[rank])
+    return builder.sum_in_pairs(rank, summands)

@@ -12,14 +12,15 @@ trees. All trees must have the same share.
 the same tree that are nearer to the source of the data.
 """
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count, pairwise
 
 from forestcoll.collective import PhaseOp
 from forestcoll.program import Program, Task
+from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.trees.expansion import expanded
-from forestcoll.schedule.trees.value import TreeSchedule
+from forestcoll.schedule.trees.value import Tree, TreeSchedule
 from forestcoll.tuning.building import Builder
 
 Path = tuple[int, ...]
@@ -49,7 +50,7 @@ def stream_program(schedule: TreeSchedule, pieces: int) -> Program | None:
             begin = begins[ranks[tree.root]]
             begins[ranks[tree.root]] += pieces
             chunks = [range(each, each + 1) for each in range(begin, begin + pieces)]
-            edges = [(ranks[route[0]], ranks[route[-1]]) for route in (listed.routes[each] for each in tree.routes)]
+            edges = edges_of(tree, listed.routes, ranks)
             streams.append(_Stream.of(phase.op, ranks[tree.root], edges, chunks))
     numbers = iter(channel_numbers([path for stream in streams for path in stream.paths]))
     for stream in streams:
@@ -65,6 +66,11 @@ def _copy_own(builder: Builder, parts: int, pieces: int) -> None:
         for begin in range(rank * parts, (rank + 1) * parts, pieces):
             chunks = range(begin, begin + pieces)
             builder.append(rank, None, (builder.current(rank, chunks)[0],), (builder.result(rank, chunks),))
+
+
+def edges_of(tree: Tree, routes: Rows, ranks: Mapping[int, int]) -> Edges:
+    """Return the edges of a tree between ranks, in the direction and the order of its routes."""
+    return [(ranks[route[0]], ranks[route[-1]]) for route in (routes[each] for each in tree.routes)]
 
 
 def channel_numbers(paths: Sequence[Path]) -> list[int]:
@@ -107,7 +113,8 @@ class _Stream:
 
     def add(self, builder: Builder, numbers: Iterator[int]) -> None:
         """Add the instructions, with the next number for each path."""
-        for path, number in zip(self.paths, numbers, strict=False):
+        for path in self.paths:
+            number = next(numbers)
             key = self.op, self.pieces[0].start, number, path[0], path[1]
             for piece in self.pieces:
                 self._move(builder, path, number, key, piece)
