@@ -82,19 +82,15 @@ struct KeptRows {
   schedule::Rows rows;
 };
 
-// Writes into the memory of the bytes, because a copy of a long text takes as long as the text.
+// The text is written into memory of its own and copied: with Python's stable ABI, bytes cannot be made shorter.
 nb::bytes rows_text(const KeptRows& kept, std::size_t first, std::size_t stop) {
   if (first > stop || stop > kept.rows.size()) throw std::out_of_range("no such rows");
-  const auto most = static_cast<Py_ssize_t>(schedule::most_text(kept.rows, first, stop));
-  PyObject* text = PyBytes_FromStringAndSize(nullptr, most);
-  if (text == nullptr) throw nb::python_error();
-  char* const begin = PyBytes_AsString(text);
+  const auto text = std::make_unique_for_overwrite<char[]>(schedule::most_text(kept.rows, first, stop));
   const char* const end = [&] {
     nb::gil_scoped_release unlocked;
-    return schedule::write_rows(kept.rows, first, stop, begin);
+    return schedule::write_rows(kept.rows, first, stop, text.get());
   }();
-  if (_PyBytes_Resize(&text, end - begin) != 0) throw nb::python_error();
-  return nb::steal<nb::bytes>(text);
+  return nb::bytes(text.get(), static_cast<std::size_t>(end - text.get()));
 }
 
 nb::object scan_rows(Array<const std::uint8_t> text, std::size_t least) {

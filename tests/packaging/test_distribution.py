@@ -95,3 +95,34 @@ def test_without_the_headers_of_python_the_build_says_what_to_install(tmp_path: 
     assert done.returncode == 1
     for advice in ("needs the header files of Python", "apt install python3-dev", "dnf install python3-devel"):
         assert advice in done.stderr
+
+
+BINDINGS = ROOT / "native/bindings"
+
+
+def test_the_bindings_use_no_private_function_of_python() -> None:
+    """Python's stable ABI, for which the wheel of Python 3.12 and newer is built, does not declare them all."""
+    texts = {path.name: path.read_text() for path in BINDINGS.iterdir()}
+    assert {name: re.findall(r"\b_Py\w+", text) for name, text in texts.items()} == {name: [] for name in texts}
+
+
+def headers_of_python() -> str:
+    """Return the folder of the headers of a Python of version 3.12 or newer."""
+    say = "import sysconfig; print(sysconfig.get_path('include'))"
+    for minor in range(12, 16):
+        found = shutil.which(f"python3.{minor}")
+        run = found and subprocess.run([found, "-c", say], capture_output=True, text=True, check=False, timeout=30)  # noqa: S603
+        if run and run.returncode == 0 and (Path(run.stdout.strip()) / "Python.h").is_file():
+            return run.stdout.strip()
+    pytest.skip("no Python 3.12 or newer with headers is installed")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("c++") is None, reason="no C++ compiler is installed")
+@pytest.mark.parametrize("source", sorted(path.name for path in BINDINGS.glob("*.cpp")))
+def test_the_bindings_compile_with_the_stable_interface_of_python(source: str) -> None:
+    nanobind = pytest.importorskip("nanobind")
+    includes = [f"-I{each}" for each in (ROOT / "native", headers_of_python(), nanobind.include_dir())]
+    words = ["c++", "-std=c++20", "-fsyntax-only", "-DPy_LIMITED_API=0x030C0000", *includes, str(BINDINGS / source)]
+    run = subprocess.run(words, capture_output=True, text=True, check=False, timeout=250)  # noqa: S603
+    assert run.returncode == 0, run.stderr

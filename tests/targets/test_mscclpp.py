@@ -12,7 +12,9 @@ from forestcoll.collective import Collective
 from forestcoll.errors import InputError
 from forestcoll.exporting.export import export
 from forestcoll.interpreter import check
+from forestcoll.lowering import Options, Placement, Style
 from forestcoll.program import Multicast, Span
+from forestcoll.solver.generate import generate
 from forestcoll.targets import mscclpp
 from forestcoll.targets.judging import judge_file
 from forestcoll.targets.mscclpp import Plan
@@ -361,10 +363,24 @@ def test_the_snippet_is_python_that_names_the_plan() -> None:
     code = done.snippet("ring.json")
     compile(code, "use.py", "exec")
     assert "'ring.json'" in code
+    assert f"NAME = {json.loads(done.text)['name']!r}" in code
     assert "RANKS = 3" in code
     assert "root 0 only" in code
     with pytest.raises(InputError, match="only plans"):
         export(schedule("ring:nodes=3"), "msccl-xml").snippet("ring.xml")
+
+
+def test_plans_of_one_network_have_different_names() -> None:
+    """The executor of MSCCL++ runs what it has set up for the name of a plan and the memory of the call."""
+    made = [schedule("ring:nodes=3", each) for each in (Collective.ALLGATHER, Collective.REDUCE_SCATTER)]
+    made += [generate("ring:nodes=3", collective="broadcast", root=root) for root in range(3)]
+    texts = [export(each, "mscclpp-json").text for each in made]
+    other = Options(style=Style.ONE_SIDED, placement=Placement.OUT_OF_PLACE, chunks=6)
+    texts.append(export(made[0], "mscclpp-json", options=other).text)
+    names = {text: json.loads(text)["name"] for text in texts}
+    assert len(set(names.values())) == len(texts)
+    assert export(made[0], "mscclpp-json").text == texts[0]
+    assert [name.rpartition(" ")[0] for name in names.values()] == ["ring:nodes=3"] * len(texts)
 
 
 def test_a_plan_is_for_messages_whose_offsets_fit_into_32_bits() -> None:

@@ -143,7 +143,7 @@ class Export:
         """
         if self.target is not Target.MSCCLPP_JSON:
             raise InputError(f"only plans of MSCCL++ are registered by Python code, not {self.target.value}")
-        plan = mscclpp.from_program(self.lowering.program)
+        plan = mscclpp.parse_plan(self.text, where=str(_EXPORTED))
         return mscclpp.snippet(plan, self.lowering.program, file)
 
     def write(self, path: Path) -> None:
@@ -340,7 +340,7 @@ def _plan(schedule: Schedule, options: Options, lowering: Lowering | None, progr
     progress.begin("lowering")
     lowering = lowering or lower(schedule, options, mscclpp.limits())
     progress.begin("writing the file and reading it back")
-    text = _joined(mscclpp.emit(mscclpp.from_program(lowering.program, unit_bytes=options.round_bytes)))
+    text = mscclpp.text_of(mscclpp.from_program(lowering.program, unit_bytes=options.round_bytes))
     plan = mscclpp.parse_plan(text, where=str(_EXPORTED))
     _certify(mscclpp.plan_fault(plan))
     progress.begin("executing on symbolic data")

@@ -17,7 +17,7 @@ from forestcoll.torch import operations
 from forestcoll.torch.elements import Reduction, reduction_of, why_not_moved, why_not_reduced
 from forestcoll.torch.engines import Engine, Engines
 from forestcoll.torch.graphs import not_compiled
-from forestcoll.torch.inner import Inner
+from forestcoll.torch.inner import Inner, method
 from forestcoll.torch.operations import Started
 from forestcoll.torch.paths import ENGINE, PathCounter
 from forestcoll.torch.work import EngineWork, JoinedWork
@@ -194,7 +194,7 @@ class ForestcollProcessGroup(dist.ProcessGroup):
             call,
             [output],
             lambda group, _: operations.allgather(group, output, source),
-            lambda: self._inner.all_gather_single(output, source, opts),
+            lambda: method(self._inner, "all_gather_single")(output, source, opts),
         )
 
     _allgather_base = all_gather_single  # torch calls it by both names
@@ -238,7 +238,7 @@ class ForestcollProcessGroup(dist.ProcessGroup):
             call,
             [output],
             lambda group, reduction: operations.reduce_scatter(group, output, source, reduction),
-            lambda: self._inner.reduce_scatter_single(output, source, opts),
+            lambda: method(self._inner, "reduce_scatter_single")(output, source, opts),
         )
 
     _reduce_scatter_base = reduce_scatter_single
@@ -265,7 +265,8 @@ class ForestcollProcessGroup(dist.ProcessGroup):
         name, rest = "all_to_all_single", () if opts is None else (opts,)
 
         def inner(*_: object) -> dist.Work:
-            return self._inner.all_to_all_single(output, source, list(output_sizes), list(input_sizes), *rest)
+            exchange = method(self._inner, "all_to_all_single")
+            return exchange(output, source, list(output_sizes), list(input_sizes), *rest)
 
         if output_sizes or input_sizes:
             return self._without(name, source, None, inner, "sizes are given, which other ranks do not know")

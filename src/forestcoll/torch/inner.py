@@ -1,13 +1,20 @@
 """The group for what the engine does not do: gloo for CPU tensors, NCCL for CUDA tensors."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
 import torch
 import torch.distributed as dist
+
+_EARLIER_NAMES = {
+    "all_gather_single": "_allgather_base",
+    "reduce_scatter_single": "_reduce_scatter_base",
+    "all_to_all_single": "alltoall_base",
+}
+"""How versions of torch before 2.13 name methods of a group."""
 
 _GLOO, _NCCL = dist.ProcessGroup.BackendType.GLOO, dist.ProcessGroup.BackendType.NCCL
 
@@ -34,6 +41,12 @@ class Inner:
         for device, (kind, backend) in self.backends.items():
             group._register_backend(torch.device(device), kind, backend)  # noqa: SLF001 (torch has no other way)
         group._set_default_backend(_GLOO)  # noqa: SLF001
+
+
+def method(group: dist.ProcessGroup, name: str) -> Callable[..., dist.Work]:
+    """Return a method of a group of torch by its name since torch 2.13."""
+    found: Callable[..., dist.Work] = getattr(group, name if hasattr(group, name) else _EARLIER_NAMES[name])
+    return found
 
 
 def inner_group(store: dist.Store, rank: int, size: int, timeout: timedelta, address: str) -> Inner:

@@ -294,7 +294,7 @@ def plan_text(program: Program, least: int, most: int) -> str:
     if made.most_bytes < least:
         raise InputError(f"a plan of MSCCL++ with {program.chunks} chunks is for at most {made.most_bytes} bytes")
     made = replace(made, least_bytes=least, most_bytes=min(most, made.most_bytes))
-    text = "".join(mscclpp.emit(made))
+    text = mscclpp.text_of(made)
     read = mscclpp.plan_from_document(parse_document(text.encode(), _PLAN), where=str(_PLAN))
     _certify(mscclpp.plan_fault(read))
     _certify(check(mscclpp.to_program(read, root=program.root)).fault)

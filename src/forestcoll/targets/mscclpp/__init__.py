@@ -6,7 +6,7 @@ from forestcoll.targets.mscclpp.reading import parse_plan, plan_from_document, r
 from forestcoll.targets.mscclpp.rules import RELEASES, limits, plan_fault, refusals, remarks
 from forestcoll.targets.mscclpp.snippet import snippet
 from forestcoll.targets.mscclpp.to_program import to_program
-from forestcoll.targets.mscclpp.writing import emit
+from forestcoll.targets.mscclpp.writing import emit, text_of
 
 __all__ = [
     "RELEASES",
@@ -22,5 +22,6 @@ __all__ = [
     "refusals",
     "remarks",
     "snippet",
+    "text_of",
     "to_program",
 ]

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from hashlib import sha256
 
 from forestcoll.targets.mscclpp.document import (
     Block,
@@ -16,6 +17,19 @@ from forestcoll.targets.mscclpp.document import (
     SwitchChannel,
 )
 from forestcoll.targets.mscclpp.operations import SHAPES
+
+
+def text_of(plan: Plan) -> str:
+    """Return the text of the file for a new plan; digits made of all the rest follow its name.
+
+    Plans that differ have different names then. The executor needs that: it finds what it has set up for a plan by the
+    name and the memory of the call (`ExecutionContextKey` in `src/core/executor/executor.cc`), so for a second plan of
+    the same name it would run the first.
+    """
+    opening, _, *rest = emit(plan)
+    body = "".join(rest)
+    digits = sha256(body.encode()).hexdigest()[:8]
+    return opening + _entry("name", f"{plan.name} {digits}") + body
 
 
 def emit(plan: Plan) -> Iterator[str]:
@@ -34,12 +48,16 @@ def emit(plan: Plan) -> Iterator[str]:
     }
     yield "{\n"
     for key, value in head.items():
-        yield f" {json.dumps(key)}: {json.dumps(value)},\n"
+        yield _entry(key, value)
     yield ' "gpus": [\n'
     for place, gpu in enumerate(plan.gpus):
         yield from _gpu(gpu)
         yield ",\n" if place + 1 < len(plan.gpus) else "\n"
     yield " ]\n}\n"
+
+
+def _entry(key: str, value: object) -> str:
+    return f" {json.dumps(key)}: {json.dumps(value)},\n"
 
 
 def _gpu(gpu: Gpu) -> Iterator[str]:
