@@ -18,6 +18,7 @@ from forestcoll.exporting.export import why_slow
 from forestcoll.exporting.other_trees import with_less_scratch, with_one_peer, with_other_number_of_trees
 from forestcoll.exporting.search import best_program
 from forestcoll.interpreter import check
+from forestcoll.lowering import Placement
 from forestcoll.progress import Progress
 from forestcoll.request import Demand
 from forestcoll.schedule.trees.value import TreeSchedule
@@ -136,7 +137,7 @@ class Stages(Progress):
 def test_a_slow_plan_has_other_trees_if_they_are_faster() -> None:
     schedule = generate("mi250:boxes=1", collective="broadcast", root=0)
     stages = Stages()
-    chosen = best_program(schedule, "mscclpp-json", progress=stages)
+    chosen = best_program(schedule, "mscclpp-json", given={"placement": Placement.OUT_OF_PLACE}, progress=stages)
     assert schedule.trees_per_root is not None
     assert chosen.schedule != schedule
     assert chosen.lowering.other_trees == 4 * schedule.trees_per_root

@@ -7,9 +7,12 @@ from samples import ALGORITHM, REDUCTION, schedule
 
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError
+from forestcoll.exporting.export import export
 from forestcoll.interpreter import check
 from forestcoll.lowering import Options, Placement, lower
+from forestcoll.program import Protocol
 from forestcoll.targets import msccl_xml
+from forestcoll.targets.judging import judge_file
 from forestcoll.targets.msccl_xml import DIALECTS, Algorithm, dialect_fault, dialects, form_fault
 from forestcoll.targets.msccl_xml.rules import FORM
 
@@ -287,6 +290,47 @@ def test_messages_take_one_slot_if_the_greatest_size_allows_it() -> None:
     tiny = parsed(changed('maxBytes="1048576"', 'maxBytes="8192"', text=REDUCTION))
     assert msccl_xml.to_program(tiny).slot_chunks == 8
     assert msccl_xml.to_program(parsed(ALGORITHM)).slot_chunks == 1
+
+
+@pytest.mark.parametrize(
+    ("collective", "protocol", "size"),
+    [
+        (Collective.ALLREDUCE, "Simple", 2**21),
+        (Collective.BROADCAST, "Simple", 2**19),
+        (Collective.REDUCE, "Simple", 2**19),
+        (Collective.BROADCAST, "LL", 2**15),
+    ],
+)
+def test_messages_of_broadcasts_and_reduces_have_fewer_chunks(collective: Collective, protocol: str, size: int) -> None:
+    options = Options(placement=Placement.OUT_OF_PLACE, protocol=Protocol(protocol), chunks=8)
+    program = lower(schedule("ring:nodes=4", collective), options).program
+    text = "".join(msccl_xml.emit(msccl_xml.from_program(program, DIALECTS["azure"])))
+    limited = text.replace('maxBytes="0"', f'maxBytes="{2 * size}"')  # in chunks of a quarter of a message
+    assert msccl_xml.to_program(parsed(limited)).slot_chunks == 4
+
+
+@pytest.mark.parametrize(
+    ("spec", "protocol", "remarks"),
+    [("dgx-a100:boxes=2", "Simple", 1), ("dgx-a100:boxes=2", "LL", 0), ("dgx-a100:boxes=1", "Simple", 0)],
+)
+@pytest.mark.parametrize("collective", [Collective.BROADCAST, Collective.REDUCE])
+def test_a_broadcast_or_reduce_that_would_hang_has_a_remark(
+    tmp_path: Path, collective: Collective, spec: str, protocol: str, remarks: int
+) -> None:
+    options = Options(placement=Placement.IN_PLACE, protocol=Protocol(protocol), chunks=64)
+    done = export(schedule(f"{spec},gpus=2", collective), "msccl-xml", options=options)
+    assert len(done.remarks) == remarks
+    path = tmp_path / "program.xml"
+    done.write(path)
+    judged = judge_file(path).remarks  # a file does not say which ranks are in one box
+    assert [remark.split(" with ")[0] for remark in judged] == [f"all runtimes hang in a {collective.value}"] * (
+        protocol == "Simple"
+    )
+    assert done.remarks in ((), judged)
+
+
+def test_an_allreduce_has_no_remark() -> None:
+    assert export(schedule("dgx-a100:boxes=2,gpus=2", Collective.ALLREDUCE), "msccl-xml").remarks == ()
 
 
 def test_a_program_that_the_format_cannot_express_is_refused() -> None:

@@ -1,9 +1,12 @@
 """MSCCL++ plans: reading, refusing and writing files, and the rules of the executor, each broken by a test."""
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from unittest import mock
 
 import pytest
 from samples import local, loop_plan, packet_plan, plan, remote, schedule, switch_plan, text_of
@@ -14,6 +17,7 @@ from forestcoll.exporting.export import export
 from forestcoll.interpreter import check
 from forestcoll.lowering import Options, Placement, Style
 from forestcoll.program import Multicast, Span
+from forestcoll.solver.flows import generate_flows
 from forestcoll.solver.generate import generate
 from forestcoll.targets import mscclpp
 from forestcoll.targets.judging import judge_file
@@ -365,9 +369,42 @@ def test_the_snippet_is_python_that_names_the_plan() -> None:
     assert "'ring.json'" in code
     assert f"NAME = {json.loads(done.text)['name']!r}" in code
     assert "RANKS = 3" in code
-    assert "root 0 only" in code
+    assert "\nROOT = 0\n" in code
     with pytest.raises(InputError, match="only plans"):
         export(schedule("ring:nodes=3"), "msccl-xml").snippet("ring.xml")
+
+
+@pytest.mark.parametrize(("root", "place", "chosen"), [(1, 0, "the plan"), (0, 0, None), (1, 8, None)])
+def test_the_snippet_selects_the_plan_for_its_root_in_place(root: int, place: int, chosen: str | None) -> None:
+    done = export(generate("ring:nodes=3", collective="broadcast", root=1), "mscclpp-json")
+    names: dict[str, Any] = {"__file__": "use.py"}
+    types = SimpleNamespace(float16=1, bfloat16=2, float32=3, int32=4, uint32=5)
+    module = SimpleNamespace(ext=SimpleNamespace(), DataType=types)
+    with mock.patch.dict(sys.modules, {"mscclpp": module, "mscclpp.ext": module.ext}):
+        exec(done.snippet("ring.json"), names)  # noqa: S102 (our own code)
+    request = SimpleNamespace(
+        collective="broadcast",
+        world_size=3,
+        message_size=2**20,
+        input_buffer=0,
+        output_buffer=place,
+        hints={"root": [root]},
+        dtype=types.float32,
+    )
+    known = {"broadcast": {names["NAME"]: "the plan"}}
+    assert names["select"](known, request) == chosen
+    request.dtype = 9  # the executor has no kernel for the others
+    assert names["select"](known, request) is None
+
+
+@pytest.mark.parametrize("collective", sorted(set(Collective) - {Collective.GATHER, Collective.SCATTER}))
+@pytest.mark.parametrize("target", ["mscclpp-json", "msccl-xml"])
+def test_a_program_for_one_placement_is_for_the_calls_of_frameworks(collective: Collective, target: str) -> None:
+    spec = "ring:nodes=3"
+    made = generate_flows(spec, collective) if collective.is_personalised else schedule(spec, collective)
+    program = export(made, target).lowering.program
+    in_place = collective in {Collective.ALLREDUCE, Collective.BROADCAST, Collective.REDUCE}
+    assert (program.in_place, program.out_of_place) == (in_place, not in_place)
 
 
 def test_plans_of_one_network_have_different_names() -> None:

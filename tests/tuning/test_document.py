@@ -40,7 +40,10 @@ class Library:
         )
         algorithm = mock.Mock(side_effect=lambda **given: given)
         self.ext = SimpleNamespace(AlgorithmCollectionBuilder=lambda: builder)
-        self.module = SimpleNamespace(Algorithm=algorithm, ExecutionPlan=lambda file, rank: (file, rank), ext=self.ext)
+        types = SimpleNamespace(float16=1, bfloat16=2, float32=3, int32=4, uint32=5)
+        self.module = SimpleNamespace(
+            Algorithm=algorithm, ExecutionPlan=lambda file, rank: (file, rank), ext=self.ext, DataType=types
+        )
 
 
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
@@ -52,7 +55,7 @@ def test_mscclpp_gets_the_plan_of_each_size(tmp_path: Path, monkeypatch: pytest.
     names: dict[str, Any] = {}
     with mock.patch.dict(sys.modules, {"mscclpp": library.module, "mscclpp.ext": library.ext}):
         exec(programs()[1], names)  # noqa: S102 (our own example)
-        names["register"](0, 4)
+        names["register"](0)
     known = {name: name for name in library.plans}
     assert len(known) == len(found.ranges)
     for each in found.ranges:
@@ -63,13 +66,14 @@ def test_mscclpp_gets_the_plan_of_each_size(tmp_path: Path, monkeypatch: pytest.
             world_size=4,
             rank=0,
             message_size=part,
+            dtype=1,
             input_buffer=0,
-            output_buffer=8,
+            output_buffer=0 if collective == "allreduce" else 8,
         )
         chosen = library.selector({request.collective: known}, request)
         if each.least <= size:
-            assert chosen.endswith(f" {each.least}-{each.most}")
+            assert chosen.rpartition(" ")[0].endswith(f" {each.least}-{each.most}")
         request.message_size = part + 4
         assert library.selector({request.collective: known}, request) is None
-        request.message_size, request.output_buffer = part, 0
+        request.message_size, request.output_buffer = part, 8 - request.output_buffer
         assert library.selector({request.collective: known}, request) is None

@@ -1,5 +1,6 @@
 """Tuning: never slower than a candidate, never below the bound, ranges without gaps, and right programs."""
 
+import json
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -226,3 +227,15 @@ def test_bandwidths_without_bytes_are_refused() -> None:
     network = build_topology("ring:nodes=3")
     with pytest.raises(InputError, match="is not known"):
         tune(replace(network, bandwidth_unit="apples"), "allgather", [2**20])
+
+
+@pytest.mark.parametrize("dialect", ["microsoft", "azure"])
+@pytest.mark.parametrize("collective", ["allreduce", "allgather", "reduce-scatter"])
+def test_programs_are_for_the_calls_of_frameworks(collective: str, dialect: str) -> None:
+    found = tune("dgx-a100:boxes=2,gpus=2", collective, [2**12, 2**20, 2**24], dialect=dialect)
+    in_place, both = collective == "allreduce", dialect == "azure"
+    for each in found.ranges:
+        attributes = msccl_xml.parse_algorithm(each.programs["msccl-xml"].encode(), where="a file").attributes
+        assert attributes["inplace"] == str(int(in_place or both))
+        assert attributes.get("outofplace", str(int(not in_place))) == str(int(both or not in_place))
+        assert json.loads(each.programs["mscclpp-json"])["inplace"] == in_place

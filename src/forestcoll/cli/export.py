@@ -78,8 +78,8 @@ class _Program(OutputFile):
 @click.option(
     "--placement",
     type=click.Choice(["in-place", "out-of-place", "both"]),
-    help="Whether the input and the output are the same buffer.  [default: both if the format supports it, else "
-    "out-of-place]",
+    help="Whether the input and the output are the same buffer.  [default: both if the format supports it; else as "
+    "frameworks call the collective: allreduce, broadcast and reduce in-place, others out-of-place]",
 )
 @click.option(
     "--protocol",

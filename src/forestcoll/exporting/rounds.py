@@ -25,7 +25,7 @@ from forestcoll.simulation.program.events import EventSimulation
 from forestcoll.simulation.program.paths import Paths
 from forestcoll.simulation.program.rounds import Messages
 from forestcoll.targets.exporting import Target
-from forestcoll.targets.msccl_xml.dialects import CONNECTIONS
+from forestcoll.targets.msccl_xml.dialects import CONNECTIONS, joined_bytes
 from forestcoll.units import bytes_per_microsecond
 
 LEAST_ROUNDS = 4
@@ -153,8 +153,8 @@ class RoundModel:
         rounds = max(1, ceil(chunk / self.round_bytes))
         if not self.slices:
             return _Run(rounds, None)
-        chunks = max(1, int(self.round_bytes / max(chunk, 1)))
-        chunks = min(chunks, self.most_chunks)
+        joined = joined_bytes(self.program.protocol.value, self.program.task)
+        chunks = min(max(1, int(joined / max(chunk, 1))), self.most_chunks)
         slices = max(1, min(self.slices, int(chunks * min(chunk, self.round_bytes) / LEAST_SLICE)))
         messages = Messages(chunks, slices)
         most = 2 * most_instructions(len(self.program.ranks), messages=True)

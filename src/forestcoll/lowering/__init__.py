@@ -1,7 +1,7 @@
 """Lowering: converts schedules into programs."""
 
 from forestcoll.lowering.lowering import LOWERERS, UNLIMITED, Lowerer, Lowering, default_options, lower, lowerer_for
-from forestcoll.lowering.options import COMFORTABLE_BLOCKS, Options, Placement, Style
+from forestcoll.lowering.options import COMFORTABLE_BLOCKS, Options, Placement, Style, usual_placement
 
 __all__ = [
     "COMFORTABLE_BLOCKS",
@@ -15,4 +15,5 @@ __all__ = [
     "default_options",
     "lower",
     "lowerer_for",
+    "usual_placement",
 ]

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeVar
 
+from forestcoll.collective import Collective
 from forestcoll.errors import InputError, shown
 from forestcoll.program import Protocol
 
@@ -23,6 +24,18 @@ class Placement(StrEnum):
     IN_PLACE = "in-place"
     OUT_OF_PLACE = "out-of-place"
     BOTH = "both"
+
+
+_OF_ONE_TENSOR = frozenset({Collective.ALLREDUCE, Collective.BROADCAST, Collective.REDUCE})
+
+
+def usual_placement(collective: Collective) -> Placement:
+    """Return the placement in which frameworks call a collective, for a program that can have only one.
+
+    `all_reduce`, `broadcast` and `reduce` of PyTorch take one tensor, so NCCL is called in place. The other collectives
+    take an input and an output.
+    """
+    return Placement.IN_PLACE if collective in _OF_ONE_TENSOR else Placement.OUT_OF_PLACE
 
 
 MOST = 2**31 - 1

@@ -38,6 +38,7 @@ def export_document(done: Export, output: Path | None, seconds: Mapping[str, flo
         "expected": [each._asdict() for each in done.expected],
         "schedule_algbw": str(lowering.schedule_algbw),
         "warning": done.slow,
+        "remarks": list(done.remarks),
         "checked": True,
         "output": path_text(output),
         "seconds": stage_document(seconds),
@@ -54,6 +55,7 @@ def export_page(done: Export, output: Path | None) -> Page:
         *_size_rows(done),
         ("thread blocks", f"at most {blocks} on a rank"),
         *_speed_rows(done),
+        *(("remark", remark) for remark in done.remarks),
         ("checked", "read back" if done.target.has_traces else "read back and executed on symbolic data"),
         ("written", _written(done, output)),
     ]

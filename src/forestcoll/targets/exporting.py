@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from forestcoll.errors import InputError, InternalError
 from forestcoll.files import write_bytes, write_text
 from forestcoll.interpreter import check
-from forestcoll.lowering import UNLIMITED, Lowering, Options, Placement, Style, lower, lowerer_for
+from forestcoll.lowering import UNLIMITED, Lowering, Options, Placement, Style, lower, lowerer_for, usual_placement
 from forestcoll.program import Fault, Program
 from forestcoll.program.limits import Limits
 from forestcoll.progress import SILENT, Progress
@@ -25,6 +25,7 @@ from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.targets import goal, msccl_xml, mscclpp
 from forestcoll.targets.sizes import ELEMENT_BYTES, SKIPPED, THROWN, Sizes, chunks_of_file
+from forestcoll.topology.boxes import box_numbers
 
 if TYPE_CHECKING:
     from forestcoll.targets.chakra import Trace
@@ -102,6 +103,7 @@ class Export:
         expected: the expected algbw for some sizes of M; empty if the program was not simulated.
         slow: why the expected algbw for the last of these sizes is more than 5 % below that of the schedule for large
             data; else None.
+        remarks: what the runtime does not do as the program says.
 
     Example:
         >>> from forestcoll import export, generate
@@ -119,6 +121,7 @@ class Export:
     sizes: Sizes | None = None
     expected: tuple[Expected, ...] = ()
     slow: str | None = None
+    remarks: tuple[str, ...] = ()
 
     @property
     def chunks(self) -> int:
@@ -224,18 +227,20 @@ def collector_paused() -> Iterator[None]:
 def usual_options(schedule: Schedule, target: Target, dialect: str = DEFAULT_DIALECT) -> Options:
     """Return the default options of the lowering for a format.
 
-    A program is for both in place and out of place if the format and the kind of schedule allow it. Plans of MSCCL++
-    have loops over pieces of 128 KiB. Traces and GOAL schedules also have pieces, because simulators do not cut data
-    further: 8, or fewer if there would be more than `MOST_IN_PIECES` instructions. Many ranks need fewer pieces,
-    because the shards of all ranks follow each other anyway. Programs of steps have no pieces.
+    A program is for both in place and out of place if the format and the kind of schedule allow it, else as frameworks
+    call the collective (`usual_placement`), and out of place for simulators. Plans of MSCCL++ have loops over pieces of
+    128 KiB. Traces and GOAL schedules also have pieces, because simulators do not cut data further: 8, or fewer if
+    there would be more than `MOST_IN_PIECES` instructions. Many ranks need fewer pieces, because the shards of all
+    ranks follow each other anyway. Programs of steps have no pieces.
     """
-    in_pieces = lowerer_for(schedule).in_pieces
+    in_pieces, in_place = lowerer_for(schedule).in_pieces, lowerer_for(schedule).in_place
+    one = usual_placement(schedule.collective) if in_place else Placement.OUT_OF_PLACE
     if target is Target.MSCCLPP_JSON:
-        return Options(placement=Placement.OUT_OF_PLACE, pieces=2 if in_pieces else 1)
+        return Options(placement=one, pieces=2 if in_pieces else 1)
     if target.has_bytes:
         return Options(placement=Placement.OUT_OF_PLACE, pieces=_pieces(schedule) if in_pieces else 1)
-    both = lowerer_for(schedule).in_place and not msccl_xml.dialect_named(dialect).one_place
-    return Options(placement=Placement.BOTH if both else Placement.OUT_OF_PLACE)
+    both = in_place and not msccl_xml.dialect_named(dialect).one_place
+    return Options(placement=Placement.BOTH if both else one)
 
 
 def _pieces(schedule: Schedule) -> int:
@@ -329,7 +334,13 @@ def _xml(
     _certify_program(msccl_xml.to_program(algorithm, root=lowering.program.root))
     most = int(algorithm.attributes["maxBytes"]) - 1 if dialect.one_place else None
     sizes = Sizes(lowering.program.chunks * ELEMENT_BYTES, most, SKIPPED)
-    return Export(Target.MSCCL_XML, dialect.name.value, lowering, text, sizes=sizes)
+    remarks = () if _is_one_box(lowering.schedule) else tuple(msccl_xml.remarks(algorithm))
+    return Export(Target.MSCCL_XML, dialect.name.value, lowering, text, sizes=sizes, remarks=remarks)
+
+
+def _is_one_box(schedule: Schedule) -> bool:
+    boxes, topology = box_numbers(schedule.topology), schedule.topology
+    return len({boxes.get(number) for number in range(len(topology.nodes))}) == 1 and bool(boxes)
 
 
 def _plan(schedule: Schedule, options: Options, lowering: Lowering | None, progress: Progress) -> Export:

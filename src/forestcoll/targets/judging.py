@@ -150,7 +150,8 @@ def _judge_xml(data: bytearray, path: Path, dialect: str | None, root: int | Non
     loads = MappingProxyType({name: None if each is None else str(each) for name, each in refusals.items()})
     fault = refusals[wanted.name.value] if wanted is not None else _refused_by_all(refusals)
     program = _named(path, lambda: msccl_xml.to_program(algorithm, root=root))
-    return _run(path, program, Judgement(found.format, found.collective, found.ranks, fault, loads=loads))
+    judged = Judgement(found.format, found.collective, found.ranks, fault, loads=loads)
+    return _run(path, program, judged, tuple(msccl_xml.remarks(algorithm)))
 
 
 def _refused_by_all(refusals: Mapping[str, Fault | None]) -> Fault | None:

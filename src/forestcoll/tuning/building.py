@@ -62,7 +62,7 @@ class Builder:
         self._scratch = [0] * self.ranks
 
     def program(self, name: str) -> Program:
-        """Return the program."""
+        """Return the program, which is for in place and for out of place."""
         made = (
             Rank(tuple(Block(tuple(block)) for block in blocks.values()), *self._buffers, self._scratch[rank])
             for rank, blocks in enumerate(self._blocks)
@@ -74,6 +74,7 @@ class Builder:
             channels=tuple(self._channels),
             chunks=self.chunks,
             shards=(self._shard,) * self.ranks if self.task.has_shards else (),
+            in_place=True,
         )
 
     @property

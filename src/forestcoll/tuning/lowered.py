@@ -18,7 +18,7 @@ from types import MappingProxyType
 from forestcoll.errors import InputError, InternalError, NoSolutionError
 from forestcoll.files import parse_document
 from forestcoll.interpreter import check
-from forestcoll.lowering import Options, Placement, Style, lower, lowerer_for
+from forestcoll.lowering import Options, Placement, Style, lower, lowerer_for, usual_placement
 from forestcoll.lowering.fitting import excess_of
 from forestcoll.lowering.grid import Grids, achieved
 from forestcoll.program import Fault, Message, Program, Protocol
@@ -128,11 +128,10 @@ class Lowerings:
     def _blocks(self) -> int:
         return min(MOST_BLOCKS, self.limits.blocks or MOST_BLOCKS)
 
-    @property
-    def _options(self) -> Options:
-        """The options of all programs: as many blocks as fit."""
-        place = Placement.OUT_OF_PLACE if self.dialect.one_place else Placement.BOTH
-        return Options(placement=place, blocks=self._blocks)
+    def _options(self, schedule: Schedule) -> Options:
+        """Return the options of all programs: as many blocks as fit."""
+        placement = usual_placement(schedule.collective) if self.dialect.one_place else Placement.BOTH
+        return Options(placement=placement, blocks=self._blocks)
 
     def of_schedule(self, schedule: Schedule, pieces: int) -> list[Timed]:
         """Return the programs of a schedule in this number of pieces, for each protocol.
@@ -144,7 +143,7 @@ class Lowerings:
             InputError: the schedule has no programs.
             NoSolutionError: no program fits the limits.
         """
-        options = replace(self._options, chunks=_chunks(schedule), pieces=pieces)
+        options = replace(self._options(schedule), chunks=_chunks(schedule), pieces=pieces)
         lowering = lower(schedule, options, self.limits)
         program, paths = lowering.program, self._paths(lowering.schedule)
         found = self._timed(program, paths, _pieces_text(pieces))
@@ -158,7 +157,9 @@ class Lowerings:
     def of_streams(self, schedule: TreeSchedule, pieces: int) -> list[Timed]:
         """Return the programs in which each tree has its own blocks, for each protocol; none if they exceed limits."""
         program = stream_program(schedule, pieces)
-        return [] if program is None else self._fitting(program, self._paths(schedule), _pieces_text(pieces))
+        if program is None:
+            return []
+        return self._fitting(self._placed(program, schedule), self._paths(schedule), _pieces_text(pieces))
 
     def of_lanes(self, schedule: TreeSchedule, lanes: int, pieces: int) -> list[Timed]:
         """Return the programs whose hops follow a timetable, for each protocol; none if they exceed the limits.
@@ -168,7 +169,7 @@ class Lowerings:
         """
         ranks = len(schedule.members)
         chunks = 2 * ranks if schedule.collective.has_shards else 2 ** (2 * ranks - 1).bit_length()
-        options = replace(self._options, chunks=chunks * pieces, lanes=lanes, step_chunks=1)
+        options = replace(self._options(schedule), chunks=chunks * pieces, lanes=lanes, step_chunks=1)
         if lanes > _FEW_LANES:
             options = replace(options, lane_overhead=self._overhead(schedule, chunks * pieces * _BYTES_IN_LANES))
         try:
@@ -187,7 +188,12 @@ class Lowerings:
     def of_program(self, program: Program, schedule: Schedule, pieces: int) -> list[Timed]:
         """Return a program that is no program of a schedule, for each protocol; none if it exceeds the limits."""
         paths = Paths.shortest(self._on_network(schedule))
-        return self._fitting(program, paths, _pieces_text(pieces))
+        return self._fitting(self._placed(program, schedule), paths, _pieces_text(pieces))
+
+    def _placed(self, program: Program, schedule: Schedule) -> Program:
+        """Return the program in the placement of the runtime; it is for both."""
+        options = self._options(schedule)
+        return replace(program, in_place=options.in_place, out_of_place=options.out_of_place)
 
     def plans_of(self, schedule: Schedule) -> Iterator[Timed]:
         """Yield the programs of a schedule for MSCCL++, for each protocol that it has."""
@@ -197,7 +203,7 @@ class Lowerings:
             for pieces in (1,) if protocol is Protocol.LL else (1, 2, 4):
                 options = Options(
                     style=Style.ONE_SIDED,
-                    placement=Placement.OUT_OF_PLACE,
+                    placement=usual_placement(schedule.collective),
                     chunks=_chunks(schedule),
                     pieces=pieces,
                     protocol=protocol,

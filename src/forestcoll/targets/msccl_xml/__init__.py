@@ -4,7 +4,7 @@ from forestcoll.targets.msccl_xml.dialects import DIALECTS, Dialect, DialectName
 from forestcoll.targets.msccl_xml.document import Algorithm
 from forestcoll.targets.msccl_xml.from_program import from_program
 from forestcoll.targets.msccl_xml.reading import parse_algorithm, read_algorithm
-from forestcoll.targets.msccl_xml.rules import dialect_fault, form_fault
+from forestcoll.targets.msccl_xml.rules import dialect_fault, form_fault, remarks
 from forestcoll.targets.msccl_xml.to_program import to_program
 from forestcoll.targets.msccl_xml.writing import emit
 
@@ -21,5 +21,6 @@ __all__ = [
     "limits",
     "parse_algorithm",
     "read_algorithm",
+    "remarks",
     "to_program",
 ]

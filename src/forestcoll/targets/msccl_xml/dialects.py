@@ -63,6 +63,20 @@ CONNECTIONS: Mapping[str, Connection] = MappingProxyType(
 )
 """The capacity of a connection for each protocol."""
 
+_STEPS = 8  # of a connection
+
+
+def joined_bytes(protocol: str, task: Task) -> int:
+    """Return the most bytes of several chunks in one message (`mscclMaxAllowedCount`): as many as fit.
+
+    In a broadcast or reduce with Simple, it is computed for messages of one step (`BROADCAST_CHUNKSTEPS`,
+    `REDUCE_CHUNKSTEPS`), although they take as many steps as in other collectives.
+    """
+    connection = CONNECTIONS[protocol]
+    steps = _STEPS // connection.slots
+    return connection.slot_bytes // (steps if task in {Task.BROADCAST, Task.REDUCE} else 1)
+
+
 DEFAULT_MAX_BYTES = 2**27
 """`maxBytes` of a file that does not state it (microsoft/msccl; the other runtimes require it)."""
 

@@ -318,6 +318,20 @@ FORM = (
 """The rules of all runtimes, in the order in which they are checked."""
 
 
+def remarks(algorithm: Algorithm) -> Iterator[str]:
+    """Yield cases in which the runtimes do not do what `algorithm` says.
+
+    In a broadcast or reduce with Simple, the proxies of the network move one step for a message
+    (`BROADCAST_CHUNKSTEPS`, `REDUCE_CHUNKSTEPS`) and the kernel four (`MSCCL_CHUNKSTEPS`): `src/enqueue.cc` of
+    microsoft/msccl, `src/misc/msccl/msccl_parser.cc` of Azure and RCCL.
+    """
+    if algorithm.collective in {"broadcast", "reduce"} and algorithm.attributes["proto"] == "Simple":
+        yield (
+            f"all runtimes hang in a {algorithm.collective} with Simple if its data goes over the network: "
+            "their proxies expect fewer steps than the kernels make; use LL, or MSCCL++"
+        )
+
+
 def dialect_fault(algorithm: Algorithm, dialect: Dialect) -> Fault | None:
     """Return why the runtime of `dialect` would not load `algorithm`, which must keep `FORM`; None if it would."""
     for rule, finder in _DIALECT_RULES:

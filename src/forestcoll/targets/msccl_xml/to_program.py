@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from forestcoll.program import model
 from forestcoll.targets.letters import BUFFERS
 from forestcoll.targets.msccl_xml import document
-from forestcoll.targets.msccl_xml.dialects import CONNECTIONS, DEFAULT_MAX_BYTES, MAX_COUNT, TASKS
+from forestcoll.targets.msccl_xml.dialects import CONNECTIONS, DEFAULT_MAX_BYTES, MAX_COUNT, TASKS, joined_bytes
 from forestcoll.targets.msccl_xml.document import NONE, Algorithm, Step, StepType
 from forestcoll.targets.roots import with_root
 
@@ -51,7 +51,7 @@ def _slot_chunks(algorithm: Algorithm) -> int:
     if most <= 0:
         return 1
     chunk = -(-most // algorithm.chunks_per_loop)
-    return min(max(1, CONNECTIONS[algorithm.attributes["proto"]].slot_bytes // chunk), MAX_COUNT)
+    return min(max(1, joined_bytes(algorithm.attributes["proto"], TASKS[algorithm.collective]) // chunk), MAX_COUNT)
 
 
 def _out_of_place(algorithm: Algorithm) -> bool:

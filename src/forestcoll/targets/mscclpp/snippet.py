@@ -6,7 +6,8 @@ from forestcoll.targets.mscclpp.document import Plan
 _TEMPLATE = '''\
 """Makes MSCCL++ 0.9 use a plan: {collective} on {ranks} ranks, {placement}.
 
-Call `register` on every rank before its communicator is made. With NCCL's interface, preload libmscclpp_nccl.so.
+Call `register` on every rank before its communicator is made. With NCCL's interface, preload libmscclpp_nccl.so. A plan
+of a reduction adds up: requests do not tell the operation, so MSCCL++ would also use it for a maximum.
 """
 
 from pathlib import Path
@@ -22,12 +23,15 @@ UNIT_BYTES = {unit}  # a rank's input must be a multiple of this
 IN_PLACE = {in_place}
 {root}
 
-def register(rank, ranks_per_node):
-    """Register the plan for this rank, and the function that selects it."""
-    constraint = mscclpp.Algorithm.Constraint(world_size=RANKS, n_ranks_per_node=ranks_per_node)
-    plan = mscclpp.ExecutionPlan(str(PLAN), rank)
+def register(rank):
+    """Register the plan for this rank, and the function that selects it.
+
+    The plan has no constraint: with one that fits, MSCCL++ would also use it for sizes for which `select` returns None,
+    and which the executor refuses.
+    """
     builder = mscclpp.ext.AlgorithmCollectionBuilder()
-    builder.add_algorithm_builder(mscclpp.Algorithm(id=NAME, execution_plan=plan, constraint=constraint))
+    plan = mscclpp.ExecutionPlan(str(PLAN), rank)
+    builder.add_algorithm_builder(mscclpp.Algorithm(id=NAME, execution_plan=plan))
     builder.set_algorithm_selector(select)
 
 
@@ -35,9 +39,16 @@ def select(algorithms, request):
     """Return the plan where it fits; None leaves the choice to MSCCL++."""
     if request.collective != COLLECTIVE or request.world_size != RANKS or request.message_size % UNIT_BYTES:
         return None
-    if _is_in_place(request) != IN_PLACE:
+    if _is_in_place(request) != IN_PLACE{of_root}:
+        return None
+    if request.dtype not in _types():
         return None
     return algorithms[COLLECTIVE][NAME]
+
+
+def _types():
+    types = mscclpp.DataType
+    return types.float16, types.bfloat16, types.float32, types.int32, types.uint32
 
 
 def _is_in_place(request):
@@ -52,9 +63,11 @@ def _is_in_place(request):
 
 def snippet(plan: Plan, program: Program, file: str) -> str:
     """Return the Python code that registers and selects `plan`, which is in `file` in the same folder."""
-    root = ""
-    if program.task in {Task.BROADCAST, Task.REDUCE}:
-        root = f"# Requests do not name their root: use this for root {program.root} only.\n"
+    root = of_root = ""
+    if program.task is Task.BROADCAST:
+        root, of_root = f"ROOT = {program.root}\n", ' or request.hints.get("root", [ROOT])[0] != ROOT'
+    elif program.task is Task.REDUCE:
+        root = "# NCCL's interface of MSCCL++ 0.9 uses no plans for ncclReduce; run this one with Executor.execute.\n"
     return _TEMPLATE.format(
         file=file,
         collective=plan.collective,
@@ -64,4 +77,5 @@ def snippet(plan: Plan, program: Program, file: str) -> str:
         unit=plan.alignment * plan.gpus[0].input_chunks,
         in_place=plan.in_place,
         root=root,
+        of_root=of_root,
     )
