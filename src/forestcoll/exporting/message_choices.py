@@ -19,6 +19,7 @@ from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees.shape import TreeShape, tree_shape
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.targets.exporting import Target
+from forestcoll.targets.msccl_xml.dialects import joined_bytes
 
 MOST_INSTANCES = 16
 """The most instances that are tried."""
@@ -165,9 +166,10 @@ class MessageChoices:
         return [2 * whole, 4 * whole]
 
     def _pieces_of_messages(self, options: Options) -> int:
-        """Return the least power of two of pieces with which a step is one message."""
+        """Return the least power of two of pieces with which a step of several chunks is one message."""
         chunks = (options.chunks or 1) * options.instances
-        greatest = self.size * (options.step_chunks or 1) // (chunks * SLOT)
+        joined = joined_bytes(options.protocol.value, has_root=self.schedule.collective.has_root)
+        greatest = self.size * (options.step_chunks or 1) // (chunks * joined)
         return 1 << (max(1, greatest) - 1).bit_length()
 
     def _step_chunks(self, options: Options, longest: int) -> Sequence[int]:

@@ -153,7 +153,7 @@ class RoundModel:
         rounds = max(1, ceil(chunk / self.round_bytes))
         if not self.slices:
             return _Run(rounds, None)
-        joined = joined_bytes(self.program.protocol.value, self.program.task)
+        joined = joined_bytes(self.program.protocol.value, has_root=self.schedule.collective.has_root)
         chunks = min(max(1, int(joined / max(chunk, 1))), self.most_chunks)
         slices = max(1, min(self.slices, int(chunks * min(chunk, self.round_bytes) / LEAST_SLICE)))
         messages = Messages(chunks, slices)

@@ -66,15 +66,18 @@ CONNECTIONS: Mapping[str, Connection] = MappingProxyType(
 _STEPS = 8  # of a connection
 
 
-def joined_bytes(protocol: str, task: Task) -> int:
+def joined_bytes(protocol: str, *, has_root: bool) -> int:
     """Return the most bytes of several chunks in one message (`mscclMaxAllowedCount`): as many as fit.
 
     In a broadcast or reduce with Simple, it is computed for messages of one step (`BROADCAST_CHUNKSTEPS`,
     `REDUCE_CHUNKSTEPS`), although they take as many steps as in other collectives.
+
+    Args:
+        protocol: the protocol.
+        has_root: whether the collective is a broadcast or a reduce.
     """
     connection = CONNECTIONS[protocol]
-    steps = _STEPS // connection.slots
-    return connection.slot_bytes // (steps if task in {Task.BROADCAST, Task.REDUCE} else 1)
+    return connection.slot_bytes // (_STEPS // connection.slots if has_root else 1)
 
 
 DEFAULT_MAX_BYTES = 2**27

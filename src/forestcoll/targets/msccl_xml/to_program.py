@@ -51,7 +51,8 @@ def _slot_chunks(algorithm: Algorithm) -> int:
     if most <= 0:
         return 1
     chunk = -(-most // algorithm.chunks_per_loop)
-    return min(max(1, joined_bytes(algorithm.attributes["proto"], TASKS[algorithm.collective]) // chunk), MAX_COUNT)
+    joined = joined_bytes(algorithm.attributes["proto"], has_root=TASKS[algorithm.collective].has_root)
+    return min(max(1, joined // chunk), MAX_COUNT)
 
 
 def _out_of_place(algorithm: Algorithm) -> bool:
