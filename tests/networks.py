@@ -37,13 +37,13 @@ ANY_KIND = st.sampled_from(KINDS_OF_BANDWIDTH)
 ALL_EXAMPLES = "FORESTCOLL_ALL_EXAMPLES"
 """The environment variable with which tests try all their examples; `make test-all` sets it."""
 
-MANY = 60
-"""A test with more examples tries a third of them in the fast suite, but not fewer than this."""
+MANY = 40
+"""A test with more examples tries a fifth of them in the fast suite, but not fewer than this."""
 
 
 def examples(count: int) -> settings:
     """Return settings for `count` examples, the same on every run; fewer in the fast suite if there are `MANY`."""
-    fewer = count if ALL_EXAMPLES in os.environ else min(count, max(MANY, count // 3))
+    fewer = count if ALL_EXAMPLES in os.environ else min(count, max(MANY, count // 5))
     return settings(
         max_examples=fewer,
         deadline=None,

@@ -229,10 +229,11 @@ def test_bandwidths_without_bytes_are_refused() -> None:
         tune(replace(network, bandwidth_unit="apples"), "allgather", [2**20])
 
 
-@pytest.mark.parametrize("dialect", ["microsoft", "azure"])
-@pytest.mark.parametrize("collective", ["allreduce", "allgather", "reduce-scatter"])
+@pytest.mark.parametrize(
+    ("collective", "dialect"), [("allreduce", "microsoft"), ("allreduce", "azure"), ("allgather", "microsoft")]
+)
 def test_programs_are_for_the_calls_of_frameworks(collective: str, dialect: str) -> None:
-    found = tune("dgx-a100:boxes=2,gpus=2", collective, [2**12, 2**20, 2**24], dialect=dialect)
+    found = tune("dgx-a100:boxes=2,gpus=2", collective, [2**12, 2**20], dialect=dialect)
     in_place, both = collective == "allreduce", dialect == "azure"
     for each in found.ranges:
         attributes = msccl_xml.parse_algorithm(each.programs["msccl-xml"].encode(), where="a file").attributes
