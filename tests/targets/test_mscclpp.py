@@ -20,6 +20,7 @@ from forestcoll.program import Multicast, Span
 from forestcoll.solver.flows import generate_flows
 from forestcoll.solver.generate import generate
 from forestcoll.targets import mscclpp
+from forestcoll.targets.exporting import Export, Target, usual_options
 from forestcoll.targets.judging import judge_file
 from forestcoll.targets.mscclpp import Plan
 from forestcoll.targets.mscclpp.document import OperationName
@@ -350,14 +351,18 @@ def test_remarks_say_where_the_executor_deviates_from_the_plan() -> None:
 
 
 def test_an_exported_plan_uses_switches_that_multicast_and_add_up() -> None:
-    one_box = export(schedule("dgx-h100:boxes=1,gpus=4,nvls=true", Collective.ALLREDUCE), "mscclpp-json")
+    def exported(spec: str, collective: Collective) -> Export:
+        made = schedule(spec, collective)
+        return export(made, "mscclpp-json", options=usual_options(made, Target.MSCCLPP_JSON))
+
+    one_box = exported("dgx-h100:boxes=1,gpus=4,nvls=true", Collective.ALLREDUCE)
     summed = [each for *_, each in one_box.lowering.program.instructions() if each.sources]
     assert all(isinstance(place, Multicast) for each in summed for place in each.places)
     assert '"glres"' in one_box.text
-    two = export(schedule("dgx-h100:boxes=2,gpus=4,nvls=true"), "mscclpp-json")
+    two = exported("dgx-h100:boxes=2,gpus=4,nvls=true", Collective.ALLGATHER)
     assert '"gstore"' in two.text
     assert '"pws"' in two.text
-    plain = export(schedule("dgx-h100:boxes=1,gpus=4", Collective.ALLREDUCE), "mscclpp-json")
+    plain = exported("dgx-h100:boxes=1,gpus=4", Collective.ALLREDUCE)
     assert all(isinstance(place, Span) for *_, each in plain.lowering.program.instructions() for place in each.places)
     assert '"res"' not in plain.text  # on one switch, every rank sends straight to the root
 
