@@ -1,6 +1,6 @@
 """Runs programs for MSCCL on GPUs with NCCL's interface, and compares every element with the result of the collective.
 
-    python benchmarks/gpu/msccl_files.py --library libnccl.so PROGRAM.xml... [--sizes 64K,4M,32M] [--dtypes float32]
+    python benchmarks/gpu/msccl_files.py --nccl libnccl.so PROGRAM.xml... [--sizes 64K,4M,32M] [--dtypes float32]
 
 Needs cupy and a library of NCCL that loads all files in `MSCCL_ALGO_DIR`: Azure/msccl-executor-nccl or RCCL. Each
 rank is a process. Rank r uses GPU r modulo the number of GPUs. If there are fewer GPUs than ranks, each rank has a
@@ -44,7 +44,7 @@ def main() -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("programs", nargs="+", help="programs in MSCCL XML")
-    parser.add_argument("--library", required=True, help="the library of NCCL")
+    parser.add_argument("--nccl", required=True, help="the shared object of NCCL, libnccl.so")
     parser.add_argument("--sizes", default="64K,4M,32M", help="bytes of the whole vector")
     parser.add_argument("--dtypes", default="float16,float32", help="types of elements: float16, float32, int32")
     parser.add_argument("--limit", type=float, default=60, help="seconds to wait for a rank")
@@ -79,7 +79,7 @@ def _rank(rank: int, ends: Ends, folder: str, cases: list[Case], options: argpar
     os.environ.update(MSCCL_ALGO_DIR=folder, NCCL_DEBUG="INFO", NCCL_DEBUG_SUBSYS="COLL", NCCL_DEBUG_FILE=str(log))
     if gpus < ranks:
         os.environ.update(NCCL_HOSTID=f"rank{rank}", NCCL_SOCKET_IFNAME="lo", NCCL_NET="Socket", NCCL_SHM_DISABLE="1")
-    nccl = ctypes.CDLL(options.library)
+    nccl = ctypes.CDLL(options.nccl)
     nccl.ncclGetErrorString.restype = ctypes.c_char_p
     communicator = ctypes.c_void_p()
     unique = _address(nccl, rank, ends, ranks, options.limit)

@@ -233,13 +233,13 @@ def usual_options(schedule: Schedule, target: Target, dialect: str = DEFAULT_DIA
     there would be more than `MOST_IN_PIECES` instructions. Many ranks need fewer pieces, because the shards of all
     ranks follow each other anyway. Programs of steps have no pieces.
     """
-    in_pieces, in_place = lowerer_for(schedule).in_pieces, lowerer_for(schedule).in_place
-    one = usual_placement(schedule.collective) if in_place else Placement.OUT_OF_PLACE
+    lowerer = lowerer_for(schedule)
+    one = usual_placement(schedule.collective) if lowerer.in_place else Placement.OUT_OF_PLACE
     if target is Target.MSCCLPP_JSON:
-        return Options(placement=one, pieces=2 if in_pieces else 1)
+        return Options(placement=one, pieces=2 if lowerer.in_pieces else 1)
     if target.has_bytes:
-        return Options(placement=Placement.OUT_OF_PLACE, pieces=_pieces(schedule) if in_pieces else 1)
-    both = in_place and not msccl_xml.dialect_named(dialect).one_place
+        return Options(placement=Placement.OUT_OF_PLACE, pieces=_pieces(schedule) if lowerer.in_pieces else 1)
+    both = lowerer.in_place and not msccl_xml.dialect_named(dialect).one_place
     return Options(placement=Placement.BOTH if both else one)
 
 
@@ -339,8 +339,8 @@ def _xml(
 
 
 def _is_one_box(schedule: Schedule) -> bool:
-    boxes, topology = box_numbers(schedule.topology), schedule.topology
-    return len({boxes.get(number) for number in range(len(topology.nodes))}) == 1 and bool(boxes)
+    boxes = box_numbers(schedule.topology)
+    return len(boxes) == len(schedule.topology.nodes) and len(set(boxes.values())) == 1
 
 
 def _plan(schedule: Schedule, options: Options, lowering: Lowering | None, progress: Progress) -> Export:
