@@ -6,6 +6,8 @@ import threading
 import tomllib
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -23,6 +25,7 @@ from forestcoll.torch.addresses import address_of
 from forestcoll.torch.agreement import Agreement
 from forestcoll.torch.backend import check_addresses
 from forestcoll.torch.elements import array_of
+from forestcoll.torch.inner import method
 from forestcoll.torch.network import Network, misplaced, network_of, placed, rank_map
 from forestcoll.torch.options import cache_folder, completed
 from forestcoll.torch.paths import PathCounter
@@ -250,3 +253,19 @@ def test_the_cache_can_be_filled_by_several_processes_at_once(tmp_path: Path) ->
     for thread in threads:
         thread.join(30)
     assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "earlier"),
+    [
+        ("all_gather_single", "_allgather_base"),
+        ("reduce_scatter_single", "_reduce_scatter_base"),
+        ("all_to_all_single", "alltoall_base"),
+    ],
+)
+def test_methods_of_groups_have_other_names_before_torch_2_13(name: str, earlier: str) -> None:
+    assert hasattr(dist.ProcessGroup, name)
+    assert hasattr(dist.ProcessGroup, earlier)
+    older: Any = SimpleNamespace(**{earlier: print})
+    newer: Any = SimpleNamespace(**{earlier: repr, name: print})
+    assert method(older, name) is method(newer, name) is print
