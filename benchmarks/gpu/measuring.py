@@ -4,15 +4,19 @@ The elements are whole numbers from 0 to 7, of which sums are exact in every typ
 call.
 """
 
+import argparse
+import importlib.util
 import multiprocessing
 import queue
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from multiprocessing.context import SpawnProcess
     from multiprocessing.queues import Queue
 
 ROUNDS = 3  # calls with new data
@@ -75,6 +79,16 @@ class Ends:
 
     address: "Queue[Any]"
     outcomes: "Queue[tuple[Case, Outcome]]"
+
+
+def check_usage(parser: argparse.ArgumentParser, files: Sequence[str], *modules: str) -> None:
+    """End with a message if a Python package is not installed, or a file does not exist."""
+    for name in modules:
+        if importlib.util.find_spec(name) is None:
+            parser.error(f"the Python package {name} is not installed")
+    for file in files:
+        if not Path(file).is_file():
+            parser.error(f"{file}: no such file")
 
 
 def size_of(text: str) -> int:
@@ -173,9 +187,9 @@ def run(ranks: int, cases: Sequence[Case], work: Callable[..., None], arguments:
         process.start()
     is_right = False
     try:
-        is_right = _collected(ranks, cases, ends, limit)
-    except queue.Empty:
-        print(f"{cases[0].path}: no answer for {limit} s", flush=True)
+        is_right = _collected(ranks, cases, ends, processes, limit)
+    except _StoppedError as error:
+        print(f"{cases[0].path}: {error}", flush=True)
     finally:
         for process in processes:
             process.join(10 if is_right else 0)
@@ -183,11 +197,29 @@ def run(ranks: int, cases: Sequence[Case], work: Callable[..., None], arguments:
     return is_right
 
 
-def _collected(ranks: int, cases: Sequence[Case], ends: Ends, limit: float) -> bool:
+class _StoppedError(Exception):
+    """No further outcome comes; the text says why."""
+
+
+def _collected(
+    ranks: int, cases: Sequence[Case], ends: Ends, processes: Sequence["SpawnProcess"], limit: float
+) -> bool:
     found: dict[Case, list[Outcome]] = defaultdict(list)
     for _ in range(ranks * len(cases)):
-        case, each = ends.outcomes.get(timeout=limit)
+        case, each = _next_outcome(ends, processes, limit)
         found[case].append(each)
         if len(found[case]) == ranks:
             print(case.row(found[case]), flush=True)
     return all(each.is_right for outcomes in found.values() for each in outcomes)
+
+
+def _next_outcome(ends: Ends, processes: Sequence["SpawnProcess"], limit: float) -> tuple[Case, Outcome]:
+    until = time.monotonic() + limit
+    while time.monotonic() < until:
+        try:
+            return ends.outcomes.get(timeout=0.5)
+        except queue.Empty:
+            failed = [rank for rank, process in enumerate(processes) if process.exitcode]
+            if failed:
+                raise _StoppedError(f"the process of rank {failed[0]} has failed") from None
+    raise _StoppedError(f"no answer for {limit} s")

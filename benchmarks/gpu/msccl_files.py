@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from measuring import HEADER, Case, Ends, Outcome, outcome, run, size_of
+from measuring import HEADER, Case, Ends, Outcome, check_usage, outcome, run, size_of
 
 NAMES = {"reduce_scatter": "reducescatter"}
 TYPES = {"int32": 2, "float16": 6, "float32": 7}  # ncclDataType_t
@@ -48,7 +48,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--sizes", default="64K,4M,32M", help="bytes of the whole vector")
     parser.add_argument("--dtypes", default="float16,float32", help="types of elements: float16, float32, int32")
     parser.add_argument("--limit", type=float, default=60, help="seconds to wait for a rank")
-    return parser.parse_args()
+    options = parser.parse_args()
+    check_usage(parser, [*options.programs, options.nccl], "cupy")
+    return options
 
 
 def _run(path: Path, options: argparse.Namespace) -> bool:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from measuring import HEADER, Case, Ends, Outcome, outcome, run, size_of
+from measuring import HEADER, Case, Ends, Outcome, check_usage, outcome, run, size_of
 
 
 @dataclass(frozen=True)
@@ -76,6 +76,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--dtypes", default="float16,float32", help="types of elements: float16, float32, int32")
     parser.add_argument("--limit", type=float, default=60, help="seconds to wait for a rank")
     options = parser.parse_args()
+    check_usage(parser, options.plans, "cupy", "mscclpp")
     options.sizes = [size_of(each) for each in options.sizes.split(",")]
     options.dtypes = options.dtypes.split(",")
     return options

@@ -10,6 +10,7 @@ of each operation. A wrong result is an error.
 
 import argparse
 import os
+import sys
 from datetime import timedelta
 
 import torch
@@ -26,6 +27,8 @@ COUNTS = (1, 1000, 70_001)
 def main() -> None:
     """Run all checks on both kinds of memory."""
     options = _options()
+    if not torch.cuda.is_available():
+        sys.exit("torch_tensors.py: PyTorch finds no GPU")
     if torch.cuda.device_count() < RANKS:
         os.environ.update(NCCL_HOSTID=f"rank{RANK}", NCCL_SOCKET_IFNAME="lo", NCCL_NET="Socket")
     torch.cuda.set_device(int(os.environ["LOCAL_RANK"]) % torch.cuda.device_count())
