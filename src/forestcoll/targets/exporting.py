@@ -25,7 +25,7 @@ from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.targets import goal, msccl_xml, mscclpp
 from forestcoll.targets.sizes import ELEMENT_BYTES, SKIPPED, THROWN, Sizes, chunks_of_file
-from forestcoll.topology.boxes import box_numbers
+from forestcoll.topology.boxes import is_one_box
 
 if TYPE_CHECKING:
     from forestcoll.targets.chakra import Trace
@@ -334,13 +334,8 @@ def _xml(
     _certify_program(msccl_xml.to_program(algorithm, root=lowering.program.root))
     most = int(algorithm.attributes["maxBytes"]) - 1 if dialect.one_place else None
     sizes = Sizes(lowering.program.chunks * ELEMENT_BYTES, most, SKIPPED)
-    remarks = () if _is_one_box(lowering.schedule) else tuple(msccl_xml.remarks(algorithm))
+    remarks = () if is_one_box(lowering.schedule.topology) else tuple(msccl_xml.remarks(algorithm))
     return Export(Target.MSCCL_XML, dialect.name.value, lowering, text, sizes=sizes, remarks=remarks)
-
-
-def _is_one_box(schedule: Schedule) -> bool:
-    boxes = box_numbers(schedule.topology)
-    return len(boxes) == len(schedule.topology.nodes) and len(set(boxes.values())) == 1
 
 
 def _plan(schedule: Schedule, options: Options, lowering: Lowering | None, progress: Progress) -> Export:

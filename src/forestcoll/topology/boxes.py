@@ -19,6 +19,12 @@ def box_numbers(topology: Topology) -> dict[int, int]:
     return found
 
 
+def is_one_box(topology: Topology) -> bool:
+    """Return whether all nodes are known to be in one box."""
+    boxes = box_numbers(topology)
+    return len(boxes) == len(topology.nodes) and len(set(boxes.values())) == 1
+
+
 def _add_inner_switches(topology: Topology, found: dict[int, int]) -> None:
     """Add switches without the attribute whose neighbours are all in one box."""
     neighbours: dict[int, set[int]] = {switch: set() for switch in topology.switches if switch not in found}
