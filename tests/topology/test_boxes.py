@@ -2,8 +2,8 @@
 
 import pytest
 
-from forestcoll.topology import build_topology
 from forestcoll.topology.boxes import is_one_box
+from forestcoll.topology.registry import build_topology
 
 
 @pytest.mark.parametrize(
