@@ -15,12 +15,18 @@ from forestcoll.collective import Collective
 from forestcoll.errors import NoSolutionError
 from forestcoll.exporting.candidates import Aim
 from forestcoll.exporting.export import why_slow
-from forestcoll.exporting.other_trees import with_less_scratch, with_one_peer, with_other_number_of_trees
+from forestcoll.exporting.other_trees import (
+    with_less_scratch,
+    with_lower_trees,
+    with_one_peer,
+    with_other_number_of_trees,
+)
 from forestcoll.exporting.search import best_program
 from forestcoll.interpreter import check
 from forestcoll.lowering import Placement
 from forestcoll.progress import Progress
 from forestcoll.request import Demand
+from forestcoll.schedule.trees.shape import tree_shape
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.simulation import Costs
 from forestcoll.targets import mscclpp
@@ -193,6 +199,38 @@ def test_there_is_no_schedule_with_one_peer_for_one_root_or_without_equal_boxes(
     assert with_one_peer(generate_steps("ring:nodes=4", method="ring")) is None
 
 
+@pytest.mark.slow  # half a minute
+@pytest.mark.parametrize("collective", ["broadcast", "reduce"])
+def test_steps_have_parts_of_a_chunk_on_average_if_a_rank_has_few_left(collective: str) -> None:
+    schedule = generate("mi300x:boxes=1", collective=collective, root=0)
+    chosen = best_program(schedule, "msccl-xml", "rccl")
+    assert chosen.options.strands == 2
+    assert chosen.options.step_chunks == Fraction(5, 2)
+    assert chosen.points[-1].algbw >= 0.95 * float(schedule.algbw)
+    assert check(chosen.lowering.program).ok
+
+
+@pytest.mark.parametrize("collective", ["broadcast", "reduce"])
+def test_a_slow_program_with_one_root_has_shorter_trees(collective: str) -> None:
+    schedule = generate("mesh:dims=3x3", collective=collective, root=0)
+    other = with_lower_trees(schedule)
+    assert other is not None
+    assert verify(other).ok
+    assert (tree_shape(schedule).greatest_height, tree_shape(other).greatest_height) == (6, 5)
+    assert (other.demand, other.algbw, other.trees_per_root) == (schedule.demand, schedule.algbw, 2)
+    chosen = best_program(schedule, "msccl-xml", "rccl", aim=Aim(sizes=(10**7,)))
+    assert (chosen.schedule, chosen.lowering.other_trees) == (other, 2)
+    assert check(chosen.lowering.program).ok
+    fast = best_program(schedule, "msccl-xml", "rccl", aim=Aim(sizes=(10**9,)))
+    assert (fast.schedule, fast.lowering.other_trees) == (schedule, None)
+
+
+def test_only_high_trees_with_one_root_become_shorter() -> None:
+    assert with_lower_trees(generate("mesh:dims=3x3")) is None
+    assert with_lower_trees(generate("ring:nodes=4", collective="broadcast", root=0)) is None
+    assert with_lower_trees(generate_steps("ring:nodes=4", method="ring")) is None
+
+
 def test_trees_that_forestcoll_did_not_make_are_not_replaced() -> None:
     topology = build_topology("mi250:boxes=2,gpus=8")
     problem = Problem(topology, Demand(Collective.ALLGATHER))
@@ -201,6 +239,9 @@ def test_trees_that_forestcoll_did_not_make_are_not_replaced() -> None:
     own = generate(topology)
     assert with_one_peer(own) is not None
     assert with_one_peer(replace(own, trees_per_root=None)) is None
+    high = generate("mesh:dims=3x3", collective="broadcast", root=0)
+    assert with_lower_trees(high) is not None
+    assert with_lower_trees(replace(high, trees_per_root=None)) is None
 
 
 def test_other_trees_never_pass_through_idle_nodes() -> None:

@@ -1,6 +1,7 @@
 """The choices for programs of messages: what is varied, and what changes with it."""
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -77,7 +78,21 @@ def test_strands_are_for_one_root_and_use_all_chunks() -> None:
     assert "strands" not in names(choices("dgx-h100:boxes=4", "broadcast", instances=2), start)
     (options,) = found.changed(start, "strands", 3)
     assert (options.strands, options.instances, options.pieces, options.step_chunks) == (3, 1, 512, 3)
-    assert set(names(found, options)) <= {"strands", "step_chunks"}
+    assert set(names(found, options)) == {"strands", "more_steps"}
+    assert "more_steps" not in names(found, replace(options, step_chunks=1))
+    assert names(found, start)[0] == "strands"
+
+
+def test_steps_of_strands_become_shorter_by_parts_of_a_chunk() -> None:
+    found = choices("dgx-h100:boxes=4", "broadcast")
+    (options,) = found.changed(Options(chunks=8, strands=3, pieces=512, step_chunks=3), "more_steps", 20)
+    assert options.step_chunks == Fraction(5, 2)
+    (options,) = found.changed(options, "more_steps", 100)
+    assert options.step_chunks == Fraction(5, 4)
+    (options,) = found.changed(options, "more_steps", 100)
+    assert options.step_chunks == 1
+    given = choices("dgx-h100:boxes=4", "broadcast", step_chunks=3, strands=3)
+    assert "more_steps" not in names(given, Options(chunks=8, strands=3, step_chunks=3))
 
 
 def test_steps_are_not_longer_than_trees() -> None:

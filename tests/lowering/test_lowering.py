@@ -256,6 +256,12 @@ def test_options_are_positive_integers(name: str, value: object) -> None:
         Options(**knobs)
 
 
+@pytest.mark.parametrize("value", [Fraction(1, 2), Fraction(2**32), "2"])
+def test_the_chunks_of_a_step_are_one_or_more(value: Any) -> None:
+    with pytest.raises(InputError, match=r"step_chunks is .*; it must be an integer or a fraction from 1 to"):
+        Options(step_chunks=value)
+
+
 @pytest.mark.parametrize("value", [0, -0.1, 1.1, True, "1", None, float("nan")])
 def test_the_overhead_of_lanes_is_a_part(value: object) -> None:
     knobs: dict[str, Any] = {"lane_overhead": value}
@@ -336,9 +342,13 @@ def test_steps_are_lowered_two_sided_and_exactly() -> None:
         (4, 4, [[4], [1, 4], [2, 4], [3, 4]]),
         (4, 2, [[2, 2], [1, 1, 2], [1, 1, 1, 1, 2], [1, 1, 1, 1, 1, 1, 2]]),
         (6, 3, [[3], [1, 2, 3], [1, 3], [1, 1, 2, 3], [2, 3], [2, 1, 2, 3]]),
+        (3, Fraction(5, 2), [[2, 3, 2, 3], [1, 1, 3, 2, 3], [1, 1, 1, 1, 2, 2, 3]]),
+        (2, Fraction(13, 4), [[3, 3, 3, 4], [1, 3, 3, 3, 4]]),
     ],
 )
-def test_instances_begin_their_messages_at_different_times(instances: int, most: int, first: list[list[int]]) -> None:
+def test_instances_begin_their_messages_at_different_times(
+    instances: int, most: int | Fraction, first: list[list[int]]
+) -> None:
     schedule = generate("dgx-a100:boxes=1", collective="broadcast", root=0)
     options = Options(chunks=64, step_chunks=most, instances=instances, placement=Placement.IN_PLACE)
     program = lower(schedule, options).program

@@ -46,7 +46,8 @@ def _start(candidates: Candidates) -> Options:
     choices = candidates.choices
     if isinstance(choices, MessageChoices):
         steps = {"step_chunks": choices.chunks_of_message(chunks["chunks"])} if chunks else {}
-        return replace(usual, **steps | candidates.given | chunks)
+        levels = {"levels": 0} if choices.has_high_trees and candidates.schedule.collective.has_root else {}
+        return replace(usual, **steps | levels | candidates.given | chunks)
     start: dict[str, Any] = {"round_bytes": MESSAGE, "instances": _instances(candidates), "style": Style.ONE_SIDED}
     if candidates.given.get("protocol") == Protocol.LL:
         start["pieces"] = 1

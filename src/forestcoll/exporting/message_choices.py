@@ -7,6 +7,7 @@ time, and need more steps.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from math import ceil
 from typing import Any
@@ -24,6 +25,9 @@ from forestcoll.targets.msccl_xml.dialects import joined_bytes
 MOST_INSTANCES = 16
 """The most instances that are tried."""
 
+CHANGES_STEPS = {"halves", "strands", "more_steps", "whole"}
+"""The changes that also change the chunks of a step."""
+
 LANES = (2,)
 """The numbers of lanes that are tried: with two, one moves data during the overhead of the other."""
 
@@ -32,6 +36,9 @@ HIGH = 4
 
 STRANDS = (1, 2, 3)
 """The numbers of strands that are tried if there is one root: one moves data in the overheads of the others."""
+
+MORE_STEPS = (20, 40, 60, 100)
+"""By how many percent the steps in strands are tried to be more: a rank has too few left to double their number."""
 
 SLOT = round_bytes_of(Target.MSCCL_XML, Options())
 """The bytes of the greatest message of MSCCL."""
@@ -86,6 +93,8 @@ class MessageChoices:
         choices: dict[str, Sequence[int]] = {}
         if self._has_lanes:
             choices["lanes"] = LANES
+        if self._has_strands:
+            choices["strands"] = STRANDS
         choices["chunks"] = numbers_of_chunks(self.counts, LOSSES if options.lanes is None else LOSSES[:2])
         if options.blocks is None:
             choices["blocks"] = sorted({min(64, self.blocks), self.blocks})
@@ -95,11 +104,11 @@ class MessageChoices:
         if lowerer_for(self.schedule).in_pieces:
             choices |= self._choices_in_pieces(options)
         if options.strands > 1:
-            choices = {name: values for name, values in choices.items() if name in {"strands", "step_chunks"}}
+            choices = {"strands": STRANDS} | ({"more_steps": MORE_STEPS} if (options.step_chunks or 1) > 1 else {})
         if options.lanes is not None:  # they are parallel blocks already
             choices = {name: values for name, values in choices.items() if name in {"chunks", "step_chunks"}}
         if self.given.keys() & {"instances", "pieces", "step_chunks"}:
-            choices = {name: values for name, values in choices.items() if name not in {"halves", "strands", "whole"}}
+            choices = {name: values for name, values in choices.items() if name not in CHANGES_STEPS}
         yield from ((name, values) for name, values in choices.items() if name not in self.given and values)
 
     def changed(self, options: Options, name: str, value: int) -> Iterator[Options]:
@@ -108,7 +117,8 @@ class MessageChoices:
         Messages keep their sizes if the number of chunks changes. Instances need more blocks, and steps of two chunks,
         so that the first messages of an instance can be smaller; in high trees messages have 3/8 of a slot, because
         they wait in each rank. Instances that share a link take longer for a message, so `halves` also tries smaller
-        messages. Strands are tried instead of instances, with as many chunks as possible and messages of 3/8 of a slot.
+        messages. Strands are tried instead of instances, with as many chunks as possible and messages of 3/8 of a slot,
+        and then `more_steps`: some messages have a chunk less than others, so that the steps fit the limits.
         With `whole`, there are pieces as large as messages, which go through a tree in one round instead of many.
         Lanes need small messages, in one round, because blocks continue the work of others within a round, and little
         rounding.
@@ -125,6 +135,10 @@ class MessageChoices:
             strands = replace(options, instances=1, strands=value, blocks=self._blocks, pieces=finest)
             yield replace(strands, step_chunks=self._small_step(self.finest))
             return
+        if name == "more_steps":
+            mean = Fraction(options.step_chunks or 1) * 100 / (100 + value)
+            yield replace(options, step_chunks=max(Fraction(1), mean))
+            return
         change: dict[str, Any] = {"pieces" if name == "whole" else name: value}
         if name == "instances" and isinstance(self.schedule, TreeSchedule):
             change["blocks"] = self._blocks
@@ -137,7 +151,7 @@ class MessageChoices:
             pieces = self.given.get("pieces", self.finest // self._most_chunks)
             step = self.chunks_of_message(self._most_chunks * pieces, self._trees)
             yield replace(changed, chunks=self._most_chunks, step_chunks=step, instances=1, pieces=pieces)
-        elif name == "instances" and value > known == 1 and self._has_high_trees and chunks * value < self._most_chunks:
+        elif name == "instances" and value > known == 1 and self.has_high_trees and chunks * value < self._most_chunks:
             step = self._small_step(self._most_chunks)
             yield replace(changed, chunks=self._most_chunks // value, step_chunks=step)
         else:
@@ -154,8 +168,6 @@ class MessageChoices:
         choices: dict[str, Sequence[int]] = {"pieces": self._pieces(options)}
         if self.counts and options.step_chunks == 1:
             choices["halves"] = (2, 3)
-        if self.counts and self.schedule.collective.has_root:
-            choices["strands"] = STRANDS
         if (whole := self._pieces_of_messages(options)) > options.pieces:
             choices["whole"] = (whole,)
         return choices
@@ -174,7 +186,7 @@ class MessageChoices:
 
     def _step_chunks(self, options: Options, longest: int) -> Sequence[int]:
         """Return numbers of chunks of a step; larger ones only if trees have so many."""
-        known = options.step_chunks or 1
+        known = int(options.step_chunks or 1)
         if options.lanes is not None:
             least = self._least_step((options.chunks or 1) * options.pieces, self._trees)
             return [each for each in (least, known + 1, known * 3 // 4, known * 3 // 2) if each not in (0, known)]
@@ -195,10 +207,15 @@ class MessageChoices:
     @property
     def _has_lanes(self) -> bool:
         has_root = self.schedule.collective.has_root
-        return self.with_lanes and self._has_high_trees and bool(self.counts) and not has_root
+        return self.with_lanes and self.has_high_trees and bool(self.counts) and not has_root
 
     @property
-    def _has_high_trees(self) -> bool:
+    def _has_strands(self) -> bool:
+        return bool(self.counts) and self.schedule.collective.has_root
+
+    @property
+    def has_high_trees(self) -> bool:
+        """Whether data often waits on its way."""
         return self._shape is not None and self._shape.mean_height >= HIGH
 
     @property

@@ -10,6 +10,9 @@ its NIC divides its bandwidth among them, and each message takes several times a
 of another box only, data waits less: on two MI250 boxes, an allgather reaches 97 % of its schedule instead of 91 %. On
 many networks, the optimum is the same.
 
+*Shorter trees*, for programs of messages with one root: data waits at fewer ranks, and the loads of all links are the
+same.
+
 *Less scratch*, for plans of a reduce. In a plan of MSCCL++, a rank has scratch for the sums of its children, so a rank
 that receives more than M needs more than M of it. Offsets have 32 bits, so such a plan does not match 4 GiB. In these
 trees, ranks receive at most M: before each rank is a switch whose link to it has the bandwidth of the algbw. On many
@@ -99,6 +102,25 @@ def with_one_peer(schedule: Schedule) -> TreeSchedule | None:
     if not _can_be_replaced(schedule) or schedule.trees_per_root is None:
         return None
     return _verified(_with_one_peer(schedule, None))
+
+
+def with_lower_trees(schedule: Schedule) -> TreeSchedule | None:
+    """Return a schedule of the same broadcast or reduce with shorter trees and the same loads, verified, or None.
+
+    Args:
+        schedule: a schedule that `verify` accepts.
+
+    Example:
+        >>> from forestcoll import generate
+        >>> from forestcoll.schedule.trees.shape import tree_shape
+        >>> schedule = generate("mi250:boxes=2", "broadcast", root=0)
+        >>> [tree_shape(each).greatest_height for each in (schedule, with_lower_trees(schedule))]
+        [15, 10]
+    """
+    if not _can_be_replaced(schedule) or schedule.trees_per_root is None or not schedule.collective.has_root:
+        return None
+    shorter = with_shorter_trees(schedule)
+    return None if shorter == schedule else _checked(shorter)
 
 
 def with_less_scratch(schedule: Schedule, *, in_place: bool) -> Iterator[TreeSchedule]:

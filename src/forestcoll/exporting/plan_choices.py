@@ -69,7 +69,7 @@ class PlanChoices:
 
     def message(self, options: Options) -> int:
         """Return the bytes of the greatest message."""
-        return (options.step_chunks or self._chunks(options)) * options.round_bytes
+        return ceil(options.step_chunks or self._chunks(options)) * options.round_bytes
 
     def with_parts(self, options: Options, parts: int, message: int, fine: int | None = None) -> Options:
         """Return options with so many parts of the greatest tree, or as many as there can be, and such messages.
@@ -80,7 +80,7 @@ class PlanChoices:
             options = self._in_parts(options, options.chunks, parts, self._fineness(options) if fine is None else fine)
         if "round_bytes" in self.given:
             return options
-        size = options.step_chunks or self._chunks(options)
+        size = ceil(options.step_chunks or self._chunks(options))
         return replace(options, round_bytes=max(ALIGNMENT, message // size // ALIGNMENT * ALIGNMENT))
 
     def _fineness(self, options: Options) -> int:

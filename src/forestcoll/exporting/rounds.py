@@ -46,11 +46,14 @@ LEAST_SLICE = 2**15
 TOO_MANY_INSTRUCTIONS = 40_000
 """A program with more instructions in a round is not simulated, unless it has messages and many ranks."""
 
-MANY_OF_RANK = 3_000
+MANY_OF_RANK = 4_000
 """A program of messages with at most so many instructions for each rank, on average, is simulated."""
 
 MANY_RANKS = 64
 """With more ranks, no more instructions are simulated."""
+
+MANY_SLICES = 3
+"""For each of these instructions, at most so many slices of messages are simulated."""
 
 
 class _Run(NamedTuple):
@@ -157,7 +160,7 @@ class RoundModel:
         chunks = min(max(1, int(joined / max(chunk, 1))), self.most_chunks)
         slices = max(1, min(self.slices, int(chunks * min(chunk, self.round_bytes) / LEAST_SLICE)))
         messages = Messages(chunks, slices)
-        most = 2 * most_instructions(len(self.program.ranks), messages=True)
+        most = MANY_SLICES * most_instructions(len(self.program.ranks), messages=True)
         while self._length(messages) > most and (messages.slices > 1 or messages.chunks < self.most_chunks):
             more = messages.chunks if messages.slices > 1 else 2 * messages.chunks
             messages = Messages(more, 1)

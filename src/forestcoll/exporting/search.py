@@ -3,7 +3,7 @@
 The search starts from the least number of chunks that loses little. It changes one option at a time, with what has to
 change with it: `message_choices` and `plan_choices` have the options and their values. It keeps a change if the program
 becomes faster by more than `GAIN` in the simulator, and begins with the first option again. For slow plans of MSCCL++,
-`GAIN_OF_SLOW_PLANS` is enough. It ends when the program is within `ENOUGH` of the schedule, or no change helps. If it
+`GAIN_OF_SLOW` is enough. It ends when the program is within `ENOUGH` of the schedule, or no change helps. If it
 is still slow, it is compared with the result of another search (`_Search._other`). Of the programs that are within
 `GAIN` of the fastest, and not slow unless it is, it returns the one that is fastest at the smaller sizes.
 """
@@ -18,12 +18,18 @@ from forestcoll.collective import Collective
 from forestcoll.errors import NoSolutionError
 from forestcoll.exporting.candidates import MOST_WORK_OF_PLANS, SLOW, Aim, Candidate, Candidates
 from forestcoll.exporting.first_candidate import first_candidate
-from forestcoll.exporting.other_trees import with_less_scratch, with_one_peer, with_other_number_of_trees
+from forestcoll.exporting.other_trees import (
+    with_less_scratch,
+    with_lower_trees,
+    with_one_peer,
+    with_other_number_of_trees,
+)
 from forestcoll.exporting.plan_choices import OTHER_ORDERS, OtherPlanChoices, PlanChoices
 from forestcoll.exporting.rounds import RoundModel
 from forestcoll.lowering import COMFORTABLE_BLOCKS, Lowering, Options
 from forestcoll.progress import SILENT, Progress
 from forestcoll.schedule.schedule import Schedule
+from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.simulation.costs import Point
 from forestcoll.targets import mscclpp
 from forestcoll.targets.exporting import (
@@ -45,8 +51,9 @@ GOOD_IN_LANES = 0.85
 GAIN = 1.01
 """A change is kept if the program becomes faster by this factor."""
 
-GAIN_OF_SLOW_PLANS = 1.002
-"""The same for slow plans of MSCCL++. For programs of messages, small gains often lead away from large ones."""
+GAIN_OF_SLOW = 1.002
+"""The same for slow plans of MSCCL++, and for slow programs in strands. For other programs of messages, small gains
+often lead away from large ones."""
 
 ENOUGH_OF_PLANS = 0.985
 """The same as `ENOUGH` for plans of MSCCL++ whose blocks send to one rank at a time."""
@@ -121,16 +128,21 @@ def best_program(  # noqa: PLR0913 (what a program is chosen for, and by which m
     refused, tried = None if candidates.problem is None else str(candidates.problem), len(candidates.known)
     if "chunks" not in given and best.is_slow:
         in_plans = target is Target.MSCCLPP_JSON
-        other = with_other_number_of_trees(schedule) if in_plans else with_one_peer(schedule)
+        other = with_other_number_of_trees(schedule) if in_plans else _with_other_trees(schedule)
         if other is not None and other.algbw > GAIN * best.algbw:
             progress.begin("choosing the program with other trees")
             candidates = Candidates(other, target, dialect, aim, given, progress)
             found = _Search(candidates).run_or_none()
             tried += len(candidates.known)
-            if found is not None and found.algbw > (GAIN_OF_SLOW_PLANS if in_plans else GAIN) * best.algbw:
+            if found is not None and found.algbw > (GAIN_OF_SLOW if in_plans else GAIN) * best.algbw:
                 best, used = found.instead_of(best, other.trees_per_root), other
     points = best.model.points(aim.sizes)
     return Chosen(best.options, best.lowering, points, tried, best.model, used, refused)
+
+
+def _with_other_trees(schedule: Schedule) -> TreeSchedule | None:
+    """Return a schedule with trees of which programs of messages may be faster, or None."""
+    return with_lower_trees(schedule) if schedule.collective.has_root else with_one_peer(schedule)
 
 
 def _needs_less_scratch(candidates: Candidates, found: Candidate) -> bool:
@@ -203,7 +215,7 @@ class _Search:
         if best.options.lanes and best.algbw >= GOOD_IN_LANES * best.lowering.schedule_algbw:
             return None
         self.choices, self.candidates.work = replace(choices, with_lanes=False), 0
-        levels = 0 if self.candidates.schedule.collective.has_root else 1
+        levels = None if first.options.levels == 0 else 0 if self.candidates.schedule.collective.has_root else 1
         start = first if best.options.lanes else self.candidates.evaluate(replace(first.options, levels=levels))
         return None if start is None else self._improved(start)
 
@@ -244,8 +256,8 @@ class _Search:
         """Return the best candidate with one of these values of an option, or `best`."""
         if name == "fine" and best.algbw >= ENOUGH * best.lowering.schedule_algbw:
             return best  # it gains little then, and takes long to search
-        is_slow_plan = self.candidates.target is Target.MSCCLPP_JSON and best.is_slow
-        gain = GAIN_OF_SLOW_PLANS if is_slow_plan else GAIN
+        in_plans = self.candidates.target is Target.MSCCLPP_JSON
+        gain = GAIN_OF_SLOW if best.is_slow and (in_plans or name in {"strands", "more_steps"}) else GAIN
         for value in values:
             if (
                 name == "blocks"
@@ -258,7 +270,7 @@ class _Search:
             found = max((each for each in tried if each is not None), key=lambda each: each.algbw, default=None)
             if found is not None and found.algbw > gain * best.algbw:
                 best = found
-            elif name == "instances" or (found is None and name == "pieces"):
+            elif name == "instances" or (found is None and name in {"pieces", "more_steps"}):
                 break  # more do not help or do not fit either
             elif (
                 name == "step_chunks"

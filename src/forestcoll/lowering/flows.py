@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import accumulate, pairwise
+from math import ceil
 
 from forestcoll.collective import PhaseOp
 from forestcoll.lowering.grid import Grid
@@ -86,24 +87,24 @@ def flows_of(schedule: TreeSchedule, grid: Grid, options: Options, most: int | N
     trees of both phases of an allreduce are cut at the same places, so that the same parts are reduced and broadcast.
     """
     trees = list(_trees(schedule, grid))
-    most = most_of_step(options, most)
-    alike = options.pieces > 1 or (most is not None and max(flow.count * options.pieces for flow in trees) > most)
+    step = most_of_step(options, most)
+    alike = options.pieces > 1 or (step is not None and max(flow.count * options.pieces for flow in trees) > step)
     scaled = (
         replace(flow, offset=flow.offset * options.scale, count=flow.count * options.scale)
         for flow in (_cut_alike(trees) if alike else trees)
     )
     one_root = schedule.collective.has_root
-    return tuple(part for flow in scaled for part in parts_of(flow, options, most, one_root=one_root))
+    return tuple(part for flow in scaled for part in parts_of(flow, options, step, one_root=one_root))
 
 
-def most_of_step(options: Options, most: int | None) -> int | None:
+def most_of_step(options: Options, most: int | None) -> int | Fraction | None:
     """Return the most chunks that one instruction may move if the target allows `most`; None for any number."""
     if options.style is Style.ONE_SIDED or options.step_chunks is None:
         return most
     return options.step_chunks if most is None else min(most, options.step_chunks)
 
 
-def parts_of(flow: Flow, options: Options, most: int | None, *, one_root: bool = False) -> Iterator[Flow]:
+def parts_of(flow: Flow, options: Options, most: int | Fraction | None, *, one_root: bool = False) -> Iterator[Flow]:
     """Yield the parts of a tree for instances, strands and pieces; none has more than `most` chunks."""
     if options.style is Style.ONE_SIDED:
         yield from _one_sided_parts(flow, options)
@@ -119,7 +120,7 @@ def parts_of(flow: Flow, options: Options, most: int | None, *, one_root: bool =
         yield from (replace(part, part=(number, len(parts))) for number, part in enumerate(parts))
 
 
-def _pieces(copy: Flow, pieces: int, most: int | None) -> Iterator[Flow]:
+def _pieces(copy: Flow, pieces: int, most: int | Fraction | None) -> Iterator[Flow]:
     """Yield the parts of an instance or a strand in `pieces` pieces; none has more than `most` chunks."""
     for piece, whole in enumerate(copy.split(pieces)):
         yield from replace(whole, piece=piece).split(1 if most is None else -(-whole.count // most))
@@ -147,22 +148,25 @@ def _spread(flow: Flow, parts: int) -> Iterator[Flow]:
         yield replace(flow, offset=flow.offset + begin, count=end - begin)
 
 
-def _shifted(copy: Flow, most: int, instances: int, *, one_root: bool) -> Iterator[Flow]:
+def _shifted(copy: Flow, most: int | Fraction, instances: int, *, one_root: bool) -> Iterator[Flow]:
     """Yield the parts of an instance or a strand, of at most `most` chunks, so that messages begin at different times.
 
     Each message takes an overhead in which it moves no data. If all blocks of a rank began their messages at the same
     times, links would be idle in all overheads. So the first part has fewer chunks, by the instance and the root. If
     there are more instances than sizes of the first part, those with the same size have different numbers of halved
     parts. With one root and two chunks, this is faster for all instances: only the overheads are apart, not the data.
+
+    If `most` is a fraction, it is the mean of the parts, and some have one chunk more than others. With one root and
+    less than three chunks, the instances also have different numbers of halved parts then.
     """
-    sizes = 1 if one_root and most == 2 else most
+    in_pairs = one_root and 2 <= most < 3
+    sizes = 1 if in_pairs and most == 2 else int(most)
     first = int(sizes * (copy.instance / instances + copy.root * _GOLDEN)) % sizes
-    halves = copy.instance % max(1, instances // sizes) if most > 1 else 0
-    begin = 0
-    for number in range(1 + -(-(copy.count - first) // most)):
-        count = min(first if not number else most, copy.count - begin)
-        part = replace(copy, offset=copy.offset + begin, count=count)
-        begin += count
+    halves = copy.instance % (instances if in_pairs else max(1, instances // sizes)) if most > 1 else 0
+    count = 1 + ceil((copy.count - first) / Fraction(most))
+    ends = [0, *(min(copy.count, first + int(number * most)) for number in range(count))]
+    for number, (begin, end) in enumerate(pairwise(ends)):
+        part = replace(copy, offset=copy.offset + begin, count=end - begin)
         yield from part.split(2 if 1 <= number <= halves else 1)
 
 

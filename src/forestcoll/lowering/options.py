@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from fractions import Fraction
 from typing import TypeVar
 
 from forestcoll.collective import Collective
@@ -45,7 +46,6 @@ MOST = 2**31 - 1
 _NUMBERS = (
     "chunks",
     "pieces",
-    "step_chunks",
     "channels",
     "levels",
     "lanes",
@@ -70,8 +70,9 @@ class Options:
             data into slices by itself.
         step_chunks: the most chunks that one instruction moves, before `pieces`; None for as many as the target allows.
             The data of a tree is cut into parts of at most so many chunks. In programs of messages, they follow each
-            other. In one-sided programs, they move at the same time, in blocks of their own, and this is the mean size
-            of the parts at most; those of 32 chunks or more differ. By default, each instance is one part.
+            other; a fraction is their mean, and some parts have one chunk more than others. In one-sided programs, they
+            move at the same time, in blocks of their own, and this is the mean size of the parts at most; those of 32
+            chunks or more differ. By default, each instance is one part.
         channels: the number of channels for the trees of a root in each phase; None for as many as fit.
         levels: for programs of messages made of trees, the number of channels over which the hops of a tree are
             distributed by their depth; 0 to receive and send on in one instruction where possible. None for as many as
@@ -96,7 +97,7 @@ class Options:
     placement: Placement = Placement.BOTH
     chunks: int | None = None
     pieces: int = 1
-    step_chunks: int | None = None
+    step_chunks: int | Fraction | None = None
     channels: int | None = None
     levels: int | None = None
     lanes: int | None = None
@@ -117,6 +118,9 @@ class Options:
             if value is not None and (type(value) is not int or not least <= value <= MOST):
                 raise InputError(f"{name} is {shown(value)}; it must be an integer from {least} to {MOST:,}")
 
+        step = self.step_chunks
+        if step is not None and (type(step) not in {int, Fraction} or not 1 <= step <= MOST):
+            raise InputError(f"step_chunks is {shown(step)}; it must be an integer or a fraction from 1 to {MOST:,}")
         if type(self.lane_overhead) not in {int, float} or not 0 < self.lane_overhead <= 1:
             raise InputError(f"lane_overhead is {shown(self.lane_overhead)}; it must be a number above 0, at most 1")
 
