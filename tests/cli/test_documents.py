@@ -266,6 +266,7 @@ def test_the_benchmark_of_sizes_runs() -> None:
     assert "| NO |" not in printed
 
 
+@pytest.mark.slow  # 20 seconds
 def test_the_benchmark_of_scale_runs() -> None:
     printed = benchmark("scale.py", "--quick")
     assert printed.count("| yes, yes |") == 16

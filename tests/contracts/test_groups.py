@@ -35,7 +35,13 @@ LONG = {
     for spec in (
         "alibaba-hpn:boxes=2",
         "aws-p5:boxes=2",
+        "dgx-2:boxes=1",
+        "fat-tree:levels=2,arity=4,oversubscription=7/3",
+        "grand-teton:boxes=2",
+        "hypercube:dim=4",
         "superpod-b300:boxes=2",
+        "superpod-h100:boxes=2",
+        "tpu-v5p:dims=4x2x2",
         "trainium2-ultra:boxes=1",
         "trainium2:boxes=1",
     )

@@ -68,7 +68,7 @@ def test_numbers_are_varied_in_the_given_order(order: tuple[str, ...]) -> None:
     [
         ("mi300x:boxes=1", "allgather", 0.97),
         ("mi300x:boxes=2", "broadcast", 0.97),
-        ("dgx-a100:boxes=2", "reduce", 0.95),
+        pytest.param("dgx-a100:boxes=2", "reduce", 0.95, marks=pytest.mark.slow),
         pytest.param("dgx-a100:boxes=1", "broadcast", 0.95, marks=pytest.mark.slow),
         pytest.param("dgx-h100:boxes=1", "broadcast", 0.95, marks=pytest.mark.slow),
     ],

@@ -112,7 +112,13 @@ def test_the_same_comparison_gives_the_same_bytes() -> None:
 
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
 @pytest.mark.parametrize(
-    "topology", ["dgx-a100:boxes=2", "torus:dims=3x3", "mi250:boxes=1", "dgx-h100:boxes=2,nvls=true"]
+    "topology",
+    [
+        "dgx-a100:boxes=2",
+        "torus:dims=3x3",
+        pytest.param("mi250:boxes=1", marks=pytest.mark.slow),
+        "dgx-h100:boxes=2,nvls=true",
+    ],
 )
 def test_the_html_of_every_collective_is_right(topology: str, collective: str) -> None:
     page = Page(html_report(compare(topology, collective)))

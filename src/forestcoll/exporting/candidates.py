@@ -162,7 +162,7 @@ class Candidates:
     @property
     def most_instructions(self) -> int:
         """The most instructions of a program that can be simulated."""
-        return most_instructions(len(self.schedule.members), messages=self.target is not Target.MSCCLPP_JSON)
+        return most_instructions(self.schedule, messages=self.target is not Target.MSCCLPP_JSON)
 
     @property
     def most_work(self) -> int:

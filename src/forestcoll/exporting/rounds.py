@@ -46,14 +46,14 @@ LEAST_SLICE = 2**15
 TOO_MANY_INSTRUCTIONS = 40_000
 """A program with more instructions in a round is not simulated, unless it has messages and many ranks."""
 
-MANY_OF_RANK = 4_000
+MANY_OF_RANK = 3_000
 """A program of messages with at most so many instructions for each rank, on average, is simulated."""
+
+MANY_OF_RANK_WITH_ROOT = 6_000
+"""The same with one root. Lanes, whose timetables take long, are not tried then."""
 
 MANY_RANKS = 64
 """With more ranks, no more instructions are simulated."""
-
-MANY_SLICES = 3
-"""For each of these instructions, at most so many slices of messages are simulated."""
 
 
 class _Run(NamedTuple):
@@ -93,7 +93,11 @@ class RoundModel:
     @property
     def can_be_simulated(self) -> bool:
         """Return whether the program is short enough to be simulated."""
-        return self.length <= most_instructions(len(self.program.ranks), messages=self.slices > 0)
+        return self.length <= self._most_instructions
+
+    @property
+    def _most_instructions(self) -> int:
+        return most_instructions(self.schedule, messages=self.slices > 0)
 
     @property
     def length(self) -> int:
@@ -160,7 +164,7 @@ class RoundModel:
         chunks = min(max(1, int(joined / max(chunk, 1))), self.most_chunks)
         slices = max(1, min(self.slices, int(chunks * min(chunk, self.round_bytes) / LEAST_SLICE)))
         messages = Messages(chunks, slices)
-        most = MANY_SLICES * most_instructions(len(self.program.ranks), messages=True)
+        most = 2 * self._most_instructions
         while self._length(messages) > most and (messages.slices > 1 or messages.chunks < self.most_chunks):
             more = messages.chunks if messages.slices > 1 else 2 * messages.chunks
             messages = Messages(more, 1)
@@ -185,9 +189,12 @@ class RoundModel:
         return sum(self._counts.values()) // max(loops, default=1)
 
 
-def most_instructions(ranks: int, *, messages: bool) -> int:
-    """Return the most instructions in a round of a program that is simulated."""
-    return max(TOO_MANY_INSTRUCTIONS, MANY_OF_RANK * min(ranks, MANY_RANKS)) if messages else TOO_MANY_INSTRUCTIONS
+def most_instructions(schedule: Schedule, *, messages: bool) -> int:
+    """Return the most instructions in a round with which a program is simulated; `messages`: it has messages."""
+    if not messages:
+        return TOO_MANY_INSTRUCTIONS
+    of_rank = MANY_OF_RANK_WITH_ROOT if schedule.collective.has_root else MANY_OF_RANK
+    return max(TOO_MANY_INSTRUCTIONS, of_rank * min(len(schedule.members), MANY_RANKS))
 
 
 def round_bytes_of(target: Target, options: Options) -> int:
