@@ -1,8 +1,10 @@
-"""Shallow forests: right, not higher than allowed, and nearly optimal where two levels are."""
+"""Shallow and central forests: right, not higher than allowed, and nearly optimal where two levels are."""
 
 from fractions import Fraction
 
 import pytest
+from hypothesis import given, reject
+from hypothesis import strategies as st
 
 from forestcoll.baselines.baseline import DoesNotApplyError, Problem
 from forestcoll.baselines.forests import schedule_of
@@ -10,9 +12,11 @@ from forestcoll.collective import Collective
 from forestcoll.request import Demand
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.solver.optimum import optimum
+from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
-from forestcoll.tuning.shallow import shallow_forest
+from forestcoll.tuning.shallow import central_forest, central_roots, shallow_forest
 from forestcoll.verification import verify
+from networks import examples, networks
 
 
 def made(spec: str, more: int, trees: int = 1, collective: str = "allgather") -> TreeSchedule:
@@ -21,9 +25,9 @@ def made(spec: str, more: int, trees: int = 1, collective: str = "allgather") ->
 
 
 def height(schedule: TreeSchedule) -> int:
-    """Return the most sends from a root, in trees that broadcast."""
+    """Return the most sends from a root, in the last phase, whose trees broadcast."""
     highest = 0
-    for tree in schedule.phases[0]:
+    for tree in schedule.phases[-1]:
         depths = {tree.root: 0}
         for route in (schedule.routes[each] for each in tree.routes):
             depths[route[-1]] = depths[route[0]] + 1
@@ -72,3 +76,48 @@ def test_members_that_only_other_nodes_join_are_named_as_the_reason() -> None:
     problem = Problem(build_topology("ring:nodes=4"), Demand(Collective.ALLGATHER, ranks=(0, 2)))
     with pytest.raises(DoesNotApplyError, match="does not reach all others"):
         shallow_forest(problem, 0, 1)
+
+
+def central(network: str | Topology, more: int = 0, times: int = 1) -> TreeSchedule:
+    topology = build_topology(network) if isinstance(network, str) else network
+    problem = Problem(topology, Demand(Collective.ALLREDUCE))
+    centre = central_roots(problem, more, times)
+    return schedule_of(problem, lambda each: central_forest(each, centre))
+
+
+@pytest.mark.parametrize(
+    ("spec", "more", "times", "expected"),
+    [
+        ("mesh:dims=3x3", 0, 1, (1, 1, 2)),
+        ("mesh:dims=3x3", 0, 2, (1, 2, 2)),
+        ("mesh:dims=3x3", 1, 1, (5, 8, 3)),
+        ("mi250:boxes=1", 0, 1, (4, 4, 3)),
+        ("mi250:boxes=1", 1, 2, (12, 32, 4)),
+    ],
+)
+def test_roots_of_central_forests_are_near_to_all_nodes(
+    spec: str, more: int, times: int, expected: tuple[int, int, int]
+) -> None:
+    """The expected values are the numbers of roots and of trees, and the height."""
+    schedule = central(spec, more, times)
+    first, second = (sorted(phase.roots) for phase in schedule.phases)
+    assert verify(schedule).ok
+    assert first == second
+    assert (len(set(first)), len(first), height(schedule)) == expected
+
+
+@given(network=networks(most=7), more=st.integers(0, 1), times=st.integers(1, 2))
+@examples(60)
+def test_central_forests_are_right_on_any_network(network: Topology, more: int, times: int) -> None:
+    try:
+        schedule = central(network, more, times)
+    except DoesNotApplyError:
+        reject()
+    assert verify(schedule).ok
+    assert len(schedule.phases[0].roots).bit_count() == 1
+
+
+@pytest.mark.parametrize(("spec", "more"), [("ring:nodes=6", 0), ("dgx-a100:boxes=2", 0), ("mesh:dims=3x3", 2)])
+def test_if_all_nodes_would_be_roots_forests_are_shallow_ones(spec: str, more: int) -> None:
+    with pytest.raises(DoesNotApplyError, match="all compute nodes would be roots"):
+        central(spec, more)

@@ -17,7 +17,7 @@ from forestcoll.simulation.program.events import run_in_time
 from forestcoll.simulation.program.paths import Paths
 from forestcoll.solver.generate import generate
 from forestcoll.topology.registry import build_topology
-from forestcoll.tuning.shallow import shallow_forest
+from forestcoll.tuning.shallow import central_forest, central_roots, shallow_forest
 from forestcoll.tuning.streams import stream_program
 
 COLLECTIVES = ("allgather", "reduce-scatter", "allreduce")
@@ -36,6 +36,19 @@ def test_streams_are_right_in_place_and_out_of_place(spec: str, trees: int, coll
         program = stream_program(shallow(spec, collective, trees), pieces)
         assert program is not None
         assert program.chunks % (trees * pieces) == 0
+        assert check(replace(program, in_place=True, out_of_place=True)).fault is None
+
+
+@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize(("spec", "more"), [("mesh:dims=3x3", 0), ("mesh:dims=3x3", 1), ("mi250:boxes=1", 0)])
+def test_ranks_may_be_roots_of_different_numbers_of_trees(spec: str, more: int, times: int) -> None:
+    problem = Problem(build_topology(spec), Demand(Collective.ALLREDUCE))
+    centre = central_roots(problem, more, times)
+    schedule = schedule_of(problem, lambda each: central_forest(each, centre))
+    for pieces in (1, 3):
+        program = stream_program(schedule, pieces)
+        assert program is not None
+        assert program.chunks == len(centre.roots) * pieces
         assert check(replace(program, in_place=True, out_of_place=True)).fault is None
 
 

@@ -168,6 +168,15 @@ def test_trees_with_one_peer_are_compared_on_several_boxes_with_direct_links(spe
     assert ("one-peer" in names) == has_one
 
 
+def test_trees_with_central_roots_are_fastest_for_an_allreduce_of_medium_data() -> None:
+    found = tune("mesh:dims=3x3", "allreduce", [2**10, 2**18, 2**28])
+    assert found.ranges[0].candidate.startswith("central-0x")
+    assert not found.ranges[-1].candidate.startswith("central")
+    assert verify(found.ranges[0].schedule).ok
+    skipped = dict(found.skipped)
+    assert skipped["central-2x1"] == "all compute nodes would be roots; these are shallow forests"
+
+
 @pytest.mark.slow
 def test_trees_with_one_peer_are_fastest_for_large_data_on_boxes_of_mi250() -> None:
     found = tune("mi250:boxes=2,gpus=8", "reduce-scatter", [2**28])

@@ -6,6 +6,7 @@
 - `double-binary-tree`: an allreduce along two binary trees over all ranks;
 - `shallow-SxT`: T trees for each root with S sends in sequence more than the least number (`shallow`), whose programs
   have blocks for each tree (`streams`);
+- `central-SxT`: an allreduce along such trees, whose roots are only the ranks near to all others;
 - in a network without switches, the step schedules of `generate --method`, such as `bfb`;
 - exchanges for small messages, such as `exchange-one-shot` (`exchanges`), and one over relays (`relayed`).
 """
@@ -37,7 +38,7 @@ from forestcoll.solver.problem import Solution
 from forestcoll.tuning.exchanges import Grid, exchanges
 from forestcoll.tuning.lowered import Lowerings, Timed, in_pieces
 from forestcoll.tuning.relayed import relayed_one_shot
-from forestcoll.tuning.shallow import shallow_forest
+from forestcoll.tuning.shallow import central_forest, central_roots, shallow_forest
 from forestcoll.tuning.streams import edges_of
 from forestcoll.verification import certified, verify
 
@@ -66,6 +67,11 @@ _MORE_SENDS = 5
 """The most sends in sequence of a shallow forest in addition to the least number."""
 
 _SHALLOW_TREES = (1, 2, 4)
+
+_MORE_CENTRAL = 2
+"""The most sends by which a root of a central forest is farther from a rank than the most central one."""
+
+_CENTRAL_TIMES = (1, 2)
 
 _MOST_SHALLOW_TREES = 48
 """The most trees of a shallow forest."""
@@ -189,12 +195,19 @@ class Candidates:
             if baseline.name not in _SLOW and problem.collective in baseline.collectives:
                 yield baseline.name, self._of_baseline(baseline, problem)
         if problem.collective is Collective.ALLREDUCE:
-            name = "double-binary-tree"
-            yield name, lambda: self._of(name, schedule_of(problem, _binary_trees))
+            yield from self._with_free_roots()
         yield from self._shallow_forests()
         if not best.topology.switches and best.ranks is None:
             for method in (StepMethod.BFB, StepMethod.TORUS_RINGS, StepMethod.HALVING_DOUBLING):
                 yield method.value, self._of_steps(method)
+
+    def _with_free_roots(self) -> Iterator[tuple[str, Callable[[], Candidate]]]:
+        """Yield candidates for an allreduce, in which any ranks may be roots."""
+        name = "double-binary-tree"
+        yield name, lambda: self._of(name, schedule_of(self._problem, _binary_trees))
+        for more in range(_MORE_CENTRAL + 1):
+            for times in _CENTRAL_TIMES:
+                yield f"central-{more}x{times}", partial(self._central, more, times)
 
     def _shallow_forests(self) -> Iterator[tuple[str, Callable[[], Candidate]]]:
         """Yield shallow forests; one that is not faster for large data than one of less height does not apply."""
@@ -220,6 +233,17 @@ class Candidates:
             )
 
         return make
+
+    def _central(self, more: int, times: int) -> Candidate:
+        centre = central_roots(self._problem, more, times)
+        if len(centre.roots) > _MOST_SHALLOW_TREES:
+            raise InputError(f"it has {len(centre.roots)} trees; at most {_MOST_SHALLOW_TREES} are tried")
+        schedule = schedule_of(self._problem, lambda each: central_forest(each, centre))
+        certified(verify(schedule))
+        maker = partial(self.lowerings.of_streams, schedule)
+        return Candidate(
+            f"central-{more}x{times}", schedule, (maker,), is_cut=True, most_instructions=self._most_in_pieces
+        )
 
     def _in_lanes(self, schedule: TreeSchedule) -> list[Maker]:
         """Return the methods for programs in lanes; between many ranks over switches, others were faster."""

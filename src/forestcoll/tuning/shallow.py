@@ -5,6 +5,10 @@ tree grows edge by edge: the next edge is the one by which the sum over all link
 preference for parents near the root. Then the trees take turns: a tree grows again and replaces the old one if the sum
 falls, and nodes leave their parent for another one if the sum falls. The search ends when no tree changes.
 
+In an allreduce, any rank may be the root of a tree, and data makes twice as many sends as the tree is high. So central
+forests have only roots from which all ranks are near (`central_roots`). First, each root has one tree. Further trees
+get the root with which the sum over all links grows least.
+
 **Invariant.** Let d be distances in sends. For each node w of a growing tree and each node u such that w is on a
 shortest path from the root to u: the depth of w plus d(w, u) does not exceed the bound. So each node can still join.
 
@@ -12,7 +16,7 @@ With the least height, messages arrive after the fewest sends; each more send al
 trees, each pass looks at about 4·T·N^2 edges.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache, cached_property
@@ -43,14 +47,74 @@ def shallow_forest(problem: Problem, more: int, trees: int) -> Part:
     Raises:
         DoesNotApplyError: there are too many compute nodes, or one does not reach another.
     """
-    if len(problem.members) > MOST_NODES:
-        raise DoesNotApplyError(f"the search takes too long for more than {MOST_NODES} compute nodes")
-    sends = _Sends(problem)
-    search = _Search(sends, max(map(max, sends.distances)) + more)
-    for root in range(len(problem.members)):
-        search.trees += [search.grow(root) for _ in range(trees)]
+    sends = _Sends.of(problem)
+    roots = [root for root in range(len(problem.members)) for _ in range(trees)]
+    return _forest(sends, problem, roots, sends.diameter + more)
+
+
+@dataclass(frozen=True)
+class Centre:
+    """The roots of a central forest.
+
+    Attributes:
+        roots: the root of each tree, as its place among the members; the number of trees is a power of two.
+        height: the most sends in sequence of a tree.
+    """
+
+    roots: tuple[int, ...]
+    height: int
+
+
+def central_roots(problem: Problem, more: int, times: int) -> Centre:
+    """Return the roots of a central forest: all nodes that are near to all others.
+
+    Args:
+        problem: the problem of an allreduce.
+        more: the most sends from a root to the farthest node, or back, are so many more than is possible for any node.
+        times: how many times as many trees as needed: the least power of two with which each root has a tree.
+
+    Raises:
+        DoesNotApplyError: there are too many compute nodes, one does not reach another, or all nodes are roots.
+
+    Example:
+        >>> from forestcoll import build_topology
+        >>> from forestcoll.request import Demand
+        >>> problem = Problem(build_topology("mi250:boxes=1"), Demand(Collective.ALLREDUCE))
+        >>> central_roots(problem, more=0, times=1)
+        Centre(roots=(1, 2, 9, 10), height=3)
+    """
+    sends = _Sends.of(problem)
+    there, back = sends.distances, zip(*sends.distances, strict=True)
+    farthest = [max(*row, *column) for row, column in zip(there, back, strict=True)]
+    height = min(farthest) + more
+    if height >= max(farthest):
+        raise DoesNotApplyError("all compute nodes would be roots; these are shallow forests")
+    roots = [node for node, far in enumerate(farthest) if far <= height]
+    search = _Search(sends, height)
+    search.trees += map(search.grow, roots)
+    for _ in range(times * 2 ** (len(roots) - 1).bit_length() - len(roots)):
+        search.trees.append(search.grow(min(roots, key=search.growth)))
+    return Centre(tuple(tree.root for tree in search.trees), height)
+
+
+def central_forest(problem: Problem, centre: Centre) -> Part:
+    """Return a forest of trees with given roots, all with the same share.
+
+    Args:
+        problem: the problem of an allreduce, or its problem on the transposed network.
+        centre: the roots.
+
+    Raises:
+        DoesNotApplyError: there are too many compute nodes, or one does not reach another.
+    """
+    return _forest(_Sends.of(problem), problem, centre.roots, centre.height)
+
+
+def _forest(sends: "_Sends", problem: Problem, roots: Sequence[int], height: int) -> Part:
+    search = _Search(sends, height)
+    search.trees += map(search.grow, roots)
     search.run()
-    return forest(problem, (each.logical(sends, problem.share / trees) for each in search.trees))
+    return forest(problem, (each.logical(sends, Fraction(1, len(roots))) for each in search.trees))
 
 
 class _Sends:
@@ -63,6 +127,13 @@ class _Sends:
         weights: for each link, the busy time for the share of a tree, in a common unit.
         distances: for each source and target, the least number of sends in sequence.
     """
+
+    @staticmethod
+    def of(problem: Problem) -> "_Sends":
+        """Return the sends of a problem. Raises `DoesNotApplyError` if there are too many compute nodes."""
+        if len(problem.members) > MOST_NODES:
+            raise DoesNotApplyError(f"the search takes too long for more than {MOST_NODES} compute nodes")
+        return _Sends(problem)
 
     def __init__(self, problem: Problem) -> None:
         self.members = problem.members
@@ -81,6 +152,11 @@ class _Sends:
         unit = lcm(*(time.denominator for time in times))
         self.weights = [int(time * unit) for time in times]
         self.distances = [self._distances(source) for source in range(len(self.members))]
+
+    @property
+    def diameter(self) -> int:
+        """The greatest distance."""
+        return max(map(max, self.distances))
 
     @cached_property
     def following(self) -> list[list[int]]:
@@ -178,6 +254,10 @@ class _Search:
         tree = min(grown, key=lambda each: each[1])[0]
         self._load_tree(tree, 1)
         return tree
+
+    def growth(self, root: int) -> int:
+        """Return by how much the sum grows with one more tree of a root."""
+        return min(self._grown(root, order)[1] for order in _ORDERS)
 
     def _grown(self, root: int, order: int) -> tuple[_Tree, int]:
         """Return a tree, and by how much it makes the sum grow."""

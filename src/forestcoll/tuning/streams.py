@@ -12,9 +12,10 @@ trees. All trees must have the same share.
 the same tree that are nearer to the source of the data.
 """
 
+from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count, pairwise
+from itertools import accumulate, count, pairwise
 
 from forestcoll.collective import PhaseOp
 from forestcoll.program import Program, Task
@@ -38,14 +39,14 @@ def stream_program(schedule: TreeSchedule, pieces: int) -> Program | None:
         pieces: the number of pieces of the data of each tree.
     """
     listed, ranks = expanded(schedule), {node: rank for rank, node in enumerate(schedule.members)}
-    shares = {share * len(ranks) for phase in listed.phases for share in phase.shares}
-    if len(shares) > 1 or min(shares).numerator > 1:
+    if len({share for phase in listed.phases for share in phase.shares}) > 1:
         return None
-    parts = min(shares).denominator * pieces
-    builder = Builder(Task(schedule.collective.value), len(ranks), len(ranks) * parts)
+    trees = Counter(ranks[root] for root in listed.phases[0].roots)
+    chunks_of_rank = [trees[rank] * pieces for rank in range(len(ranks))]
+    builder = Builder(Task(schedule.collective.value), len(ranks), sum(chunks_of_rank))
     streams = []
     for phase in listed.phases:
-        begins = [rank * parts for rank in range(len(ranks))]
+        begins = list(accumulate(chunks_of_rank, initial=0))
         for tree in phase:
             begin = begins[ranks[tree.root]]
             begins[ranks[tree.root]] += pieces
@@ -56,7 +57,7 @@ def stream_program(schedule: TreeSchedule, pieces: int) -> Program | None:
     for stream in streams:
         stream.add(builder, numbers)
     if builder.task is Task.ALLGATHER:
-        _copy_own(builder, parts, pieces)
+        _copy_own(builder, chunks_of_rank[0], pieces)
     return builder.program("streams")
 
 
