@@ -203,19 +203,20 @@ class _Search:
         """Return the result of another search.
 
         Plans are searched in other orders of choices. Programs whose best one has lanes are searched without lanes if
-        it is slow. Other programs of messages begin with other levels: with one root, through, so that high trees are
-        filled in less time; with several roots, one level, so that a block that sends to a rank takes turns between the
-        data of its own rank and data that it sends on.
+        it is slow. Other programs of messages begin with other levels. With one root, they begin with through, as those
+        of high trees always do, so that they are filled in less time. With several roots, they have one level, so that
+        a block that sends to a rank takes turns between the data of its own rank and data that it sends on.
         """
         choices = self.choices
         if isinstance(choices, PlanChoices):
             return max((self._in_order(choices, first, order) for order in OTHER_ORDERS), key=lambda each: each.algbw)
         if isinstance(choices, OtherPlanChoices) or not self.candidates.counts or "levels" in self.candidates.given:
             return None
-        if best.options.lanes and best.algbw >= GOOD_IN_LANES * best.lowering.schedule_algbw:
+        is_good = best.options.lanes and best.algbw >= GOOD_IN_LANES * best.lowering.schedule_algbw
+        if is_good or first.options.levels == 0:
             return None
         self.choices, self.candidates.work = replace(choices, with_lanes=False), 0
-        levels = None if first.options.levels == 0 else 0 if self.candidates.schedule.collective.has_root else 1
+        levels = 0 if self.candidates.schedule.collective.has_root else 1
         start = first if best.options.lanes else self.candidates.evaluate(replace(first.options, levels=levels))
         return None if start is None else self._improved(start)
 
