@@ -178,6 +178,13 @@ def test_trees_with_central_roots_are_fastest_for_an_allreduce_of_medium_data() 
 
 
 @pytest.mark.slow
+def test_an_allreduce_of_one_box_of_mi250_is_within_twice_the_bound() -> None:
+    sizes = [2**power for power in range(10, 26)]
+    found = tune("mi250:boxes=1", "allreduce", sizes)
+    assert max(found.ratio(place) for place in range(len(sizes))) <= 2
+
+
+@pytest.mark.slow
 def test_trees_with_one_peer_are_fastest_for_large_data_on_boxes_of_mi250() -> None:
     found = tune("mi250:boxes=2,gpus=8", "reduce-scatter", [2**28])
     assert [each.candidate for each in found.ranges] == ["one-peer"]

@@ -78,6 +78,7 @@ def central_roots(problem: Problem, more: int, times: int) -> Centre:
 
     Example:
         >>> from forestcoll import build_topology
+        >>> from forestcoll.collective import Collective
         >>> from forestcoll.request import Demand
         >>> problem = Problem(build_topology("mi250:boxes=1"), Demand(Collective.ALLREDUCE))
         >>> central_roots(problem, more=0, times=1)
