@@ -2,10 +2,11 @@
 
 The search starts from the least number of chunks that loses little. It changes one option at a time, with what has to
 change with it: `message_choices` and `plan_choices` have the options and their values. It keeps a change if the program
-becomes faster by more than `GAIN` in the simulator, and begins with the first option again. For slow plans of MSCCL++,
-`GAIN_OF_SLOW` is enough. It ends when the program is within `ENOUGH` of the schedule, or no change helps. If it
-is still slow, it is compared with the result of another search (`_Search._other`). Of the programs that are within
-`GAIN` of the fastest, and not slow unless it is, it returns the one that is fastest at the smaller sizes.
+becomes faster by more than `GAIN` in the simulator, and begins with the first option again. For slow plans of MSCCL++
+and slow programs in strands, `GAIN_OF_SLOW` is enough. It ends when the program is within `ENOUGH` of the schedule, or
+no change helps. If it is still slow, it is compared with the result of another search (`_Search._other`). Of the
+programs that are within `GAIN` of the fastest, and not slow unless it is, it returns the one that is fastest at the
+smaller sizes.
 """
 
 from collections.abc import Mapping, Sequence

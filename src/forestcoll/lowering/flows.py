@@ -105,7 +105,7 @@ def most_of_step(options: Options, most: int | None) -> int | Fraction | None:
 
 
 def parts_of(flow: Flow, options: Options, most: int | Fraction | None, *, one_root: bool = False) -> Iterator[Flow]:
-    """Yield the parts of a tree for instances, strands and pieces; none has more than `most` chunks."""
+    """Yield the parts of a tree for instances, strands and pieces, of at most `most` chunks, rounded up."""
     if options.style is Style.ONE_SIDED:
         yield from _one_sided_parts(flow, options)
         return
@@ -121,7 +121,7 @@ def parts_of(flow: Flow, options: Options, most: int | Fraction | None, *, one_r
 
 
 def _pieces(copy: Flow, pieces: int, most: int | Fraction | None) -> Iterator[Flow]:
-    """Yield the parts of an instance or a strand in `pieces` pieces; none has more than `most` chunks."""
+    """Yield the parts of an instance or a strand in `pieces` pieces, of at most `most` chunks, rounded up."""
     for piece, whole in enumerate(copy.split(pieces)):
         yield from replace(whole, piece=piece).split(1 if most is None else -(-whole.count // most))
 

@@ -72,6 +72,7 @@ _MORE_CENTRAL = 2
 """The most sends by which a root of a central forest is farther from a rank than the most central one."""
 
 _CENTRAL_TIMES = (1, 2)
+"""How many times as many trees as a central forest needs are tried."""
 
 _MOST_SHALLOW_TREES = 48
 """The most trees of a shallow forest."""
