@@ -16,8 +16,8 @@ from forestcoll.errors import NoSolutionError
 from forestcoll.exporting.candidates import Aim
 from forestcoll.exporting.export import why_slow
 from forestcoll.exporting.other_trees import (
+    shortened,
     with_less_scratch,
-    with_lower_trees,
     with_one_peer,
     with_other_number_of_trees,
 )
@@ -217,7 +217,7 @@ def test_steps_have_parts_of_a_chunk_on_average_if_a_rank_has_few_left(collectiv
 @pytest.mark.parametrize("collective", ["broadcast", "reduce"])
 def test_a_slow_program_with_one_root_has_shorter_trees(collective: str) -> None:
     schedule = generate("mesh:dims=3x3", collective=collective, root=0)
-    other = with_lower_trees(schedule)
+    other = shortened(schedule)
     assert other is not None
     assert verify(other).ok
     assert (tree_shape(schedule).greatest_height, tree_shape(other).greatest_height) == (6, 5)
@@ -230,9 +230,9 @@ def test_a_slow_program_with_one_root_has_shorter_trees(collective: str) -> None
 
 
 def test_only_high_trees_with_one_root_become_shorter() -> None:
-    assert with_lower_trees(generate("mesh:dims=3x3")) is None
-    assert with_lower_trees(generate("ring:nodes=4", collective="broadcast", root=0)) is None
-    assert with_lower_trees(generate_steps("ring:nodes=4", method="ring")) is None
+    assert shortened(generate("mesh:dims=3x3")) is None
+    assert shortened(generate("ring:nodes=4", collective="broadcast", root=0)) is None
+    assert shortened(generate_steps("ring:nodes=4", method="ring")) is None
 
 
 def test_trees_that_forestcoll_did_not_make_are_not_replaced() -> None:
@@ -244,8 +244,8 @@ def test_trees_that_forestcoll_did_not_make_are_not_replaced() -> None:
     assert with_one_peer(own) is not None
     assert with_one_peer(replace(own, trees_per_root=None)) is None
     high = generate("mesh:dims=3x3", collective="broadcast", root=0)
-    assert with_lower_trees(high) is not None
-    assert with_lower_trees(replace(high, trees_per_root=None)) is None
+    assert shortened(high) is not None
+    assert shortened(replace(high, trees_per_root=None)) is None
 
 
 def test_other_trees_never_pass_through_idle_nodes() -> None:

@@ -104,7 +104,7 @@ def with_one_peer(schedule: Schedule) -> TreeSchedule | None:
     return _verified(_with_one_peer(schedule, None))
 
 
-def with_lower_trees(schedule: Schedule) -> TreeSchedule | None:
+def shortened(schedule: Schedule) -> TreeSchedule | None:
     """Return a schedule of the same broadcast or reduce with shorter trees and the same loads, verified, or None.
 
     Args:
@@ -114,7 +114,7 @@ def with_lower_trees(schedule: Schedule) -> TreeSchedule | None:
         >>> from forestcoll import generate
         >>> from forestcoll.schedule.trees.shape import tree_shape
         >>> schedule = generate("mi250:boxes=2", "broadcast", root=0)
-        >>> [tree_shape(each).greatest_height for each in (schedule, with_lower_trees(schedule))]
+        >>> [tree_shape(each).greatest_height for each in (schedule, shortened(schedule))]
         [15, 10]
     """
     if not _can_be_replaced(schedule) or schedule.trees_per_root is None or not schedule.collective.has_root:

@@ -20,8 +20,8 @@ from forestcoll.errors import NoSolutionError
 from forestcoll.exporting.candidates import MOST_WORK_OF_PLANS, SLOW, Aim, Candidate, Candidates
 from forestcoll.exporting.first_candidate import first_candidate
 from forestcoll.exporting.other_trees import (
+    shortened,
     with_less_scratch,
-    with_lower_trees,
     with_one_peer,
     with_other_number_of_trees,
 )
@@ -143,7 +143,7 @@ def best_program(  # noqa: PLR0913 (what a program is chosen for, and by which m
 
 def _with_other_trees(schedule: Schedule) -> TreeSchedule | None:
     """Return a schedule with trees of which programs of messages may be faster, or None."""
-    return with_lower_trees(schedule) if schedule.collective.has_root else with_one_peer(schedule)
+    return shortened(schedule) if schedule.collective.has_root else with_one_peer(schedule)
 
 
 def _needs_less_scratch(candidates: Candidates, found: Candidate) -> bool:
