@@ -37,7 +37,7 @@ ANY_KIND = st.sampled_from(KINDS_OF_BANDWIDTH)
 ALL_EXAMPLES = "FORESTCOLL_ALL_EXAMPLES"
 """The environment variable with which tests try all their examples; `make test-all` sets it."""
 
-MANY = 40
+MANY = 20
 """A test with more examples tries a fifth of them in the fast suite, but not fewer than this."""
 
 

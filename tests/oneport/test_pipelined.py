@@ -128,7 +128,7 @@ def test_a_complete_network_uses_low_trees() -> None:
 
 
 @given(platforms_with_start_ups())
-@examples(15)
+@examples(6)
 def test_plans_approach_the_bound_as_messages_grow(topology: Topology) -> None:
     pipeline = Pipeline(topology, 0)
     plans = [pipeline.plan(10**exponent) for exponent in (6, 9, 12)]

@@ -154,6 +154,7 @@ def test_the_samples_have_the_published_parameter_counts(name: str, billions: fl
     assert (shared + experts) / 1e9 == pytest.approx(billions, rel=0.05)
 
 
+@pytest.mark.slow
 def test_training_is_faster_on_better_networks_as_in_the_paper() -> None:
     model = switch_profile(SWITCH_TRANSFORMERS[0], 256)
     found = find_topologies(256, 4).members[0]

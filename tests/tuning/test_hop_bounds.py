@@ -58,10 +58,16 @@ def test_two_sends_of_an_allreduce_cross_the_boxes_eight_times() -> None:
     assert bound("dgx-a100:boxes=2", "allreduce", size) == pytest.approx(8 * size / 200e3 + 7)
 
 
-def test_an_element_that_crosses_once_waits_before_and_after() -> None:
-    """The window of the box: M over 200 GB/s, the crossing, and half of a send before and after it."""
+def test_an_element_that_leaves_a_rank_once_must_be_sent_on() -> None:
+    """The window of a rank: M over 300 GB/s, the send, and half of a send after it."""
+    size = 2**20
+    assert bound("dgx-a100:boxes=1", "allreduce", size) == pytest.approx(size / 300e3 + 10)
+
+
+def test_summands_use_the_nics_of_other_ranks_after_a_send_and_before_another() -> None:
+    """A rank sends over its own NIC of 25 GB/s, and over seven others with two sends more: 4.5 sends in the mean."""
     size = 2**21
-    assert bound("dgx-a100:boxes=2", "allreduce", size) == pytest.approx(size / 200e3 + 13)
+    assert bound("dgx-a100:boxes=2", "allreduce", size) == pytest.approx(size / 200e3 + 1 + 6 * (1 + 2 * 7 / 8))
 
 
 def test_a_switch_that_copies_leaves_only_the_bound_of_any_schedule() -> None:

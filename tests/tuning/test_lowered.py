@@ -26,6 +26,14 @@ def test_lanes_are_right_and_have_chunks_that_divide_the_data(collective: str, c
     assert f'nchunksperloop="{chunks}"' in xml_text(timed.program, made.dialect, 2**20, 2**30)
 
 
+def test_a_timetable_for_small_chunks_is_faster_for_them() -> None:
+    schedule, made = generate("mi250:boxes=1,gpus=8"), lowerings(8)
+    (large,), (small,) = made.of_lanes(schedule, 1, 4), made.of_small_chunks(schedule, 1, 4)
+    assert (large.variant, small.variant) == ("1 lane, 64 chunks", "1 lane for small chunks, 64 chunks")
+    assert check(small.program).fault is None
+    assert small.microseconds(2**20) < large.microseconds(2**20)
+
+
 def test_lanes_are_faster_for_large_data_on_a_network_of_direct_links() -> None:
     schedule, made = generate("mi250:boxes=1"), lowerings(16)
     lanes = min(each.microseconds(2**30) for each in made.of_lanes(schedule, 1, 4))

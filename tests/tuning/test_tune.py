@@ -168,6 +168,7 @@ def test_trees_with_one_peer_are_compared_on_several_boxes_with_direct_links(spe
     assert ("one-peer" in names) == has_one
 
 
+@pytest.mark.slow
 def test_trees_with_central_roots_are_fastest_for_an_allreduce_of_medium_data() -> None:
     found = tune("mesh:dims=3x3", "allreduce", [2**10, 2**18, 2**28])
     assert found.ranges[0].candidate.startswith("central-0x")
@@ -178,10 +179,21 @@ def test_trees_with_central_roots_are_fastest_for_an_allreduce_of_medium_data() 
 
 
 @pytest.mark.slow
-def test_an_allreduce_of_one_box_of_mi250_is_within_twice_the_bound() -> None:
+@pytest.mark.parametrize(
+    ("boxes", "collective"), [(1, "allgather"), (1, "allreduce"), (2, "allgather"), (2, "reduce-scatter")]
+)
+def test_data_of_mi250_below_64_mib_is_within_twice_the_bound(boxes: int, collective: str) -> None:
     sizes = [2**power for power in range(10, 26)]
-    found = tune("mi250:boxes=1", "allreduce", sizes)
+    found = tune(f"mi250:boxes={boxes}", collective, sizes)
     assert max(found.ratio(place) for place in range(len(sizes))) <= 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter"])
+def test_large_data_of_one_box_of_mi250_is_within_a_tenth_of_the_bound(collective: str) -> None:
+    found = tune("mi250:boxes=1", collective, [2**26])
+    assert found.ratio(0) <= 1.1
+    assert found.ranges[0].variant.startswith("1 lane for small chunks")
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@
 - exchanges for small messages, such as `exchange-one-shot` (`exchanges`), and one over relays (`relayed`).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, cached_property, partial
@@ -75,7 +75,10 @@ _CENTRAL_TIMES = (1, 2)
 """How many times as many trees as a central forest needs are tried."""
 
 _MOST_SHALLOW_TREES = 48
-"""The most trees of a shallow forest."""
+"""The most trees of a shallow forest over switches, and of a central forest."""
+
+_MOST_OVER_DIRECT_LINKS = 128
+"""The most trees of a shallow forest if direct links join compute nodes. So many fit only in lanes."""
 
 _FASTER = Fraction(21, 20)
 """By which factor a higher shallow forest must be faster for large data."""
@@ -94,10 +97,13 @@ Maker = Callable[[int], list[Timed]]
 """A method to make programs: returns those in a number of pieces, for each protocol; none if they exceed a limit."""
 
 LANES = (1, 2)
-"""The numbers of lanes that are tried over switches."""
+"""The numbers of lanes that are tried, with timetables for large data."""
 
-DIRECT_LANES = (1, 2, 4, 6, 8)
-"""The numbers of lanes that are tried if direct links join compute nodes: more lanes for more and smaller messages."""
+LANES_OF_SMALL_CHUNKS = (1, 4, 8)
+"""The same, with timetables for small chunks, if direct links join compute nodes."""
+
+LANES_OF_SHALLOW_FORESTS = (1, 4)
+"""The same for shallow forests, of which there are many."""
 
 _MOST_RANKS_OVER_SWITCHES = 16
 """The most ranks for which lanes are tried if no direct links join compute nodes."""
@@ -133,6 +139,14 @@ class _Known:
 
     algbw: Fraction = Fraction(0)
     failures: int = 0
+
+    def add(self, algbw: Fraction, *, more_trees: bool) -> bool:
+        """Count a forest, and return whether it applies: if it is faster, or as fast with `more_trees`."""
+        is_faster = algbw >= self.algbw * _FASTER
+        applies = is_faster or (more_trees and algbw >= self.algbw)
+        self.failures = 0 if is_faster else self.failures + 1
+        self.algbw = max(self.algbw, algbw)
+        return applies
 
 
 @dataclass
@@ -212,23 +226,22 @@ class Candidates:
 
     def _shallow_forests(self) -> Iterator[tuple[str, Callable[[], Candidate]]]:
         """Yield shallow forests; one that is not faster for large data than one of less height does not apply."""
-        known = _Known()
+        known, most = _Known(), _MOST_OVER_DIRECT_LINKS if self._has_direct_links else _MOST_SHALLOW_TREES
         for more in range(_MORE_SENDS + 1):
             for trees in _SHALLOW_TREES:
-                if trees * len(self._problem.members) <= _MOST_SHALLOW_TREES:
+                if trees * len(self._problem.members) <= most:
                     yield f"shallow-{more}x{trees}", self._shallow(more, trees, known)
 
     def _shallow(self, more: int, trees: int, known: _Known) -> Callable[[], Candidate]:
         def make() -> Candidate:
-            if known.algbw > self.solution.optimum.algbw * _NEARLY or known.failures == _MOST_FAILURES:
+            if known.algbw > self.solution.optimum.algbw * _NEARLY or known.failures >= _MOST_FAILURES:
                 raise InputError("shallow forests of less height are nearly as fast as higher ones for large data")
             schedule = schedule_of(self._problem, lambda each: shallow_forest(each, more, trees))
-            known.failures += 1
-            if schedule.algbw < known.algbw * _FASTER:
+            if not known.add(schedule.algbw, more_trees=trees > 1 and self._has_direct_links):
                 raise InputError("a shallow forest of less height or with fewer trees is as fast for large data")
-            known.algbw, known.failures = schedule.algbw, 0
             certified(verify(schedule))
-            makers: tuple[Maker, ...] = (partial(self.lowerings.of_streams, schedule), *self._in_lanes(schedule))
+            lanes = self._with_small_chunks(schedule, LANES_OF_SHALLOW_FORESTS) or self._in_lanes(schedule)
+            makers: tuple[Maker, ...] = (partial(self.lowerings.of_streams, schedule), *lanes)
             return Candidate(
                 f"shallow-{more}x{trees}", schedule, makers, is_cut=True, most_instructions=self._most_in_pieces
             )
@@ -247,11 +260,16 @@ class Candidates:
         )
 
     def _in_lanes(self, schedule: TreeSchedule) -> list[Maker]:
-        """Return the methods for programs in lanes; between many ranks over switches, others were faster."""
+        """Return the methods for programs in lanes for large data; between many ranks over switches, none is fast."""
         if len(schedule.members) > _MOST_RANKS_OVER_SWITCHES and not self._has_direct_links:
             return []
-        numbers = DIRECT_LANES if self._has_direct_links else LANES
-        return [partial(self.lowerings.of_lanes, schedule, lanes) for lanes in numbers]
+        return [partial(self.lowerings.of_lanes, schedule, lanes) for lanes in LANES]
+
+    def _with_small_chunks(self, schedule: TreeSchedule, numbers: Sequence[int]) -> list[Maker]:
+        """Return the methods for programs in lanes for small chunks; none over switches."""
+        if not self._has_direct_links:
+            return []
+        return [partial(self.lowerings.of_small_chunks, schedule, lanes) for lanes in numbers]
 
     @property
     def _most_in_pieces(self) -> int:
@@ -265,8 +283,10 @@ class Candidates:
 
     def _exchanges(self) -> Iterator[tuple[str, Callable[[], Candidate]]]:
         best, problem = self.solution.optimum, self._problem
-        for name, make in exchanges(problem.collective, len(best.members), _grid(problem)):
-            yield f"exchange-{name}", self._of_exchange(f"exchange-{name}", make)
+        listed = exchanges(problem.collective, len(best.members), _grid(problem))
+        with_few_blocks = dict(exchanges(problem.collective, len(best.members), _grid(problem), few_blocks=True))
+        for name, make in listed:
+            yield f"exchange-{name}", self._of_exchange(f"exchange-{name}", make, with_few_blocks[name])
         if problem.collective is Collective.ALLREDUCE:
             yield RELAYED, self._relayed
 
@@ -298,14 +318,14 @@ class Candidates:
         certified(verify(schedule))
         makers: list[Maker] = [partial(self.lowerings.of_schedule, schedule)]
         if name in {OWN, ONE_PEER} and isinstance(schedule, TreeSchedule):
-            makers += self._in_lanes(schedule)
+            makers += self._in_lanes(schedule) + self._with_small_chunks(schedule, LANES_OF_SMALL_CHUNKS)
         return Candidate(name, schedule, tuple(makers), in_pieces(schedule), self._most_in_pieces)
 
-    def _of_exchange(self, name: str, make: Callable[[int], Program]) -> Callable[[], Candidate]:
+    def _of_exchange(self, name: str, *makes: Callable[[int], Program]) -> Callable[[], Candidate]:
         def candidate() -> Candidate:
             if not _all_reach_each_other(self._problem):
                 raise InputError("some ranks reach each other only through other ranks")
-            return self._without_schedule(name, make)
+            return self._without_schedule(name, *makes)
 
         return candidate
 
@@ -318,9 +338,12 @@ class Candidates:
         listed = [trees[rank] for rank in range(len(ranks))]
         return self._without_schedule(RELAYED, lambda pieces: relayed_one_shot(listed, pieces))
 
-    def _without_schedule(self, name: str, make: Callable[[int], Program]) -> Candidate:
+    def _without_schedule(self, name: str, *makes: Callable[[int], Program]) -> Candidate:
+        """Return a candidate with the programs of the first of `makes` that fit."""
+
         def programs(pieces: int) -> list[Timed]:
-            return self.lowerings.of_program(make(pieces), self._own, pieces)
+            found = (self.lowerings.of_program(make(pieces), self._own, pieces) for make in makes)
+            return next(filter(None, found), [])
 
         return Candidate(name, None, (programs,), is_cut=True)
 

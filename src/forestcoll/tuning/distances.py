@@ -1,58 +1,28 @@
 """Distances to and from a cut: data that crosses it makes sends before and after.
 
-A send takes at least the time L, and an instruction the overhead o (see `hop_bounds`). Let data start at the member u,
-outside a set S, and have to reach the member s of S. It makes one send after the other, and one of them is the last
-that enters S. Let link i with the bandwidth b(i) be the one over which it enters. It makes at least p(i) sends before,
-and at least q(i) sends inside S after. So its bytes leave over link i after the time p(i)·L + o, and before T - (q(i) +
-1)·L, if T is the whole time. With A bytes of such data,
+A send takes at least the time L, and an instruction the overhead o (see `hop_bounds`). In an allgather, data starts at
+the members outside a set S, and has to reach the member s of S. It makes one send after the other, and one of them is
+the last that enters S. Let link i with the bandwidth b(i) be the one over which it enters. It makes at least p(i) sends
+before, and at least q(i) sends inside S after. So its bytes leave over link i after the time p(i)·L + o, and before
+T - (q(i) + 1)·L, if T is the whole time. With A bytes of such data,
 
     sum over i of b(i)·max(0, T - (1 + p(i) + q(i))·L - o) >= A,
 
 and the bound is the least such T. If all links are used, it is A / sum of b(i) + o + (1 + the mean of p + q)·L, where
 links count by their bandwidths.
 
-In an allgather, the data of all members outside S has to reach each member of S, so s may be any of them. All members,
-or only those that are at least d sends away from S, have at least the least p(i) of one of them. In an allreduce, u may
-be any member outside S, too: the summand of u is in all M bytes, whatever else is added to it on its way.
+The data of all members outside S has to reach each member of S, so s may be any of them. All members, or only those
+that are at least d sends away from S, have at least the least p(i) of one of them.
 
 Links into S may begin or end on switches. A send goes over any number of switches.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
 from functools import cache
 from itertools import product
 
 from forestcoll.topology import Link, Topology
-from forestcoll.units import bytes_per_microsecond
-
-
-@dataclass(frozen=True)
-class Entrance:
-    """What the links into a set can bring to one of its members.
-
-    Attributes:
-        part: the part of M that enters.
-        rates: for each number of sends before and after entering, in ascending order: the number, and the bytes that
-            enter in a microsecond over links with this number.
-    """
-
-    part: float
-    rates: tuple[tuple[int, float], ...]
-
-    def microseconds(self, size: float, send_us: float, overhead_us: float) -> float:
-        """Return the bound for M of `size` bytes.
-
-        The left side of the condition is the greatest sum over any of the links without the maximum, so the least T is
-        the least one over the links with the fewest sends.
-        """
-        most, rate, late = [], 0.0, 0.0
-        for sends, more in self.rates:
-            rate += more
-            late += more * ((1 + sends) * send_us + overhead_us)
-            most.append((size * self.part + late) / rate)
-        return min(most)
+from forestcoll.tuning.arrivals import Arrival
 
 
 class Distances:
@@ -93,37 +63,39 @@ class Distances:
         return found if self._nodes[node].is_compute else {other: sends - 1 for other, sends in found.items()}
 
 
-def entrances(
-    topology: Topology, sets: Iterable[Collection[int]], members: Sequence[int], *, sums: bool
-) -> frozenset[Entrance]:
-    """Return what enters each of some sets.
+def entrances(topology: Topology, sets: Iterable[Collection[int]], members: Sequence[int]) -> frozenset[Arrival]:
+    """Return what must enter each of some sets in an allgather.
 
     Args:
-        topology: the network, in the direction of an allgather or an allreduce.
+        topology: the network.
         sets: the sets of nodes.
         members: the nodes that take part.
-        sums: whether all M bytes have a summand of each member, as in an allreduce.
 
     Example:
         >>> from forestcoll import build_topology
         >>> from forestcoll.tuning.distances import entrances
-        >>> entrances(build_topology("ring:nodes=3"), [{0}], range(3), sums=True)
-        frozenset({Entrance(part=1.0, rates=((0, 1000.0), (1, 1000.0)))})
+        >>> entrances(build_topology("ring:nodes=2"), [{0}], range(2))
+        frozenset({Arrival(part=0.5, rates=((1, 1000.0),))})
     """
     onwards, back = Distances(topology), Distances(topology.transposed())
     before = cache(back.around)
-    found: set[Entrance] = set()
+    found: set[Arrival] = set()
     for nodes in sets:
         links = [link for link in topology.links if link.source not in nodes and link.target in nodes]
         inside = [each for each in members if each in nodes]
         outside = [each for each in members if each not in nodes]
         if links and inside and outside:
             after = {node: onwards.around(node, nodes) for node in sorted({link.target for link in links})}
-            earlier = _earlier([before(link.source) for link in links], outside, links, sums=sums)
+            earlier = _earlier([before(link.source) for link in links], outside)
             later = _farthest([after[link.target] for link in links], inside, links)
             for (number, ahead), behind in product(earlier, later):
-                part = 1.0 if sums else number / len(members)
-                found.add(Entrance(part, _rates(topology, links, ahead, behind)))
+                ways = zip(links, ahead, behind, strict=True)
+                open_ways = (
+                    (1 + one + other, link.bandwidth)
+                    for link, one, other in ways
+                    if one is not None and other is not None
+                )
+                found.add(Arrival.of(number / len(members), topology, open_ways))
     return frozenset(found)
 
 
@@ -131,13 +103,8 @@ _Sends = Sequence[int | None]
 """For each link into a set, the number of sends before or after; None if it cannot be used."""
 
 
-def _earlier(
-    distances: Sequence[Mapping[int, int]], outside: Sequence[int], links: Sequence[Link], *, sums: bool
-) -> Iterator[tuple[int, _Sends]]:
+def _earlier(distances: Sequence[Mapping[int, int]], outside: Sequence[int]) -> Iterator[tuple[int, _Sends]]:
     """Yield numbers of members outside a set, with the sends that their data makes before it enters over each link."""
-    if sums:
-        yield from ((1, sends) for sends in _farthest(distances, outside, links))
-        return
     nearest = {member: min(each[member] for each in distances if member in each) for member in outside}
     for least in range(max(nearest.values()) + 1):
         far = [member for member, sends in nearest.items() if sends >= least]
@@ -147,7 +114,7 @@ def _earlier(
 def _farthest(
     distances: Sequence[Mapping[int, int]], members: Sequence[int], links: Sequence[Link]
 ) -> Iterator[_Sends]:
-    """Yield the sends to or from the member that is farthest on average, and from the one with the greatest least."""
+    """Yield the sends to the member that is farthest on average, and to the one with the greatest least number."""
     bandwidths = [float(link.bandwidth) for link in links]
 
     def mean(member: int) -> float:
@@ -158,12 +125,3 @@ def _farthest(
 
     for member in dict.fromkeys((max(members, key=mean), max(members, key=least))):
         yield [each.get(member) for each in distances]
-
-
-def _rates(topology: Topology, links: Sequence[Link], ahead: _Sends, behind: _Sends) -> tuple[tuple[int, float], ...]:
-    found: dict[int, Fraction] = {}
-    for link, one, other in zip(links, ahead, behind, strict=True):
-        if one is not None and other is not None:
-            found[one + other] = found.get(one + other, Fraction(0)) + link.bandwidth
-    unit = bytes_per_microsecond(topology.bandwidth_unit)
-    return tuple((sends, float(bandwidth * unit)) for sends, bandwidth in sorted(found.items()))

@@ -23,9 +23,11 @@ ranks compute the same sum, so it is a program and no schedule of trees.
 current parts. `interpreter.check` proves each program on symbolic data.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate, pairwise
+from typing import NamedTuple
 
 from forestcoll.collective import Collective
 from forestcoll.program import Buffer, Dependency, Message, Program, Task
@@ -35,8 +37,6 @@ LANES = 2
 """The number of blocks for each peer and direction, if there are many pieces."""
 
 Ranks = tuple[int, ...]
-Parts = Mapping[int, Sequence[range]]
-"""For each rank, ranges of chunks in the order in which they are sent."""
 
 
 @dataclass(frozen=True)
@@ -55,88 +55,82 @@ class Grid:
         return tuple(zip(*self.boxes, strict=True))
 
 
-def exchanges(collective: Collective, ranks: int, grid: Grid | None) -> Iterator[tuple[str, Callable[[int], Program]]]:
+def exchanges(
+    collective: Collective, ranks: int, grid: Grid | None, *, few_blocks: bool = False
+) -> Iterator[tuple[str, Callable[[int], Program]]]:
     """Yield the name of each exchange of a collective, and a function from the number of pieces to its program.
 
     Args:
         collective: an allreduce or a reduce-scatter; other collectives have no exchanges.
         ranks: the number of ranks.
         grid: the boxes, if there are several boxes of equal sizes, of two ranks or more.
+        few_blocks: whether blocks both send and receive, where messages are few.
     """
     whole = (tuple(range(ranks)),)
     if collective is Collective.ALLREDUCE:
-        yield "one-shot", lambda pieces: _one_shot(ranks, whole, pieces)
-        yield "two-shot", lambda pieces: _two_shot(ranks, whole, pieces)
+        yield "one-shot", partial(_one_shot, ranks, whole, few_blocks=few_blocks)
+        yield "two-shot", partial(_two_shot, ranks, whole, few_blocks=few_blocks)
         if grid is not None:
-            yield "three-level", lambda pieces: _three_level(ranks, grid, pieces)
+            yield "three-level", partial(_three_level, ranks, grid, few_blocks=few_blocks)
             if len(grid.boxes) > 2:
-                yield "four-level", lambda pieces: _four_level(ranks, grid, pieces)
+                yield "four-level", partial(_four_level, ranks, grid, few_blocks=few_blocks)
     elif collective is Collective.REDUCE_SCATTER:
-        yield "one-shot", lambda pieces: _scattered(ranks, whole, pieces)
+        yield "one-shot", partial(_scattered, ranks, whole, few_blocks=few_blocks)
         if grid is not None:
-            yield "two-level-exchange", lambda pieces: _scattered_twice(ranks, grid, pieces)
+            yield "two-level-exchange", partial(_scattered_twice, ranks, grid, few_blocks=few_blocks)
 
 
-def _one_shot(ranks: int, groups: Sequence[Ranks], pieces: int) -> Program:
-    made = _Exchange(Task.ALLREDUCE, ranks, 1, _equal(pieces))
-    for piece in made.lanes():
-        made.exchange(0, groups, {rank: [made.part(0, piece)] for rank in range(ranks)})
+def _one_shot(ranks: int, groups: Sequence[Ranks], pieces: int, *, few_blocks: bool) -> Program:
+    made = _Exchange(Task.ALLREDUCE, ranks, 1, _equal(pieces), few_blocks=few_blocks)
+    made.exchange(0, groups, made.parts({rank: [0] for rank in range(ranks)}))
     return made.program("one-shot")
 
 
-def _two_shot(ranks: int, groups: Sequence[Ranks], pieces: int) -> Program:
-    made = _Exchange(Task.ALLREDUCE, ranks, ranks, _cut(pieces))
-    for piece in made.lanes():
-        parts = {rank: [made.part(rank, piece)] for rank in range(ranks)}
-        made.scatter(0, groups, parts)
-        made.gather(1, groups, parts)
+def _two_shot(ranks: int, groups: Sequence[Ranks], pieces: int, *, few_blocks: bool) -> Program:
+    made = _Exchange(Task.ALLREDUCE, ranks, ranks, _cut(pieces), few_blocks=few_blocks)
+    parts = made.parts({rank: [rank] for rank in range(ranks)})
+    made.scatter(0, groups, parts)
+    made.gather(1, groups, parts)
     return made.program("two-shot")
 
 
-def _three_level(ranks: int, grid: Grid, pieces: int) -> Program:
-    made = _Exchange(Task.ALLREDUCE, ranks, len(grid.across), _cut(pieces))
-    for piece in made.lanes():
-        parts = {rank: [made.part(place, piece)] for box in grid.boxes for place, rank in enumerate(box)}
-        made.scatter(0, grid.boxes, parts, in_scratch=True)
-        made.exchange(1, grid.across, parts)
-        made.gather(2, grid.boxes, parts)
+def _three_level(ranks: int, grid: Grid, pieces: int, *, few_blocks: bool) -> Program:
+    made = _Exchange(Task.ALLREDUCE, ranks, len(grid.across), _cut(pieces), few_blocks=few_blocks)
+    parts = made.parts({rank: [place] for box in grid.boxes for place, rank in enumerate(box)})
+    made.scatter(0, grid.boxes, parts, in_scratch=True)
+    made.exchange(1, grid.across, parts)
+    made.gather(2, grid.boxes, parts)
     return made.program("three-level")
 
 
-def _four_level(ranks: int, grid: Grid, pieces: int) -> Program:
-    made = _Exchange(Task.ALLREDUCE, ranks, ranks, _cut(pieces))
-    for piece in made.lanes():
-        of_group, of_rank = _parts_of(grid, made, piece)
-        made.scatter(0, grid.boxes, of_group)
-        made.scatter(1, grid.across, of_rank)
-        made.gather(2, grid.across, of_rank)
-        made.gather(3, grid.boxes, of_group)
+def _four_level(ranks: int, grid: Grid, pieces: int, *, few_blocks: bool) -> Program:
+    made = _Exchange(Task.ALLREDUCE, ranks, ranks, _cut(pieces), few_blocks=few_blocks)
+    of_group, of_rank = _parts_of(grid, made)
+    made.scatter(0, grid.boxes, of_group)
+    made.scatter(1, grid.across, of_rank)
+    made.gather(2, grid.across, of_rank)
+    made.gather(3, grid.boxes, of_group)
     return made.program("four-level")
 
 
-def _scattered(ranks: int, groups: Sequence[Ranks], pieces: int) -> Program:
-    made = _Exchange(Task.REDUCE_SCATTER, ranks, ranks, _cut(pieces))
-    for piece in made.lanes():
-        made.scatter(0, groups, {rank: [made.part(rank, piece)] for rank in range(ranks)})
+def _scattered(ranks: int, groups: Sequence[Ranks], pieces: int, *, few_blocks: bool) -> Program:
+    made = _Exchange(Task.REDUCE_SCATTER, ranks, ranks, _cut(pieces), few_blocks=few_blocks)
+    made.scatter(0, groups, made.parts({rank: [rank] for rank in range(ranks)}))
     return made.program("one-shot")
 
 
-def _scattered_twice(ranks: int, grid: Grid, pieces: int) -> Program:
-    made = _Exchange(Task.REDUCE_SCATTER, ranks, ranks, _cut(pieces))
-    for piece in made.lanes():
-        of_group, of_rank = _parts_of(grid, made, piece)
-        made.scatter(0, grid.boxes, of_group)
-        made.scatter(1, grid.across, of_rank)
+def _scattered_twice(ranks: int, grid: Grid, pieces: int, *, few_blocks: bool) -> Program:
+    made = _Exchange(Task.REDUCE_SCATTER, ranks, ranks, _cut(pieces), few_blocks=few_blocks)
+    of_group, of_rank = _parts_of(grid, made)
+    made.scatter(0, grid.boxes, of_group)
+    made.scatter(1, grid.across, of_rank)
     return made.program("two-level-exchange")
 
 
-def _parts_of(grid: Grid, made: "_Exchange", piece: range) -> tuple[Parts, Parts]:
-    """Return the chunks of each rank after the first scatter, those of other boxes first, and after the second."""
-    of_group = {}
-    for group in grid.across:
-        for box, rank in enumerate(group):
-            of_group[rank] = [made.part(each, piece) for each in (*group[box + 1 :], *group[: box + 1])]
-    return of_group, {rank: [made.part(rank, piece)] for rank in of_group}
+def _parts_of(grid: Grid, made: "_Exchange") -> tuple["Parts", "Parts"]:
+    """Return the parts of each rank after the first scatter, those of other boxes first, and after the second."""
+    of_group = {rank: (*group[box + 1 :], *group[: box + 1]) for group in grid.across for box, rank in enumerate(group)}
+    return made.parts(of_group), made.parts({rank: [rank] for rank in of_group})
 
 
 def _equal(pieces: int) -> list[range]:
@@ -147,6 +141,9 @@ def _equal(pieces: int) -> list[range]:
     """
     return [range(piece, piece + 1) for piece in range(pieces)]
 
+
+_MOST_SHARED = 2
+"""The most messages to a peer in a stage with which one block sends and receives; a channel holds so many."""
 
 _LEAST_TAPERED = 8
 """The least number of pieces of which the first ones and the last ones are short."""
@@ -163,83 +160,101 @@ def _cut(pieces: int) -> list[range]:
     return [range(begin, end) for begin, end in pairwise(ends)]
 
 
+class _Part(NamedTuple):
+    """A piece of a part of M.
+
+    Attributes:
+        chunks: its chunks.
+        piece: its number among the pieces.
+        messages: the number of pieces of all parts of its rank, which a member sends to another one in a stage.
+    """
+
+    chunks: range
+    piece: int
+    messages: int
+
+
+Parts = Mapping[int, Sequence[_Part]]
+"""For each rank, parts in pieces, in the order in which they are sent."""
+
+
 class _Exchange(Builder):
     """Collects the instructions of a program, stage by stage.
 
     A block belongs to a rank, a stage, a peer, a direction and a lane. Pieces use lanes in turn, so that one block has
     its overhead while another one sends.
 
-    Attributes:
-        lane: the lane of the instructions that are added next.
+    Few blocks are possible with one or two messages to each peer: in each stage, a block first sends them to a peer,
+    and then receives from it. A channel holds both, so no send waits. With one message, this block works in all stages.
     """
 
-    def __init__(self, task: Task, ranks: int, parts: int, pieces: Sequence[range]) -> None:
+    def __init__(self, task: Task, ranks: int, parts: int, pieces: Sequence[range], *, few_blocks: bool) -> None:
         """Begin a program in which M has `parts` parts, each with these pieces."""
-        self._pieces, self.lane = pieces, 0
+        self._pieces = pieces
+        self._shared = _MOST_SHARED if few_blocks else 0
         super().__init__(task, ranks, parts * self._pieces[-1].stop)
 
-    def lanes(self) -> Iterator[range]:
-        """Yield the pieces of a part, each with its lane."""
-        for number, piece in enumerate(self._pieces):
-            self.lane = number % LANES if len(self._pieces) > _LEAST_TAPERED else 0
-            yield piece
-
-    def part(self, number: int, piece: range) -> range:
-        """Return the chunks of a piece of a part of M."""
-        begin = number * self._pieces[-1].stop
-        return range(begin + piece.start, begin + piece.stop)
+    def parts(self, numbers: Mapping[int, Sequence[int]]) -> Parts:
+        """Return the given parts of each rank in pieces: the first pieces of all its parts, then the second ones."""
+        length = self._pieces[-1].stop
+        return {
+            rank: [
+                _Part(
+                    range(number * length + piece.start, number * length + piece.stop),
+                    turn,
+                    len(self._pieces) * len(listed),
+                )
+                for turn, piece in enumerate(self._pieces)
+                for number in listed
+            ]
+            for rank, listed in numbers.items()
+        }
 
     def scatter(self, stage: int, groups: Sequence[Ranks], parts: Parts, *, in_scratch: bool = False) -> None:
-        """Send each member its chunks, and add them up there; in scratch if their sums are no results yet."""
+        """Send each member its parts, and add them up there; in scratch if their sums are no results yet."""
         for group in groups:
-            for order in range(len(parts[group[0]])):
-                for owner in group:
-                    chunk = parts[owner][order]
-                    others = [member for member in group if member != owner]
-                    for other in others:
-                        self._send(stage, other, owner, chunk)
-                    self._add_up(stage, owner, others, chunk, in_scratch=in_scratch)
+            for owner, each in _in_turn(group, parts):
+                for other in _others(group, owner):
+                    self._send(stage, other, owner, each)
+            for owner, each in _in_turn(group, parts):
+                self._add_up(stage, owner, _others(group, owner), each, in_scratch=in_scratch)
 
     def exchange(self, stage: int, groups: Sequence[Ranks], parts: Parts) -> None:
-        """Let each member send its chunks to all others, which hold the same ones, and add them up everywhere."""
+        """Let each member send its parts to all others, which hold the same ones, and add them up everywhere."""
         for group in groups:
-            for order in range(len(parts[group[0]])):
-                sent: dict[int, list[Dependency]] = {member: [] for member in group}
-                for member in group:
-                    for other in group:
-                        if other != member:
-                            sent[member].append(self._send(stage, member, other, parts[member][order]))
-                for member in group:
-                    others = [other for other in group if other != member]
-                    self._add_up(stage, member, others, parts[member][order], sent[member])
+            sent: dict[tuple[int, int], list[Dependency]] = {}
+            for member, each in _in_turn(group, parts):
+                others = _others(group, member)
+                sent[member, each.chunks.start] = [self._send(stage, member, other, each) for other in others]
+            for member, each in _in_turn(group, parts):
+                self._add_up(stage, member, _others(group, member), each, sent[member, each.chunks.start])
 
     def gather(self, stage: int, groups: Sequence[Ranks], parts: Parts) -> None:
-        """Let each member send its chunks to all others."""
+        """Let each member send its parts to all others."""
         for group in groups:
-            for order in range(len(parts[group[0]])):
-                for owner in group:
-                    chunk = parts[owner][order]
-                    for other in group:
-                        if other != owner:
-                            self._send(stage, owner, other, chunk)
-                            self._receive(stage, other, owner, chunk)
+            for owner, each in _in_turn(group, parts):
+                for other in _others(group, owner):
+                    self._send(stage, owner, other, each)
+            for owner, each in _in_turn(group, parts):
+                for other in _others(group, owner):
+                    self._receive(stage, other, owner, each)
 
-    def _send(self, stage: int, source: int, target: int, chunk: range) -> Dependency:
-        span, after = self.current(source, chunk)
-        message = self._message(stage, source, target, chunk)
-        return self.append(source, (stage, target, False, self.lane), (span,), (message,), after)
+    def _send(self, stage: int, source: int, target: int, part: _Part) -> Dependency:
+        span, after = self.current(source, part.chunks)
+        message = self._message(stage, source, target, part)
+        return self.append(source, self._block(stage, target, part, sends=True), (span,), (message,), after)
 
-    def _receive(self, stage: int, rank: int, peer: int, chunk: range) -> None:
-        message, place = self._message(stage, peer, rank, chunk), self.result(rank, chunk)
-        written = self.append(rank, (stage, peer, True, self.lane), (message,), (place,), [])
-        self.held[rank, chunk.start] = place, written
+    def _receive(self, stage: int, rank: int, peer: int, part: _Part) -> None:
+        message, place = self._message(stage, peer, rank, part), self.result(rank, part.chunks)
+        written = self.append(rank, self._block(stage, peer, part, sends=False), (message,), (place,), [])
+        self.held[rank, part.chunks.start] = place, written
 
     def _add_up(  # noqa: PLR0913 (who adds up what, when, and where)
         self,
         stage: int,
         rank: int,
         others: Sequence[int],
-        chunk: range,
+        part: _Part,
         sent: Sequence[Dependency] = (),
         *,
         in_scratch: bool = False,
@@ -250,15 +265,16 @@ class _Exchange(Builder):
             stage: the number of the stage.
             rank: the rank that receives.
             others: the ranks that send to it.
-            chunk: the chunks that are added up.
+            part: what is added up.
             sent: sends of the own data, which must be done before the sum replaces the data, unless that is in scratch.
             in_scratch: whether the sum is in scratch.
         """
+        chunk = part.chunks
         own, after = self.current(rank, chunk)
         sums: list[Held] = []
         for place, other in enumerate(others):
-            key = stage, other, True, self.lane
-            message = self._message(stage, other, rank, chunk)
+            key = self._block(stage, other, part, sends=False)
+            message = self._message(stage, other, rank, part)
             target = self.room(rank, chunk) if place or in_scratch else self.sum_place(rank, chunk)
             sources = (message, own) if not place else (message,)
             waits = [] if place else after if own.buffer is Buffer.SCRATCH else [*after, *sent]
@@ -266,5 +282,25 @@ class _Exchange(Builder):
         total = self.sum_in_pairs(rank, sums)
         self.held[rank, chunk.start] = total.place, total.written
 
-    def _message(self, stage: int, source: int, target: int, chunk: range) -> Message:
-        return self.message(stage * LANES + self.lane, source, target, len(chunk))
+    def _block(self, stage: int, peer: int, part: _Part, *, sends: bool) -> Hashable:
+        """Return the key of the block that sends a part to a peer, or receives it."""
+        if part.messages > self._shared:
+            return stage, peer, sends, self._lane(part)
+        return (stage, peer) if part.messages > 1 else peer
+
+    def _message(self, stage: int, source: int, target: int, part: _Part) -> Message:
+        number = 0 if part.messages == 1 <= self._shared else stage * LANES + self._lane(part)
+        return self.message(number, source, target, len(part.chunks))
+
+    def _lane(self, part: _Part) -> int:
+        return part.piece % LANES if len(self._pieces) > _LEAST_TAPERED else 0
+
+
+def _others(group: Ranks, member: int) -> list[int]:
+    return [each for each in group if each != member]
+
+
+def _in_turn(group: Ranks, parts: Parts) -> Iterator[tuple[int, _Part]]:
+    """Yield the first part of each member, then the second ones, and so on."""
+    for of_all in zip(*(parts[member] for member in group), strict=True):
+        yield from zip(group, of_all, strict=True)

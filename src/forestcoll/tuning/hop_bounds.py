@@ -44,9 +44,11 @@ cross once have the time T - W, with W = L + o for the crossing and L for each o
 cross at least twice. If the part f crosses once, T ≥ W + f·B and T ≥ (2 - f)·B + L + o. The least T is
 B + (W + L + o)/2 or, if 2·B < W - L - o, it is 2·B + L + o.
 
-**Distances.** Data makes sends before it crosses a cut, and after: see `distances`. For example, data of a member that
-is d sends away from a set enters it after d - 1 sends, and must then reach the farthest member of the set. A
-reduce-scatter is an allgather in the opposite direction.
+**Distances.** In an allgather, data makes sends before it crosses a cut, and after: see `distances`. For example, data
+of a member that is d sends away from a set enters it after d - 1 sends, and must then reach the farthest member of the
+set. A reduce-scatter is an allgather in the opposite direction.
+
+**Flows.** In an allreduce, all summands of each member must reach each other member: see `flows_over_time`.
 
 **Crossings.** If members are in several boxes, a send must leave a box. With the least latency c that the links that
 leave boxes state, the time is at least L + c + o.
@@ -68,7 +70,9 @@ from forestcoll.proof import CutProof, PartitionProof
 from forestcoll.simulation import Costs
 from forestcoll.topology import Link, Topology
 from forestcoll.topology.boxes import box_numbers
-from forestcoll.tuning.distances import Distances, Entrance, entrances
+from forestcoll.tuning.arrivals import Arrival
+from forestcoll.tuning.distances import Distances, entrances
+from forestcoll.tuning.flows_over_time import summands
 from forestcoll.tuning.parts import most_by_parts
 from forestcoll.units import bytes_per_microsecond
 
@@ -145,7 +149,7 @@ class _ProtocolBound:
         scaled = size / max(self.costs.efficiency, self.costs.efficiency_of_nics)
         windows = (self._window(cut, scaled) for cut in self.parts.cuts)
         crossing = self.costs.alpha_us + self.crossing_us + 2 * self.costs.overhead_us if self.crossing_us else 0.0
-        return self.costs.launch_us + max(self._by_sends(scaled), self._by_distances(scaled), *windows, crossing)
+        return self.costs.launch_us + max(self._by_sends(scaled), self._by_arrivals(scaled), *windows, crossing)
 
     def _by_sends(self, size: float) -> float:
         busy, least = self.parts.us_per_byte, self.parts.least_sends
@@ -158,8 +162,8 @@ class _ProtocolBound:
             for sends in range(least, max(least, len(busy)) + 1)
         )
 
-    def _by_distances(self, size: float) -> float:
-        parts = self.parts.entrances
+    def _by_arrivals(self, size: float) -> float:
+        parts = self.parts.arrivals
         return max((each.microseconds(size, self._send_us, self.costs.overhead_us) for each in parts), default=0.0)
 
     def _window(self, cut: _Cut, size: float) -> float:
@@ -245,12 +249,15 @@ class _Parts:
         return tuple(found)
 
     @cached_property
-    def entrances(self) -> frozenset[Entrance]:
-        """What enters the sets of `cuts`; a reduce-scatter is seen in the opposite direction."""
-        topology, collective = self.best.topology, self.best.collective
-        onwards = topology.transposed() if collective is Collective.REDUCE_SCATTER else topology
-        sets = _sets(self.best) if self.cuts else ()
-        return entrances(onwards, sets, self.best.members, sums=collective is Collective.ALLREDUCE)
+    def arrivals(self) -> frozenset[Arrival]:
+        """What must arrive by sends in sequence; a reduce-scatter is seen in the opposite direction."""
+        topology, members = self.best.topology, self.best.members
+        if not self.cuts:
+            return frozenset()
+        if self.best.collective is Collective.ALLREDUCE:
+            return summands(topology, members)
+        is_scatter = self.best.collective is Collective.REDUCE_SCATTER
+        return entrances(topology.transposed() if is_scatter else topology, _sets(self.best), members)
 
     @property
     def _unit(self) -> Fraction:

@@ -49,11 +49,8 @@ _CHUNKS_OF_TREE = 32
 _LEAST_PART = Fraction(99, 100)
 """The part of the bandwidth of a schedule that is kept when its shares are rounded, if that is possible."""
 
-_FEW_LANES = 2
-"""With more lanes, a timetable is made for chunks of `_BYTES_IN_LANES`."""
-
-_BYTES_IN_LANES = 2**17
-"""The size of a chunk for which many lanes are the best: then 512 chunks are 64 MiB."""
+_SMALL_CHUNK = 2**17
+"""The size of a small chunk, for which timetables are made: then 512 chunks are 64 MiB."""
 
 _CONNECTION_SLOTS = {Protocol.SIMPLE: 2, Protocol.LL: 8, Protocol.LL128: 8}
 """The messages that a connection of MSCCL holds (`msccl_xml.dialects.CONNECTIONS`)."""
@@ -165,18 +162,26 @@ class Lowerings:
         """Return the programs whose hops follow a timetable, for each protocol; none if they exceed the limits.
 
         In one piece, they have two chunks for each rank, so shares are rounded more than in several pieces. Timetables
-        of many lanes are for small messages, those of few lanes for large data.
+        are for large data.
         """
-        ranks = len(schedule.members)
-        chunks = 2 * ranks if schedule.collective.has_shards else 2 ** (2 * ranks - 1).bit_length()
-        options = replace(self._options(schedule), chunks=chunks * pieces, lanes=lanes, step_chunks=1)
-        if lanes > _FEW_LANES:
-            options = replace(options, lane_overhead=self._overhead(schedule, chunks * pieces * _BYTES_IN_LANES))
+        text = f"{lanes} lane{'s' * (lanes > 1)}"
+        return self._in_lanes(schedule, Options(lanes=lanes), pieces, text)
+
+    def of_small_chunks(self, schedule: TreeSchedule, lanes: int, pieces: int) -> list[Timed]:
+        """Return the programs of `of_lanes` with timetables for small chunks."""
+        chunks = _chunks_in_lanes(schedule) * pieces
+        options = Options(lanes=lanes, lane_overhead=self._overhead(schedule, chunks * _SMALL_CHUNK))
+        return self._in_lanes(schedule, options, pieces, f"{lanes} lane{'s' * (lanes > 1)} for small chunks")
+
+    def _in_lanes(self, schedule: TreeSchedule, options: Options, pieces: int, text: str) -> list[Timed]:
+        chunks = _chunks_in_lanes(schedule) * pieces
+        usual = self._options(schedule)
+        options = replace(options, placement=usual.placement, blocks=usual.blocks, chunks=chunks, step_chunks=1)
         try:
             lowering = lower(schedule, options, self.limits)
         except NoSolutionError:
             return []
-        text = f"{lanes} lane{'s' * (lanes > 1)}, {lowering.program.chunks} chunks"
+        text = f"{text}, {lowering.program.chunks} chunks"
         return self._timed(lowering.program, self._paths(lowering.schedule), text)
 
     def _overhead(self, schedule: TreeSchedule, size: int) -> float:
@@ -249,6 +254,12 @@ def in_pieces(schedule: Schedule) -> bool:
 
 def _pieces_text(pieces: int) -> str:
     return f"{pieces} piece{'s' * (pieces > 1)}"
+
+
+def _chunks_in_lanes(schedule: TreeSchedule) -> int:
+    """Return the number of chunks of a program in lanes, in one piece."""
+    ranks = len(schedule.members)
+    return 2 * ranks if schedule.collective.has_shards else 2 ** (2 * ranks - 1).bit_length()
 
 
 def _chunks(schedule: Schedule) -> int | None:
