@@ -33,7 +33,7 @@ demo: $(STAMPS)/package ## build the package, generate an optimal schedule for t
 	$(BIN)/forestcoll verify $(DEMO)
 
 test: $(STAMPS)/package $(STAMPS)/test ## run the fast tests; those of the torch backend after `make torch`
-	$(BIN)/python -m pytest -q -rs -n auto
+	$(BIN)/python -m pytest -q -rs -n auto --dist worksteal
 
 test-all: $(STAMPS)/package $(STAMPS)/test ## run all tests, including the slow ones
 	FORESTCOLL_ALL_EXAMPLES=1 $(BIN)/python -m pytest -q -rs -n auto -m "" --timeout 1800

@@ -196,15 +196,18 @@ def test_all_schedules_on_random_boxes_verify_and_keep_the_bound(nics: list[list
 NOT_FOR_SIX = {"rccl-ring", "nvls", "nvls-tree", "blink", "recursive-doubling", "recursive-doubling-far", "swing-torus"}
 
 
+@pytest.mark.parametrize("searches", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("collective", all_collectives())
-def test_schedules_of_some_of_the_compute_nodes(collective: Collective) -> None:
+def test_schedules_of_some_of_the_compute_nodes(collective: Collective, *, searches: bool) -> None:
+    """Those of `milp` are found by a long search."""
     topology = load_topology("dgx-a100:boxes=2")
     ranks = tuple(topology.compute[place] for place in (0, 1, 2, 8, 9, 10))
     best = generate(topology, collective, ranks=topology.ids(ranks))
     problem = Problem(topology, best.demand)
     bound = optimum(topology, collective, ranks=topology.ids(ranks)).bound
     for baseline in BASELINES:
-        if collective in baseline.collectives and baseline.name not in NOT_FOR_SIX:
+        applies = collective in baseline.collectives and baseline.name not in NOT_FOR_SIX
+        if applies and (baseline.name == "milp") == searches:
             schedule = made(baseline.name, problem)
             assert schedule.algbw is not None
             assert schedule.ranks == ranks

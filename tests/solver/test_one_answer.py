@@ -28,7 +28,7 @@ def test_random_networks_give_one_answer(topology: Topology, data: st.DataObject
     assert disagreement(topology, data.draw(drawn_arguments(topology)), Counter()) is None
 
 
-@pytest.mark.parametrize("block", range(5))
+@pytest.mark.parametrize("block", [0, 1, *(pytest.param(block, marks=pytest.mark.slow) for block in range(2, 5))])
 def test_networks_of_the_benchmark_give_one_answer(block: int) -> None:
     for number in range(20):
         random = Random(f"{block}/{number}")  # noqa: S311 (not for security)

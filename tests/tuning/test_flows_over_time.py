@@ -40,6 +40,14 @@ def test_pairs_of_equal_members_are_tried_once() -> None:
     assert len(summands(build_topology("mi250:boxes=2"), range(32))) <= MOST_PAIRS
 
 
+def test_pairs_of_many_members_are_found_soon() -> None:
+    """The first and the last 32 of 100 nodes of a row: the ends are 99 sends apart."""
+    topology = build_topology("mesh:dims=2x50")
+    found = summands(topology, topology.compute)
+    assert len(found) <= MOST_PAIRS
+    assert max(arrival.rates[0][0] for arrival in found) == 1 + 49
+
+
 @pytest.mark.parametrize("spec", ["mi250:boxes=1", "mi250:boxes=2,gpus=4", "mesh:dims=3x3", "dgx-a100:boxes=2,gpus=3"])
 def test_shortest_ways_are_the_best_for_each_time(spec: str) -> None:
     topology = build_topology(spec)

@@ -17,12 +17,14 @@ length t(w) - t(v) - c. All windows of positive length together bound the bytes.
 some times leave them room for exactly as many bytes as the paths bring.
 
 Every two members give a bound. Those of different boxes, and those that are far apart, are tried first.
+
+Cost: a pair has as many augmenting paths as a rank has links, about, and each looks at all links at least once.
 """
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import product
+from itertools import permutations
 
 from forestcoll.topology import Topology
 from forestcoll.topology.boxes import box_numbers
@@ -31,6 +33,9 @@ from forestcoll.tuning.distances import Distances
 
 MOST_PAIRS = 24
 """The most pairs of members that are tried."""
+
+MOST_MEMBERS = 64
+"""The most members of which pairs are made."""
 
 
 def summands(topology: Topology, members: Sequence[int]) -> frozenset[Arrival]:
@@ -121,32 +126,33 @@ class _Arcs:
 def _far_pairs(topology: Topology, members: Sequence[int]) -> list[tuple[int, int]]:
     """Return one pair of members of each kind, those of different boxes and those that are far apart first.
 
-    Members are of one kind if their links have the same bandwidths, and the other members of their box are at the same
-    distances from and to them, in sends inside the box.
+    Members are of one kind if their links have the same bandwidths, and the nodes of their box are at the same
+    distances from and to them, in sends inside the box. Of many members, only the first and the last ones are used.
     """
-    boxes = box_numbers(topology)
-    inside = {
-        member: frozenset(node for node in range(len(topology.nodes)) if boxes.get(node) == boxes.get(member))
-        for member in members
-    }
+    some = members if len(members) <= MOST_MEMBERS else (*members[: MOST_MEMBERS // 2], *members[-MOST_MEMBERS // 2 :])
+    boxes, inside = box_numbers(topology), defaultdict[int | None, set[int]](set)
+    for node in range(len(topology.nodes)):
+        inside[boxes.get(node)].add(node)
     onwards, back = Distances(topology), Distances(topology.transposed())
-    there = {member: onwards.sends({member}, inside[member]) for member in members}
-    here = {member: back.sends({member}, inside[member]) for member in members}
-    links: dict[int, list[tuple[bool, Fraction]]] = {member: [] for member in members}
+    there = {member: onwards.sends({member}, inside[boxes.get(member)]) for member in some}
+    here = {member: back.sends({member}, inside[boxes.get(member)]) for member in some}
+    kinds = {
+        member: (links, *sorted(there[member].values()), *sorted(here[member].values()))
+        for member, links in _bandwidths(topology, some).items()
+    }
+    found: dict[object, tuple[bool, int, tuple[int, int]]] = {}
+    for one, other in permutations(some, 2):
+        apart = there[one].get(other)
+        far = max(there[one].values()) + max(here[other].values()) if apart is None else apart
+        found.setdefault((kinds[one], kinds[other], apart), (apart is not None, -far, (one, other)))
+    return [pair for *_, pair in sorted(found.values())[:MOST_PAIRS]]
+
+
+def _bandwidths(topology: Topology, members: Sequence[int]) -> Mapping[int, tuple[tuple[bool, Fraction], ...]]:
+    """Return, for each member, whether its links leave it, and their bandwidths."""
+    found: dict[int, list[tuple[bool, Fraction]]] = {member: [] for member in members}
     for link in topology.links:
         for node, leaves in ((link.source, True), (link.target, False)):
-            if node in links:
-                links[node].append((leaves, link.bandwidth))
-    kinds = {
-        member: (*sorted(links[member]), *sorted(there[member].values()), *sorted(here[member].values()))
-        for member in members
-    }
-    found: dict[object, tuple[int, int, int]] = {}
-    for one, other in product(members, members):
-        if one != other:
-            apart = there[one].get(other)
-            kind = kinds[one], kinds[other], apart
-            if kind not in found:
-                far = max(there[one].values()) + max(here[other].values()) + 1 if apart is None else apart
-                found[kind] = -far if apart is not None else -far - len(members), one, other
-    return [(one, other) for _, one, other in sorted(found.values())[:MOST_PAIRS]]
+            if node in found:
+                found[node].append((leaves, link.bandwidth))
+    return {member: tuple(sorted(listed)) for member, listed in found.items()}
