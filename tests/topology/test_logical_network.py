@@ -54,6 +54,14 @@ def test_networks_without_equal_boxes_have_no_network_with_one_peer(spec: str) -
         one_peer_network(build_topology(spec))
 
 
+def test_boxes_whose_links_do_not_join_their_nodes_are_refused() -> None:
+    """With four GPUs of each box, two of them have no link to the others: they meet only over the fabric."""
+    network = build_topology("mi250:boxes=2,gpus=4")
+    for make in (one_peer_network, lambda each: logical_network(each, 1, Spread.BOTH)):
+        with pytest.raises(InputError, match="without the fabric, compute node 'b0/gpu0' cannot reach 'b0/gpu2'"):
+            make(network)
+
+
 @pytest.mark.parametrize(
     ("spec", "peers", "message"),
     [

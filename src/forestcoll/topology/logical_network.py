@@ -43,6 +43,7 @@ from forestcoll.errors import InputError, shown
 from forestcoll.topology.box_distances import box_distances, distance_counts
 from forestcoll.topology.boxes import box_numbers
 from forestcoll.topology.model import Link, Topology
+from forestcoll.topology.reach import unreachable_pair
 
 
 class Spread(Enum):
@@ -98,7 +99,8 @@ def logical_network(topology: Topology, max_peers: int, spread: Spread) -> Logic
 
     Raises:
         InputError: `max_peers` is too small, or the network does not consist of equal boxes behind a fabric that is not
-            oversubscribed, with at most one link for each compute node, its own or that of a NIC of the box.
+            oversubscribed, with at most one link for each compute node, its own or that of a NIC of the box; or the
+            links of a box do not join its compute nodes.
 
     Example:
         >>> from forestcoll import build_topology
@@ -148,7 +150,15 @@ def _network(
     )
     ordered = tuple(sorted((*kept, *links), key=lambda each: (each.source, each.target)))
     distances = tuple(sorted({distance for each in parts for distance in each}))
-    return LogicalNetwork(replace(topology, nodes=nodes, links=ordered), paths, distances)
+    logical = replace(topology, nodes=nodes, links=ordered)
+    pair = unreachable_pair(logical, logical.compute)
+    if pair is not None:
+        one, other = (_name(topology, node) for node in pair)
+        raise InputError(
+            f"{topology.name}: max_peers does not apply: without the fabric, compute node {one} cannot reach {other}; "
+            "the links of each box must join its compute nodes"
+        )
+    return LogicalNetwork(logical, paths, distances)
 
 
 def _inside(topology: Topology, ports: Sequence[Sequence[_Port]], fabric: AbstractSet[int]) -> tuple[Link, ...]:
