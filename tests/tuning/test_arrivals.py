@@ -13,9 +13,9 @@ from networks import examples
 L, O = Fraction(6), Fraction(1)  # noqa: E741 (the names of the formulas)
 
 
-def test_ways_of_the_same_number_of_sends_count_together() -> None:
-    ways = [(2, Fraction(1, 2)), (1, Fraction(3)), (2, Fraction(1))]
-    assert Arrival.of(0.5, build_topology("ring:nodes=3"), ways) == Arrival(0.5, ((1, 3000.0), (2, 1500.0)))
+def test_paths_of_the_same_number_of_sends_count_together() -> None:
+    paths = [(2, Fraction(1, 2)), (1, Fraction(3)), (2, Fraction(1))]
+    assert Arrival.of(0.5, build_topology("ring:nodes=3"), paths) == Arrival(0.5, ((1, 3000.0), (2, 1500.0)))
 
 
 @given(

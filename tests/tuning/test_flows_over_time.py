@@ -13,14 +13,14 @@ from forestcoll import TopologyBuilder, build_topology
 from forestcoll.topology import Topology
 from forestcoll.tuning.arrivals import Arrival
 from forestcoll.tuning.distances import Distances
-from forestcoll.tuning.flows_over_time import MOST_PAIRS, shortest_ways, summands
+from forestcoll.tuning.flows_over_time import MOST_PAIRS, quickest_flows, successive_shortest_paths
 from networks import examples, uneven_networks
 
 
 def test_summands_of_one_box_reach_another_directly_and_over_the_nics_of_others() -> None:
     """A NIC of 25 GB/s sends directly; those of seven other ranks need a send before and one after."""
     across = Arrival(1.0, ((1, 25e3), (3, 7 * 25e3)))
-    found = summands(build_topology("dgx-a100:boxes=2"), range(16))
+    found = quickest_flows(build_topology("dgx-a100:boxes=2"), range(16))
     assert across in found
     assert len(found) == 2  # the other pair is in one box
 
@@ -32,24 +32,24 @@ def test_a_later_path_may_take_back_what_an_earlier_one_uses() -> None:
         builder.add_compute(name)
     for one, other in ("ab", "bc", "cd", "ae", "eg", "gc", "bf", "fh", "hd", "da"):
         builder.add_link(one, other, 1)
-    assert list(shortest_ways(builder.build(), 0, 3)) == [(3, Fraction(1)), (5, Fraction(1))]
+    assert list(successive_shortest_paths(builder.build(), 0, 3)) == [(3, Fraction(1)), (5, Fraction(1))]
 
 
 def test_pairs_of_equal_members_are_tried_once() -> None:
-    assert len(summands(build_topology("ring:nodes=9"), range(9))) == 4  # for each distance
-    assert len(summands(build_topology("mi250:boxes=2"), range(32))) <= MOST_PAIRS
+    assert len(quickest_flows(build_topology("ring:nodes=9"), range(9))) == 4  # for each distance
+    assert len(quickest_flows(build_topology("mi250:boxes=2"), range(32))) <= MOST_PAIRS
 
 
 def test_pairs_of_many_members_are_found_soon() -> None:
     """The first and the last 32 of 100 nodes of a row: the ends are 99 sends apart."""
     topology = build_topology("mesh:dims=2x50")
-    found = summands(topology, topology.compute)
+    found = quickest_flows(topology, topology.compute)
     assert len(found) <= MOST_PAIRS
     assert max(arrival.rates[0][0] for arrival in found) == 1 + 49
 
 
 @pytest.mark.parametrize("spec", ["mi250:boxes=1", "mi250:boxes=2,gpus=4", "mesh:dims=3x3", "dgx-a100:boxes=2,gpus=3"])
-def test_shortest_ways_are_the_best_for_each_time(spec: str) -> None:
+def test_successive_shortest_paths_are_optimal_for_each_time(spec: str) -> None:
     topology = build_topology(spec)
     for source, target in list(permutations(topology.compute, 2))[:8]:
         check_times(topology, source, target)
@@ -57,17 +57,19 @@ def test_shortest_ways_are_the_best_for_each_time(spec: str) -> None:
 
 @given(network=uneven_networks(), data=st.data())
 @examples(60)
-def test_shortest_ways_are_the_best_for_each_time_on_any_network(network: Topology, data: st.DataObject) -> None:
+def test_successive_shortest_paths_are_optimal_for_each_time_on_any_network(
+    network: Topology, data: st.DataObject
+) -> None:
     source, target = data.draw(st.permutations(list(network.compute)))[:2]
     check_times(network, source, target)
 
 
 def check_times(topology: Topology, source: int, target: int) -> None:
-    """Compare what the ways bring in whole numbers of sends with a flow in a network that is copied for each time."""
-    ways = list(shortest_ways(topology, source, target))
-    assert [sends for sends, _ in ways] == sorted(sends for sends, _ in ways)
+    """Compare what the paths bring in whole numbers of sends with a flow in a network that is copied for each time."""
+    paths = list(successive_shortest_paths(topology, source, target))
+    assert [sends for sends, _ in paths] == sorted({sends for sends, _ in paths})
     for time in range(1, 6):
-        brought = sum((bandwidth * max(0, time - sends) for sends, bandwidth in ways), Fraction(0))
+        brought = sum((bandwidth * max(0, time - sends) for sends, bandwidth in paths), Fraction(0))
         assert float(brought) == pytest.approx(most_in_time(topology, source, target, time), rel=1e-6, abs=1e-6)
 
 
@@ -108,7 +110,7 @@ def test_no_cut_bounds_the_data_of_two_members_more(spec: str) -> None:
     """A link into a set has the sends from the source before, and those to the target inside the set after."""
     topology, size = build_topology(spec), 2**20
     source, target = topology.compute[0], topology.compute[-1]
-    ways = Arrival.of(1.0, topology, shortest_ways(topology, source, target))
+    arrival = Arrival.of(1.0, topology, successive_shortest_paths(topology, source, target))
     onwards, back = Distances(topology), Distances(topology.transposed())
     others = sorted({*range(len(topology.nodes))} - {source, target})
     for more in chain.from_iterable(combinations(others, count) for count in range(min(4, len(others)))):
@@ -120,4 +122,6 @@ def test_no_cut_bounds_the_data_of_two_members_more(spec: str) -> None:
                 after = onwards.around(link.target, nodes).get(target)
                 if before is not None and after is not None:
                     found.append((1 + before + after, link.bandwidth))
-        assert Arrival.of(1.0, topology, found).microseconds(size, 6, 1) <= ways.microseconds(size, 6, 1) * (1 + 1e-9)
+        assert Arrival.of(1.0, topology, found).microseconds(size, 6, 1) <= arrival.microseconds(size, 6, 1) * (
+            1 + 1e-9
+        )

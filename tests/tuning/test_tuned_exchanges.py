@@ -30,17 +30,16 @@ def interleaved(boxes: int, ranks: int) -> Grid:
 @pytest.mark.parametrize("collective", REDUCING)
 def test_exchanges_are_right_in_place_and_out_of_place(collective: Collective, boxes: Grid, pieces: int) -> None:
     ranks = sum(map(len, boxes.boxes))
-    few = dict(exchanges(collective, ranks, boxes, few_blocks=True))
     for name, make in exchanges(collective, ranks, boxes):
-        for program in (make(pieces), few[name](pieces)):
+        for program in (make(pieces), make(pieces, few_blocks=True)):
             assert check(replace(program, in_place=True, out_of_place=True)).fault is None, name
 
 
 @pytest.mark.parametrize(("pieces", "stages"), [(1, 1), (2, 2), (3, 4)])
 def test_few_blocks_send_and_receive(pieces: int, stages: int) -> None:
     """With one message for each peer, a block works in both stages; with two, in one; with more, in one direction."""
-    made = dict(exchanges(Collective.ALLREDUCE, 6, None, few_blocks=True))
-    assert {len(rank.blocks) for rank in made["two-shot"](pieces).ranks} == {5 * stages}
+    made = dict(exchanges(Collective.ALLREDUCE, 6, None))
+    assert {len(rank.blocks) for rank in made["two-shot"](pieces, few_blocks=True).ranks} == {5 * stages}
 
 
 @pytest.mark.parametrize("boxes", [grid(2, 2), grid(3, 2)])

@@ -35,7 +35,7 @@ from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.solver.generate import generate
 from forestcoll.solver.generate import schedule_of as schedule_of_solution
 from forestcoll.solver.problem import Solution
-from forestcoll.tuning.exchanges import Grid, exchanges
+from forestcoll.tuning.exchanges import Grid, Make, exchanges
 from forestcoll.tuning.lowered import Lowerings, Timed, in_pieces
 from forestcoll.tuning.relayed import relayed_one_shot
 from forestcoll.tuning.shallow import central_forest, central_roots, shallow_forest
@@ -283,17 +283,16 @@ class Candidates:
 
     def _exchanges(self) -> Iterator[tuple[str, Callable[[], Candidate]]]:
         best, problem = self.solution.optimum, self._problem
-        listed = exchanges(problem.collective, len(best.members), _grid(problem))
-        with_few_blocks = dict(exchanges(problem.collective, len(best.members), _grid(problem), few_blocks=True))
-        for name, make in listed:
-            yield f"exchange-{name}", self._of_exchange(f"exchange-{name}", make, with_few_blocks[name])
+        for name, make in exchanges(problem.collective, len(best.members), _grid(problem)):
+            yield f"exchange-{name}", self._of_exchange(f"exchange-{name}", make)
         if problem.collective is Collective.ALLREDUCE:
             yield RELAYED, self._relayed
 
     def _with_one_peer(self) -> Candidate:
         schedule = with_one_peer(self._own)
         if schedule is None:
-            raise InputError("only for equal boxes behind switches, up to 64 ranks, and trees without idle GPUs")
+            needed = "equal boxes behind switches, whose links join their GPUs, up to 64 ranks"
+            raise InputError(f"only for {needed}, and trees without idle GPUs")
         return self._of(ONE_PEER, schedule)
 
     def _with_trees(self, trees: int) -> Callable[[], Candidate]:
@@ -321,11 +320,11 @@ class Candidates:
             makers += self._in_lanes(schedule) + self._with_small_chunks(schedule, LANES_OF_SMALL_CHUNKS)
         return Candidate(name, schedule, tuple(makers), in_pieces(schedule), self._most_in_pieces)
 
-    def _of_exchange(self, name: str, *makes: Callable[[int], Program]) -> Callable[[], Candidate]:
+    def _of_exchange(self, name: str, make: Make) -> Callable[[], Candidate]:
         def candidate() -> Candidate:
             if not _all_reach_each_other(self._problem):
                 raise InputError("some ranks reach each other only through other ranks")
-            return self._without_schedule(name, *makes)
+            return self._without_schedule(name, make, partial(make, few_blocks=True))
 
         return candidate
 

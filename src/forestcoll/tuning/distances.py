@@ -89,13 +89,12 @@ def entrances(topology: Topology, sets: Iterable[Collection[int]], members: Sequ
             earlier = _earlier([before(link.source) for link in links], outside)
             later = _farthest([after[link.target] for link in links], inside, links)
             for (number, ahead), behind in product(earlier, later):
-                ways = zip(links, ahead, behind, strict=True)
-                open_ways = (
-                    (1 + one + other, link.bandwidth)
-                    for link, one, other in ways
-                    if one is not None and other is not None
+                paths = (
+                    (1 + before_link + after_link, link.bandwidth)
+                    for link, before_link, after_link in zip(links, ahead, behind, strict=True)
+                    if before_link is not None and after_link is not None
                 )
-                found.add(Arrival.of(number / len(members), topology, open_ways))
+                found.add(Arrival.of(number / len(members), topology, paths))
     return frozenset(found)
 
 

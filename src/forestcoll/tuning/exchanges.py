@@ -23,11 +23,11 @@ ranks compute the same sum, so it is a program and no schedule of trees.
 current parts. `interpreter.check` proves each program on symbolic data.
 """
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate, pairwise
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from forestcoll.collective import Collective
 from forestcoll.program import Buffer, Dependency, Message, Program, Task
@@ -55,38 +55,42 @@ class Grid:
         return tuple(zip(*self.boxes, strict=True))
 
 
-def exchanges(
-    collective: Collective, ranks: int, grid: Grid | None, *, few_blocks: bool = False
-) -> Iterator[tuple[str, Callable[[int], Program]]]:
-    """Yield the name of each exchange of a collective, and a function from the number of pieces to its program.
+class Make(Protocol):
+    """Makes the program of an exchange."""
+
+    def __call__(self, pieces: int, *, few_blocks: bool = False) -> Program:
+        """Return the program in a number of pieces; with `few_blocks`, blocks send and receive few messages each."""
+
+
+def exchanges(collective: Collective, ranks: int, grid: Grid | None) -> Iterator[tuple[str, Make]]:
+    """Yield the name of each exchange of a collective, and a function that makes its programs.
 
     Args:
         collective: an allreduce or a reduce-scatter; other collectives have no exchanges.
         ranks: the number of ranks.
         grid: the boxes, if there are several boxes of equal sizes, of two ranks or more.
-        few_blocks: whether blocks both send and receive, where messages are few.
     """
     whole = (tuple(range(ranks)),)
     if collective is Collective.ALLREDUCE:
-        yield "one-shot", partial(_one_shot, ranks, whole, few_blocks=few_blocks)
-        yield "two-shot", partial(_two_shot, ranks, whole, few_blocks=few_blocks)
+        yield "one-shot", partial(_one_shot, ranks, whole)
+        yield "two-shot", partial(_two_shot, ranks, whole)
         if grid is not None:
-            yield "three-level", partial(_three_level, ranks, grid, few_blocks=few_blocks)
+            yield "three-level", partial(_three_level, ranks, grid)
             if len(grid.boxes) > 2:
-                yield "four-level", partial(_four_level, ranks, grid, few_blocks=few_blocks)
+                yield "four-level", partial(_four_level, ranks, grid)
     elif collective is Collective.REDUCE_SCATTER:
-        yield "one-shot", partial(_scattered, ranks, whole, few_blocks=few_blocks)
+        yield "one-shot", partial(_scattered, ranks, whole)
         if grid is not None:
-            yield "two-level-exchange", partial(_scattered_twice, ranks, grid, few_blocks=few_blocks)
+            yield "two-level-exchange", partial(_scattered_twice, ranks, grid)
 
 
-def _one_shot(ranks: int, groups: Sequence[Ranks], pieces: int, *, few_blocks: bool) -> Program:
+def _one_shot(ranks: int, groups: Sequence[Ranks], pieces: int, *, few_blocks: bool = False) -> Program:
     made = _Exchange(Task.ALLREDUCE, ranks, 1, _equal(pieces), few_blocks=few_blocks)
     made.exchange(0, groups, made.parts({rank: [0] for rank in range(ranks)}))
     return made.program("one-shot")
 
 
-def _two_shot(ranks: int, groups: Sequence[Ranks], pieces: int, *, few_blocks: bool) -> Program:
+def _two_shot(ranks: int, groups: Sequence[Ranks], pieces: int, *, few_blocks: bool = False) -> Program:
     made = _Exchange(Task.ALLREDUCE, ranks, ranks, _cut(pieces), few_blocks=few_blocks)
     parts = made.parts({rank: [rank] for rank in range(ranks)})
     made.scatter(0, groups, parts)
@@ -94,7 +98,7 @@ def _two_shot(ranks: int, groups: Sequence[Ranks], pieces: int, *, few_blocks: b
     return made.program("two-shot")
 
 
-def _three_level(ranks: int, grid: Grid, pieces: int, *, few_blocks: bool) -> Program:
+def _three_level(ranks: int, grid: Grid, pieces: int, *, few_blocks: bool = False) -> Program:
     made = _Exchange(Task.ALLREDUCE, ranks, len(grid.across), _cut(pieces), few_blocks=few_blocks)
     parts = made.parts({rank: [place] for box in grid.boxes for place, rank in enumerate(box)})
     made.scatter(0, grid.boxes, parts, in_scratch=True)
@@ -103,7 +107,7 @@ def _three_level(ranks: int, grid: Grid, pieces: int, *, few_blocks: bool) -> Pr
     return made.program("three-level")
 
 
-def _four_level(ranks: int, grid: Grid, pieces: int, *, few_blocks: bool) -> Program:
+def _four_level(ranks: int, grid: Grid, pieces: int, *, few_blocks: bool = False) -> Program:
     made = _Exchange(Task.ALLREDUCE, ranks, ranks, _cut(pieces), few_blocks=few_blocks)
     of_group, of_rank = _parts_of(grid, made)
     made.scatter(0, grid.boxes, of_group)
@@ -113,13 +117,13 @@ def _four_level(ranks: int, grid: Grid, pieces: int, *, few_blocks: bool) -> Pro
     return made.program("four-level")
 
 
-def _scattered(ranks: int, groups: Sequence[Ranks], pieces: int, *, few_blocks: bool) -> Program:
+def _scattered(ranks: int, groups: Sequence[Ranks], pieces: int, *, few_blocks: bool = False) -> Program:
     made = _Exchange(Task.REDUCE_SCATTER, ranks, ranks, _cut(pieces), few_blocks=few_blocks)
     made.scatter(0, groups, made.parts({rank: [rank] for rank in range(ranks)}))
     return made.program("one-shot")
 
 
-def _scattered_twice(ranks: int, grid: Grid, pieces: int, *, few_blocks: bool) -> Program:
+def _scattered_twice(ranks: int, grid: Grid, pieces: int, *, few_blocks: bool = False) -> Program:
     made = _Exchange(Task.REDUCE_SCATTER, ranks, ranks, _cut(pieces), few_blocks=few_blocks)
     of_group, of_rank = _parts_of(grid, made)
     made.scatter(0, grid.boxes, of_group)
@@ -191,7 +195,7 @@ class _Exchange(Builder):
     def __init__(self, task: Task, ranks: int, parts: int, pieces: Sequence[range], *, few_blocks: bool) -> None:
         """Begin a program in which M has `parts` parts, each with these pieces."""
         self._pieces = pieces
-        self._shared = _MOST_SHARED if few_blocks else 0
+        self._few_blocks = few_blocks
         super().__init__(task, ranks, parts * self._pieces[-1].stop)
 
     def parts(self, numbers: Mapping[int, Sequence[int]]) -> Parts:
@@ -284,13 +288,17 @@ class _Exchange(Builder):
 
     def _block(self, stage: int, peer: int, part: _Part, *, sends: bool) -> Hashable:
         """Return the key of the block that sends a part to a peer, or receives it."""
-        if part.messages > self._shared:
-            return stage, peer, sends, self._lane(part)
-        return (stage, peer) if part.messages > 1 else peer
+        if self._few_blocks and part.messages <= _MOST_SHARED:
+            return self._stage(stage, part), peer
+        return stage, peer, sends, self._lane(part)
 
     def _message(self, stage: int, source: int, target: int, part: _Part) -> Message:
-        number = 0 if part.messages == 1 <= self._shared else stage * LANES + self._lane(part)
+        number = self._stage(stage, part) * LANES + self._lane(part)
         return self.message(number, source, target, len(part.chunks))
+
+    def _stage(self, stage: int, part: _Part) -> int:
+        """Return the number of a stage; 0 for all stages if a block works in all of them."""
+        return 0 if self._few_blocks and part.messages == 1 else stage
 
     def _lane(self, part: _Part) -> int:
         return part.piece % LANES if len(self._pieces) > _LEAST_TAPERED else 0

@@ -8,7 +8,7 @@ flow over time of M bytes from u to s, and T is at least the time of the quickes
 
 L. R. Ford and D. R. Fulkerson (*Constructing maximal dynamic flows from static flows*, 1958) show that no flow over
 time brings more than a static flow whose paths are used as long as possible: a path i of h(i) sends and the bandwidth
-b(i) brings b(i)·max(0, T - h(i)·L - o). Shortest augmenting paths, one after the other, are the best ones for every T.
+b(i) brings b(i)·max(0, T - h(i)·L - o). The successive shortest path algorithm finds paths that are optimal for each T.
 
 Proof that no flow brings more: give each node v a time t(v), with t(u) = o and t(s) = T. A walk is at u at t(u) or
 later, and at s at t(s) or earlier. So it has a link from v to w over which it leaves v at t(v) or later and is at w at
@@ -18,14 +18,16 @@ some times leave them room for exactly as many bytes as the paths bring.
 
 Every two members give a bound. Those of different boxes, and those that are far apart, are tried first.
 
-Cost: a pair has as many augmenting paths as a rank has links, about, and each looks at all links at least once.
+Cost: for each length of a path between two members, the shortest paths and a flow along all of them are computed.
 """
 
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import permutations
+from math import lcm
 
+from forestcoll.concurrent_flow.max_flow import MaxFlow
 from forestcoll.topology import Topology
 from forestcoll.topology.boxes import box_numbers
 from forestcoll.tuning.arrivals import Arrival
@@ -38,8 +40,8 @@ MOST_MEMBERS = 64
 """The most members of which pairs are made."""
 
 
-def summands(topology: Topology, members: Sequence[int]) -> frozenset[Arrival]:
-    """Return how fast all summands of a member can reach another one in an allreduce, for several pairs of members.
+def quickest_flows(topology: Topology, members: Sequence[int]) -> frozenset[Arrival]:
+    """Return how fast the summands of one member can reach another one in an allreduce, for several pairs of members.
 
     Args:
         topology: the network.
@@ -47,80 +49,84 @@ def summands(topology: Topology, members: Sequence[int]) -> frozenset[Arrival]:
 
     Example:
         >>> from forestcoll import build_topology
-        >>> from forestcoll.tuning.flows_over_time import summands
-        >>> summands(build_topology("ring:nodes=3"), range(3))  # directly, or over the third node
+        >>> from forestcoll.tuning.flows_over_time import quickest_flows
+        >>> quickest_flows(build_topology("ring:nodes=3"), range(3))  # directly, or over the third node
         frozenset({Arrival(part=1.0, rates=((1, 1000.0), (2, 1000.0)))})
     """
     pairs = _far_pairs(topology, members)
-    return frozenset(Arrival.of(1.0, topology, shortest_ways(topology, *pair)) for pair in pairs)
+    return frozenset(Arrival.of(1.0, topology, successive_shortest_paths(topology, *pair)) for pair in pairs)
 
 
-def shortest_ways(topology: Topology, source: int, target: int) -> Iterator[tuple[int, Fraction]]:
-    """Yield the sends and the bandwidth of each shortest augmenting path between two compute nodes.
+def successive_shortest_paths(topology: Topology, source: int, target: int) -> Iterator[tuple[int, Fraction]]:
+    """Yield the sends of the shortest augmenting paths between two compute nodes, and the bandwidth of all of them.
+
+    Each pair has more sends than the one before.
 
     Example:
         >>> from forestcoll import build_topology
-        >>> from forestcoll.tuning.flows_over_time import shortest_ways
-        >>> [(sends, int(bandwidth)) for sends, bandwidth in shortest_ways(build_topology("ring:nodes=5"), 0, 2)]
+        >>> from forestcoll.tuning.flows_over_time import successive_shortest_paths
+        >>> [(sends, int(rate)) for sends, rate in successive_shortest_paths(build_topology("ring:nodes=5"), 0, 2)]
         [(2, 1), (3, 1)]
     """
-    arcs = _Arcs(topology)
-    while (path := arcs.shortest_path(source, target)) is not None:
-        yield sum(arcs.sends[arc] for arc in path), arcs.use(path)
+    residual = _Residual(topology)
+    while (found := residual.augment(source, target)) is not None:
+        yield found
 
 
-class _Arcs:
-    """The links with what is left of their bandwidth; arc 2·i is link i, and arc 2·i + 1 takes back what it carries.
-
-    Attributes:
-        sends: for each arc, 1 if it leaves a compute node, as a send begins there, else 0; negative if it takes back.
-    """
+class _Residual:
+    """The bandwidth that is left of links: arc 2·i is link i, and arc 2·i + 1 takes back what the link carries."""
 
     def __init__(self, topology: Topology) -> None:
-        self._ends: list[int] = []
-        self._left: list[Fraction] = []
-        self.sends: list[int] = []
+        self._unit = lcm(*(link.bandwidth.denominator for link in topology.links))
         self._leaving: list[list[int]] = [[] for _ in topology.nodes]
+        self._tails: list[int] = []
+        self._heads: list[int] = []
+        self._left: list[int] = []
+        self._sends: list[int] = []  # a send begins on each link that leaves a compute node
         for link in topology.links:
-            sends = int(topology.nodes[link.source].is_compute)
-            for start, end, left, each in (
-                (link.source, link.target, link.bandwidth, sends),
-                (link.target, link.source, Fraction(0), -sends),
+            room, sends = int(link.bandwidth * self._unit), int(topology.nodes[link.source].is_compute)
+            for tail, head, left, each in (
+                (link.source, link.target, room, sends),
+                (link.target, link.source, 0, -sends),
             ):
-                self._leaving[start].append(len(self._ends))
-                self._ends.append(end)
+                self._leaving[tail].append(len(self._tails))
+                self._tails.append(tail)
+                self._heads.append(head)
                 self._left.append(left)
-                self.sends.append(each)
+                self._sends.append(each)
 
-    def shortest_path(self, source: int, target: int) -> list[int] | None:
-        """Return the arcs of a path of the fewest sends over arcs with bandwidth left, from its end; None if none is.
+    def augment(self, source: int, target: int) -> tuple[int, Fraction] | None:
+        """Use all shortest paths between two nodes, and return their sends and bandwidth; None if there is no path."""
+        sends = self._distances(source)
+        if target not in sends:
+            return None
+        arcs = [
+            arc
+            for arc, left in enumerate(self._left)
+            if left and self._tails[arc] in sends
+            if sends[self._heads[arc]] == sends[self._tails[arc]] + self._sends[arc]
+        ]
+        rows = [(self._tails[arc], self._heads[arc], self._left[arc]) for arc in arcs]
+        most = MaxFlow(len(self._leaving), rows, source, target)
+        for arc, amount in zip(arcs, most.flow, strict=True):
+            self._left[arc] -= amount
+            self._left[arc ^ 1] += amount
+        return sends[target], Fraction(most.value, self._unit)
 
-        Sends of arcs may be negative, so a node is looked at again when a shorter path to it is found.
+    def _distances(self, source: int) -> Mapping[int, int]:
+        """Return the fewest sends to each node that can be reached.
+
+        Arcs that take back have negative sends, so a node is looked at again when a shorter path to it is found.
         """
-        sends, last, waiting = {source: 0}, dict[int, int](), deque([source])
+        sends, waiting = {source: 0}, deque([source])
         while waiting:
             node = waiting.popleft()
             for arc in self._leaving[node]:
-                end, known = self._ends[arc], sends[node] + self.sends[arc]
-                if self._left[arc] and (end not in sends or known < sends[end]):
-                    sends[end], last[end] = known, arc
-                    waiting.append(end)
-        return self._back(source, target, last) if target in last else None
-
-    def _back(self, source: int, target: int, last: Mapping[int, int]) -> list[int]:
-        path, node = [], target
-        while node != source:
-            path.append(last[node])
-            node = self._ends[last[node] ^ 1]
-        return path
-
-    def use(self, path: Sequence[int]) -> Fraction:
-        """Use all bandwidth that is left of a path, and return it."""
-        most = min(self._left[arc] for arc in path)
-        for arc in path:
-            self._left[arc] -= most
-            self._left[arc ^ 1] += most
-        return most
+                head, known = self._heads[arc], sends[node] + self._sends[arc]
+                if self._left[arc] and (head not in sends or known < sends[head]):
+                    sends[head] = known
+                    waiting.append(head)
+        return sends
 
 
 def _far_pairs(topology: Topology, members: Sequence[int]) -> list[tuple[int, int]]:

@@ -72,7 +72,7 @@ from forestcoll.topology import Link, Topology
 from forestcoll.topology.boxes import box_numbers
 from forestcoll.tuning.arrivals import Arrival
 from forestcoll.tuning.distances import Distances, entrances
-from forestcoll.tuning.flows_over_time import summands
+from forestcoll.tuning.flows_over_time import quickest_flows
 from forestcoll.tuning.parts import most_by_parts
 from forestcoll.units import bytes_per_microsecond
 
@@ -255,7 +255,7 @@ class _Parts:
         if not self.cuts:
             return frozenset()
         if self.best.collective is Collective.ALLREDUCE:
-            return summands(topology, members)
+            return quickest_flows(topology, members)
         is_scatter = self.best.collective is Collective.REDUCE_SCATTER
         return entrances(topology.transposed() if is_scatter else topology, _sets(self.best), members)
 

@@ -15,6 +15,7 @@ from math import lcm
 from pathlib import Path
 from types import MappingProxyType
 
+from forestcoll.counting import plural
 from forestcoll.errors import InputError, InternalError, NoSolutionError
 from forestcoll.files import parse_document
 from forestcoll.interpreter import check
@@ -143,20 +144,20 @@ class Lowerings:
         options = replace(self._options(schedule), chunks=_chunks(schedule), pieces=pieces)
         lowering = lower(schedule, options, self.limits)
         program, paths = lowering.program, self._paths(lowering.schedule)
-        found = self._timed(program, paths, _pieces_text(pieces))
+        found = self._timed(program, paths, plural(pieces, "piece"))
         if found[0].instructions > _SHORT:
             return found
         other = lower(schedule, replace(options, blocks=None), self.limits).program
         if other == program:
             return found
-        return found + self._timed(other, paths, f"{_pieces_text(pieces)}, few blocks")
+        return found + self._timed(other, paths, f"{plural(pieces, 'piece')}, few blocks")
 
     def of_streams(self, schedule: TreeSchedule, pieces: int) -> list[Timed]:
         """Return the programs in which each tree has its own blocks, for each protocol; none if they exceed limits."""
         program = stream_program(schedule, pieces)
         if program is None:
             return []
-        return self._fitting(self._placed(program, schedule), self._paths(schedule), _pieces_text(pieces))
+        return self._fitting(self._placed(program, schedule), self._paths(schedule), plural(pieces, "piece"))
 
     def of_lanes(self, schedule: TreeSchedule, lanes: int, pieces: int) -> list[Timed]:
         """Return the programs whose hops follow a timetable, for each protocol; none if they exceed the limits.
@@ -164,19 +165,16 @@ class Lowerings:
         In one piece, they have two chunks for each rank, so shares are rounded more than in several pieces. Timetables
         are for large data.
         """
-        text = f"{lanes} lane{'s' * (lanes > 1)}"
-        return self._in_lanes(schedule, Options(lanes=lanes), pieces, text)
+        return self._in_lanes(schedule, replace(self._options(schedule), lanes=lanes), pieces, plural(lanes, "lane"))
 
     def of_small_chunks(self, schedule: TreeSchedule, lanes: int, pieces: int) -> list[Timed]:
         """Return the programs of `of_lanes` with timetables for small chunks."""
-        chunks = _chunks_in_lanes(schedule) * pieces
-        options = Options(lanes=lanes, lane_overhead=self._overhead(schedule, chunks * _SMALL_CHUNK))
-        return self._in_lanes(schedule, options, pieces, f"{lanes} lane{'s' * (lanes > 1)} for small chunks")
+        overhead = self._overhead(schedule, _chunks_in_lanes(schedule) * pieces * _SMALL_CHUNK)
+        options = replace(self._options(schedule), lanes=lanes, lane_overhead=overhead)
+        return self._in_lanes(schedule, options, pieces, f"{plural(lanes, 'lane')} for small chunks")
 
     def _in_lanes(self, schedule: TreeSchedule, options: Options, pieces: int, text: str) -> list[Timed]:
-        chunks = _chunks_in_lanes(schedule) * pieces
-        usual = self._options(schedule)
-        options = replace(options, placement=usual.placement, blocks=usual.blocks, chunks=chunks, step_chunks=1)
+        options = replace(options, chunks=_chunks_in_lanes(schedule) * pieces, step_chunks=1)
         try:
             lowering = lower(schedule, options, self.limits)
         except NoSolutionError:
@@ -193,7 +191,7 @@ class Lowerings:
     def of_program(self, program: Program, schedule: Schedule, pieces: int) -> list[Timed]:
         """Return a program that is no program of a schedule, for each protocol; none if it exceeds the limits."""
         paths = Paths.shortest(self._on_network(schedule))
-        return self._fitting(self._placed(program, schedule), paths, _pieces_text(pieces))
+        return self._fitting(self._placed(program, schedule), paths, plural(pieces, "piece"))
 
     def _placed(self, program: Program, schedule: Schedule) -> Program:
         """Return the program in the placement of the runtime; it is for both."""
@@ -217,7 +215,7 @@ class Lowerings:
                     lowering = lower(schedule, options, mscclpp.limits())
                 except (InputError, NoSolutionError):
                     continue
-                yield Timed(_pieces_text(pieces), lowering.program, self._paths(lowering.schedule), own)
+                yield Timed(plural(pieces, "piece"), lowering.program, self._paths(lowering.schedule), own)
 
     def _paths(self, schedule: Schedule) -> Paths:
         schedule = self._on_network(schedule)
@@ -250,10 +248,6 @@ def has_plans(schedule: Schedule) -> bool:
 def in_pieces(schedule: Schedule) -> bool:
     """Return whether the program of a schedule can be cut into pieces."""
     return lowerer_for(schedule).in_pieces
-
-
-def _pieces_text(pieces: int) -> str:
-    return f"{pieces} piece{'s' * (pieces > 1)}"
 
 
 def _chunks_in_lanes(schedule: TreeSchedule) -> int:
