@@ -239,7 +239,7 @@ def test_latencies_of_the_machine_leave_the_schedules_and_stated_latencies_as_th
         ({"collective": "broadcast"}, "tune has no candidates for a broadcast; use one of allgather"),
         ({"sizes": []}, "sizes are empty; give one at least"),
         ({"sizes": [0]}, "sizes: 0 bytes; a size must be between 1 and 2\\^50 bytes"),
-        ({"sizes": [4]}, "no candidate has a program for 4 bytes"),
+        ({"sizes": [4]}, "no candidate has a program for 4 bytes: .*; use sizes of 48 bytes or more"),
         ({"protocol_costs": {"XL": Costs()}}, "there is no protocol 'XL'; use LL or LL128"),
         ({"costs": "machine"}, "the name contains no known machine \\(gb200"),
         ({"costs": "a100"}, "'a100' is no name of costs; use \"machine\""),
@@ -249,6 +249,16 @@ def test_latencies_of_the_machine_leave_the_schedules_and_stated_latencies_as_th
 def test_bad_input(arguments: dict[str, object], message: str) -> None:
     with pytest.raises((InputError, NoSolutionError), match=message):
         tune("ring:nodes=3", **{"collective": "allgather", "sizes": [2**20], **arguments})  # type: ignore[arg-type]
+
+
+def test_the_reason_is_stated_if_no_candidate_has_a_program() -> None:
+    with pytest.raises(NoSolutionError, match=r"no candidate has a program; optimum: .*'b0/gpu3'"):
+        tune("mi250:boxes=1", "allreduce", [2**20], ranks=[0, 1, 2])
+
+
+def test_links_that_lead_one_way_have_programs_but_no_plans() -> None:
+    found = tune("ring:nodes=3,one_way=true", "allgather", [2**10, 2**20])
+    assert all(list(each.programs) == ["msccl-xml"] for each in found.ranges)
 
 
 def test_bandwidths_without_bytes_are_refused() -> None:

@@ -166,7 +166,11 @@ class Candidates:
     skipped: list[tuple[str, str]]
 
     def find(self) -> list[Candidate]:
-        """Return all candidates whose programs differ in one piece, the optimum first."""
+        """Return all candidates whose programs differ in one piece, the optimum first.
+
+        Raises:
+            NoSolutionError: there are none.
+        """
         found: list[Candidate] = []
         known: dict[Program, str] = {}
         listed = [*self._schedules(), *self._exchanges()]
@@ -187,6 +191,8 @@ class Candidates:
                 continue
             known[plain] = name
             found.append(replace(candidate, makers=makers))
+        if not found:
+            raise NoSolutionError(f"no candidate has a program; {OWN}: {dict(self.skipped)[OWN]}")
         return found
 
     @cached_property

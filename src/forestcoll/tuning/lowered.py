@@ -80,7 +80,7 @@ class Timed:
     def run(self, size: int) -> tuple[float, float]:
         """Return the time for M of `size` bytes, and the time for which the busiest link is busy, in microseconds."""
         if size not in self._times:
-            timeline = self._simulation.run(size)
+            timeline = self.simulation.run(size)
             self._times[size] = timeline.seconds * 1e6, max(timeline.link_seconds) * 1e6
         return self._times[size]
 
@@ -89,7 +89,8 @@ class Timed:
         return {}
 
     @cached_property
-    def _simulation(self) -> EventSimulation:
+    def simulation(self) -> EventSimulation:
+        """The simulation of the program. Raises `InputError` if a message or a signal has no path."""
         return EventSimulation(self.program, self.paths, self.costs)
 
     def microseconds(self, size: int) -> float:
@@ -213,9 +214,11 @@ class Lowerings:
                 )
                 try:
                     lowering = lower(schedule, options, mscclpp.limits())
+                    timed = Timed(plural(pieces, "piece"), lowering.program, self._paths(lowering.schedule), own)
+                    _ = timed.simulation  # links that lead one way have no path back for the signals of a plan
                 except (InputError, NoSolutionError):
                     continue
-                yield Timed(plural(pieces, "piece"), lowering.program, self._paths(lowering.schedule), own)
+                yield timed
 
     def _paths(self, schedule: Schedule) -> Paths:
         schedule = self._on_network(schedule)

@@ -180,9 +180,10 @@ def fastest(
             if best is not None:
                 found.append((best, ladder))
         if not found:
+            least = CHUNK_BYTES * min(each.program.chunks for ladder in ladders for each in ladder.programs(1))
             raise NoSolutionError(
                 f"no candidate has a program for {plural(size, 'byte')}: its chunks would have less than "
-                f"{CHUNK_BYTES} bytes; use greater sizes"
+                f"{CHUNK_BYTES} bytes; use sizes of {plural(least, 'byte')} or more"
             )
         found.sort(key=lambda each: each[0].microseconds)
         order = {id(ladder): place for place, (_, ladder) in enumerate(found)}
