@@ -73,15 +73,25 @@ def test_few_peers(tmp_path: Path) -> None:
     assert verify(read_schedule(path)).ok
 
 
+def test_few_peers_of_an_all_to_all(tmp_path: Path) -> None:
+    path = tmp_path / "s.json"
+    words = ("dgx-a100:boxes=4,gpus=2", "--collective", "alltoall", "--max-peers", 2, "--json")
+    document = run_command("generate", *words, "-o", path).document()
+    best = run_command("optimum", *words).document()
+    assert {key: document[key] for key in best} == best
+    assert (document["algbw"], document["optimal_algbw"], document["optimal"]) == ("25", "100/3", False)
+    assert verify(read_schedule(path)).ok
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--collective", "alltoall"), "leave --trees, --max-trees, --max-peers out"),
+        (("--collective", "alltoall", "--trees", 2), "leave --trees, --max-trees out"),
         (("--groups", "0,1"), "--max-peers is for one collective"),
         (("--method", "bfb"), "--max-peers is for methods of trees"),
     ],
 )
-def test_few_peers_are_for_trees(words: tuple[str, ...], message: str) -> None:
+def test_few_peers_are_for_one_collective_without_steps(words: tuple[str, ...], message: str) -> None:
     run = run_command("generate", "dgx-a100:boxes=4,gpus=2", "--max-peers", 2, *words)
     assert run.status == 2
     assert message in run.err

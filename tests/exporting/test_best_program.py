@@ -15,8 +15,9 @@ from forestcoll.collective import Collective
 from forestcoll.errors import NoSolutionError
 from forestcoll.exporting.candidates import Aim
 from forestcoll.exporting.export import why_slow
-from forestcoll.exporting.other_trees import (
+from forestcoll.exporting.other_schedules import (
     shortened,
+    with_few_peers,
     with_less_scratch,
     with_one_peer,
     with_other_number_of_trees,
@@ -202,6 +203,40 @@ def test_there_is_no_schedule_with_one_peer_for_one_root_or_without_equal_boxes(
     assert with_one_peer(generate("mi250:boxes=2,gpus=8", collective="broadcast", root=0)) is None
     assert with_one_peer(generate("mi250:boxes=1")) is None
     assert with_one_peer(generate_steps("ring:nodes=4", method="ring")) is None
+
+
+def test_a_slow_all_to_all_has_few_peers_if_they_are_faster() -> None:
+    schedule = generate_flows("dgx-a100:boxes=4,gpus=2")
+    chosen = best_program(schedule, "msccl-xml", "rccl", given={"blocks": 10})  # 14 are needed for 7 peers
+    other = with_few_peers(schedule)
+    assert other is not None
+    assert (chosen.schedule, chosen.lowering.other_flows, chosen.lowering.loss) == (other, True, 0)
+    assert (other.bound, other.algbw, verify(other).optimal) == (schedule.bound, schedule.algbw, True)
+    assert chosen.points[-1].algbw >= 0.95 * float(schedule.algbw)
+    assert check(chosen.lowering.program).ok
+    enough = best_program(schedule, "msccl-xml", "rccl")
+    assert (enough.schedule, enough.lowering.other_flows) == (schedule, False)
+
+
+@pytest.mark.slow  # a minute
+def test_an_all_to_all_on_four_mi250_boxes_fits_rccl() -> None:
+    schedule = generate_flows("mi250:boxes=4")
+    chosen = best_program(schedule, "msccl-xml", "rccl")
+    assert chosen.lowering.other_flows
+    assert chosen.points[-1].algbw >= 0.95 * float(schedule.algbw)
+    assert check(chosen.lowering.program).ok
+
+
+def test_few_peers_are_for_whole_all_to_alls_that_reach_the_optimum() -> None:
+    boxes = "dgx-a100:boxes=2,gpus=2"
+    schedule = generate_flows(boxes)
+    assert with_few_peers(schedule) is not None
+    assert with_few_peers(replace(schedule, algbw=schedule.algbw / 2)) is None
+    assert with_few_peers(generate_flows(boxes, ranks="0,2")) is None
+    assert with_few_peers(generate_flows(boxes, matrix=[[0, 1, 0, 0], [0] * 4, [0] * 4, [0] * 4])) is None
+    assert with_few_peers(generate_flows(boxes, "gather", root=0)) is None
+    assert with_few_peers(generate_flows("ring:nodes=4")) is None
+    assert with_few_peers(generate("ring:nodes=4")) is None
 
 
 @pytest.mark.slow  # half a minute

@@ -5,16 +5,17 @@ from itertools import pairwise
 
 import pytest
 
-from forestcoll import generate, optimum, verify
+from forestcoll import flow_optimum, generate, generate_flows, optimum, verify
 from forestcoll.errors import InputError
 from forestcoll.interpreter import check
-from forestcoll.lowering import Options, Style, lower
+from forestcoll.lowering import Options, Placement, Style, lower
+from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.trees.value import TreeSchedule
 
 BOXES = "dgx-a100:boxes=4,gpus=2"
 
 
-def _most_peers(schedule: TreeSchedule) -> int:
+def _most_peers(schedule: TreeSchedule | FlowSchedule) -> int:
     """Return the most ranks of other boxes that a rank exchanges data with."""
     box = [node.attributes.get("box") for node in schedule.topology.nodes]
     peers = defaultdict(set)
@@ -66,6 +67,38 @@ def test_the_bound_is_that_of_all_schedules() -> None:
     assert verify(generate("mi250:boxes=2,gpus=8", max_peers=1)).ok
 
 
+@pytest.mark.parametrize(
+    ("spec", "peers", "algbw"),
+    [(BOXES, 3, "100/3"), (BOXES, 2, "25"), ("mi250:boxes=3,gpus=8", 2, None), ("aws-p4d:boxes=2", 1, None)],
+)
+def test_an_all_to_all_with_few_peers(spec: str, peers: int, algbw: str | None) -> None:
+    schedule, best = generate_flows(spec, max_peers=peers), flow_optimum(spec)
+    report = verify(schedule)
+    assert report.ok
+    assert _most_peers(schedule) == peers
+    assert schedule.bound == best.bound
+    assert str(schedule.algbw) == (algbw or str(best.algbw))
+    assert report.optimal == (schedule.algbw == best.algbw)
+
+
+@pytest.mark.parametrize("collective", ["gather", "scatter"])
+def test_a_root_with_few_peers_reaches_the_optimum(collective: str) -> None:
+    schedule = generate_flows(BOXES, collective, root=0, max_peers=2)
+    assert verify(schedule).optimal
+    assert _most_peers(schedule) == 2
+
+
+def test_flows_with_few_peers_are_listed() -> None:
+    schedule = generate_flows(BOXES, max_peers=3, compact=True)
+    assert schedule.symmetry is None
+    assert generate_flows(BOXES, compact=True).symmetry is not None
+
+
+def test_a_program_of_an_all_to_all_with_few_peers_is_proven() -> None:
+    schedule = generate_flows(BOXES, max_peers=2)
+    assert check(lower(schedule, Options(placement=Placement.OUT_OF_PLACE)).program).ok
+
+
 @pytest.mark.parametrize("style", Style)
 def test_a_program_with_few_peers_is_proven(style: Style) -> None:
     lowering = lower(generate(BOXES, max_peers=2), Options(style=style))
@@ -81,3 +114,5 @@ def test_base_trees_are_refused() -> None:
 def test_no_peers_are_refused() -> None:
     with pytest.raises(InputError, match="max_peers is 0; it must be at least 1"):
         optimum(BOXES, max_peers=0)
+    with pytest.raises(InputError, match="max_peers is 1; 4 boxes need at least 2 peers"):
+        flow_optimum(BOXES, max_peers=1)

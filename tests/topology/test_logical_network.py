@@ -65,7 +65,7 @@ def test_boxes_whose_links_do_not_join_their_nodes_are_refused() -> None:
 @pytest.mark.parametrize(
     ("spec", "peers", "message"),
     [
-        ("dgx-a100:boxes=4", 1, "trees over 4 boxes need at least 2 peers"),
+        ("dgx-a100:boxes=4", 1, "4 boxes need at least 2 peers"),
         ("dgx-a100:boxes=1", 2, "it has no two boxes"),
         ("ring:nodes=4", 2, "it has no two boxes"),
         ("aws-p5:boxes=3", 2, "has more than one NIC"),

@@ -182,8 +182,8 @@ def collective_options(command: Command) -> Command:
             "--max-peers",
             type=IntegerFrom(min=1),
             metavar="K",
-            help="For equal boxes behind switches: make trees in which a rank exchanges data with at most K ranks of "
-            "other boxes. The trees are higher, but fit into the programs of more runtimes.",
+            help="For equal boxes behind switches: make a schedule in which a rank exchanges data with at most K ranks "
+            "of other boxes. Data makes more sends, but the schedule fits into the programs of more runtimes.",
         ),
         click.option(
             "--max-trees",
@@ -305,7 +305,7 @@ class CollectiveOptions:
             raise click.UsageError(f"{named} has no demand matrix; leave --demand out")
         if self.demand is not None and self.shards is not None:
             raise click.UsageError("--demand and --shards cannot be combined; give one of them")
-        of_trees = {"--trees": self.trees, "--max-trees": self.max_trees, "--max-peers": self.max_peers}
+        of_trees = {"--trees": self.trees, "--max-trees": self.max_trees}
         if collective.is_personalised and any(value is not None for value in of_trees.values()):
             raise click.UsageError(f"{named} moves along flows, not trees; leave {', '.join(of_trees)} out")
         if not self.relays and self.ranks is None:
@@ -344,7 +344,7 @@ class CollectiveOptions:
         from forestcoll.solver.flows import flow_optimum
 
         network, request = self._request(network)
-        return flow_optimum(network, request, progress=progress)
+        return flow_optimum(network, request, max_peers=self.max_peers, progress=progress)
 
     @property
     def is_personalised(self) -> bool:

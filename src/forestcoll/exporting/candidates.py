@@ -82,10 +82,12 @@ class Candidate:
         """Whether the program is slower than it should be; one that is too long to be simulated is not known to be."""
         return 0 < self.algbw < SLOW * self.lowering.schedule_algbw
 
-    def instead_of(self, known: "Candidate", trees: int | None) -> "Candidate":
-        """Return this candidate, which has `trees` trees per root, with its loss against the schedule of `known`."""
+    def instead_of(self, known: "Candidate", used: TreeSchedule | FlowSchedule) -> "Candidate":
+        """Return this candidate, a program of `used`, with its loss against the schedule of `known`."""
         loss = 1 - self.lowering.algbw / known.lowering.schedule_algbw
-        return replace(self, lowering=replace(self.lowering, loss=loss, trees_left_out=0, other_trees=trees))
+        trees = used.trees_per_root if isinstance(used, TreeSchedule) else None
+        changed = replace(self.lowering, loss=loss, trees_left_out=0, other_trees=trees, other_flows=trees is None)
+        return replace(self, lowering=changed)
 
 
 @dataclass

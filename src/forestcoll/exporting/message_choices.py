@@ -173,7 +173,12 @@ class MessageChoices:
         return choices
 
     def _pieces(self, options: Options) -> Sequence[int]:
-        """Return numbers of pieces with which messages are a half and a quarter of the greatest."""
+        """Return numbers of pieces with which messages are a half and a quarter of the greatest.
+
+        The chunks of flows are not known here; more than two pieces rarely fit, as each flow has its own instructions.
+        """
+        if not self.counts:
+            return [2]
         whole = self._pieces_of_messages(options)
         return [2 * whole, 4 * whole]
 

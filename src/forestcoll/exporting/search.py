@@ -2,11 +2,11 @@
 
 The search starts from the least number of chunks that loses little. It changes one option at a time, with what has to
 change with it: `message_choices` and `plan_choices` have the options and their values. It keeps a change if the program
-becomes faster by more than `GAIN` in the simulator, and begins with the first option again. For slow plans of MSCCL++
-and slow programs in strands, `GAIN_OF_SLOW` is enough. It ends when the program is within `ENOUGH` of the schedule, or
-no change helps. If it is still slow, it is compared with the result of another search (`_Search._other`). Of the
-programs that are within `GAIN` of the fastest, and not slow unless it is, it returns the one that is fastest at the
-smaller sizes.
+becomes faster by more than `GAIN` in the simulator, and begins with the first option again. For slow plans of MSCCL++,
+slow programs of flows and slow programs in strands, `GAIN_OF_SLOW` is enough. It ends when the program is within
+`ENOUGH` of the schedule, or no change helps. If it is still slow, it is compared with the result of another search
+(`_Search._other`). Of the programs that are within `GAIN` of the fastest, and not slow unless it is, it returns the one
+that is fastest at the smaller sizes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,8 +19,9 @@ from forestcoll.collective import Collective
 from forestcoll.errors import NoSolutionError
 from forestcoll.exporting.candidates import MOST_WORK_OF_PLANS, SLOW, Aim, Candidate, Candidates
 from forestcoll.exporting.first_candidate import first_candidate
-from forestcoll.exporting.other_trees import (
+from forestcoll.exporting.other_schedules import (
     shortened,
+    with_few_peers,
     with_less_scratch,
     with_one_peer,
     with_other_number_of_trees,
@@ -29,6 +30,7 @@ from forestcoll.exporting.plan_choices import OTHER_ORDERS, OtherPlanChoices, Pl
 from forestcoll.exporting.rounds import RoundModel
 from forestcoll.lowering import COMFORTABLE_BLOCKS, Lowering, Options
 from forestcoll.progress import SILENT, Progress
+from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.simulation.costs import Point
@@ -53,8 +55,8 @@ GAIN = 1.01
 """A change is kept if the program becomes faster by this factor."""
 
 GAIN_OF_SLOW = 1.002
-"""The same for slow plans of MSCCL++, and for slow programs in strands. For other programs of messages, small gains
-often lead away from large ones."""
+"""The same for slow plans of MSCCL++, slow programs of flows, and slow programs in strands. For other programs of
+messages, small gains often lead away from large ones."""
 
 ENOUGH_OF_PLANS = 0.985
 """The same as `ENOUGH` for plans of MSCCL++ whose blocks send to one rank at a time."""
@@ -71,7 +73,7 @@ class Chosen:
             simulated.
         tried: the number of programs that were compared.
         model: the times of the program for any size.
-        schedule: the schedule that was lowered: the given one, or one with another number of trees per root.
+        schedule: the schedule that was lowered: the given one, or another one of the same demand.
         refused: why another program that was tried does not fit; None if all fit.
     """
 
@@ -129,20 +131,22 @@ def best_program(  # noqa: PLR0913 (what a program is chosen for, and by which m
     refused, tried = None if candidates.problem is None else str(candidates.problem), len(candidates.known)
     if "chunks" not in given and best.is_slow:
         in_plans = target is Target.MSCCLPP_JSON
-        other = with_other_number_of_trees(schedule) if in_plans else _with_other_trees(schedule)
+        other = with_other_number_of_trees(schedule) if in_plans else _for_messages(schedule)
         if other is not None and other.algbw > GAIN * best.algbw:
-            progress.begin("choosing the program with other trees")
+            progress.begin("choosing the program of another schedule")
             candidates = Candidates(other, target, dialect, aim, given, progress)
             found = _Search(candidates).run_or_none()
             tried += len(candidates.known)
             if found is not None and found.algbw > (GAIN_OF_SLOW if in_plans else GAIN) * best.algbw:
-                best, used = found.instead_of(best, other.trees_per_root), other
+                best, used = found.instead_of(best, other), other
     points = best.model.points(aim.sizes)
     return Chosen(best.options, best.lowering, points, tried, best.model, used, refused)
 
 
-def _with_other_trees(schedule: Schedule) -> TreeSchedule | None:
-    """Return a schedule with trees of which programs of messages may be faster, or None."""
+def _for_messages(schedule: Schedule) -> TreeSchedule | FlowSchedule | None:
+    """Return another schedule of which programs of messages may be faster, or None."""
+    if isinstance(schedule, FlowSchedule):
+        return with_few_peers(schedule)
     return shortened(schedule) if schedule.collective.has_root else with_one_peer(schedule)
 
 
@@ -166,7 +170,7 @@ def _in_less_scratch(candidates: Candidates) -> Chosen | None:
         tried += len(others.known)
         if found is None or _needs_less_scratch(others, found):
             continue
-        best = found.instead_of(first, other.trees_per_root)
+        best = found.instead_of(first, other)
         if not best.is_slow:
             points = best.model.points(candidates.aim.sizes)
             refused = None if others.problem is None else str(others.problem)
@@ -259,7 +263,8 @@ class _Search:
         if name == "fine" and best.algbw >= ENOUGH * best.lowering.schedule_algbw:
             return best  # it gains little then, and takes long to search
         in_plans = self.candidates.target is Target.MSCCLPP_JSON
-        gain = GAIN_OF_SLOW if best.is_slow and (in_plans or name in {"strands", "more_steps"}) else GAIN
+        is_small = in_plans or isinstance(self.candidates.schedule, FlowSchedule) or name in {"strands", "more_steps"}
+        gain = GAIN_OF_SLOW if best.is_slow and is_small else GAIN
         for value in values:
             if (
                 name == "blocks"

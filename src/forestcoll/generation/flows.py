@@ -45,7 +45,7 @@ def flows_for(best: FlowOptimum, *, compact: bool | None = None, progress: Progr
     if compact is None:
         compact = len(best.paths) * best.symmetry.order > MOST_LISTED
     keeps = compact and best.symmetry.order > 1 and usable_part(best.topology, best.members) is best.topology
-    paths = ((path.nodes, path.share) for path in best.paths) if keeps else _images(best)
+    paths = ((path.nodes, path.share) for path in best.paths) if keeps else all_paths(best)
     routes, flows = flow_table(best.topology, sorted(paths, key=_by_ends))
     return FlowSchedule(
         best.topology,
@@ -64,8 +64,8 @@ def _by_ends(path: tuple[_NodePath, Fraction]) -> tuple[int, int, _NodePath]:
     return path[0][0], path[0][-1], path[0]
 
 
-def _images(best: FlowOptimum) -> Iterator[tuple[_NodePath, Fraction]]:
-    """Yield the images of all paths under the symmetry."""
+def all_paths(best: FlowOptimum) -> Iterator[tuple[_NodePath, Fraction]]:
+    """Yield the images of all paths under the symmetry, with their shares."""
     for element in best.symmetry.elements(len(best.topology.nodes)):
         image = element.tolist()
         for path in best.paths:

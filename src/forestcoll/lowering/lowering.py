@@ -46,6 +46,7 @@ class Lowering:
             pair of ranks carry all of it.
         other_trees: the number of trees per root if the trees are not those of the schedule, but of another one with
             so many; None if they are.
+        other_flows: whether the flows are not those of the schedule, but of another one.
         schedule: what the program executes: a schedule of trees with the shares of the program, without the trees that
             are left out; any other schedule as it is.
 
@@ -62,6 +63,7 @@ class Lowering:
     trees_left_out: int
     schedule: Schedule
     other_trees: int | None = None
+    other_flows: bool = False
 
     @property
     def schedule_algbw(self) -> Fraction:

@@ -295,7 +295,7 @@ def _too_many_peers(edges: Edges, least: IntArray, bound: int) -> Excess:
     fits = "fewer boxes"
     if bound >= each:
         most = f"at most {bound // each} peers (generate --max-peers limits those in other boxes)"
-        fits += f", or trees in which a rank has {most}"
+        fits += f", or a schedule in which a rank has {most}"
     return Excess(what, int(least[rank]), bound, f"rank {rank}", fits)
 
 

@@ -34,6 +34,7 @@ def export_document(done: Export, output: Path | None, seconds: Mapping[str, flo
         "loss": str(lowering.loss),
         "trees_left_out": lowering.trees_left_out,
         "other_trees": lowering.other_trees,
+        "other_flows": lowering.other_flows,
         "sizes": _sizes_document(done),
         "expected": [each._asdict() for each in done.expected],
         "schedule_algbw": str(lowering.schedule_algbw),
@@ -62,10 +63,13 @@ def export_page(done: Export, output: Path | None) -> Page:
     if lowering.loss:
         lost = f"{100 * float(lowering.loss):.3g} %"
         unit = "flows" if program.task is Task.ALL_TO_ALL else "trees"
-        left_out = f"{lowering.trees_left_out} {unit} left out" if lowering.other_trees is None else "other trees"
+        is_other = lowering.other_flows or lowering.other_trees is not None
+        left_out = f"other {unit}" if is_other else f"{lowering.trees_left_out} {unit} left out"
         rows.insert(0, ("lost", f"{lost} of the algbw: {left_out}, or shares rounded"))
+    why = "which would be slower or match fewer sizes"
+    if lowering.other_flows:
+        rows.insert(0, ("flows", f"with one peer in each other box, not those of the file, {why}"))
     if lowering.other_trees is not None:
-        why = "which would be slower or match fewer sizes"
         rows.insert(0, ("trees", f"{lowering.other_trees} per root, not those of the file, {why}"))
     title = f"{printable(program.name)}: {program.task.value} on {len(program.ranks)} ranks as {name}"
     return Page(title, (labelled(rows),))

@@ -1,17 +1,21 @@
 """The optimum and the schedule of an all-to-all, a gather, a scatter, or of any demand matrix."""
 
+from dataclasses import replace
+
 from forestcoll.collective import Collective, ShardsByNode, collective_named
 from forestcoll.concurrent_flow.search import flow_search
-from forestcoll.concurrent_flow.value import FlowOptimum
+from forestcoll.concurrent_flow.value import FlowOptimum, FlowPath
 from forestcoll.demand_matrix import MatrixLike
 from forestcoll.errors import InputError
 from forestcoll.forest_optimum.scaling import require_all_ports
-from forestcoll.generation.flows import flows_for
+from forestcoll.generation.flows import all_paths, flows_for
 from forestcoll.progress import SILENT, Progress
 from forestcoll.ranks import RanksLike
 from forestcoll.request import Request, RequestLike
 from forestcoll.schedule.flows.value import FlowSchedule
-from forestcoll.topology import NodeId, TopologyLike
+from forestcoll.solver.counts import count_of
+from forestcoll.topology import NodeId, Symmetry, TopologyLike
+from forestcoll.topology.logical_network import LogicalNetwork, Spread, logical_network, with_paths
 from forestcoll.topology.registry import load_topology
 
 
@@ -23,6 +27,7 @@ def flow_optimum(  # noqa: PLR0913 (the request and how to solve it)
     root: NodeId | None = None,
     shards: ShardsByNode | None = None,
     matrix: MatrixLike | None = None,
+    max_peers: int | None = None,
     progress: Progress = SILENT,
 ) -> FlowOptimum:
     """Return the exact optimum of an all-to-all, a gather or a scatter: the bandwidth that flows reach, and its bound.
@@ -37,6 +42,8 @@ def flow_optimum(  # noqa: PLR0913 (the request and how to solve it)
             nodes that are missing have 0. All parts are equal if None.
         matrix: the demand matrix: what each node that takes part (row) sends to each other one (column), in multiples
             of M. If None, each part is 1/N.
+        max_peers: the most ranks of other boxes that a rank exchanges data with. The result is the optimum of a logical
+            network (`topology.logical_network`); `bound` is still that of all schedules.
         progress: receives the stages of the work.
 
     Returns:
@@ -45,7 +52,7 @@ def flow_optimum(  # noqa: PLR0913 (the request and how to solve it)
 
     Raises:
         InputError: an argument is not valid, a node cannot reach another to which it sends data, or the linear program
-            is too large.
+            is too large; or `max_peers` is too small, or the network has no equal boxes behind switches.
         NoSolutionError: the topology is one-port.
 
     Example:
@@ -59,7 +66,18 @@ def flow_optimum(  # noqa: PLR0913 (the request and how to solve it)
         raise InputError(f"{kind.with_article} moves along trees, not along flows; use optimum() and generate()")
     network = load_topology(topology, connected=request.ranks is None)
     require_all_ports(network)
-    return flow_search(network, request.demand(network), progress)
+    demand = request.demand(network)
+    if max_peers is None:
+        return flow_search(network, demand, progress)
+    logical = logical_network(network, count_of("max_peers", max_peers), Spread.EQUAL)
+    limited = flow_search(logical.topology, demand, progress)
+    return _on_network(limited, flow_search(network, demand, progress), logical)
+
+
+def _on_network(limited: FlowOptimum, best: FlowOptimum, logical: LogicalNetwork) -> FlowOptimum:
+    """Return an optimum on `logical` as one on the network of `best`, with the bound of all schedules."""
+    paths = (FlowPath(tuple(with_paths(nodes, logical.paths)), share) for nodes, share in all_paths(limited))
+    return replace(best, algbw=limited.algbw, paths=tuple(paths), symmetry=Symmetry(()))
 
 
 def generate_flows(  # noqa: PLR0913 (the request and how to solve it)
@@ -70,6 +88,7 @@ def generate_flows(  # noqa: PLR0913 (the request and how to solve it)
     root: NodeId | None = None,
     shards: ShardsByNode | None = None,
     matrix: MatrixLike | None = None,
+    max_peers: int | None = None,
     compact: bool | None = None,
     progress: Progress = SILENT,
 ) -> FlowSchedule:
@@ -84,6 +103,7 @@ def generate_flows(  # noqa: PLR0913 (the request and how to solve it)
         root: as for `flow_optimum`.
         shards: as for `flow_optimum`.
         matrix: as for `flow_optimum`.
+        max_peers: as for `flow_optimum`. All flows are then listed.
         compact: whether the schedule lists base flows and a symmetry of the network, if there is a symmetry. If None,
             it does so if there are more than 50,000 flows.
         progress: receives the stages of the work.
@@ -102,4 +122,5 @@ def generate_flows(  # noqa: PLR0913 (the request and how to solve it)
         (240, '50', True)
     """
     request = Request.of(collective, ranks, root, shards, matrix)
-    return flows_for(flow_optimum(topology, request, progress=progress), compact=compact, progress=progress)
+    best = flow_optimum(topology, request, max_peers=max_peers, progress=progress)
+    return flows_for(best, compact=compact, progress=progress)

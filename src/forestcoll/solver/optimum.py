@@ -1,16 +1,15 @@
 """The exact optimum of a collective, with its bound and the proof (ForestColl §4, §5.2, §5.5, §5.7)."""
 
 from dataclasses import replace
-from numbers import Integral
 
 from forestcoll.collective import Collective, ShardsByNode
-from forestcoll.errors import InputError, NoSolutionError, shown
-from forestcoll.exact import MAX_TREES_DIGITS
+from forestcoll.errors import InputError, NoSolutionError
 from forestcoll.forest_optimum.scaling import require_all_ports
 from forestcoll.forest_optimum.value import Optimum
 from forestcoll.progress import SILENT, Progress
 from forestcoll.ranks import RanksLike
 from forestcoll.request import Request, RequestLike
+from forestcoll.solver.counts import count_of
 from forestcoll.solver.problem import Problem, Solution
 from forestcoll.topology import NodeId, TopologyLike
 from forestcoll.topology.logical_network import Spread, logical_network
@@ -113,7 +112,7 @@ def optima_by_trees(  # noqa: PLR0913 (the request and how to solve it)
         ['200', '200', '200', '1024/5']
     """
     request = Request.of(collective, ranks, root, shards)
-    return solve(topology, request, max_trees=_count("most", most), progress=progress).by_trees
+    return solve(topology, request, max_trees=count_of("most", most), progress=progress).by_trees
 
 
 def optimum_without_relays(
@@ -163,7 +162,7 @@ def solve(  # noqa: PLR0913 (the request and how to solve it)
     problem = Problem.of(network, request.demand(network), progress)
     if max_peers is None:
         return _solved(problem, trees, max_trees, progress)
-    logical = logical_network(network, _count("max_peers", max_peers), _spread(problem.demand.collective))
+    logical = logical_network(network, count_of("max_peers", max_peers), _spread(problem.demand.collective))
     limited = Problem.of(logical.topology, problem.demand, progress)
     return _solved(limited, trees, max_trees, progress).on_network(problem, logical)
 
@@ -191,16 +190,6 @@ def _counts(trees: int | None, max_trees: int | None) -> tuple[int | None, int |
     if trees is not None and max_trees is not None:
         raise InputError("trees and max_trees exclude each other; give one of them")
     return (
-        None if trees is None else _count("trees", trees),
-        None if max_trees is None else _count("max_trees", max_trees),
+        None if trees is None else count_of("trees", trees),
+        None if max_trees is None else count_of("max_trees", max_trees),
     )
-
-
-def _count(name: str, count: object) -> int:
-    if isinstance(count, bool) or not isinstance(count, Integral):
-        raise InputError(f"{name} is {shown(count)}; it must be an integer of 1 or more")
-    if count < 1:
-        raise InputError(f"{name} is {shown(count)}; it must be at least 1")
-    if count >= 10**MAX_TREES_DIGITS:
-        raise InputError(f"{name} has more than {MAX_TREES_DIGITS} digits; ask for fewer")
-    return int(count)

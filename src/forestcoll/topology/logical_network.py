@@ -112,7 +112,7 @@ def logical_network(topology: Topology, max_peers: int, spread: Spread) -> Logic
     distances = box_distances(len(ports), max_peers)
     if not distances:
         least = 1 if len(ports) == 2 else 2
-        raise InputError(f"max_peers is {max_peers}; trees over {len(ports)} boxes need at least {least} peers")
+        raise InputError(f"max_peers is {max_peers}; {len(ports)} boxes need at least {least} peers")
     parts = _parts(len(ports), distances, spread)
     return _network(topology, ports, [parts] * len(ports[0]))
 

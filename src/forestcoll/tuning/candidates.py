@@ -23,7 +23,7 @@ from forestcoll.baselines.nccl_tree import binary_tree, mirrored_tree, numbers_d
 from forestcoll.baselines.table import BASELINES
 from forestcoll.collective import Collective
 from forestcoll.errors import InputError, NoSolutionError
-from forestcoll.exporting.other_trees import with_one_peer
+from forestcoll.exporting.other_schedules import with_one_peer
 from forestcoll.generation.steps import generate_steps
 from forestcoll.method import StepMethod
 from forestcoll.program import Program
