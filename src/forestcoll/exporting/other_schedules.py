@@ -129,7 +129,7 @@ def with_few_peers(schedule: Schedule) -> FlowSchedule | None:
     if not isinstance(schedule, FlowSchedule) or schedule.collective is not Collective.ALL_TO_ALL:
         return None
     whole = schedule.ranks is None and schedule.matrix is None and len(schedule.members) <= MOST_RANKS
-    if not whole or schedule.algbw != schedule.bound.algbw:
+    if not whole or schedule.bound is None or schedule.algbw != schedule.bound.algbw:
         return None
     boxes = len(set(box_numbers(schedule.topology).values()))
     try:
