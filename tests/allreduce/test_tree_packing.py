@@ -39,6 +39,7 @@ def test_packed_trees_reach_the_bound(spec: str, ranks: str | None, algbw: str) 
     assert (report.ok, report.optimal, str(report.algbw)) == (True, True, algbw)
 
 
+@pytest.mark.slow  # ten seconds
 def test_lengths_prove_the_optimum_where_forwarding_switches_are_beside_relays() -> None:
     """The bound of the linear program, which does not see the paths through switches, is 350."""
     best = optimum("dgx-h100:boxes=2", "allreduce", ranks="0-5,8-13")

@@ -19,7 +19,7 @@ from forestcoll.schedule.steps.value import StepSchedule
         ("ring:nodes=8", 2, 4, "16/7"),
         ("hypercube:dim=3", 3, 3, "24/7"),
         ("torus:dims=3x3", 1, 2, "9/2"),
-        ("dgx-a100:boxes=2,gpus=2", 4, 3, "4800/49"),
+        pytest.param("dgx-a100:boxes=2,gpus=2", 4, 3, "4800/49", marks=pytest.mark.slow),
         ("dgx-a100:boxes=2,gpus=4", 1, 2, "160"),
     ],
 )
@@ -48,7 +48,12 @@ def test_a_search_that_stops_early_states_its_gap() -> None:
 
 
 @pytest.mark.parametrize(
-    ("topology", "algbw"), [("ring:nodes=4", "8/3"), ("dgx-a100:boxes=1", "2400/7"), ("hypercube:dim=3", "24/7")]
+    ("topology", "algbw"),
+    [
+        ("ring:nodes=4", "8/3"),
+        ("dgx-a100:boxes=1", "2400/7"),
+        pytest.param("hypercube:dim=3", "24/7", marks=pytest.mark.slow),
+    ],
 )
 def test_the_best_numbers_of_chunks_and_steps_are_found(topology: str, algbw: str) -> None:
     assert algbw_of("milp", topology) == Fraction(algbw) == optimum(topology).algbw

@@ -83,7 +83,9 @@ def test_trees_of_two_levels_are_low() -> None:
     assert sum("ib" in name for name in names) == 1
 
 
-@pytest.mark.parametrize("name", [each.name for each in BASELINES])
+@pytest.mark.parametrize(
+    "name", [pytest.param(each.name, marks=[pytest.mark.slow] * (each.name == "milp")) for each in BASELINES]
+)
 def test_a_schedule_can_be_written_read_and_lowered(name: str, tmp_path: Path) -> None:
     topology = {
         "rccl-ring": "mi300x:boxes=2",

@@ -91,7 +91,9 @@ def test_idle_ranks_relay(tmp_path: Path) -> None:
     assert (document["ranks"], document["members"], document["wrong"]) == (3, 2, 0)
 
 
-@pytest.mark.parametrize("collective", ["all-to-all", "gather", "scatter"])
+@pytest.mark.parametrize(
+    "collective", ["all-to-all", *(pytest.param(each, marks=pytest.mark.slow) for each in ("gather", "scatter"))]
+)
 def test_flows_are_measured_and_right(collective: str) -> None:
     options = ("--topology", "ring:nodes=4", "--library", "none", "-n", "2", "--collective", collective)
     rows = bench(4, *options, "-b", "1000", "-e", "100000", "-f", "100", "-r", "1", "--json").rows()
@@ -204,7 +206,7 @@ def test_a_process_without_a_rank_is_refused(variables: dict[str, str], message:
     ("arguments", "message"),
     [
         (("--topology", "ring:nodes=3"), "2 processes, but the network has 3 compute nodes"),
-        (("--topology", "no-such-network"), "no such builder or file"),
+        pytest.param(("--topology", "no-such-network"), "no such builder or file", marks=pytest.mark.slow),
         (("--topology", "ring:nodes=2", "--collective", "broadcast", "-r", "2"), "root is 2"),
         (("--schedule", "no-such-file.json"), "no-such-file.json"),
     ],

@@ -260,6 +260,7 @@ def benchmark(name: str, *options: object) -> str:
     return run.out
 
 
+@pytest.mark.slow  # ten seconds
 def test_the_benchmark_of_sizes_runs() -> None:
     printed = benchmark("sizes.py", "--quick")
     assert printed.count("| yes |") == 3

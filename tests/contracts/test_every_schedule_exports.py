@@ -21,6 +21,12 @@ from networks import SMALL, examples, networks
 
 FEW = ("dgx-a100:boxes=2,gpus=4", "dgx-h100:boxes=2,gpus=4,nvls=true", "torus:dims=3x3")
 SLOW = ("mi250:boxes=2", "gb200-nvl72:boxes=2,gpus=6", "trainium2-ultra:boxes=1")
+LONG_PLANS = (
+    "alibaba-hpn:boxes=2", "aws-p5:boxes=2", "cluster:box=dgx-a100,boxes=2", "dgx-a100:boxes=2,nics=true",
+    "dgx-h100:boxes=2", "grand-teton:boxes=2", "hypercube:dim=4", "mi250:boxes=2,gpus=8", "superpod-b300:boxes=2",
+    "superpod-h100:boxes=2", "tpu-v5p:dims=4x2x2", "trainium2:boxes=1",
+)  # fmt: skip
+"""Builders whose plans of an allreduce take some seconds each; only `make test-all` makes them."""
 FORMATS = tuple(each for each in Target if each is not Target.ASTRA_SIM)
 """The formats that take every collective and every network; ASTRA-sim does not, and has tests of its own."""
 PLANS = (
@@ -47,8 +53,19 @@ def exported_plainly(
     return export_with(options or usual_options(schedule, target, dialect), schedule, target, dialect=dialect)
 
 
-@pytest.mark.parametrize("target", [Target.MSCCL_XML, Target.MSCCLPP_JSON])
-@pytest.mark.parametrize("spec", [spec for spec in SPECS if spec not in SLOW])
+def is_slow(spec: str, target: Target) -> bool:
+    return target is Target.MSCCLPP_JSON and spec in LONG_PLANS
+
+
+@pytest.mark.parametrize(
+    ("spec", "target"),
+    [
+        pytest.param(spec, target, marks=[pytest.mark.slow] * is_slow(spec, target))
+        for spec in SPECS
+        if spec not in SLOW
+        for target in (Target.MSCCL_XML, Target.MSCCLPP_JSON)
+    ],
+)
 def test_an_allreduce_on_every_builder(spec: str, target: Target) -> None:
     lowering = exported(spec, Collective.ALLREDUCE, target).lowering
     assert lowering.loss == 0 or spec in HARD

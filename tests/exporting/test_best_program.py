@@ -112,6 +112,7 @@ def test_instances_may_use_more_blocks_than_a_single_one() -> None:
     assert chosen.points[-1].algbw >= 0.95 * float(schedule.algbw)
 
 
+@pytest.mark.slow  # eight seconds
 def test_of_programs_that_are_about_as_fast_the_one_for_small_sizes_is_chosen() -> None:
     schedule = generate("dgx-a100:boxes=1,gpus=4", collective="broadcast", root=0)
     both = [best_program(schedule, "mscclpp-json", aim=Aim(sizes=sizes)) for sizes in ((10**6, 10**9), (10**9,))]

@@ -43,6 +43,7 @@ def test_ranks_write_one_file_that_can_be_imported(tmp_path: Path) -> None:
 
 
 @needs_torch
+@pytest.mark.slow  # half a minute
 def test_torchrun_launches(tmp_path: Path) -> None:
     port, output = free_port(), tmp_path / "measured.json"
     launcher = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--master-port", str(port)]
@@ -83,7 +84,7 @@ def test_mpirun_launches(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (("-o", "no-such-folder/measured.json"), "no-such-folder does not exist"),
-        (("-o", "."), ".: is a folder"),
+        pytest.param(("-o", "."), ".: is a folder", marks=pytest.mark.slow),
         (("-o", "measured.json", "--backend", "mpi"), "--backend mpi needs mpirun and mpi4py"),
     ],
 )

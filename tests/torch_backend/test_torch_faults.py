@@ -7,7 +7,7 @@ LIMIT = 20
 """The seconds that an operation of the group may take without progress, where a case sets no other limit."""
 
 
-@pytest.mark.parametrize("training", [False, True])
+@pytest.mark.parametrize("training", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_a_killed_process_is_an_error_on_all_others(training: bool) -> None:  # noqa: FBT001 (a parameter)
     found, logs = outcomes("cases_networks:one_is_killed", training=training)
     assert found.pop(2) == {"error": "killed"}

@@ -16,7 +16,7 @@ def test_the_losses_of_two_ranks_are_those_of_gloo_bit_for_bit(case: str) -> Non
         assert curves["gloo"][0] != curves["gloo"][-1]
 
 
-@pytest.mark.parametrize("case", ["ddp", "fsdp"])
+@pytest.mark.parametrize("case", ["ddp", pytest.param("fsdp", marks=pytest.mark.slow)])
 def test_the_losses_of_four_ranks_are_those_of_gloo_within_rounding(case: str) -> None:
     found = values(f"cases_training:{case}", 4, size=4)
     for curves in found:
