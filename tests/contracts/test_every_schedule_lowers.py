@@ -31,7 +31,7 @@ STYLES = [*((each, Style.TWO_SIDED) for each in SCHEDULED), *((each, Style.ONE_S
 
 
 def is_slow(spec: str, collective: Collective) -> bool:
-    """Whether only `make test-all` lowers it: an allreduce takes longest, and is exported in both styles elsewhere."""
+    """Whether only `make test-all` lowers it: an allreduce takes longest, and is exported two-sided by other tests."""
     return spec == LARGE or collective is Collective.ALLREDUCE
 
 

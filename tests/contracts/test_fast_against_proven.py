@@ -3,8 +3,6 @@
 `benchmarks/soak.py` makes the same comparison on larger networks for a given time.
 """
 
-import os
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +10,7 @@ from methods import compare
 from mixed_networks import KINDS, random_network
 
 from forestcoll.topology import Topology
-from networks import ALL_EXAMPLES, SMALL, examples, one_way_networks
+from networks import SMALL, examples, one_way_networks
 
 
 def fallbacks(kind: str, most: int, count: int) -> int:
@@ -23,7 +21,7 @@ def fallbacks(kind: str, most: int, count: int) -> int:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_methods_agree_and_fast_needs_no_fallback(kind: str) -> None:
-    assert fallbacks(kind, most=24, count=60 if ALL_EXAMPLES in os.environ else 30) == 0
+    assert fallbacks(kind, most=24, count=60) == 0
 
 
 @examples(150)

@@ -13,16 +13,14 @@ from forestcoll.topology.importers.options import ImportOptions
 from forestcoll.topology.importers.source import Source
 from networks import ALL_EXAMPLES
 
-LENGTH = 2**17 if ALL_EXAMPLES in os.environ else 2**15
-LIMIT = 3
-"""The most seconds for a text. A linear importer takes at most one, also on a loaded machine."""
-
+LENGTH = 2**17 if ALL_EXAMPLES in os.environ else 2**16
 PIECES = [
     "\n", " ", "=", "<", "<system", "<!--", "</system><system ", '"', "[", "(", "{", "- ", "1", "a", "#", "\t", ",",
     "GPU0 ", "GPU0 X ", "GPU 0: ", "Link 0: ", "NV12", "Switch 1 ", 'Switch\t1 "S-1" ', "node [ ", "graph [ ", "[1]",
     "SwitchName=", "topology: ", "devices:\n", "XGMI ", "Bandwidth Matrix (GB/s) ", "0 1 1Gbps 0 0\n", "0,1,", "a b\n",
     "GPU[0] : (Topology) Numa Node: ", "LINK TYPE TABLE\n", "\x1b[", "NIC0 : ", "Device: 0, a", "<a>", "&a;", "a:\n ",
 ]  # fmt: skip
+LIMIT = 3
 TEXTS = {piece: piece * (LENGTH // len(piece)) for piece in PIECES}
 if ALL_EXAMPLES in os.environ:
     TEXTS |= {f"{piece}, in lines": (piece.strip("\n") * (2**14 // len(piece)) + "x\n") * 4 for piece in PIECES}

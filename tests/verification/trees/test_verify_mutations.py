@@ -11,7 +11,6 @@ from forestcoll.schedule import rows
 from forestcoll.verification import network, verify
 from forestcoll.verification.routes import table
 from forestcoll.verification.trees import case, delivery
-from networks import examples
 from verify_drafts import GOOD, OTHERS, Draft, DraftTree
 from verify_oracle import is_right
 
@@ -161,7 +160,7 @@ WRITTEN_OUT = [make for make in (*GOOD, *OTHERS) if make().shifts is None]
 
 
 @pytest.mark.parametrize("cells", [1, 16, 2**24])
-@settings(examples(300), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_verify_agrees_with_a_plain_implementation_of_the_rules(
     cells: int, monkeypatch: pytest.MonkeyPatch, data: st.DataObject
