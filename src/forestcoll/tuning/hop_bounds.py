@@ -50,6 +50,9 @@ set. A reduce-scatter is an allgather in the opposite direction.
 
 **Flows.** In an allreduce, all summands of each member must reach each other member: see `flows_over_time`.
 
+**Pairs.** In an allreduce of several boxes, the summands of all ranks must cross to all ranks of other boxes: see
+`box_pairs`.
+
 **Crossings.** If members are in several boxes, a send must leave a box. With the least latency c that the links that
 leave boxes state, the time is at least L + c + o.
 
@@ -68,9 +71,10 @@ from forestcoll.collective import Collective
 from forestcoll.forest_optimum.value import Optimum
 from forestcoll.proof import CutProof, PartitionProof
 from forestcoll.simulation import Costs
-from forestcoll.topology import Link, Topology
+from forestcoll.topology import Topology
 from forestcoll.topology.boxes import box_numbers
 from forestcoll.tuning.arrivals import Arrival
+from forestcoll.tuning.box_pairs import BoxPairs, PairTimes, box_pairs, links_between_boxes
 from forestcoll.tuning.distances import Distances, entrances
 from forestcoll.tuning.flows_over_time import quickest_flows
 from forestcoll.tuning.parts import most_by_parts
@@ -149,7 +153,10 @@ class _ProtocolBound:
         scaled = size / max(self.costs.efficiency, self.costs.efficiency_of_nics)
         windows = (self._window(cut, scaled) for cut in self.parts.cuts)
         crossing = self.costs.alpha_us + self.crossing_us + 2 * self.costs.overhead_us if self.crossing_us else 0.0
-        return self.costs.launch_us + max(self._by_sends(scaled), self._by_arrivals(scaled), *windows, crossing)
+        found = max(self._by_sends(scaled), self._by_arrivals(scaled), *windows, crossing)
+        for each in self._pairs:
+            found = each.microseconds(scaled, found)
+        return self.costs.launch_us + found
 
     def _by_sends(self, size: float) -> float:
         busy, least = self.parts.us_per_byte, self.parts.least_sends
@@ -170,6 +177,11 @@ class _ProtocolBound:
         busy = size * cut.us_per_byte * float(cut.part(self.parts.best.collective))
         around = cut.sends_around(self.parts.best.collective) * self._send_us
         return self._cross_us + (busy + around / 2 if 2 * busy >= around else 2 * busy)
+
+    @cached_property
+    def _pairs(self) -> tuple[PairTimes, ...]:
+        crossing = max(self._latency_us, self.costs.alpha_us + self.crossing_us) + self.costs.overhead_us
+        return tuple(each.times(self._send_us, self.costs.overhead_us, crossing) for each in self.parts.pairs)
 
     @cached_property
     def _sums_us(self) -> tuple[float, ...]:
@@ -259,6 +271,13 @@ class _Parts:
         is_scatter = self.best.collective is Collective.REDUCE_SCATTER
         return entrances(topology.transposed() if is_scatter else topology, _sets(self.best), members)
 
+    @cached_property
+    def pairs(self) -> tuple[BoxPairs, ...]:
+        """The pairs of ranks of different boxes that an allreduce must join."""
+        if not self.cuts or self.best.collective is not Collective.ALLREDUCE:
+            return ()
+        return box_pairs(self.best.topology, self.best.members)
+
     @property
     def _unit(self) -> Fraction:
         return bytes_per_microsecond(self.best.topology.bandwidth_unit)
@@ -274,7 +293,7 @@ def box_us_per_byte(topology: Topology, members: Sequence[int], collective: Coll
         members: the nodes that take part.
         collective: the collective.
     """
-    boxes, leaving = box_numbers(topology), _leaving_boxes(topology, members)
+    boxes, leaving = box_numbers(topology), links_between_boxes(topology, members)
     if not leaving:
         return ()
     bandwidth = sum((link.bandwidth for link in leaving), Fraction(0)) * bytes_per_microsecond(topology.bandwidth_unit)
@@ -295,15 +314,7 @@ def box_us_per_byte(topology: Topology, members: Sequence[int], collective: Coll
 
 def crossing_latency_us(topology: Topology, members: Sequence[int]) -> float:
     """Return the least latency that a link that leaves a box states; 0 if members are in one box, or outside boxes."""
-    return min((float(link.latency_us or 0) for link in _leaving_boxes(topology, members)), default=0.0)
-
-
-def _leaving_boxes(topology: Topology, members: Sequence[int]) -> list[Link]:
-    """Return the links that leave boxes; none if members are in one box, or outside boxes."""
-    boxes = box_numbers(topology)
-    if not set(members) <= set(boxes) or len({boxes[each] for each in members}) < 2:
-        return []
-    return [link for link in topology.links if link.source in boxes and boxes[link.source] != boxes.get(link.target)]
+    return min((float(link.latency_us or 0) for link in links_between_boxes(topology, members)), default=0.0)
 
 
 @dataclass(frozen=True)
