@@ -46,6 +46,12 @@ class Hops:
                 before[each].append(hop)
         return replace(self, after=before)
 
+    def only(self, numbers: Sequence[int]) -> "Hops":
+        """Return some of the hops, as if there were no others."""
+        places = {number: place for place, number in enumerate(numbers)}
+        after = [[places[each] for each in self.after[number] if each in places] for number in numbers]
+        return Hops([self.pairs[number] for number in numbers], [self.sizes[number] for number in numbers], after)
+
     @property
     def waits(self) -> list[int]:
         """For each hop, the number of hops that it waits for."""

@@ -6,7 +6,9 @@ end of all data begins first: if trees moved at different speeds, links would ha
 chunks, it may be better that the longest path alone decides, so several orders are tried. A timetable is then improved:
 in turn, time runs backwards and forwards, and hops that ended later in the other direction begin first. This is done
 twice for each order, and as long as it helps for the best one. Both phases of an allreduce are in one timetable: a root
-begins with data when the first phase is done with it.
+begins with data when the first phase is done with it. One more first order is that of a timetable of each phase alone,
+the second one after most of the first one. Then the second phase begins while links have nothing more to reduce, and
+the first one does not slow down at its beginning, nor the second one at its end.
 
 A program keeps the order of a timetable, but not its times: a block waits for its next hop even if a later one could
 begin. So all timetables are replayed as a program would do them, and the one with the shortest replay is used.
@@ -32,6 +34,7 @@ from math import inf
 from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from forestcoll.collective import PhaseOp
 from forestcoll.core.events import HopProgram
@@ -59,9 +62,16 @@ LANES_OF_LINK = (7, 4)
 """The lanes that all pairs of a busy link have together, about. More are nearer to the proportions of the data, and
 need more blocks."""
 
+SECOND_PHASE = 0.8
+"""When the second phase begins in the order of both phases: a part of the time of the first phase."""
+
 FEW_HOPS = 20_000
 """The most hops for which timetables with one hop at a time on shared links are tried. More have small messages, which
 wait little for each other."""
+
+
+Order: TypeAlias = tuple[FloatArray, ...]
+"""For each hop, numbers: of the hops that wait, the one with the least first number begins first, then the next."""
 
 
 def timetables(
@@ -79,23 +89,80 @@ def timetables(
             are fast.
         overhead: the time before a hop moves data.
     """
-    places = np.array([flows[flow].position for flow in edges.flow.tolist()])
     hops = _hops(flows, edges)
-    times, sums = _times(hops, links), _sums(flows, edges)
-    is_backwards = all(flow.op is PhaseOp.REDUCE for flow in flows)
-    found: list[_Search] = []
-    orders = _first_orders(
-        hops.backwards() if is_backwards else hops, -places if is_backwards else places, times, overhead
+    times = _times(hops, links)
+    work = _Work(
+        hops,
+        places=np.array([flows[flow].position for flow in edges.flow.tolist()]),
+        sums=_sums(flows, edges),
+        reduces=np.array([flows[flow].op is PhaseOp.REDUCE for flow in edges.flow.tolist()]),
     )
-    for room in rooms(hops, times, lanes, overhead, one_at_a_time=is_backwards):
-        directions = hops_to_run(hops, times, room), hops_to_run(hops.backwards(), times, room)
-        searches = [_Search(directions, overhead, sums, order, int(is_backwards)) for order in orders]
-        for search in searches:
-            search.run(FIRST_RUNS)
-        best = min(searches, key=lambda each: each.seconds)
-        best.run(RUNS, RUNS_IN_VAIN)
-        found.append(best)
+    orders = _first_orders(work, times, overhead)
+    found: list[_Search] = []
+    for room in rooms(hops, times, lanes, overhead, one_at_a_time=work.is_backwards):
+        more = [_order_of_phases(work, times, room, overhead)] if work.has_phases else []
+        found.append(_best_search(work, times, room, overhead, [*orders, *more]))
     return [(each.best.ends, each.best.lanes) for each in sorted(found, key=lambda each: each.seconds)]
+
+
+@dataclass(frozen=True, eq=False)
+class _Work:
+    """Hops of trees.
+
+    Attributes:
+        hops: the hops.
+        places: for each hop, the place of its data in its tree, from 0 to 1.
+        sums: for each hop, the number of the sum that it is added to; -1 for none.
+        reduces: for each hop, whether its data is added up.
+    """
+
+    hops: Hops
+    places: FloatArray
+    sums: IntArray
+    reduces: npt.NDArray[np.bool_]
+
+    @property
+    def is_backwards(self) -> bool:
+        """Whether time runs backwards in the first timetable of an order."""
+        return bool(self.reduces.all())
+
+    @property
+    def has_phases(self) -> bool:
+        """Whether some hops add up data, and others do not."""
+        return bool(self.reduces.any() and not self.reduces.all())
+
+    def phase(self, hops: IntArray) -> "_Work":
+        """Return some hops alone."""
+        sums = np.unique(self.sums[hops], return_inverse=True)[1] if self.reduces[hops].all() else self.sums[hops]
+        return _Work(self.hops.only(hops.tolist()), self.places[hops], sums, self.reduces[hops])
+
+
+def _best_search(
+    work: _Work,
+    times: Mapping[Pair, Mapping[int, float]],
+    room: Room,
+    overhead: float,
+    orders: Sequence[Order],
+) -> "_Search":
+    """Return the search with the fastest program of those that begin with `orders`."""
+    directions = hops_to_run(work.hops, times, room), hops_to_run(work.hops.backwards(), times, room)
+    searches = [_Search(directions, overhead, work.sums, order, int(work.is_backwards)) for order in orders]
+    for search in searches:
+        search.run(FIRST_RUNS)
+    best = min(searches, key=lambda each: each.seconds)
+    best.run(RUNS, RUNS_IN_VAIN)
+    return best
+
+
+def _order_of_phases(work: _Work, times: Mapping[Pair, Mapping[int, float]], room: Room, overhead: float) -> Order:
+    """Return the order of a timetable of each phase alone, the second of which begins before the first one ends."""
+    begins, start = np.zeros(len(work.places)), 0.0
+    for hops in np.flatnonzero(work.reduces), np.flatnonzero(~work.reduces):
+        alone = work.phase(hops)
+        best = _best_search(alone, times, room, overhead, _first_orders(alone, times, overhead)).best
+        begins[hops] = start + best.begins
+        start = SECOND_PHASE * best.length
+    return (begins,)
 
 
 def _sums(flows: Sequence[Flow], edges: Edges) -> IntArray:
@@ -194,14 +261,9 @@ def _lanes_of_overheads(
     return {pair: lanes + round(LANES_OF_OVERHEAD * min(1.0, overhead / time)) for pair, time in messages.items()}
 
 
-Order: TypeAlias = tuple[FloatArray, ...]
-"""For each hop, numbers: of the hops that wait, the one with the least first number begins first, then the next."""
-
-
-def _first_orders(
-    hops: Hops, places: FloatArray, times: Mapping[Pair, Mapping[int, float]], overhead: float
-) -> list[Order]:
-    """Return the first orders of hops; `places` are those of the data in its tree."""
+def _first_orders(work: _Work, times: Mapping[Pair, Mapping[int, float]], overhead: float) -> list[Order]:
+    """Return the first orders of hops."""
+    hops, places = (work.hops.backwards(), -work.places) if work.is_backwards else (work.hops, work.places)
     alone = [max(times[pair].values()) for pair in hops.pairs]
     paths = [np.array(_paths(hops, alone, late * overhead)) for late in LATE]
     return [*((places - each, -each) for each in paths), (-paths[0], places)]
