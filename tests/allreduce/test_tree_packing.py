@@ -50,7 +50,10 @@ def test_lengths_prove_the_optimum_where_forwarding_switches_are_beside_relays()
 
 @pytest.mark.parametrize(
     ("spec", "ranks", "algbw"),
-    [("dgx-h100:boxes=2", "0-6,8-14", "27100/91"), ("dgx-h100:boxes=4", "0-5,8-13,16-21", "2975/9")],
+    [
+        ("dgx-h100:boxes=2", "0-6,8-14", "27100/91"),
+        pytest.param("dgx-h100:boxes=4", "0-5,8-13,16-21", "2975/9", marks=pytest.mark.slow),
+    ],
 )
 def test_distances_prove_the_optimum_of_more_ranks(spec: str, ranks: str, algbw: str) -> None:
     schedule = generate(spec, "allreduce", ranks=ranks)

@@ -73,6 +73,7 @@ def test_one_way_links() -> None:
     )
 
 
+@pytest.mark.slow  # ten seconds
 def test_some_of_the_compute_nodes() -> None:
     network = load_topology("dgx-a100:boxes=2")
     ids = [network.nodes[network.compute[place]].id for place in (0, 1, 8, 9)]
@@ -91,6 +92,7 @@ def test_the_schedule_can_be_written_read_and_lowered(tmp_path: Path) -> None:
     assert len(lower(found).program.ranks) == 4
 
 
+@pytest.mark.slow  # ten seconds
 def test_a_row_counts_the_time_between_steps() -> None:
     row = compare("dgx-a100:boxes=2,gpus=2", baselines=["milp"], sizes=[2**20]).row("milp")
     assert (row.family, row.height) == ("steps", 3)

@@ -175,6 +175,7 @@ def test_sizes_and_packets_are_checked(size: int, packets: int | None, message: 
     assert str(caught.value) == message
 
 
+@pytest.mark.slow  # nine seconds
 def test_plans_for_thirty_nodes_exist_for_any_message_size() -> None:
     pipeline = Pipeline(build_topology("tiers"), 0)
     plan = pipeline.plan(10**11)

@@ -44,6 +44,7 @@ def built(folder: Path) -> Path:
     return path
 
 
+@pytest.mark.slow  # half a minute
 @needs_build_tools
 def test_two_source_distributions_have_the_same_bytes_and_all_that_a_build_needs(tmp_path: Path) -> None:
     one, other = (built(tmp_path / name) for name in ("one", "other"))

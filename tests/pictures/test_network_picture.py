@@ -118,7 +118,13 @@ def test_pictures_are_small(spec: str, most: int) -> None:
     assert len(text(network_picture(build_topology(spec)))) < most
 
 
-@pytest.mark.parametrize("spec", [pytest.param("mi250:boxes=2", marks=pytest.mark.slow), "kautz:degree=3,length=3"])
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "torus:dims=3x3",
+        *(pytest.param(each, marks=pytest.mark.slow) for each in ("mi250:boxes=2", "kautz:degree=3,length=3")),
+    ],
+)
 def test_pictures_have_the_same_bytes_for_each_seed_of_hashes(spec: str) -> None:
     program = (
         "import hashlib, sys; from forestcoll.presentation.view import view_of;"

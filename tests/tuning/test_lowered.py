@@ -28,8 +28,8 @@ def test_lanes_are_right_and_have_chunks_that_divide_the_data(collective: str, c
 
 def test_a_timetable_for_small_chunks_is_faster_for_them() -> None:
     schedule, made = generate("mi250:boxes=1,gpus=8"), lowerings(8)
-    (large,), (small,) = made.of_lanes(schedule, 1, 4), made.of_small_chunks(schedule, 1, 4)
-    assert (large.variant, small.variant) == ("1 lane, 64 chunks", "1 lane for small chunks, 64 chunks")
+    (large,), (small,) = made.of_lanes(schedule, 1, 4), made.of_small_chunks(schedule, 1, 2**9, 4)
+    assert (large.variant, small.variant) == ("1 lane, 64 chunks", "1 lane for chunks of 32KiB, 64 chunks")
     assert check(small.program).fault is None
     assert small.microseconds(2**20) < large.microseconds(2**20)
 

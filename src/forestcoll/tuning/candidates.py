@@ -11,10 +11,11 @@
 - exchanges for small messages, such as `exchange-one-shot` (`exchanges`), and one over relays (`relayed`).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, cached_property, partial
+from itertools import product
 
 from forestcoll.baselines.baseline import Baseline, Problem
 from forestcoll.baselines.crossings import Crossings
@@ -99,11 +100,12 @@ Maker = Callable[[int], list[Timed]]
 LANES = (1, 2)
 """The numbers of lanes that are tried, with timetables for large data."""
 
-LANES_OF_SMALL_CHUNKS = (1, 4, 8)
+LANES_OF_SMALL_CHUNKS = (1, 4)
 """The same, with timetables for small chunks, if direct links join compute nodes."""
 
-LANES_OF_SHALLOW_FORESTS = (1, 4)
-"""The same for shallow forests, of which there are many."""
+GROWTHS = (2**8, 2**9)
+"""The sizes of small chunks that are tried, in bytes for each chunk of the program: the best number of chunks grows
+about with the root of the size of the data. So 512 chunks are 64 or 128 MiB, and 128 chunks are 4 or 8 MiB."""
 
 _MOST_RANKS_OVER_SWITCHES = 16
 """The most ranks for which lanes are tried if no direct links join compute nodes."""
@@ -246,7 +248,7 @@ class Candidates:
             if not known.add(schedule.algbw, more_trees=trees > 1 and self._has_direct_links):
                 raise InputError("a shallow forest of less height or with fewer trees is as fast for large data")
             certified(verify(schedule))
-            lanes = self._with_small_chunks(schedule, LANES_OF_SHALLOW_FORESTS) or self._in_lanes(schedule)
+            lanes = self._with_small_chunks(schedule) or self._in_lanes(schedule)
             makers: tuple[Maker, ...] = (partial(self.lowerings.of_streams, schedule), *lanes)
             return Candidate(
                 f"shallow-{more}x{trees}", schedule, makers, is_cut=True, most_instructions=self._most_in_pieces
@@ -271,11 +273,12 @@ class Candidates:
             return []
         return [partial(self.lowerings.of_lanes, schedule, lanes) for lanes in LANES]
 
-    def _with_small_chunks(self, schedule: TreeSchedule, numbers: Sequence[int]) -> list[Maker]:
+    def _with_small_chunks(self, schedule: TreeSchedule) -> list[Maker]:
         """Return the methods for programs in lanes for small chunks; none over switches."""
         if not self._has_direct_links:
             return []
-        return [partial(self.lowerings.of_small_chunks, schedule, lanes) for lanes in numbers]
+        kinds = product(LANES_OF_SMALL_CHUNKS, GROWTHS)
+        return [partial(self.lowerings.of_small_chunks, schedule, lanes, growth) for lanes, growth in kinds]
 
     @property
     def _most_in_pieces(self) -> int:
@@ -323,7 +326,7 @@ class Candidates:
         certified(verify(schedule))
         makers: list[Maker] = [partial(self.lowerings.of_schedule, schedule)]
         if name in {OWN, ONE_PEER} and isinstance(schedule, TreeSchedule):
-            makers += self._in_lanes(schedule) + self._with_small_chunks(schedule, LANES_OF_SMALL_CHUNKS)
+            makers += self._in_lanes(schedule) + self._with_small_chunks(schedule)
         return Candidate(name, schedule, tuple(makers), in_pieces(schedule), self._most_in_pieces)
 
     def _of_exchange(self, name: str, make: Make) -> Callable[[], Candidate]:

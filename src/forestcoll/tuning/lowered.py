@@ -33,7 +33,7 @@ from forestcoll.simulation.program.paths import Paths
 from forestcoll.targets import msccl_xml, mscclpp
 from forestcoll.tuning.costs import ProgramCosts
 from forestcoll.tuning.streams import stream_program
-from forestcoll.units import bytes_per_microsecond
+from forestcoll.units import bytes_per_microsecond, size_name
 
 CHUNK_BYTES = 16
 """The least size of a chunk, and what its size is a multiple of: the alignment of MSCCL++, and whole elements."""
@@ -49,9 +49,6 @@ _CHUNKS_OF_TREE = 32
 
 _LEAST_PART = Fraction(99, 100)
 """The part of the bandwidth of a schedule that is kept when its shares are rounded, if that is possible."""
-
-_SMALL_CHUNK = 2**17
-"""The size of a small chunk, for which timetables are made: then 512 chunks are 64 MiB."""
 
 _CONNECTION_SLOTS = {Protocol.SIMPLE: 2, Protocol.LL: 8, Protocol.LL128: 8}
 """The messages that a connection of MSCCL holds (`msccl_xml.dialects.CONNECTIONS`)."""
@@ -168,11 +165,20 @@ class Lowerings:
         """
         return self._in_lanes(schedule, replace(self._options(schedule), lanes=lanes), pieces, plural(lanes, "lane"))
 
-    def of_small_chunks(self, schedule: TreeSchedule, lanes: int, pieces: int) -> list[Timed]:
-        """Return the programs of `of_lanes` with timetables for small chunks."""
-        overhead = self._overhead(schedule, _chunks_in_lanes(schedule) * pieces * _SMALL_CHUNK)
+    def of_small_chunks(self, schedule: TreeSchedule, lanes: int, growth: int, pieces: int) -> list[Timed]:
+        """Return the programs of `of_lanes` with timetables for small chunks.
+
+        Args:
+            schedule: a schedule.
+            lanes: the lanes of a pair of ranks.
+            growth: the size of a chunk in bytes, as a multiple of the number of chunks.
+            pieces: the number of pieces.
+        """
+        chunks = _chunks_in_lanes(schedule) * pieces
+        overhead = self._overhead(schedule, chunks * chunks * growth)
         options = replace(self._options(schedule), lanes=lanes, lane_overhead=overhead)
-        return self._in_lanes(schedule, options, pieces, f"{plural(lanes, 'lane')} for small chunks")
+        text = f"{plural(lanes, 'lane')} for chunks of {size_name(chunks * growth)}"
+        return self._in_lanes(schedule, options, pieces, text)
 
     def _in_lanes(self, schedule: TreeSchedule, options: Options, pieces: int, text: str) -> list[Timed]:
         options = replace(options, chunks=_chunks_in_lanes(schedule) * pieces, step_chunks=1)
