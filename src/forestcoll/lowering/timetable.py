@@ -65,6 +65,9 @@ need more blocks."""
 SECOND_PHASE = 0.8
 """When the second phase begins in the order of both phases: a part of the time of the first phase."""
 
+MOST_IN_PHASES = 40_000
+"""The most hops for which both phases are also searched alone: two searches more."""
+
 FEW_HOPS = 20_000
 """The most hops for which timetables with one hop at a time on shared links are tried. More have small messages, which
 wait little for each other."""
@@ -100,7 +103,8 @@ def timetables(
     orders = _first_orders(work, times, overhead)
     found: list[_Search] = []
     for room in rooms(hops, times, lanes, overhead, one_at_a_time=work.is_backwards):
-        more = [_order_of_phases(work, times, room, overhead)] if work.has_phases else []
+        in_order = work.has_phases and len(edges.flow) <= MOST_IN_PHASES
+        more = [_order_of_phases(work, times, room, overhead)] if in_order else []
         found.append(_best_search(work, times, room, overhead, [*orders, *more]))
     return [(each.best.ends, each.best.lanes) for each in sorted(found, key=lambda each: each.seconds)]
 
