@@ -203,7 +203,7 @@ def test_data_of_mi250_below_64_mib_is_within_twice_the_bound(boxes: int, collec
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter"])
+@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
 def test_large_data_of_one_box_of_mi250_is_within_a_tenth_of_the_bound(collective: str) -> None:
     found = tune("mi250:boxes=1", collective, [2**26])
     assert found.ratio(0) <= 1.1
