@@ -39,11 +39,12 @@ network with its links reversed.
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -62,7 +63,10 @@ MOST_NODES = 1024
 HALVINGS = 20
 """How often the range that contains the least time is halved."""
 
-_Numbers = npt.NDArray[np.float64]
+_Numbers: TypeAlias = npt.NDArray[np.float64]
+
+_Links: TypeAlias = Sequence[tuple[float, Sequence[int]]]
+"""Links of a box: the bytes that each carries in a microsecond, and the places of the compute nodes that can use it."""
 
 
 def links_between_boxes(topology: Topology, members: Sequence[int]) -> list[Link]:
@@ -107,15 +111,14 @@ class _Box:
     Attributes:
         compute: the compute nodes, in ascending order.
         sends: the sends inside the box from each compute node to each other one; infinite if it is not reached.
-        leaving: the links that leave the box: the bytes that each carries in a microsecond, and the places of the
-            compute nodes that can send over it.
-        entering: the same for the links that enter the box, and the compute nodes that can receive over them.
+        leaving: the links that leave the box, with those that can send over them.
+        entering: the links that enter the box, with those that can receive over them.
     """
 
     compute: tuple[int, ...]
     sends: _Numbers
-    leaving: Sequence[tuple[float, Sequence[int]]]
-    entering: Sequence[tuple[float, Sequence[int]]]
+    leaving: _Links
+    entering: _Links
 
 
 def _boxes(topology: Topology) -> Iterator[_Box]:
@@ -170,14 +173,15 @@ class BoxPairs:
         most = min(int(farthest), MOST_SENDS)
         times = sorted({sends * send + late * overhead for sends in range(most + 1) for late in range(sends + 1)})
         total, pairs = sum(self.weights.values()), 0
-        leaving, entering = _Side(), _Side()
+        leaving, entering = [], []
         for box in self.boxes:
             weights = np.array([self.weights.get(node, 0) for node in box.compute], dtype=np.float64)
             others = total - int(weights.sum())
             pairs += others * int(weights.sum())
-            leaving.add(box.leaving, reached_inside(box.sends.T, weights, times, send, overhead), others)
-            entering.add(box.entering, reached_inside(box.sends, weights, times, send, overhead), others)
-        return PairTimes(pairs, overhead_us + crossing_us, crossing_us, tuple(map(float, times)), leaving, entering)
+            leaving.append((box.leaving, others, reached_inside(box.sends.T, weights, times, send, overhead)))
+            entering.append((box.entering, others, reached_inside(box.sends, weights, times, send, overhead)))
+        sides = _Side.of(leaving), _Side.of(entering)
+        return PairTimes(pairs, overhead_us + crossing_us, crossing_us, tuple(map(float, times)), *sides)
 
 
 def reached_inside(
@@ -206,32 +210,42 @@ def reached_inside(
     return np.array([*found, np.isfinite(sends) @ weights])
 
 
+@dataclass(frozen=True, eq=False)
 class _Side:
-    """The links that leave all boxes, or those that enter them."""
+    """The links that leave all boxes, or those that enter them.
 
-    def __init__(self) -> None:
-        self._rates: list[float] = []
-        self._others: list[int] = []
-        self._reached: list[_Numbers] = []
+    Attributes:
+        rates: the bytes that each link carries in a microsecond.
+        others: for each link, the weight outside its box.
+        reached: R of the best rank at each link, in a row for each link.
+    """
 
-    def add(self, links: Sequence[tuple[float, Sequence[int]]], reached: _Numbers, others: int) -> None:
-        """Add the links of a box: R of its compute nodes for each time, and the weight outside the box."""
-        for rate, ends in links:
-            self._rates.append(rate)
-            self._others.append(others)
-            self._reached.append(reached[:, ends].max(axis=1, initial=0))
+    rates: _Numbers
+    others: _Numbers
+    reached: _Numbers
+
+    @staticmethod
+    def of(boxes: Iterable[tuple[_Links, int, _Numbers]]) -> "_Side":
+        """Return the side of the links of boxes, each with the weight outside, and R of its compute nodes by time."""
+        rows = [
+            (rate, others, reached[:, ends].max(axis=1, initial=0))
+            for links, others, reached in boxes
+            for rate, ends in links
+        ]
+        rates, weights, found = zip(*rows, strict=True)
+        return _Side(np.array(rates), np.array(weights, dtype=np.float64), np.array(found))
 
     @cached_property
     def counted(self) -> _Numbers:
         """The pairs of one rank of the box and one outside that all links count for in a microsecond, by time."""
-        counted: _Numbers = np.array(self._rates) * np.array(self._others) @ np.array(self._reached)
+        counted: _Numbers = (self.rates * self.others) @ self.reached
         return counted
 
     def sorted_rates(self, place: int) -> tuple[_Numbers, _Numbers]:
         """Return R of the links at a time in descending order, and the rates of the links up to each one."""
-        reached = np.array(self._reached)[:, place]
+        reached = self.reached[:, place]
         order = np.argsort(-reached, kind="stable")
-        return reached[order], np.cumsum(np.array(self._rates)[order])
+        return reached[order], np.cumsum(self.rates[order])
 
 
 @dataclass(frozen=True, eq=False)
