@@ -34,6 +34,15 @@ def test_a_timetable_for_small_chunks_is_faster_for_them() -> None:
     assert small.microseconds(2**20) < large.microseconds(2**20)
 
 
+@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
+def test_stolen_hops_are_faster_for_small_chunks(collective: str) -> None:
+    schedule, made = generate("mi250:boxes=1", collective), lowerings(16)
+    plain, stolen = (made.of_small_chunks(schedule, 1, 2**9, 4, steals=steals)[0] for steals in (False, True))
+    assert stolen.variant == "stolen hops, 1 lane for chunks of 64KiB, 128 chunks"
+    assert check(stolen.program).fault is None
+    assert stolen.microseconds(2**22) < 0.9 * plain.microseconds(2**22)
+
+
 def test_lanes_are_faster_for_large_data_on_a_network_of_direct_links() -> None:
     schedule, made = generate("mi250:boxes=1"), lowerings(16)
     lanes = min(each.microseconds(2**30) for each in made.of_lanes(schedule, 1, 4))

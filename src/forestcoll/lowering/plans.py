@@ -140,8 +140,8 @@ def _candidates(  # noqa: PLR0913 (one parameter for each part of the problem)
     if not spread.lanes or links is None:
         yield _chains(flows, edges, spread, layout), spread.stride(_groups(flows, layout.options))
         return
-    for times, lanes in timetables(flows, edges, links, spread.lanes, layout.options.lane_overhead):
-        yield hops_in_lanes(flows, edges, times, lanes, _most_steps(limits)), int(lanes.max()) + 1
+    for (_, ends, lanes), _ in timetables(flows, edges, links, spread.lanes, layout.options.lane_overhead):
+        yield hops_in_lanes(flows, edges, ends, lanes, _most_steps(limits)), int(lanes.max()) + 1
 
 
 def _chains(flows: Sequence[Flow], edges: Edges, spread: _Spread, layout: Layout) -> Chains:

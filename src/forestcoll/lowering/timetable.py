@@ -31,7 +31,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -77,10 +77,18 @@ Order: TypeAlias = tuple[FloatArray, ...]
 """For each hop, numbers: of the hops that wait, the one with the least first number begins first, then the next."""
 
 
-def timetables(
-    flows: Sequence[Flow], edges: Edges, links: PairLinks, lanes: int, overhead: float
-) -> list[tuple[FloatArray, IntArray]]:
-    """Return when the hop of each of `edges` ends, and its lane, for several rooms; the fastest program comes first.
+class Timetable(NamedTuple):
+    """When hops begin and end, their lanes, and the time of a program that keeps their order.
+
+    The busiest link is busy for a time of 1.
+    """
+
+    times: Times
+    seconds: float
+
+
+def timetables(flows: Sequence[Flow], edges: Edges, links: PairLinks, lanes: int, overhead: float) -> list[Timetable]:
+    """Return timetables of the hops of `edges`, for several rooms; the fastest program comes first.
 
     The busiest link is busy for a time of 1.
 
@@ -106,7 +114,7 @@ def timetables(
         in_order = work.has_phases and len(edges.flow) <= MOST_IN_PHASES
         more = [_order_of_phases(work, times, room, overhead)] if in_order else []
         found.append(_best_search(work, times, room, overhead, [*orders, *more]))
-    return [(each.best.ends, each.best.lanes) for each in sorted(found, key=lambda each: each.seconds)]
+    return [Timetable(each.best, each.seconds) for each in sorted(found, key=lambda each: each.seconds)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, cached_property, partial
-from itertools import product
 
 from forestcoll.baselines.baseline import Baseline, Problem
 from forestcoll.baselines.crossings import Crossings
@@ -100,8 +99,8 @@ Maker = Callable[[int], list[Timed]]
 LANES = (1, 2)
 """The numbers of lanes that are tried, with timetables for large data."""
 
-LANES_OF_SMALL_CHUNKS = (1, 4)
-"""The same, with timetables for small chunks, if direct links join compute nodes."""
+LANES_OF_SHALLOW_FORESTS = 4
+"""The number of lanes of shallow forests, with timetables for small chunks, if direct links join compute nodes."""
 
 GROWTHS = (2**8, 2**9)
 """The sizes of small chunks that are tried, in bytes for each chunk of the program: the best number of chunks grows
@@ -248,8 +247,10 @@ class Candidates:
             if not known.add(schedule.algbw, more_trees=trees > 1 and self._has_direct_links):
                 raise InputError("a shallow forest of less height or with fewer trees is as fast for large data")
             certified(verify(schedule))
-            lanes = self._with_small_chunks(schedule) or self._in_lanes(schedule)
-            makers: tuple[Maker, ...] = (partial(self.lowerings.of_streams, schedule), *lanes)
+            makers: tuple[Maker, ...] = (
+                partial(self.lowerings.of_streams, schedule),
+                *self._shallow_in_lanes(schedule),
+            )
             return Candidate(
                 f"shallow-{more}x{trees}", schedule, makers, is_cut=True, most_instructions=self._most_in_pieces
             )
@@ -273,12 +274,19 @@ class Candidates:
             return []
         return [partial(self.lowerings.of_lanes, schedule, lanes) for lanes in LANES]
 
-    def _with_small_chunks(self, schedule: TreeSchedule) -> list[Maker]:
-        """Return the methods for programs in lanes for small chunks; none over switches."""
+    def _shallow_in_lanes(self, schedule: TreeSchedule) -> list[Maker]:
+        """Return the methods for programs of a shallow forest in lanes."""
+        if not self._has_direct_links:
+            return self._in_lanes(schedule)
+        make, lanes = self.lowerings.of_small_chunks, LANES_OF_SHALLOW_FORESTS
+        plain = [partial(make, schedule, lanes, growth) for growth in GROWTHS]
+        return [*plain, partial(make, schedule, lanes, GROWTHS[0], steals=True)]
+
+    def _with_stolen_hops(self, schedule: TreeSchedule) -> list[Maker]:
+        """Return the methods for programs in one lane for small chunks, whose links steal hops; none over switches."""
         if not self._has_direct_links:
             return []
-        kinds = product(LANES_OF_SMALL_CHUNKS, GROWTHS)
-        return [partial(self.lowerings.of_small_chunks, schedule, lanes, growth) for lanes, growth in kinds]
+        return [partial(self.lowerings.of_small_chunks, schedule, 1, growth, steals=True) for growth in GROWTHS]
 
     @property
     def _most_in_pieces(self) -> int:
@@ -326,7 +334,7 @@ class Candidates:
         certified(verify(schedule))
         makers: list[Maker] = [partial(self.lowerings.of_schedule, schedule)]
         if name in {OWN, ONE_PEER} and isinstance(schedule, TreeSchedule):
-            makers += self._in_lanes(schedule) + self._with_small_chunks(schedule)
+            makers += self._in_lanes(schedule) + self._with_stolen_hops(schedule)
         return Candidate(name, schedule, tuple(makers), in_pieces(schedule), self._most_in_pieces)
 
     def _of_exchange(self, name: str, make: Make) -> Callable[[], Candidate]:

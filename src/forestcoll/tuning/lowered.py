@@ -22,6 +22,7 @@ from forestcoll.interpreter import check
 from forestcoll.lowering import Options, Placement, Style, lower, lowerer_for, usual_placement
 from forestcoll.lowering.fitting import excess_of
 from forestcoll.lowering.grid import Grids, achieved
+from forestcoll.lowering.stolen_hops import with_stolen_hops
 from forestcoll.program import Fault, Message, Program, Protocol
 from forestcoll.program.limits import Limits
 from forestcoll.schedule.schedule import Schedule
@@ -34,6 +35,7 @@ from forestcoll.targets import msccl_xml, mscclpp
 from forestcoll.tuning.costs import ProgramCosts
 from forestcoll.tuning.streams import stream_program
 from forestcoll.units import bytes_per_microsecond, size_name
+from forestcoll.verification import certified, verify
 
 CHUNK_BYTES = 16
 """The least size of a chunk, and what its size is a multiple of: the alignment of MSCCL++, and whole elements."""
@@ -165,7 +167,9 @@ class Lowerings:
         """
         return self._in_lanes(schedule, replace(self._options(schedule), lanes=lanes), pieces, plural(lanes, "lane"))
 
-    def of_small_chunks(self, schedule: TreeSchedule, lanes: int, growth: int, pieces: int) -> list[Timed]:
+    def of_small_chunks(
+        self, schedule: TreeSchedule, lanes: int, growth: int, pieces: int, *, steals: bool = False
+    ) -> list[Timed]:
         """Return the programs of `of_lanes` with timetables for small chunks.
 
         Args:
@@ -173,11 +177,16 @@ class Lowerings:
             lanes: the lanes of a pair of ranks.
             growth: the size of a chunk in bytes, as a multiple of the number of chunks.
             pieces: the number of pieces.
+            steals: whether links that would be idle steal hops, so that the trees are others.
         """
         chunks = _chunks_in_lanes(schedule) * pieces
-        overhead = self._overhead(schedule, chunks * chunks * growth)
-        options = replace(self._options(schedule), lanes=lanes, lane_overhead=overhead)
+        size = chunks * chunks * growth
         text = f"{plural(lanes, 'lane')} for chunks of {size_name(chunks * growth)}"
+        if steals:
+            schedule = with_stolen_hops(schedule, chunks, lanes, self._overhead(schedule, size))
+            certified(verify(schedule))
+            text = f"stolen hops, {text}"
+        options = replace(self._options(schedule), lanes=lanes, lane_overhead=self._overhead(schedule, size))
         return self._in_lanes(schedule, options, pieces, text)
 
     def _in_lanes(self, schedule: TreeSchedule, options: Options, pieces: int, text: str) -> list[Timed]:
