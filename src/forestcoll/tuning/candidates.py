@@ -106,6 +106,10 @@ GROWTHS = (2**8, 2**9)
 """The sizes of small chunks that are tried, in bytes for each chunk of the program: the best number of chunks grows
 about with the root of the size of the data. So 512 chunks are 64 or 128 MiB, and 128 chunks are 4 or 8 MiB."""
 
+_MOST_STOLEN_PIECES = 2
+"""The most pieces of shallow forests with stolen hops: with more, the trees of the optimum are about as fast, and programs
+take long to make."""
+
 _MOST_RANKS_OVER_SWITCHES = 16
 """The most ranks for which lanes are tried if no direct links join compute nodes."""
 
@@ -278,9 +282,12 @@ class Candidates:
         """Return the methods for programs of a shallow forest in lanes."""
         if not self._has_direct_links:
             return self._in_lanes(schedule)
-        make, lanes = self.lowerings.of_small_chunks, LANES_OF_SHALLOW_FORESTS
-        plain = [partial(make, schedule, lanes, growth) for growth in GROWTHS]
-        return [*plain, partial(make, schedule, lanes, GROWTHS[0], steals=True)]
+        make = partial(self.lowerings.of_small_chunks, schedule, LANES_OF_SHALLOW_FORESTS)
+
+        def stolen(pieces: int) -> list[Timed]:
+            return make(GROWTHS[0], pieces, steals=True) if pieces <= _MOST_STOLEN_PIECES else []
+
+        return [*(partial(make, growth) for growth in GROWTHS), stolen]
 
     def _with_stolen_hops(self, schedule: TreeSchedule) -> list[Maker]:
         """Return the methods for programs in one lane for small chunks, whose links steal hops; none over switches."""
