@@ -107,8 +107,8 @@ GROWTHS = (2**8, 2**9)
 about with the root of the size of the data. So 512 chunks are 64 or 128 MiB, and 128 chunks are 4 or 8 MiB."""
 
 _MOST_STOLEN_PIECES = 2
-"""The most pieces of shallow forests with stolen hops: with more, the trees of the optimum are about as fast, and programs
-take long to make."""
+"""The most pieces of shallow forests with stolen hops: with more, the trees of the optimum are about as fast, and it
+takes long to make programs."""
 
 _MOST_RANKS_OVER_SWITCHES = 16
 """The most ranks for which lanes are tried if no direct links join compute nodes."""
