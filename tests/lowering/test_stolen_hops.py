@@ -15,7 +15,7 @@ from forestcoll.lowering.stolen_hops import with_stolen_hops
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.verification import verify
-from networks import networks
+from networks import examples, networks
 
 Edge = tuple[int, int]
 
@@ -90,6 +90,7 @@ def test_a_link_steals_nothing_from_one_with_much_less_to_do(monkeypatch: pytest
     assert trees_of(found) == trees_of(schedule)
 
 
+@examples(40)
 @given(
     topology=networks(most=6),
     collective=st.sampled_from(["allgather", "reduce-scatter", "allreduce"]),
