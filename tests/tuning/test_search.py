@@ -26,7 +26,7 @@ class Simulated:
     latency: float
     part: float
     busy_part: float | None = None
-    least_busy: float | None = None
+    same_trees: bool = True
     instructions: int = 10_000
     sizes: list[int] = field(default_factory=list)
     program: SimpleNamespace = field(default_factory=lambda: SimpleNamespace(chunks=1))
@@ -98,7 +98,7 @@ def test_a_candidate_has_the_fastest_program_of_all_its_methods() -> None:
 
 def test_programs_in_pieces_may_have_less_busy_links() -> None:
     """In one piece, the busiest link is busy for ten times as long as in two."""
-    in_pieces = [Simulated(5, 0.1, least_busy=0.01, instructions=10), Simulated(20, 0.01, instructions=20)]
+    in_pieces = [Simulated(5, 0.1, same_trees=False, instructions=10), Simulated(20, 0.01, instructions=20)]
     makers = (lambda pieces: [cast("Timed", in_pieces[pieces - 1])] if pieces <= 2 else [],)
     stolen = Candidate("stolen", generate("ring:nodes=3"), makers, is_cut=True)
     found = fastest([candidate("plain", Simulated(9, 0.02), has_schedule=True), stolen], SIZES, SILENT)

@@ -65,15 +65,14 @@ class Timed:
         program: the program.
         paths: the paths between its ranks.
         costs: the costs of its protocol.
-        least_busy: the microseconds for which the busiest link is busy with a byte of M, at least, in programs with
-            more pieces; None if they are those of this program.
+        same_trees: whether programs in other numbers of pieces have the same trees.
     """
 
     variant: str
     program: Program
     paths: Paths
     costs: Costs
-    least_busy: float | None = None
+    same_trees: bool = True
 
     def fits(self, size: int) -> bool:
         """Return whether M of `size` bytes is divided into chunks of a sufficient size."""
@@ -191,7 +190,7 @@ class Lowerings:
             text = f"stolen hops, {text}"
         options = replace(self._options(schedule), lanes=lanes, lane_overhead=self._overhead(schedule, size))
         found = self._in_lanes(schedule, options, pieces, text)
-        return [replace(each, least_busy=_least_busy(schedule)) for each in found] if steals else found
+        return [replace(each, same_trees=not steals) for each in found]
 
     def _in_lanes(self, schedule: TreeSchedule, options: Options, pieces: int, text: str) -> list[Timed]:
         options = replace(options, chunks=_chunks_in_lanes(schedule) * pieces, step_chunks=1)
@@ -260,13 +259,6 @@ class Lowerings:
             )
             for protocol, costs in self.costs.protocols.items()
         ]
-
-
-def _least_busy(schedule: TreeSchedule) -> float:
-    """Return the time for which the busiest link is busy with a byte of M in any schedule of the same demand."""
-    if schedule.bound is None:
-        return 0.0
-    return 1 / float(schedule.bound.algbw * bytes_per_microsecond(schedule.topology.bandwidth_unit))
 
 
 def has_plans(schedule: Schedule) -> bool:

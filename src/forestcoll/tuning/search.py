@@ -14,8 +14,8 @@ with the size. Programs that cannot be the fastest are not simulated, by these f
 So a candidate that cannot be the fastest is simulated only for some sizes, for its curve, if it is short. Candidates
 that the runtime of forestcoll runs are compared only among themselves: each size needs the fastest of them, too.
 
-With stolen hops, programs of more pieces have other trees, which may load the busiest link less. So the time in which
-it is idle is counted from the bound of all schedules.
+With stolen hops, programs of more pieces have other trees, which may load the busiest link less. So they may save half
+of the whole time.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -69,7 +69,7 @@ class _Ladder:
     largest: int
     pieces: int = 1
     busy_part: float = 0.0
-    """The microseconds for which the busiest link is busy with one byte of M, in any number of pieces."""
+    """The microseconds for which the busiest link is busy with one byte of M, in any number of pieces; 0 if unknown."""
     size: int = 0
     """The size for which it was simulated last."""
     idle: float = 0.0
@@ -147,7 +147,7 @@ class _Ladder:
             if not timed.fits(size):
                 continue
             time, busy = timed.run(size)
-            self.busy_part = busy / size if timed.least_busy is None else timed.least_busy
+            self.busy_part = busy / size if timed.same_trees else 0.0
             one = Best(self.candidate, timed, time)
             found = one if _is_faster(one, found) else found
         if found is not None:
