@@ -97,9 +97,13 @@ def test_a_candidate_has_the_fastest_program_of_all_its_methods() -> None:
 
 
 def test_programs_in_pieces_may_have_less_busy_links() -> None:
-    """In one piece, the busiest link is busy for ten times as long as in two."""
-    in_pieces = [Simulated(5, 0.1, same_trees=False, instructions=10), Simulated(20, 0.01, instructions=20)]
-    makers = (lambda pieces: [cast("Timed", in_pieces[pieces - 1])] if pieces <= 2 else [],)
+    """In one piece, the busiest link is busy for ten times as long as in four, and in two even longer."""
+    in_pieces = {
+        1: Simulated(5, 0.1, same_trees=False, instructions=10),
+        2: Simulated(50, 0.2, same_trees=False, instructions=20),
+        4: Simulated(20, 0.01, same_trees=False, instructions=40),
+    }
+    makers = (lambda pieces: [cast("Timed", in_pieces[pieces])] if pieces in in_pieces else [],)
     stolen = Candidate("stolen", generate("ring:nodes=3"), makers, is_cut=True)
     found = fastest([candidate("plain", Simulated(9, 0.02), has_schedule=True), stolen], SIZES, SILENT)
     winners = [listed[0].candidate.name for _, listed in found]

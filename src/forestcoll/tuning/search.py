@@ -15,7 +15,7 @@ So a candidate that cannot be the fastest is simulated only for some sizes, for 
 that the runtime of forestcoll runs are compared only among themselves: each size needs the fastest of them, too.
 
 With stolen hops, programs of more pieces have other trees, which may load the busiest link less. So they may save half
-of the whole time.
+of the whole time, and all numbers of pieces are tried.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -121,21 +121,27 @@ class _Ladder:
         """Return the fastest program for `size`; None if it takes longer than `limit` and is not needed `for_curve`."""
         if self._cannot_be_faster(size, limit) and not (for_curve and self._is_short()):
             return None
-        found = self._at(size, self.pieces)
-        while self._may_be_faster(found, limit, size):
-            higher = self._at(size, 2 * self.pieces)
-            if higher is None or not _is_faster(higher, found):
+        found, pieces = self._at(size, self.pieces), self.pieces
+        while self._may_be_faster(found, pieces, limit, size):
+            pieces *= 2
+            if found is not None and self.times.get(pieces, 0.0) >= found.microseconds:
+                continue
+            higher = self._at(size, pieces)
+            if higher is None:
                 break
-            found, self.pieces = higher, 2 * self.pieces
+            if _is_faster(higher, found):
+                found, self.pieces = higher, pieces
+            elif self.busy_part:
+                break
         if found is not None:
             self.size, self.idle = size, found.microseconds - self.busy_part * size
         return found
 
-    def _may_be_faster(self, found: Best | None, limit: float, size: int) -> bool:
-        """Return whether more pieces may be faster than `found` and `limit`."""
+    def _may_be_faster(self, found: Best | None, pieces: int, limit: float, size: int) -> bool:
+        """Return whether more than `pieces` may be faster than `found` and `limit`."""
         if found is None:
             return False
-        known = self.times.get(2 * self.pieces, 0.0)
+        known = self.times.get(2 * pieces, 0.0) if self.busy_part else 0.0
         busy = self.busy_part * size
         least = busy + (found.microseconds - busy) * self.pieces / MOST_PIECES
         most = min(limit, found.microseconds)
