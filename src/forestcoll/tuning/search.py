@@ -69,7 +69,7 @@ class _Ladder:
     largest: int
     pieces: int = 1
     busy_part: float = 0.0
-    """The microseconds for which the busiest link is busy with one byte of M, in any number of pieces; 0 if unknown."""
+    """The least microseconds for which the busiest link is busy with one byte of M, in any number of pieces."""
     size: int = 0
     """The size for which it was simulated last."""
     idle: float = 0.0
@@ -110,6 +110,11 @@ class _Ladder:
         )
 
     @cached_property
+    def _have_same_trees(self) -> bool:
+        """Whether the programs in any number of pieces send along the same trees."""
+        return all(each.same_trees for each in self.programs(1))
+
+    @cached_property
     def _latency(self) -> float:
         """The least time in one piece, that for the least size."""
         return min(each.microseconds(CHUNK_BYTES * each.program.chunks) for each in self.programs(1))
@@ -131,7 +136,7 @@ class _Ladder:
                 break
             if _is_faster(higher, found):
                 found, self.pieces = higher, pieces
-            elif self.busy_part:
+            elif self._have_same_trees:
                 break
         if found is not None:
             self.size, self.idle = size, found.microseconds - self.busy_part * size
@@ -141,7 +146,7 @@ class _Ladder:
         """Return whether more than `pieces` may be faster than `found` and `limit`."""
         if found is None:
             return False
-        known = self.times.get(2 * pieces, 0.0) if self.busy_part else 0.0
+        known = self.times.get(2 * pieces, 0.0) if self._have_same_trees else 0.0
         busy = self.busy_part * size
         least = busy + (found.microseconds - busy) * self.pieces / MOST_PIECES
         most = min(limit, found.microseconds)
@@ -153,7 +158,7 @@ class _Ladder:
             if not timed.fits(size):
                 continue
             time, busy = timed.run(size)
-            self.busy_part = busy / size if timed.same_trees else 0.0
+            self.busy_part = busy / size if self._have_same_trees else 0.0
             one = Best(self.candidate, timed, time)
             found = one if _is_faster(one, found) else found
         if found is not None:
