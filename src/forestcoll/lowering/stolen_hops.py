@@ -80,6 +80,7 @@ def with_stolen_hops(schedule: TreeSchedule, chunks: int, lanes: int, overhead: 
 
 
 def _in_chunks(schedule: TreeSchedule, chunks: int) -> TreeSchedule:
+    """Return a schedule with shares of whole chunks; trees may lose all chunks if links are less busy then."""
     return with_shares(schedule, grid_for(schedule, chunks))
 
 
@@ -136,10 +137,8 @@ class _Plan:
     @staticmethod
     def of(whole: TreeSchedule, phase: Phase, chunks: int, lanes: int, overhead: float) -> "_Plan":
         """Return the plan of a phase of a schedule."""
-        alone = replace(whole, phases=(phase,))
-        grid = grid_for(alone, chunks)
-        alone = with_shares(alone, grid)
-        flows = flows_of(alone, grid, Options(chunks=chunks, lanes=lanes, step_chunks=1), 1)
+        alone = _in_chunks(replace(whole, phases=(phase,)), chunks)
+        flows = flows_of(alone, grid_for(alone, chunks), Options(chunks=chunks, lanes=lanes, step_chunks=1), 1)
         edges, links = Edges.of(flows), PairLinks.of(alone)
         busiest = chunks / float(alone.algbw)
         times, seconds = timetables(flows, edges, links, lanes, overhead / busiest)[0]
