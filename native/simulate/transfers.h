@@ -7,15 +7,13 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <queue>
 #include <vector>
 
+#include "simulate/least.h"
 #include "simulate/sharing.h"
 
 namespace forestcoll {
-
-inline constexpr double kNever = std::numeric_limits<double>::infinity();
 
 class Transfers {
  public:
@@ -52,7 +50,7 @@ class Transfers {
       for (const Index flow : sharing_.share(active_)) plan(flow);
     }
     is_stale_ = false;
-    return std::max(0.0, next() - now_);
+    return std::max(0.0, ends_.least() - now_);
   }
 
   // Lets time pass, and returns the transfers that ended, in the order in which they started. `next_end` was called
@@ -61,9 +59,7 @@ class Transfers {
     now_ += seconds;
     const double last = now_ * kRounding;
     ended_.clear();
-    for (std::size_t place = 0; place < active_.size(); ++place) {
-      while (place < active_.size() && ends_[place] <= last) end(place);
-    }
+    for (std::size_t place = ends_.find(0, last); place < ends_.size(); place = ends_.find(place, last)) end(place);
     is_stale_ |= !ended_.empty();
     std::ranges::sort(ended_, {}, &Transfer::number);
     return ended_;
@@ -81,15 +77,6 @@ class Transfers {
     std::priority_queue<Transfer, std::vector<Transfer>, std::greater<>> transfers;
   };
 
-  // Returns when the next transfer ends.
-  double next() const {
-    double least[4] = {kNever, kNever, kNever, kNever};  // four chains of comparisons run at the same time
-    for (std::size_t place = 0; place < ends_.size(); ++place) {
-      least[place % 4] = std::min(least[place % 4], ends_[place]);
-    }
-    return std::ranges::min(least);
-  }
-
   void settle(Waiting& waiting) const {
     waiting.moved += waiting.rate * (now_ - waiting.since);
     waiting.since = now_;
@@ -101,7 +88,7 @@ class Transfers {
     settle(waiting);
     waiting.rate = sharing_.rate(flow);
     const double left = waiting.transfers.top().end - waiting.moved;
-    ends_[waiting.place] = waiting.rate > 0 ? now_ + left / waiting.rate : kNever;
+    ends_.set(waiting.place, waiting.rate > 0 ? now_ + left / waiting.rate : kNever);
   }
 
   // Ends the next transfers of the flow at this place. If it has no more, the last flow takes its place.
@@ -114,11 +101,11 @@ class Transfers {
       transfers.pop();
       sharing_.add(flow, -1);
     }
-    ends_[place] = kNever;
+    ends_.set(place, kNever);
     if (!transfers.empty()) return;
     waiting_[active_.back()].place = place;
     active_[place] = active_.back();
-    ends_[place] = ends_.back();
+    ends_.set(place, ends_[ends_.size() - 1]);
     active_.pop_back();
     ends_.pop_back();
   }
@@ -126,7 +113,7 @@ class Transfers {
   Sharing sharing_;
   std::vector<Waiting> waiting_;
   std::vector<Index> active_;
-  std::vector<double> ends_;  // for each active flow, when its next transfer ends
+  Least ends_;  // for each active flow, when its next transfer ends
   double now_ = 0.0;
   std::vector<Transfer> ended_;
   std::int64_t started_ = 0;

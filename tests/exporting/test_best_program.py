@@ -13,6 +13,7 @@ from forestcoll.baselines.baseline import Problem
 from forestcoll.baselines.table import BASELINES
 from forestcoll.collective import Collective
 from forestcoll.errors import NoSolutionError
+from forestcoll.exporting import candidates
 from forestcoll.exporting.candidates import Aim
 from forestcoll.exporting.export import why_slow
 from forestcoll.exporting.other_schedules import (
@@ -24,13 +25,14 @@ from forestcoll.exporting.other_schedules import (
 )
 from forestcoll.exporting.search import best_program
 from forestcoll.interpreter import check
-from forestcoll.lowering import Placement
+from forestcoll.lowering import Options, Placement
 from forestcoll.progress import Progress
 from forestcoll.request import Demand
 from forestcoll.schedule.trees.shape import tree_shape
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.simulation import Costs
 from forestcoll.targets import mscclpp
+from forestcoll.targets.exporting import Target
 from forestcoll.targets.sizes import chunks_of_file
 from forestcoll.topology import Topology
 from forestcoll.topology.boxes import box_numbers
@@ -57,6 +59,17 @@ def test_more_chunks_never_reach_less() -> None:
     ]
     assert [each.algbw for each in found] == sorted(each.algbw for each in found)
     assert [each.program.chunks & (each.program.chunks - 1) for each in found] == [0] * 2
+
+
+def test_programs_with_too_many_instances_to_be_simulated_are_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each instance moves at least one chunk of each tree, so long steps do not make up for many instances."""
+    known = candidates.Candidates(generate("ring:nodes=4"), Target.MSCCL_XML, "rccl", Aim(), {})
+    plain = Options(chunks=8)
+    assert known.evaluate(plain) is not None
+    assert known.evaluate(replace(plain, instances=8, step_chunks=8)) is not None
+    monkeypatch.setattr(candidates, "most_instructions", lambda *_, **__: 200)
+    assert known.evaluate(replace(plain, instances=4, step_chunks=4)) is not None
+    assert known.evaluate(replace(plain, instances=16, step_chunks=16)) is None
 
 
 def test_latencies_are_named_as_the_reason_of_a_slow_program() -> None:

@@ -8,7 +8,7 @@ from forestcoll import generate
 from forestcoll.errors import InputError, NoSolutionError
 from forestcoll.exporting.estimate import MOST, announce
 from forestcoll.interpreter import check
-from forestcoll.lowering import Options, lower, two_sided
+from forestcoll.lowering import Options, lower, plans, two_sided
 from forestcoll.program import DeferredRanks, Program, block_counts, instruction_count, message_counts
 from forestcoll.program.limits import Limits
 from forestcoll.progress import Progress
@@ -42,6 +42,15 @@ def test_peers_are_distributed_over_channels_if_one_channel_has_too_few_blocks()
     assert check(program).ok
     assert max(map(len, [rank.blocks for rank in program.ranks])) == 7
     assert {channel.number for channel in program.channels} == {0, 1}
+
+
+def test_blocks_on_one_channel_are_counted_before_chains_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chains of 256 ranks take seconds to make. A given number of blocks leaves out the plans for many peers."""
+    for name in ("chains_of", "hops_of"):
+        monkeypatch.setattr(plans, name, None)
+    limits = Limits(name="a test", blocks=14, blocks_per_channel=4)
+    with pytest.raises(NoSolutionError, match="it needs 7 blocks on one channel number, and 4 is the most"):
+        lower(generate("complete:nodes=8"), Options(blocks=7), limits)
 
 
 def test_too_many_peers_are_refused_with_the_number_that_fits() -> None:

@@ -1,11 +1,12 @@
 """The native simulation of a program does the same as the plain one, step by step."""
 
 from dataclasses import replace
+from itertools import combinations
 from typing import cast
 
 import pytest
 
-from forestcoll import generate
+from forestcoll import TopologyBuilder, generate
 from forestcoll.core.events import EventTables, Rows, event_program
 from forestcoll.lowering import Options, Placement, Style, lower
 from forestcoll.program import (
@@ -103,6 +104,17 @@ def test_reads_of_other_ranks_take_the_same_time(costs: Costs) -> None:
     channels = tuple(Channel(ChannelKind.MEMORY, rank, (rank + 1) % ranks) for rank in range(ranks))
     members = tuple(Rank((Block(listed(rank)),), 1, 1) for rank in range(ranks))
     check_equal(Program("reads", Task.CUSTOM, members, channels, chunks=1), paths, costs)
+
+
+def test_many_transfers_at_once_take_the_same_time() -> None:
+    """Twelve nodes send to all others at once, over links of different bandwidths: 132 transfers end one by one."""
+    builder = TopologyBuilder("many")
+    for node in range(12):
+        builder.add_compute(node)
+    for one, other in combinations(range(12), 2):
+        builder.add_duplex(one, other, 1 + (7 * one + other) % 13)
+    schedule = generate(builder.build())
+    check_equal(lower(schedule, Options(chunks=12)).program, Paths.of(schedule), Costs())
 
 
 @pytest.mark.parametrize("slots", [1, None])

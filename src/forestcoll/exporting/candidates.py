@@ -199,7 +199,7 @@ class Candidates:
         trees = next((each.trees for each in self.counts if each.chunks == options.chunks), least)
         one_sided = self.target is Target.MSCCLPP_JSON
         parts = self.choices.parts(options) if isinstance(self.choices, PlanChoices) else options.instances
-        copies = parts if one_sided else options.scale // (options.step_chunks or 1)
+        copies = parts if one_sided else max(options.instances, options.scale // (options.step_chunks or 1))
         return 2 * (ranks - 1) * trees * copies > self.most_instructions
 
     def _divides(self, options: Options) -> bool:

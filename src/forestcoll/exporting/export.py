@@ -121,8 +121,8 @@ def export_best(  # noqa: PLR0913 (one parameter per option)
         chosen = best_program(schedule, target, dialect, given=given, progress=progress)
         known = chosen.lowering
         done = export_with(chosen.options, chosen.schedule, target, dialect=dialect, lowering=known, progress=progress)
-    expected = _expected(schedule, chosen.points, chosen.model.costs)
-    return replace(done, expected=expected, slow=why_slow(chosen))
+        expected = _expected(schedule, chosen.points, chosen.model.costs)
+        return replace(done, expected=expected, slow=why_slow(chosen))
 
 
 def _expected(schedule: Schedule, points: Sequence[Point], costs: Costs) -> tuple[Expected, ...]:

@@ -31,6 +31,7 @@ If a block has too many steps, other blocks continue its work.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -56,6 +57,8 @@ MOST_WORK = 6_000_000
 
 STEPS_FOR_WAITS = 16
 """If blocks continue the work of others, one step of so many is kept free for steps that only wait."""
+
+_ON_ONE_CHANNEL = "blocks on one channel number"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +109,8 @@ def plans(
 ) -> Iterator[Plan | Excess]:
     """Yield the plans that may fit, and for each other candidate the limit that it exceeds; lanes need `links`."""
     options = layout.options
-    copiers = sorted({flow.root for flow in flows}) if copies(layout) else []
-    edges = Edges.of(flows)
-    least = _least_blocks(flows, edges, options)
+    planner = _Planner(layout, flows, limits, links)
+    edges, least = planner.edges, planner.least_blocks
     bounds = block_bounds(options, limits)[-1 if options.lanes else 0 :]  # lanes have one plan for any bound
     if (excess := _excess_of_all(edges, least, bounds[-1], limits)) is not None:
         yield excess
@@ -123,46 +125,94 @@ def plans(
             if work > MOST_WORK:
                 return
             work += len(edges.flow)
-            for chains, stride in _candidates(flows, edges, spread, layout, limits=limits, links=links):
-                table = block_table(chains, len(layout.parts), copiers, together=spread.together)
-                excess = _excess(chains, table, bound, limits)
-                if excess is None:
+            for found in planner.plans(spread, bound):
+                if isinstance(found, Plan):
                     tried.add(spread)
-                    yield Plan(chains, table, limits.count, stride)
-                elif bound == bounds[-1]:
-                    yield excess
+                if isinstance(found, Plan) or bound == bounds[-1]:
+                    yield found
 
 
-def _candidates(  # noqa: PLR0913 (one parameter for each part of the problem)
-    flows: Sequence[Flow], edges: Edges, spread: _Spread, layout: Layout, *, limits: Limits, links: PairLinks | None
-) -> Iterator[tuple[Chains, int]]:
-    """Yield chains of `spread` with their `Plan.stride`; with lanes, those of each timetable, the shortest first."""
-    if not spread.lanes or links is None:
-        yield _chains(flows, edges, spread, layout), spread.stride(_groups(flows, layout.options))
-        return
-    for (_, ends, lanes), _ in timetables(flows, edges, links, spread.lanes, layout.options.lane_overhead):
-        yield hops_in_lanes(flows, edges, ends, lanes, _most_steps(limits)), int(lanes.max()) + 1
+@dataclass(frozen=True)
+class _Planner:
+    """Makes the plans of flows; lanes need `links`."""
 
+    layout: Layout
+    flows: Sequence[Flow]
+    limits: Limits
+    links: PairLinks | None
 
-def _chains(flows: Sequence[Flow], edges: Edges, spread: _Spread, layout: Layout) -> Chains:
-    options, ranks = layout.options, len(layout.parts)
-    width = max(1, spread.levels) * spread.turns * spread.peers
-    turns = 1 + max(flow.turn for flow in flows)
-    stride = spread.stride(_groups(flows, options))
+    @cached_property
+    def edges(self) -> Edges:
+        """All edges of the flows."""
+        return Edges.of(self.flows)
 
-    def channel(flow: Flow) -> int:
-        number, parts = flow.part
-        first = (flow.phase * options.parallel + flow.instance) * width + number * spread.ranges // parts * stride
-        return first + (flow.turn + (flow.root if spread.turns > turns else 0)) % spread.turns
+    @cached_property
+    def least_blocks(self) -> IntArray:
+        """The least number of blocks of each rank.
 
-    channels = [channel(flow) for flow in flows]
-    if not spread.levels:
-        return chains_of(flows, channels)
-    shifts = edges.depth % spread.levels * spread.turns
-    outward = np.array([1 if flow.op is PhaseOp.BROADCAST else -1 for flow in flows])[edges.flow]
-    distance = (edges.lower - edges.upper) * outward % ranks
-    shifts += distance * spread.peers // ranks * max(1, spread.levels) * spread.turns
-    return hops_of(flows, edges, np.array(channels, dtype=np.int64)[edges.flow] + shifts)
+        A block sends to one peer and receives from one. Instances, strands and, without lanes, phases have blocks of
+        their own.
+        """
+        options = self.layout.options
+        return self.edges.peers if options.lanes is not None else self._peers.sum(axis=0) * options.parallel
+
+    @cached_property
+    def _peers(self) -> IntArray:
+        """For each phase and each rank, the most peers in one direction."""
+        phase = np.array([flow.phase for flow in self.flows])[self.edges.flow]
+        return np.array([self.edges.taken(phase == each).peers for each in np.unique(phase)])
+
+    def plans(self, spread: _Spread, bound: int | None) -> Iterator[Plan | Excess]:
+        """Yield the plans of `spread` with at most `bound` blocks, or the limit that one exceeds."""
+        if (excess := self._excess_of_one_channel(spread)) is not None:
+            yield excess
+            return
+        copiers = sorted({flow.root for flow in self.flows}) if copies(self.layout) else []
+        for chains, stride in self._candidates(spread):
+            table = block_table(chains, len(self.layout.parts), copiers, together=spread.together)
+            excess = _excess(chains, table, bound, self.limits)
+            yield excess or Plan(chains, table, self.limits.count, stride)
+
+    def _excess_of_one_channel(self, spread: _Spread) -> Excess | None:
+        """Return the limit that plans exceed if all hops of a phase have one channel number, so a block for each peer.
+
+        It is known without their chains, which take long to make.
+        """
+        is_one = max(1, spread.levels) * spread.turns * spread.peers * spread.ranges == 1 and not spread.lanes
+        most, peers = self.limits.blocks_per_channel, int(self._peers.max(initial=0))
+        if not is_one or most is None or peers <= most:
+            return None
+        return Excess(_ON_ONE_CHANNEL, peers, most)
+
+    def _candidates(self, spread: _Spread) -> Iterator[tuple[Chains, int]]:
+        """Yield chains of `spread` with their `Plan.stride`; in lanes, those of each timetable, the shortest first."""
+        flows, edges, options = self.flows, self.edges, self.layout.options
+        if not spread.lanes or self.links is None:
+            yield self._chains(spread), spread.stride(_groups(flows, options))
+            return
+        for (_, ends, lanes), _ in timetables(flows, edges, self.links, spread.lanes, options.lane_overhead):
+            yield hops_in_lanes(flows, edges, ends, lanes, _most_steps(self.limits)), int(lanes.max()) + 1
+
+    def _chains(self, spread: _Spread) -> Chains:
+        flows, edges = self.flows, self.edges
+        options, ranks = self.layout.options, len(self.layout.parts)
+        width = max(1, spread.levels) * spread.turns * spread.peers
+        turns = 1 + max(flow.turn for flow in flows)
+        stride = spread.stride(_groups(flows, options))
+
+        def channel(flow: Flow) -> int:
+            number, parts = flow.part
+            first = (flow.phase * options.parallel + flow.instance) * width + number * spread.ranges // parts * stride
+            return first + (flow.turn + (flow.root if spread.turns > turns else 0)) % spread.turns
+
+        channels = [channel(flow) for flow in flows]
+        if not spread.levels:
+            return chains_of(flows, channels)
+        shifts = edges.depth % spread.levels * spread.turns
+        outward = np.array([1 if flow.op is PhaseOp.BROADCAST else -1 for flow in flows])[edges.flow]
+        distance = (edges.lower - edges.upper) * outward % ranks
+        shifts += distance * spread.peers // ranks * max(1, spread.levels) * spread.turns
+        return hops_of(flows, edges, np.array(channels, dtype=np.int64)[edges.flow] + shifts)
 
 
 def _groups(flows: Sequence[Flow], options: Options) -> int:
@@ -254,7 +304,7 @@ def _excess(chains: Chains, table: BlockTable, bound: int | None, limits: Limits
     if bound is not None and table.counts[most] > bound:
         return Excess("thread blocks", table.counts[most], bound, f"rank {most}")
     if limits.blocks_per_channel is not None and table.sharing > limits.blocks_per_channel:
-        return Excess("blocks on one channel number", table.sharing, limits.blocks_per_channel)
+        return Excess(_ON_ONE_CHANNEL, table.sharing, limits.blocks_per_channel)
     if limits.steps is None and limits.steps_of_rank is None:
         return None
     steps = table.steps(chains)
@@ -265,19 +315,6 @@ def _excess(chains: Chains, table: BlockTable, bound: int | None, limits: Limits
         where = f"rank {rank}, block {longest - sum(table.counts[:rank])}"
         return Excess("steps", int(steps[longest]), limits.steps, where)
     return _excess_of_rank(np.bincount(owners, steps + 1).astype(np.int64), limits.steps_of_rank)
-
-
-def _least_blocks(flows: Sequence[Flow], edges: Edges, options: Options) -> IntArray:
-    """Return the least number of blocks of each rank.
-
-    A block sends to one peer and receives from one. Instances, strands and, without lanes,
-    phases have blocks of their own.
-    """
-    if options.lanes is not None:
-        return edges.peers
-    phase = np.array([flow.phase for flow in flows])[edges.flow]
-    of_phases = np.array([edges.taken(phase == each).peers for each in np.unique(phase)])
-    return np.asarray(of_phases.sum(axis=0) * options.parallel)
 
 
 def _excess_of_all(edges: Edges, least: IntArray, bound: int | None, limits: Limits) -> Excess | None:

@@ -121,9 +121,11 @@ class Lists(NamedTuple):
 
     def of(self, kind: ChannelType) -> tuple[int, ...]:
         """Return the numbers for one type."""
-        return {ChannelType.MEMORY: self.memory, ChannelType.PORT: self.port, ChannelType.SWITCH: self.switch}.get(
-            kind, ()
-        )
+        if kind is ChannelType.MEMORY:
+            return self.memory
+        if kind is ChannelType.PORT:
+            return self.port
+        return self.switch if kind is ChannelType.SWITCH else ()
 
 
 class Block(NamedTuple):
@@ -179,7 +181,9 @@ class Gpu(NamedTuple):
 
     def chunks(self, buffer: str) -> int:
         """Return the size of the buffer `i`, `o` or `s` in chunks."""
-        return {"i": self.input_chunks, "o": self.output_chunks, "s": self.scratch_chunks}[buffer]
+        if buffer == "s":
+            return self.scratch_chunks
+        return self.input_chunks if buffer == "i" else self.output_chunks
 
     def peers(self, kind: ChannelType) -> tuple[int, ...]:
         """Return the ranks that its channels of one type lead to."""

@@ -102,11 +102,15 @@ def _check_expressible(program: Program) -> None:
     if program.protocol is Protocol.LL128:
         raise InputError("MSCCL++ has no protocol LL128; use Simple or LL")
     for rank, block, place, instruction in program.instructions():
-        where = instruction_name(program, rank, block, place)
-        if any(isinstance(each, Message) for each in instruction.places):
-            raise InputError(f"{where}: MSCCL++ has no messages; lower the schedule one-sided")
-        if instruction.after:
-            raise InputError(f"{where}: MSCCL++ has no dependencies between blocks but semaphores and barriers")
+        if (what := _not_expressible(instruction)) is not None:
+            raise InputError(f"{instruction_name(program, rank, block, place)}: MSCCL++ has no {what}")
+
+
+def _not_expressible(instruction: Instruction) -> str | None:
+    """Return what a plan has no operation for, as the end of a message; None if there is an operation for all."""
+    if any(isinstance(each, Message) for each in instruction.places):
+        return "messages; lower the schedule one-sided"
+    return "dependencies between blocks but semaphores and barriers" if instruction.after else None
 
 
 def _rounds(program: Program) -> int:
