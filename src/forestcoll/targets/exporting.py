@@ -42,6 +42,9 @@ DEFAULT_BYTES = 10**9
 MOST_IN_PIECES = 400_000
 """The most instructions for which traces are divided into pieces."""
 
+MOST_IN_PIECES_OF_GOAL = 200_000
+"""The same for GOAL schedules, whose text takes longer."""
+
 
 class Target(StrEnum):
     """A format of programs, by its name on the command line.
@@ -238,14 +241,15 @@ def usual_options(schedule: Schedule, target: Target, dialect: str = DEFAULT_DIA
     if target is Target.MSCCLPP_JSON:
         return Options(placement=one, pieces=2 if lowerer.in_pieces else 1)
     if target.has_bytes:
-        return Options(placement=Placement.OUT_OF_PLACE, pieces=_pieces(schedule) if lowerer.in_pieces else 1)
+        return Options(placement=Placement.OUT_OF_PLACE, pieces=_pieces(schedule, target) if lowerer.in_pieces else 1)
     both = lowerer.in_place and not msccl_xml.dialect_named(dialect).one_place
     return Options(placement=Placement.BOTH if both else one)
 
 
-def _pieces(schedule: Schedule) -> int:
-    """Return the number of pieces of traces: the greatest power of two up to 8 with few enough instructions."""
-    return next((pieces for pieces in (8, 4, 2) if pieces * least_instructions(schedule) <= MOST_IN_PIECES), 1)
+def _pieces(schedule: Schedule, target: Target) -> int:
+    """Return the number of pieces for a simulator: the greatest power of two up to 8 with few enough instructions."""
+    most = MOST_IN_PIECES_OF_GOAL if target is Target.GOAL else MOST_IN_PIECES
+    return next((pieces for pieces in (8, 4, 2) if pieces * least_instructions(schedule) <= most), 1)
 
 
 def least_instructions(schedule: Schedule) -> int:

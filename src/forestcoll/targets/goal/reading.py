@@ -18,23 +18,25 @@ from forestcoll.targets.goal.writing import DATA, HEADER
 LARGEST = 2**63 - 1
 """The largest number in a file; simulators compute times in 64 bits."""
 
+_DIGITS = len(str(LARGEST))
+
 _SPACE = r"[ \t]*"
 _LABEL = r"(?P<label>[a-zA-Z][a-zA-Z0-9_]*)"
 _END = rf"(?:tag{_SPACE}(?P<tag>-1|[0-9]+){_SPACE})?(?:cpu{_SPACE}[0-9]+{_SPACE})?(?:nic{_SPACE}[0-9]+{_SPACE})?\Z"
-_PATTERNS = {
-    "num_ranks": re.compile(rf"num_ranks{_SPACE}(?P<size>[0-9]+){_SPACE}\Z"),
-    "rank": re.compile(rf"rank{_SPACE}(?P<size>[0-9]+){_SPACE}{{{_SPACE}\Z"),
+_PATTERNS = {  # the most frequent ones first
     "message": re.compile(
         rf"(?:{_LABEL}{_SPACE}:{_SPACE})?(?P<kind>send|recv){_SPACE}(?P<size>[0-9]+){_SPACE}b{_SPACE}"
         rf"(?P<word>to|from){_SPACE}(?P<peer>-1|[0-9]+){_SPACE}{_END}"
     ),
-    "compute": re.compile(
-        rf"(?:{_LABEL}{_SPACE}:{_SPACE})?calc{_SPACE}(?P<size>[0-9]+){_SPACE}(?:cpu{_SPACE}[0-9]+{_SPACE})?\Z"
-    ),
     "dependency": re.compile(
         rf"{_LABEL}{_SPACE}(?P<word>i?requires){_SPACE}(?P<other>[a-zA-Z][a-zA-Z0-9_]*){_SPACE}\Z"
     ),
+    "compute": re.compile(
+        rf"(?:{_LABEL}{_SPACE}:{_SPACE})?calc{_SPACE}(?P<size>[0-9]+){_SPACE}(?:cpu{_SPACE}[0-9]+{_SPACE})?\Z"
+    ),
     "end": re.compile(rf"}}{_SPACE}\Z"),
+    "rank": re.compile(rf"rank{_SPACE}(?P<size>[0-9]+){_SPACE}{{{_SPACE}\Z"),
+    "num_ranks": re.compile(rf"num_ranks{_SPACE}(?P<size>[0-9]+){_SPACE}\Z"),
 }
 _SPAN = re.compile(r"(input|output|scratch) ([0-9]{1,12}) ([0-9]{1,12})")
 _COMMENTS = re.compile(rb"(?:\s+|//[^\n]*\n|/\*.*?\*/)*", re.DOTALL)
@@ -66,6 +68,24 @@ def _without_blocks(text: str) -> str:
     return "".join("\n" * each.count("\n") if place % 2 else each for place, each in enumerate(pieces))
 
 
+@dataclass(slots=True)
+class _Draft:
+    """An operation, and what it waits for as far as the file was read."""
+
+    kind: Kind
+    size: int
+    peer: int = -1
+    tag: int = 0
+    data: Data | None = None
+    after: list[int] = field(default_factory=list)
+    after_start: list[int] = field(default_factory=list)
+
+    def operation(self) -> Operation:
+        return Operation(
+            self.kind, self.size, self.peer, self.tag, tuple(self.after), tuple(self.after_start), self.data
+        )
+
+
 @dataclass
 class _Reader:
     """The state of reading a file, line by line."""
@@ -75,7 +95,7 @@ class _Reader:
     header: Header | None = None
     count: int | None = None
     ranks: list[tuple[Operation, ...]] = field(default_factory=list)
-    operations: list[Operation] | None = None
+    drafts: list[_Draft] | None = None
     labels: dict[str, int] = field(default_factory=dict)
     data: Data | None = None
 
@@ -90,7 +110,7 @@ class _Reader:
 
     def goal(self) -> Goal:
         """Return the schedule, after the last line."""
-        if self.operations is not None:
+        if self.drafts is not None:
             raise self._error("the file ends within a rank; a } is missing")
         if self.count is None or len(self.ranks) != self.count or not self.ranks:
             raise self._error(f"the file has {len(self.ranks)} ranks, and num_ranks is {self.count}")
@@ -107,7 +127,7 @@ class _Reader:
         return InputError(f"{self.where}: line {self.number}: {message}")
 
     def _int(self, text: str) -> int:
-        if len(text) > len(str(LARGEST)) or int(text) > LARGEST:
+        if len(text) > _DIGITS or int(text) > LARGEST:
             raise self._error(f"the number {shown(text)} is above {LARGEST}")
         return int(text)
 
@@ -117,20 +137,20 @@ class _Reader:
         self.count = self._int(found["size"])
 
     def _rank(self, found: re.Match[str]) -> None:
-        if self.operations is not None:
+        if self.drafts is not None:
             raise self._error("a rank begins within another rank; a } is missing")
         if self._int(found["size"]) != len(self.ranks):
             raise self._error(f"rank {found['size']} is in the place of rank {len(self.ranks)}; write ranks in order")
-        self.operations, self.labels = [], {}
+        self.drafts, self.labels = [], {}
 
     def _end(self, _: re.Match[str]) -> None:
-        self.ranks.append(tuple(self._inside()))
-        self.operations = None
+        self.ranks.append(tuple(each.operation() for each in self._inside()))
+        self.drafts = None
 
-    def _inside(self) -> list[Operation]:
-        if self.operations is None:
+    def _inside(self) -> list[_Draft]:
+        if self.drafts is None:
             raise self._error("this line is outside of a rank")
-        return self.operations
+        return self.drafts
 
     def _message(self, found: re.Match[str]) -> None:
         kind = Kind(found["kind"])
@@ -139,32 +159,28 @@ class _Reader:
         if "-1" in (found["peer"], found["tag"]):
             raise self._error("a message from any source or with any tag (-1) cannot be checked; name both")
         size, peer, tag = (self._int(found[name] or "0") for name in ("size", "peer", "tag"))
-        self._add(found, Operation(kind, size, peer, tag))
+        self._add(found, _Draft(kind, size, peer, tag, self.data))
 
     def _compute(self, found: re.Match[str]) -> None:
-        self._add(found, Operation(Kind.COMPUTE, self._int(found["size"])))
+        self._add(found, _Draft(Kind.COMPUTE, self._int(found["size"]), data=self.data))
 
-    def _add(self, found: re.Match[str], operation: Operation) -> None:
-        operations = self._inside()
+    def _add(self, found: re.Match[str], draft: _Draft) -> None:
+        drafts = self._inside()
         label = found["label"]
         if label in self.labels:
             raise self._error(f"the label {shown(label)} is used twice in a rank")
         if label is not None:
-            self.labels[label] = len(operations)
-        operations.append(operation._replace(data=self.data))
+            self.labels[label] = len(drafts)
+        drafts.append(draft)
         self.data = None
 
     def _dependency(self, found: re.Match[str]) -> None:
-        operations = self._inside()
+        drafts = self._inside()
         for label in (found["label"], found["other"]):
             if label not in self.labels:
                 raise self._error(f"there is no operation {shown(label)} before this line in the rank")
-        place, other = self.labels[found["label"]], self.labels[found["other"]]
-        operation = operations[place]
-        if found["word"] == "requires":
-            operations[place] = operation._replace(after=(*operation.after, other))
-        else:
-            operations[place] = operation._replace(after_start=(*operation.after_start, other))
+        draft, other = drafts[self.labels[found["label"]]], self.labels[found["other"]]
+        (draft.after if found["word"] == "requires" else draft.after_start).append(other)
 
     def _data(self, text: str) -> Data:
         sources, arrow, targets = text.partition("->")

@@ -5,8 +5,10 @@ the time of 2^64 bytes, and the sizes of a send and of its receive may differ. A
 place of the operation in its rank, from 0.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
+from itertools import accumulate
 
 from forestcoll.counting import plural
 from forestcoll.program import Fault
@@ -129,21 +131,27 @@ def _stuck(goal: Goal, *, rendezvous: bool) -> _Place | None:
     Each operation has two events: it starts, after what it waits for; and it is done. A receive is done after its send
     starts. If messages are not buffered (`rendezvous`), a send is done after its receive starts.
     """
-    starts: dict[tuple[_Place, bool], list[tuple[_Place, bool]]] = {}
+    begins = list(accumulate((len(operations) for operations in goal.ranks), initial=0))
+    waits: dict[int, list[int]] = {}  # for each event, the events before it; operation n starts at 2n, ends at 2n + 1
+
+    def event(place: _Place, *, is_done: bool) -> int:
+        return 2 * (begins[place[0]] + place[1]) + is_done
+
     for (rank, place), each in _listed(goal):
-        begin, end = ((rank, place), False), ((rank, place), True)
-        starts[begin] = [((rank, other), True) for other in each.after]
-        starts[begin] += [((rank, other), False) for other in each.after_start]
-        starts[end] = [begin]
+        start = event((rank, place), is_done=False)
+        waits[start] = [event((rank, other), is_done=True) for other in each.after]
+        waits[start] += [event((rank, other), is_done=False) for other in each.after_start]
+        waits[start + 1] = [start]
     receives = _ends(goal, Kind.RECEIVE)
     for key, places in _ends(goal, Kind.SEND).items():
         for send, receive in zip(places, receives[key], strict=True):
-            starts[receive, True].append((send, False))
+            waits[event(receive, is_done=True)].append(event(send, is_done=False))
             if rendezvous:
-                starts[send, True].append((receive, False))
+                waits[event(send, is_done=True)].append(event(receive, is_done=False))
     try:
-        TopologicalSorter(starts).prepare()
+        TopologicalSorter(waits).prepare()
     except CycleError as error:
-        cycle: list[tuple[_Place, bool]] = error.args[1]
-        return min(event[0] for event in cycle)
+        number = min(error.args[1]) // 2
+        rank = bisect_right(begins, number) - 1
+        return rank, number - begins[rank]
     return None
