@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from forestcoll.program import Message, Program
 from forestcoll.program.limits import Limits
 
+_FEWER_PEERS = "fewer boxes, or a schedule in which a rank has fewer peers (generate --max-peers)"
+
 
 @dataclass(frozen=True, slots=True)
 class Excess:
@@ -58,13 +60,13 @@ def _excesses(program: Program, limits: Limits) -> Iterator[Excess]:
         if limits.dependency_block is not None:
             awaited = (each.block for block in rank.blocks for one in block.instructions for each in one.after)
             needed = 1 + max(awaited, default=0)
-            yield from _more("blocks that others wait for", needed, limits.dependency_block + 1, where)
+            yield from _more("blocks that others wait for", needed, limits.dependency_block + 1, where, _FEWER_PEERS)
     yield from _of_channels(program, limits)
 
 
-def _more(what: str, needed: int, allowed: int | None, where: str = "") -> Iterator[Excess]:
+def _more(what: str, needed: int, allowed: int | None, where: str = "", fits: str = "") -> Iterator[Excess]:
     if allowed is not None and needed > allowed:
-        yield Excess(what, needed, allowed, where)
+        yield Excess(what, needed, allowed, where, fits)
 
 
 def _steps(program: Program, rank: int, block: int, limits: Limits) -> int:
