@@ -13,7 +13,7 @@ from forestcoll.baselines.baseline import Problem
 from forestcoll.baselines.table import BASELINES
 from forestcoll.collective import Collective
 from forestcoll.errors import NoSolutionError
-from forestcoll.exporting import candidates
+from forestcoll.exporting import candidates, other_schedules, search
 from forestcoll.exporting.candidates import Aim
 from forestcoll.exporting.export import why_slow
 from forestcoll.exporting.other_schedules import (
@@ -22,6 +22,7 @@ from forestcoll.exporting.other_schedules import (
     with_less_scratch,
     with_one_peer,
     with_other_number_of_trees,
+    with_two_peers,
 )
 from forestcoll.exporting.search import best_program
 from forestcoll.interpreter import check
@@ -211,6 +212,40 @@ def _most_peers(schedule: TreeSchedule) -> int:
     box = box_numbers(schedule.topology)
     ends = {(route[0], route[-1]) for route in schedule.routes}
     return max(Counter(one for one, other in ends if box[one] != box[other]).values())
+
+
+@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
+def test_with_two_peers_a_rank_exchanges_data_with_two_ranks_of_other_boxes(collective: str) -> None:
+    schedule = generate("dgx-a100:boxes=9", collective=collective)
+    other = with_two_peers(schedule)
+    assert other is not None
+    assert verify(other).ok
+    assert (other.demand, other.bound) == (schedule.demand, schedule.bound)
+    box = box_numbers(schedule.topology)
+    ends = {frozenset((route[0], route[-1])) for route in other.routes if box[route[0]] != box[route[-1]]}
+    assert set(Counter(node for pair in ends for node in pair).values()) == {2}
+
+
+def test_trees_with_two_peers_are_for_many_ranks_of_equal_boxes() -> None:
+    assert with_two_peers(generate("dgx-a100:boxes=8")) is None
+    assert with_two_peers(generate("dgx-a100:boxes=9", "broadcast", root=0)) is None
+    assert with_two_peers(generate("torus:dims=9x9")) is None
+
+
+@pytest.mark.parametrize("good", [0.85, 1.1])
+def test_a_program_of_many_ranks_has_two_peers_if_it_is_good(monkeypatch: pytest.MonkeyPatch, good: float) -> None:
+    """Twenty ranks are many here; if two peers are not good enough, all programs are compared."""
+    monkeypatch.setattr(other_schedules, "MOST_RANKS", 16)
+    monkeypatch.setattr(search, "GOOD_WITH_TWO_PEERS", good)
+    schedule = generate("dgx-a100:boxes=5,gpus=4", "reduce-scatter")
+    other = with_two_peers(schedule)
+    assert other is not None
+    chosen = best_program(schedule, "msccl-xml", "rccl")
+    assert (chosen.schedule == other) == (good < 1)
+    assert chosen.points[-1].algbw >= 0.85 * float(schedule.algbw)
+    assert chosen.lowering.schedule_algbw == schedule.algbw
+    assert chosen.lowering.other_trees == (other.trees_per_root if good < 1 else None)
+    assert check(chosen.lowering.program).ok
 
 
 def test_there_is_no_schedule_with_one_peer_for_one_root_or_without_equal_boxes() -> None:

@@ -1,6 +1,7 @@
 """Programs of large networks: ranks that are made when they are read, many peers, and early refusals."""
 
 from dataclasses import replace
+from itertools import product
 
 import pytest
 
@@ -12,6 +13,7 @@ from forestcoll.lowering import Options, lower, plans, two_sided
 from forestcoll.program import DeferredRanks, Program, block_counts, instruction_count, message_counts
 from forestcoll.program.limits import Limits
 from forestcoll.progress import Progress
+from forestcoll.schedule.schedule import Schedule
 from forestcoll.targets.exporting import Target, least_instructions, usual_options
 
 
@@ -46,11 +48,36 @@ def test_peers_are_distributed_over_channels_if_one_channel_has_too_few_blocks()
 
 def test_blocks_on_one_channel_are_counted_before_chains_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
     """Chains of 256 ranks take seconds to make. A given number of blocks leaves out the plans for many peers."""
-    for name in ("chains_of", "hops_of"):
-        monkeypatch.setattr(plans, name, None)
+    monkeypatch.setattr(plans, "chains_of", None)
     limits = Limits(name="a test", blocks=14, blocks_per_channel=4)
     with pytest.raises(NoSolutionError, match="it needs 7 blocks on one channel number, and 4 is the most"):
-        lower(generate("complete:nodes=8"), Options(blocks=7), limits)
+        lower(generate("complete:nodes=8"), Options(blocks=7, levels=0), limits)
+
+
+@pytest.mark.parametrize("spec", ["torus:dims=3x3", "dgx-a100:boxes=2,gpus=4", "mi250:boxes=1,gpus=8"])
+@pytest.mark.parametrize("collective", ["allgather", "allreduce"])
+def test_plans_are_only_left_out_without_their_chains_if_they_exceed_a_limit(
+    monkeypatch: pytest.MonkeyPatch, spec: str, collective: str
+) -> None:
+    schedule = generate(spec, collective)
+    every = [
+        (Options(levels=0, chunks=chunks, step_chunks=1), Limits(name="a test", **limits))
+        for chunks in (72, 144)
+        for blocks, steps, on_channel in product((7, 12), (16, 18, 45, None), (3, None))
+        for limits in [{"blocks": blocks, "steps": steps, "blocks_per_channel": on_channel}]
+    ]
+    found = [program_or_none(schedule, *each) for each in every]
+    monkeypatch.setattr(plans._Planner, "_excess_through", lambda *_: None)
+    assert found == [program_or_none(schedule, *each) for each in every]
+    assert None in found
+    assert any(found)
+
+
+def program_or_none(schedule: Schedule, options: Options, limits: Limits) -> Program | None:
+    try:
+        return lower(schedule, options, limits).program
+    except NoSolutionError:
+        return None
 
 
 def test_too_many_peers_are_refused_with_the_number_that_fits() -> None:
@@ -70,7 +97,10 @@ def test_phases_of_an_allreduce_have_blocks_of_their_own_for_each_peer() -> None
 
 def test_blocks_that_others_wait_for_are_limited() -> None:
     schedule = generate("dgx-a100:boxes=2,gpus=4")
-    with pytest.raises(NoSolutionError, match=r"blocks that others wait for .* what fits is fewer boxes, or a schedule in which a rank has fewer peers"):
+    with pytest.raises(
+        NoSolutionError,
+        match=r"blocks that others wait for .* what fits is fewer boxes, or a schedule in which a rank has fewer peers",
+    ):
         lower(schedule, Options(), Limits(name="a test", dependency_block=0))
 
 

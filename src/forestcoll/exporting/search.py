@@ -25,6 +25,7 @@ from forestcoll.exporting.other_schedules import (
     with_less_scratch,
     with_one_peer,
     with_other_number_of_trees,
+    with_two_peers,
 )
 from forestcoll.exporting.plan_choices import OTHER_ORDERS, OtherPlanChoices, PlanChoices
 from forestcoll.exporting.rounds import RoundModel
@@ -50,6 +51,9 @@ ENOUGH_IN_LANES = 0.95
 
 GOOD_IN_LANES = 0.85
 """A program in lanes that reaches this part is not compared with programs without lanes, which rarely reach more."""
+
+GOOD_WITH_TWO_PEERS = 0.85
+"""If the first program along trees with two peers reaches this part, no other program of many ranks is tried."""
 
 GAIN = 1.01
 """A change is kept if the program becomes faster by this factor."""
@@ -122,6 +126,8 @@ def best_program(  # noqa: PLR0913 (what a program is chosen for, and by which m
     aim, given = aim or Aim(), dict(given or {})
     progress.begin("choosing the program")
     candidates = Candidates(schedule, target, dialect, aim, given, progress)
+    if (good := _with_two_peers(candidates)) is not None:
+        return good
     needs_less = _needs_less_scratch(candidates, first_candidate(candidates))
     if needs_less and (small := _in_less_scratch(candidates)) is not None:
         return small
@@ -134,11 +140,11 @@ def best_program(  # noqa: PLR0913 (what a program is chosen for, and by which m
         other = with_other_number_of_trees(schedule) if in_plans else _for_messages(schedule)
         if other is not None and other.algbw > GAIN * best.algbw:
             progress.begin("choosing the program of another schedule")
-            candidates = Candidates(other, target, dialect, aim, given, progress)
+            candidates = candidates.of(other)
             found = _Search(candidates).run_or_none()
             tried += len(candidates.known)
             if found is not None and found.algbw > (GAIN_OF_SLOW if in_plans else GAIN) * best.algbw:
-                best, used = found.instead_of(best, other), other
+                best, used = found.instead_of(best.lowering.schedule_algbw, other), other
     points = best.model.points(aim.sizes)
     return Chosen(best.options, best.lowering, points, tried, best.model, used, refused)
 
@@ -147,7 +153,28 @@ def _for_messages(schedule: Schedule) -> TreeSchedule | FlowSchedule | None:
     """Return another schedule of which programs of messages may be faster, or None."""
     if isinstance(schedule, FlowSchedule):
         return with_few_peers(schedule)
-    return shortened(schedule) if schedule.collective.has_root else with_one_peer(schedule)
+    if schedule.collective.has_root:
+        return shortened(schedule)
+    return with_one_peer(schedule) or with_two_peers(schedule)
+
+
+def _with_two_peers(candidates: Candidates) -> Chosen | None:
+    """Return the first program of messages of many ranks along trees with two peers, or None if it is not good."""
+    schedule = candidates.schedule
+    if candidates.target is Target.MSCCLPP_JSON or "chunks" in candidates.given:
+        return None
+    other = with_two_peers(schedule)
+    if other is None or schedule.algbw is None:
+        return None
+    candidates.progress.begin("choosing the program with two peers in other boxes")
+    try:
+        found = first_candidate(candidates.of(other))
+    except NoSolutionError:
+        return None
+    if found.algbw < GOOD_WITH_TWO_PEERS * schedule.algbw:
+        return None
+    best = found.instead_of(schedule.algbw, other)
+    return Chosen(best.options, best.lowering, best.model.points(candidates.aim.sizes), 1, best.model, other)
 
 
 def _needs_less_scratch(candidates: Candidates, found: Candidate) -> bool:
@@ -163,14 +190,12 @@ def _in_less_scratch(candidates: Candidates) -> Chosen | None:
     first, tried = first_candidate(candidates), len(candidates.known)
     for other in with_less_scratch(candidates.schedule, in_place=first.options.in_place):
         candidates.progress.begin("choosing the program with less scratch")
-        others = Candidates(
-            other, candidates.target, candidates.dialect, candidates.aim, candidates.given, candidates.progress
-        )
+        others = candidates.of(other)
         found = _Search(others).run_or_none()
         tried += len(others.known)
         if found is None or _needs_less_scratch(others, found):
             continue
-        best = found.instead_of(first, other)
+        best = found.instead_of(first.lowering.schedule_algbw, other)
         if not best.is_slow:
             points = best.model.points(candidates.aim.sizes)
             refused = None if others.problem is None else str(others.problem)

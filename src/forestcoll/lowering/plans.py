@@ -154,17 +154,15 @@ class _Planner:
         their own.
         """
         options = self.layout.options
-        return self.edges.peers if options.lanes is not None else self._peers.sum(axis=0) * options.parallel
-
-    @cached_property
-    def _peers(self) -> IntArray:
-        """For each phase and each rank, the most peers in one direction."""
+        if options.lanes is not None:
+            return self.edges.peers
         phase = np.array([flow.phase for flow in self.flows])[self.edges.flow]
-        return np.array([self.edges.taken(phase == each).peers for each in np.unique(phase)])
+        of_phases = np.array([self.edges.taken(phase == each).peers for each in np.unique(phase)])
+        return np.asarray(of_phases.sum(axis=0) * options.parallel)
 
     def plans(self, spread: _Spread, bound: int | None) -> Iterator[Plan | Excess]:
         """Yield the plans of `spread` with at most `bound` blocks, or the limit that one exceeds."""
-        if (excess := self._excess_of_one_channel(spread)) is not None:
+        if not spread.levels and (excess := self._excess_through(self._channels(spread), bound)) is not None:
             yield excess
             return
         copiers = sorted({flow.root for flow in self.flows}) if copies(self.layout) else []
@@ -173,16 +171,28 @@ class _Planner:
             excess = _excess(chains, table, bound, self.limits)
             yield excess or Plan(chains, table, self.limits.count, stride)
 
-    def _excess_of_one_channel(self, spread: _Spread) -> Excess | None:
-        """Return the limit that plans exceed if all hops of a phase have one channel number, so a block for each peer.
+    def _excess_through(self, channels: Sequence[int], bound: int | None) -> Excess | None:
+        """Return a limit that chains through ranks on the channels of the flows exceed, known without the chains.
 
-        It is known without their chains, which take long to make.
+        Chains take long to make. On each channel number, a rank has a block for each peer that it sends to, and one for
+        each that it receives from, which may be the same; and a block has a step for each hop to its peer.
         """
-        is_one = max(1, spread.levels) * spread.turns * spread.peers * spread.ranges == 1 and not spread.lanes
-        most, peers = self.limits.blocks_per_channel, int(self._peers.max(initial=0))
-        if not is_one or most is None or peers <= most:
-            return None
-        return Excess(_ON_ONE_CHANNEL, peers, most)
+        edges, limits, ranks = self.edges, self.limits, len(self.layout.parts)
+        width = 1 + max(channels)
+        channel = np.array(channels, dtype=np.int64)[edges.flow]
+        blocks = np.zeros(ranks * width, dtype=np.int64)
+        for one, other in ((edges.upper, edges.lower), (edges.lower, edges.upper)):
+            pairs, hops = np.unique((one * width + channel) * ranks + other, return_counts=True)
+            if limits.steps is not None and hops.max(initial=0) > limits.steps:
+                rank = int(pairs[np.argmax(hops)]) // ranks // width
+                return Excess("steps", int(hops.max()), limits.steps, f"rank {rank}")
+            blocks = np.maximum(blocks, np.bincount(pairs // ranks, minlength=ranks * width))
+        if limits.blocks_per_channel is not None and blocks.max(initial=0) > limits.blocks_per_channel:
+            return Excess(_ON_ONE_CHANNEL, int(blocks.max()), limits.blocks_per_channel)
+        of_ranks = blocks.reshape(ranks, width).sum(axis=1)
+        if bound is not None and of_ranks.max(initial=0) > bound:
+            return Excess("thread blocks", int(of_ranks.max()), bound, f"rank {int(np.argmax(of_ranks))}")
+        return None
 
     def _candidates(self, spread: _Spread) -> Iterator[tuple[Chains, int]]:
         """Yield chains of `spread` with their `Plan.stride`; in lanes, those of each timetable, the shortest first."""
@@ -194,8 +204,19 @@ class _Planner:
             yield hops_in_lanes(flows, edges, ends, lanes, _most_steps(self.limits)), int(lanes.max()) + 1
 
     def _chains(self, spread: _Spread) -> Chains:
-        flows, edges = self.flows, self.edges
-        options, ranks = self.layout.options, len(self.layout.parts)
+        flows, edges, channels = self.flows, self.edges, self._channels(spread)
+        if not spread.levels:
+            return chains_of(flows, channels)
+        shifts = edges.depth % spread.levels * spread.turns
+        outward = np.array([1 if flow.op is PhaseOp.BROADCAST else -1 for flow in flows])[edges.flow]
+        ranks = len(self.layout.parts)
+        distance = (edges.lower - edges.upper) * outward % ranks
+        shifts += distance * spread.peers // ranks * spread.levels * spread.turns
+        return hops_of(flows, edges, np.array(channels, dtype=np.int64)[edges.flow] + shifts)
+
+    def _channels(self, spread: _Spread) -> Sequence[int]:
+        """Return the number of the first channel of each flow; its hops at other depths or to other peers follow."""
+        flows, options = self.flows, self.layout.options
         width = max(1, spread.levels) * spread.turns * spread.peers
         turns = 1 + max(flow.turn for flow in flows)
         stride = spread.stride(_groups(flows, options))
@@ -205,14 +226,7 @@ class _Planner:
             first = (flow.phase * options.parallel + flow.instance) * width + number * spread.ranges // parts * stride
             return first + (flow.turn + (flow.root if spread.turns > turns else 0)) % spread.turns
 
-        channels = [channel(flow) for flow in flows]
-        if not spread.levels:
-            return chains_of(flows, channels)
-        shifts = edges.depth % spread.levels * spread.turns
-        outward = np.array([1 if flow.op is PhaseOp.BROADCAST else -1 for flow in flows])[edges.flow]
-        distance = (edges.lower - edges.upper) * outward % ranks
-        shifts += distance * spread.peers // ranks * max(1, spread.levels) * spread.turns
-        return hops_of(flows, edges, np.array(channels, dtype=np.int64)[edges.flow] + shifts)
+        return [channel(flow) for flow in flows]
 
 
 def _groups(flows: Sequence[Flow], options: Options) -> int:

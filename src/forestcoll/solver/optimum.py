@@ -11,8 +11,8 @@ from forestcoll.ranks import RanksLike
 from forestcoll.request import Request, RequestLike
 from forestcoll.solver.counts import count_of
 from forestcoll.solver.problem import Problem, Solution
-from forestcoll.topology import NodeId, TopologyLike
-from forestcoll.topology.logical_network import Spread, logical_network
+from forestcoll.topology import NodeId, Topology, TopologyLike
+from forestcoll.topology.logical_network import LogicalNetwork, Spread, logical_network
 from forestcoll.topology.part import part_without
 from forestcoll.topology.reach import unreachable_pair
 from forestcoll.topology.registry import load_topology
@@ -162,9 +162,18 @@ def solve(  # noqa: PLR0913 (the request and how to solve it)
     problem = Problem.of(network, request.demand(network), progress)
     if max_peers is None:
         return _solved(problem, trees, max_trees, progress)
-    logical = logical_network(network, count_of("max_peers", max_peers), _spread(problem.demand.collective))
+    logical = with_peers(network, problem.demand.collective, count_of("max_peers", max_peers))
     limited = Problem.of(logical.topology, problem.demand, progress)
     return _solved(limited, trees, max_trees, progress).on_network(problem, logical)
+
+
+def with_peers(network: Topology, collective: Collective, most: int) -> LogicalNetwork:
+    """Return the network in which a rank exchanges data of a collective with at most `most` ranks of other boxes.
+
+    Raises:
+        InputError: as `logical_network`.
+    """
+    return logical_network(network, most, _spread(collective))
 
 
 def _spread(collective: Collective) -> Spread:
