@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-FORMATS = ("chakra", "msccl-xml --dialect microsoft", "msccl-xml --dialect rccl", "mscclpp-json")
+FORMATS = ("chakra", "msccl-xml --dialect microsoft", "msccl-xml --dialect rccl", "mscclpp-json", "goal")
 
 
 def main() -> None:
