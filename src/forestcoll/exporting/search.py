@@ -20,6 +20,7 @@ from forestcoll.errors import NoSolutionError
 from forestcoll.exporting.candidates import MOST_WORK_OF_PLANS, SLOW, Aim, Candidate, Candidates
 from forestcoll.exporting.first_candidate import first_candidate
 from forestcoll.exporting.other_schedules import (
+    MOST_RANKS,
     shortened,
     with_few_peers,
     with_less_scratch,
@@ -52,8 +53,8 @@ ENOUGH_IN_LANES = 0.95
 GOOD_IN_LANES = 0.85
 """A program in lanes that reaches this part is not compared with programs without lanes, which rarely reach more."""
 
-GOOD_WITH_TWO_PEERS = 0.85
-"""If the first program along trees with two peers reaches this part, no other program of many ranks is tried."""
+GOOD_OF_MANY_RANKS = 0.85
+"""The search among programs of another schedule of many ranks ends at this part: each takes seconds to make."""
 
 GAIN = 1.01
 """A change is kept if the program becomes faster by this factor."""
@@ -126,8 +127,6 @@ def best_program(  # noqa: PLR0913 (what a program is chosen for, and by which m
     aim, given = aim or Aim(), dict(given or {})
     progress.begin("choosing the program")
     candidates = Candidates(schedule, target, dialect, aim, given, progress)
-    if (good := _with_two_peers(candidates)) is not None:
-        return good
     needs_less = _needs_less_scratch(candidates, first_candidate(candidates))
     if needs_less and (small := _in_less_scratch(candidates)) is not None:
         return small
@@ -141,7 +140,8 @@ def best_program(  # noqa: PLR0913 (what a program is chosen for, and by which m
         if other is not None and other.algbw > GAIN * best.algbw:
             progress.begin("choosing the program of another schedule")
             candidates = candidates.of(other)
-            found = _Search(candidates).run_or_none()
+            is_large = len(candidates.schedule.members) > MOST_RANKS
+            found = _Search(candidates, GOOD_OF_MANY_RANKS if is_large else None).run_or_none()
             tried += len(candidates.known)
             if found is not None and found.algbw > (GAIN_OF_SLOW if in_plans else GAIN) * best.algbw:
                 best, used = found.instead_of(best.lowering.schedule_algbw, other), other
@@ -156,25 +156,6 @@ def _for_messages(schedule: Schedule) -> TreeSchedule | FlowSchedule | None:
     if schedule.collective.has_root:
         return shortened(schedule)
     return with_one_peer(schedule) or with_two_peers(schedule)
-
-
-def _with_two_peers(candidates: Candidates) -> Chosen | None:
-    """Return the first program of messages of many ranks along trees with two peers, or None if it is not good."""
-    schedule = candidates.schedule
-    if candidates.target is Target.MSCCLPP_JSON or "chunks" in candidates.given:
-        return None
-    other = with_two_peers(schedule)
-    if other is None or schedule.algbw is None:
-        return None
-    candidates.progress.begin("choosing the program with two peers in other boxes")
-    try:
-        found = first_candidate(candidates.of(other))
-    except NoSolutionError:
-        return None
-    if found.algbw < GOOD_WITH_TWO_PEERS * schedule.algbw:
-        return None
-    best = found.instead_of(schedule.algbw, other)
-    return Chosen(best.options, best.lowering, best.model.points(candidates.aim.sizes), 1, best.model, other)
 
 
 def _needs_less_scratch(candidates: Candidates, found: Candidate) -> bool:
@@ -204,10 +185,13 @@ def _in_less_scratch(candidates: Candidates) -> Chosen | None:
 
 
 class _Search:
-    """A search for the best program; `choices` are the options that it varies."""
+    """A search for the best program; `choices` are the options that it varies.
 
-    def __init__(self, candidates: Candidates) -> None:
-        self.candidates = candidates
+    It ends with a program that reaches the part `enough` of the algbw; by default, the part depends on the program.
+    """
+
+    def __init__(self, candidates: Candidates, enough: float | None = None) -> None:
+        self.candidates, self.enough = candidates, enough
         self.choices = candidates.choices
 
     def run(self) -> Candidate:
@@ -225,7 +209,7 @@ class _Search:
         """Return the result of the search, or that of another search if it is faster; only slow ones are compared."""
         first = first_candidate(self.candidates)
         best = self._improved(first)
-        if not best.is_slow:
+        if not best.is_slow or self._is_enough(best):
             return best
         return max(best, self._other(first, best) or best, key=lambda each: each.algbw)
 
@@ -281,6 +265,7 @@ class _Search:
         enough = ENOUGH if best.options.lanes is None else ENOUGH_IN_LANES
         if isinstance(self.choices, PlanChoices):
             enough = ENOUGH_OF_PLANS
+        enough = self.enough or enough
         return not best.algbw or best.algbw >= enough * best.lowering.schedule_algbw
 
     def _better(self, best: Candidate, name: str, values: Sequence[int]) -> Candidate:
