@@ -8,6 +8,7 @@ import pytest
 from cli_run import run_command
 
 from forestcoll import read_schedule, simulate
+from forestcoll.exporting import rounds
 from forestcoll.units import size_name
 
 SPEC = "dgx-a100:boxes=2,gpus=2"
@@ -54,6 +55,15 @@ def test_traces_are_one_file_per_rank(schedule: Path, tmp_path: Path) -> None:
     assert run_command("check-program", tmp_path / "all.2.et", "--json").document()["format"] == "chakra"
     message = run_command("check-program", tmp_path / "all.0.et", "--root", 1).error_line()
     assert "traces of Chakra have neither dialects nor a root" in message
+
+
+def test_a_program_that_is_too_long_to_be_simulated_says_so(
+    schedule: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rounds, "TOO_MANY_INSTRUCTIONS", 10)
+    run = run_command("export", schedule, "--to", "mscclpp-json", "-o", tmp_path / "plan.json")
+    assert run.status == 0
+    assert re.search(r"expected algbw +not known: the program is too long to be simulated", run.out)
 
 
 def test_a_goal_schedule_is_written_for_a_size_and_checked(schedule: Path, tmp_path: Path) -> None:

@@ -96,7 +96,8 @@ def _size_rows(done: Export) -> list[tuple[str, str]]:
 def _speed_rows(done: Export) -> list[tuple[str, str]]:
     """Return the rows with the expected algbw of the program and of the schedule, and the warning if there is one."""
     if not done.expected:
-        return []
+        unknown = "not known: the program is too long to be simulated"
+        return [] if done.target.has_bytes else [("expected algbw", unknown)]
     bound = float(done.lowering.schedule_algbw)
     program = [f"{each.algbw:.4g} at {size_name(each.size)}" for each in done.expected]
     schedule = [f"{each.schedule_algbw:.4g} at {size_name(each.size)}" for each in done.expected]
