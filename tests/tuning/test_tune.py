@@ -193,6 +193,7 @@ def test_trees_with_central_roots_are_fastest_for_an_allreduce_of_medium_data() 
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize(
     ("boxes", "collective"),
     [(1, "allgather"), (1, "allreduce"), (2, "allgather"), (2, "reduce-scatter"), (2, "allreduce")],
@@ -204,6 +205,7 @@ def test_data_of_mi250_below_64_mib_is_within_twice_the_bound(boxes: int, collec
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("boxes", [1, 2])
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
 def test_large_data_of_mi250_is_within_a_tenth_of_the_bound(boxes: int, collective: str) -> None:
