@@ -47,7 +47,7 @@ def test_peers_are_distributed_over_channels_if_one_channel_has_too_few_blocks()
 
 
 def test_blocks_on_one_channel_are_counted_before_chains_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Chains of 256 ranks take seconds to make. A given number of blocks leaves out the plans for many peers."""
+    """Chains of 256 ranks take seconds to make."""
     monkeypatch.setattr(plans, "chains_of", None)
     limits = Limits(name="a test", blocks=14, blocks_per_channel=4)
     with pytest.raises(NoSolutionError, match="it needs 7 blocks on one channel number, and 4 is the most"):

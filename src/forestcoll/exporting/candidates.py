@@ -1,7 +1,6 @@
 """Programs of a schedule for a runtime, made with different options and simulated: the candidates of a search."""
 
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from typing import Any
 
 from forestcoll.errors import NoSolutionError
@@ -83,9 +82,9 @@ class Candidate:
         """Whether the program is slower than it should be; one that is too long to be simulated is not known to be."""
         return 0 < self.algbw < SLOW * self.lowering.schedule_algbw
 
-    def instead_of(self, algbw: Fraction, used: TreeSchedule | FlowSchedule) -> "Candidate":
-        """Return this candidate, a program of `used`, with its loss against another schedule with `algbw`."""
-        loss = 1 - self.lowering.algbw / algbw
+    def instead_of(self, known: "Candidate", used: TreeSchedule | FlowSchedule) -> "Candidate":
+        """Return this candidate, a program of `used`, with its loss against the schedule of `known`."""
+        loss = 1 - self.lowering.algbw / known.lowering.schedule_algbw
         trees = used.trees_per_root if isinstance(used, TreeSchedule) else None
         changed = replace(self.lowering, loss=loss, trees_left_out=0, other_trees=trees, other_flows=trees is None)
         return replace(self, lowering=changed)

@@ -122,7 +122,7 @@ def with_one_peer(schedule: Schedule) -> TreeSchedule | None:
 def with_two_peers(schedule: Schedule) -> TreeSchedule | None:
     """Return a schedule of the same demand in which a rank exchanges data with two ranks of other boxes, or None.
 
-    It is verified, and for more than `MOST_RANKS` ranks. There is none where `with_one_peer` has none.
+    It is verified. It is for more ranks than `with_one_peer`, and for the same collectives and networks.
 
     Args:
         schedule: a schedule that `verify` accepts.

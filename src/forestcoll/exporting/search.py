@@ -140,11 +140,11 @@ def best_program(  # noqa: PLR0913 (what a program is chosen for, and by which m
         if other is not None and other.algbw > GAIN * best.algbw:
             progress.begin("choosing the program of another schedule")
             candidates = candidates.of(other)
-            is_large = len(candidates.schedule.members) > MOST_RANKS
+            is_large = len(other.members) > MOST_RANKS
             found = _Search(candidates, GOOD_OF_MANY_RANKS if is_large else None).run_or_none()
             tried += len(candidates.known)
             if found is not None and found.algbw > (GAIN_OF_SLOW if in_plans else GAIN) * best.algbw:
-                best, used = found.instead_of(best.lowering.schedule_algbw, other), other
+                best, used = found.instead_of(best, other), other
     points = best.model.points(aim.sizes)
     return Chosen(best.options, best.lowering, points, tried, best.model, used, refused)
 
@@ -176,7 +176,7 @@ def _in_less_scratch(candidates: Candidates) -> Chosen | None:
         tried += len(others.known)
         if found is None or _needs_less_scratch(others, found):
             continue
-        best = found.instead_of(first.lowering.schedule_algbw, other)
+        best = found.instead_of(first, other)
         if not best.is_slow:
             points = best.model.points(candidates.aim.sizes)
             refused = None if others.problem is None else str(others.problem)
@@ -262,10 +262,11 @@ class _Search:
         return best
 
     def _is_enough(self, best: Candidate) -> bool:
-        enough = ENOUGH if best.options.lanes is None else ENOUGH_IN_LANES
-        if isinstance(self.choices, PlanChoices):
+        enough = self.enough
+        if enough is None and isinstance(self.choices, PlanChoices):
             enough = ENOUGH_OF_PLANS
-        enough = self.enough or enough
+        elif enough is None:
+            enough = ENOUGH if best.options.lanes is None else ENOUGH_IN_LANES
         return not best.algbw or best.algbw >= enough * best.lowering.schedule_algbw
 
     def _better(self, best: Candidate, name: str, values: Sequence[int]) -> Candidate:

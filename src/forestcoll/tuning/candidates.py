@@ -1,7 +1,8 @@
 """The candidates: what may be the best for some size of a collective.
 
 - `optimum`: the schedule of `generate`; with fewer trees per root than it needs, `trees-1`, `trees-2` and so on; if
-  direct links join GPUs, also `one-peer`, in which a rank sends to one rank of another box at most;
+  direct links join GPUs, also `one-peer`, in which a rank sends to one rank of another box at most,
+  and programs with stolen hops (`lowering/stolen_hops.py`);
 - the algorithms of `compare`, such as `direct`, `two-level`, `bruck` or `swing`, also over switches;
 - `double-binary-tree`: an allreduce along two binary trees over all ranks;
 - `shallow-SxT`: T trees for each root with S sends in sequence more than the least number (`shallow`), whose programs
