@@ -55,14 +55,14 @@ sanitize-address sanitize-core sanitize-schedules: FLAGS := address,undefined
 sanitize-thread: FLAGS := thread
 sanitize-address sanitize-thread: MODULE := _runtime
 sanitize-address sanitize-thread: VARIABLE := FORESTCOLL_ENGINE
-sanitize-address sanitize-thread: SUITE := tests/runtime
+sanitize-address sanitize-thread: SUITE := tests/runtime --ignore tests/runtime/emulation
 sanitize-core: MODULE := _native
 sanitize-core: VARIABLE := FORESTCOLL_CORE
-CORE_SUITE := tests/core tests/forest_optimum tests/generation tests/allreduce tests/contracts tests/simulation
+CORE_SUITE := tests/kernels tests/solver/forests tests/solver/generation tests/solver/allreduce tests/contracts tests/simulation
 sanitize-core: SUITE := $(CORE_SUITE)
 sanitize-schedules: MODULE := _schedules
 sanitize-schedules: VARIABLE := FORESTCOLL_SCHEDULES
-sanitize-schedules: SUITE := tests/schedule tests/verification/trees tests/interpreter
+sanitize-schedules: SUITE := tests/schedule tests/verification/trees tests/programs/interpreter
 LIBRARY_address := libasan.so
 LIBRARY_core := libasan.so
 LIBRARY_schedules := libasan.so
@@ -74,12 +74,14 @@ sanitize-%: $(STAMPS)/package $(STAMPS)/test
 	@$(call configure,sanitize-$*) -DCMAKE_BUILD_TYPE=Release -DFORESTCOLL_SANITIZE=$(FLAGS) >/dev/null
 	@$(BIN)/cmake --build build/sanitize-$* --target $(MODULE) >/dev/null
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=exitcode=66 \
-	  $(VARIABLE)=$$(ls $(abspath build/sanitize-$*)/$(MODULE)*.so) PYTHONPATH=src:tests \
+	  $(VARIABLE)=$$(ls $(abspath build/sanitize-$*)/$(MODULE)*.so) PYTHONPATH=src:tests/common \
 	  env LD_PRELOAD="$$($(CXX) -print-file-name=$(LIBRARY_$*)) $$($(CXX) -print-file-name=libstdc++.so)" \
 	  $(BIN)/python -m pytest -q --capture=sys -p sanitized $(SUITE)
 
-bench: $(STAMPS)/package ## measure the time of schedules for growing networks
-	$(BIN)/python benchmarks/sizes.py
+# Each file of benchmarks/ has one subject: `make bench SUBJECT=tuning ARGS=dgx-a100:boxes=2`.
+SUBJECT ?= sizes
+bench: $(STAMPS)/package ## measure the time of schedules for growing networks, or another SUBJECT=FILE of benchmarks/
+	$(BIN)/python benchmarks/$(SUBJECT).py $(ARGS)
 
 bench-scale: $(STAMPS)/package ## measure time and memory by family of networks, up to 16,384 nodes
 	$(BIN)/python benchmarks/scale.py
@@ -98,18 +100,18 @@ fabric-all: $(STAMPS)/package $(STAMPS)/fabric ## the same on all networks, with
 	$(BIN)/python benchmarks/fabric.py --all
 
 soak: $(STAMPS)/package ## look for faults for 12 minutes: random networks, schedules, command lines and files
-	$(BIN)/python benchmarks/reliability.py
+	$(BIN)/python soak/reliability.py
 
 soak-long: $(STAMPS)/package ## look for faults for about an hour on 2 cores, and write the figures into docs/reliability.md
-	$(BIN)/python benchmarks/reliability.py --hour --document docs/reliability.md
+	$(BIN)/python soak/reliability.py --hour --document docs/reliability.md
 
 # Parts of `verification/`, each with its own tests; one process for all would need more and more time.
 MUTANTS := trees/ flows/ steps/ series/ bundle/ routes/ proof_checks/
-MUTANTS += "claims.py judges.py network.py permutations.py reading.py report.py rule.py search.py wording.py"
+MUTANTS += "claims.py first_wrong.py network.py permutations.py reading.py report.py rule.py verifiers.py wording.py"
 mutants: $(STAMPS)/package $(STAMPS)/test ## change each line of the verifier, and look for changes that no test notices
 	@failed=0; for part in $(MUTANTS); do \
 	  echo "== Changing $$part"; \
-	  FORESTCOLL_ALL_EXAMPLES=1 $(BIN)/python benchmarks/mutants.py $$part || failed=1; \
+	  FORESTCOLL_ALL_EXAMPLES=1 $(BIN)/python soak/mutants.py $$part || failed=1; \
 	done; exit $$failed
 
 coverage: $(STAMPS)/package $(STAMPS)/test ## show what the fast tests execute of the Python code, by package; at least 97 %
@@ -117,10 +119,10 @@ coverage: $(STAMPS)/package $(STAMPS)/test ## show what the fast tests execute o
 	FORESTCOLL_ALL_EXAMPLES=1 $(BIN)/python -m coverage run -m pytest -q -n auto
 	$(BIN)/python -m coverage combine -q
 	$(BIN)/python -m coverage json -q -o build/coverage/report.json
-	$(BIN)/python benchmarks/covered.py python build/coverage/report.json
+	$(BIN)/python tools/covered.py python build/coverage/report.json
 
 # gcov counts how often each line runs. Old counts are removed, and the modules are compiled without much optimisation.
-coverage-native: SUITE := $(CORE_SUITE) tests/schedule tests/verification/trees tests/interpreter tests/bounds tests/concurrent_flow tests/runtime
+coverage-native: SUITE := $(CORE_SUITE) tests/schedule tests/verification/trees tests/programs/interpreter tests/solver/bounds tests/solver/flows tests/runtime
 coverage-native: $(STAMPS)/package $(STAMPS)/test ## show the lines of the native code that no test executes
 	@echo "== Building the compiled modules with --coverage"
 	@$(call configure,coverage-native) -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-g -O1" \
@@ -129,13 +131,13 @@ coverage-native: $(STAMPS)/package $(STAMPS)/test ## show the lines of the nativ
 	@find build/coverage-native -name '*.gcda' -delete
 	FORESTCOLL_ALL_EXAMPLES=1 FORESTCOLL_CORE=$$(ls $(abspath build/coverage-native)/_native*.so) \
 	  FORESTCOLL_SCHEDULES=$$(ls $(abspath build/coverage-native)/_schedules*.so) \
-	  FORESTCOLL_ENGINE=$$(ls $(abspath build/coverage-native)/_runtime*.so) PYTHONPATH=src:tests \
+	  FORESTCOLL_ENGINE=$$(ls $(abspath build/coverage-native)/_runtime*.so) PYTHONPATH=src:tests/common \
 	  $(BIN)/python -m pytest -q -n auto -p sanitized $(SUITE)
-	$(BIN)/python benchmarks/covered.py native build/coverage-native
+	$(BIN)/python tools/covered.py native build/coverage-native
 
 soak-runtime: $(STAMPS)/package ## break ranks of the runtime 300 times, then run mixed operations for two minutes
-	$(BIN)/python benchmarks/faults.py
-	$(BIN)/python benchmarks/runtime_soak.py
+	$(BIN)/python soak/faults.py
+	$(BIN)/python soak/runtime_soak.py
 
 # Inputs that reach new lines are kept in build/fuzz-native, so that the next run continues with them.
 FUZZERS := rows trees flows
@@ -159,10 +161,10 @@ fuzz-native: ## fuzz the native code that reads schedules, verifies trees and fi
 
 # ONLY=one-port/theorem-7 makes one exhibit, ONLY=one-port those of a page. LARGEST=256 limits the number of nodes.
 evidence: $(STAMPS)/package $(STAMPS)/test ## make the tables and figures of the papers again and write docs/evidence
-	$(BIN)/python benchmarks/papers.py $(ONLY) $(if $(LARGEST),--largest $(LARGEST))
+	$(BIN)/python evidence/papers.py $(ONLY) $(if $(LARGEST),--largest $(LARGEST))
 
 pictures: $(STAMPS)/package ## draw the pictures of the documents into docs/pictures
-	$(BIN)/python benchmarks/document_pictures.py
+	$(BIN)/python tools/document_pictures.py
 
 docs: $(STAMPS)/package $(STAMPS)/docs ## build the site of the documents into build/site; a warning is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
@@ -189,7 +191,7 @@ hooks: $(STAMPS)/lint ## run the checks of `make lint` on every git commit
 
 clean: ## remove build results and caches, keep .venv
 	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache $(STAMPS)/package
-	find src tests benchmarks examples -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+	find src tests benchmarks evidence soak tools examples -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 distclean: clean ## remove .venv too
 	rm -rf $(VENV)

@@ -4,7 +4,9 @@ The site also has the documents of the root folder, the help text of each comman
 names.
 """
 
+import ast
 import re
+import tomllib
 from collections import defaultdict
 from pathlib import Path
 from posixpath import relpath
@@ -31,7 +33,9 @@ _NAME = re.compile(r"^from \.(\S+) import (\w+) as \2$", re.MULTILINE)
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that are made from other files."""
     pages = {page: (ROOT / name).read_text(encoding="utf-8") for name, page in DOCUMENTS.items()}
-    for name, text in (pages | {"commands.md": commands_page(), "api.md": api_page()}).items():
+    for name, text in (
+        pages | {"commands.md": commands_page(), "api.md": api_page(), "rooms.md": rooms_page()}
+    ).items():
         files.append(File.generated(config, name, content=text))
     return files
 
@@ -79,6 +83,22 @@ def api_page() -> str:
     for room, names in sorted(rooms.items()):
         parts += [f"## {room}", *names]
     return "\n\n".join(parts) + "\n"
+
+
+def rooms_page() -> str:
+    """Return the map of the package: its rooms from the highest floor to the lowest, each with its first line."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
+        "contracts"
+    ]
+    floors = [floor.split(" | ") for floor in contracts[0]["layers"] if not floor.startswith("_")]
+    parts = ["# Rooms", "The folders of `src/forestcoll`. Each imports only from rows below its own."]
+    rows = ["| floor | room | what is in it |", "| ---: | --- | --- |"]
+    for number, floor in zip(range(len(floors), 0, -1), floors, strict=True):
+        for room in floor:
+            code = (ROOT / "src" / "forestcoll" / room / "__init__.py").read_text(encoding="utf-8")
+            line = (ast.get_docstring(ast.parse(code)) or "").partition("\n")[0]
+            rows.append(f"| {number} | `{room}` | {line} |")
+    return "\n\n".join([*parts, "\n".join(rows)]) + "\n"
 
 
 class Examples(Extension):

@@ -12,20 +12,20 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "common"))
 
-from forestcoll.allreduce.linear_program import allreduce_optimum
-from forestcoll.allreduce.search import Halves, Method, Packed, Split
-from forestcoll.allreduce.tree_packing.packing import packed_trees
-from forestcoll.generation.forest import schedule_for
-from forestcoll.progress import SILENT
-from forestcoll.proof.bound import Bound
-from forestcoll.proof.tree_dual import Roles
+from forestcoll.base.progress import SILENT
+from forestcoll.schedule.proof.bound import Bound
+from forestcoll.schedule.proof.tree_dual import Roles
 from forestcoll.schedule.shape_of import shape_of
+from forestcoll.solver.allreduce.linear_program import allreduce_optimum
+from forestcoll.solver.allreduce.search import Halves, Method, Packed, Split
+from forestcoll.solver.allreduce.tree_packing.packing import packed_trees
+from forestcoll.solver.generation.forest import schedule_for
 from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology, TopologyBuilder
-from forestcoll.topology.orbits import Orbits
 from forestcoll.topology.registry import build_topology
+from forestcoll.topology.symmetry.orbits import Orbits
 from networks import drawn_network
 
 SPECS = ("mesh:dims=4x4", "mesh:dims=8x8", "mesh:dims=3x4x5", "mi250:boxes=3,gpus=12")

@@ -10,19 +10,21 @@ import argparse
 import os
 import platform
 import statistics
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
 
-from mixed_networks import random_network
-from sizes import Run, print_table, processor, run_generate, seconds_of, version
-
-from forestcoll.allreduce.linear_program import AllreduceOptimum, allreduce_optimum, columns_needed
-from forestcoll.collective import SCHEDULED, Collective
-from forestcoll.topology.orbits import Orbits
+from forestcoll.demand.collective import SCHEDULED, Collective
+from forestcoll.solver.allreduce.linear_program import AllreduceOptimum, allreduce_optimum, columns_needed
 from forestcoll.topology.registry import load_topology
+from forestcoll.topology.symmetry.orbits import Orbits
+
+sys.path.append(str(Path(__file__).parents[1] / "tests" / "common"))
+from generate_runs import Run, print_table, processor, run_generate, seconds_of, version
+from mixed_networks import random_network
 
 SPECS = ("dgx-a100:boxes=128", "dgx-h100:boxes=128,nvls=true", "mi250:boxes=64", "torus:dims=32x32")
 SMALL_SPECS = ("dgx-a100:boxes=8", "torus:dims=8x8")

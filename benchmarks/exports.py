@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 from forestcoll import export, generate, generate_flows, judge_file
-from forestcoll.targets.exporting import Export
+from forestcoll.programs.formats.exporting import Export
 
 MACHINES = ("dgx-a100", "dgx-h100", "mi250", "mi300x")
 COLLECTIVES = ("allgather", "reduce-scatter", "allreduce", "broadcast", "reduce", "all-to-all")

@@ -21,15 +21,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from forestcoll.demand.collective import Collective
+from forestcoll.runtime.emulation.requirements import missing
+from forestcoll.schedule.files import write_schedule
+from forestcoll.topology import write_topology
+
+sys.path.append(str(Path(__file__).parents[1] / "tests" / "common"))
 from fabric_networks import FABRICS, Fabric
 from fabric_picture import draw
 from fabric_schedules import METHODS
 from fabric_table import Result, table
-
-from forestcoll.collective import Collective
-from forestcoll.emulation.requirements import missing
-from forestcoll.schedule.files import write_schedule
-from forestcoll.topology import write_topology
 
 _COLLECTIVES = (Collective.ALLGATHER, Collective.ALLREDUCE)
 _MODES = ("ddp", "fsdp")

@@ -15,9 +15,9 @@ import sys
 import time
 from collections.abc import Callable
 
-from forestcoll.design.catalogue import bases, kautz
-from forestcoll.design.finder import find_topologies
 from forestcoll.design.realisation import schedule_of
+from forestcoll.design.search.catalogue import bases, kautz
+from forestcoll.design.search.finder import find_topologies
 
 
 def main() -> None:

@@ -8,14 +8,17 @@ every run. The last columns are for a loss of 5%.
 """
 
 import argparse
+import sys
 import time
 from fractions import Fraction
-from random import Random
+from pathlib import Path
 
+from forestcoll.base.progress import Progress
 from forestcoll.oneport import compare_series
-from forestcoll.progress import Progress
-from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.verification import verify
+
+sys.path.append(str(Path(__file__).parents[1] / "tests" / "common"))
+from oneport_platforms import HARDEST, one_port_platform
 
 CASES = (
     (20, 80, 1, 10),
@@ -25,24 +28,6 @@ CASES = (
     (100, 600, 50, 100),
     (100, 600, 10, 1000),
 )
-HARDEST = (100, 600, 99, 101)
-
-
-def platform(nodes: int, links: int, slowest: int, fastest: int, seed: int = 1) -> Topology:
-    """Return a random one-port platform with `links` one-way links, most of them between near nodes."""
-    draws = Random(seed)  # noqa: S311 (not for security)
-    pairs = {(draws.randrange(max(0, node - 8), node), node) for node in range(1, nodes)}
-    while len(pairs) < links // 2:
-        one, other = sorted(draws.sample(range(nodes), 2))
-        if other - one < 15 or draws.random() < 0.2:
-            pairs.add((one, other))
-    network = TopologyBuilder(f"{nodes} nodes, {links} links, {slowest} to {fastest}", port_model="one-port")
-    for node in range(nodes):
-        network.add_compute(node)
-    for one, other in sorted(pairs):
-        network.add_link(one, other, draws.randint(slowest, fastest))
-        network.add_link(other, one, draws.randint(slowest, fastest))
-    return network.build()
 
 
 class Stages(Progress):
@@ -70,7 +55,7 @@ def main() -> None:
     )
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     for nodes, links, slowest, fastest in cases:
-        topology = platform(nodes, links, slowest, fastest)
+        topology = one_port_platform(nodes, links, slowest, fastest)
         watch = Stages()
         compared = compare_series(topology, 0, progress=watch)
         watch.begin("schedule")

@@ -9,16 +9,20 @@ in each cycle the packets of the cycle before. The seeds are fixed, so the platf
 """
 
 import argparse
-from collections.abc import Sequence
+import sys
 from fractions import Fraction
 from math import lcm
+from pathlib import Path
 from random import Random
 from statistics import mean
 
 from forestcoll.oneport import Platform
-from forestcoll.oneport.pipeline_bound import packet_times
-from forestcoll.oneport.pipelined import Pipeline
+from forestcoll.oneport.message.pipeline_bound import packet_times
+from forestcoll.oneport.message.pipelined import Pipeline
 from forestcoll.topology import Topology, TopologyBuilder
+
+sys.path.append(str(Path(__file__).parents[1] / "tests" / "common"))
+from packet_schedules import least_makespan
 
 PLATFORMS = 24
 _MOST_PACKETS = {3: 4, 4: 3}
@@ -61,49 +65,6 @@ def _best_schedule(topology: Topology, size: int, packets: int, known: Fraction)
     scale = lcm(known.denominator, *(time.denominator for time in times))
     units = [int(time * scale) for time in times]
     return Fraction(least_makespan(Platform.of(topology, 0), units, packets, int(known * scale)), scale)
-
-
-def least_makespan(platform: Platform, times: Sequence[int], packets: int, most: int) -> int:
-    """Return the least time to broadcast equal packets on a one-port network without switches, over all schedules.
-
-    Sends are listed in the order of their start. Each starts as early as the sends before it allow, which no optimal
-    schedule needs to avoid. The first sends of the packets are in the order of their numbers.
-
-    Args:
-        platform: the network with its source.
-        times: the time of a packet over each link.
-        packets: the number of packets.
-        most: the time of a known schedule.
-    """
-    links, source = platform.topology.links, platform.source
-    best = most
-    quickest = min(times)
-
-    def search(have: dict[tuple[int, int], int], sending: dict[int, int], receiving: dict[int, int], now: int) -> None:
-        nonlocal best
-        missing = packets * len(platform.topology.compute) - len(have)
-        if not missing:
-            best = min(best, max(have.values()))
-            return
-        begun = len({packet for packet, node in have if node != source})
-        for number, link in enumerate(links):
-            for packet in range(min(begun + 1, packets)):
-                if (packet, link.target) in have or (packet, link.source) not in have:
-                    continue
-                start = max(have[packet, link.source], sending[link.source], receiving[link.target])
-                end = start + times[number]
-                behind = sum((each, link.target) not in have for each in range(packets)) - 1
-                if start >= now and end + behind * quickest < best:
-                    search(
-                        have | {(packet, link.target): end},
-                        sending | {link.source: end},
-                        receiving | {link.target: end},
-                        start,
-                    )
-
-    idle = dict.fromkeys(platform.topology.compute, 0)
-    search({(packet, source): 0 for packet in range(packets)}, idle, idle, 0)
-    return best
 
 
 def main() -> None:

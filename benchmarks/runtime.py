@@ -19,16 +19,16 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from forestcoll.collective import Collective
+from forestcoll.algorithms.generate import generate
+from forestcoll.base.units import data_size
+from forestcoll.demand.collective import Collective
 from forestcoll.runtime import Communicator, TcpStore, Work
-from forestcoll.runtime.elements import AnyArray, ElementType
-from forestcoll.runtime.plan import Plan, plan_of
-from forestcoll.runtime.reference import run_reference
-from forestcoll.runtime.sizing import layout_of
+from forestcoll.runtime.engine.elements import AnyArray, ElementType
+from forestcoll.runtime.engine.plan import Plan, plan_of
+from forestcoll.runtime.engine.reference import run_reference
+from forestcoll.runtime.engine.sizing import layout_of
 from forestcoll.schedule.trees.value import TreeSchedule
-from forestcoll.solver.generate import generate
 from forestcoll.topology.registry import build_topology
-from forestcoll.units import data_size
 
 Call: TypeAlias = Callable[[AnyArray], object]
 

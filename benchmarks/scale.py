@@ -20,27 +20,19 @@ from functools import partial
 from pathlib import Path
 from typing import cast
 
-from mixed_networks import random_network
 from other_commit import Python, installed
-from scale_records import record, replace_table
-from sizes import (
-    Run,
-    RunFailed,
-    bottleneck_and_problem,
-    print_table,
-    processor,
-    run_generate,
-    seconds_of,
-    solve,
-    table_lines,
-    version,
-)
+from sizes import bottleneck_and_problem, solve
 
-from forestcoll.core import Core, cores
-from forestcoll.forest_optimum.value import Optimum
+from forestcoll.kernels import Core, cores
+from forestcoll.solver.forests.value import Optimum
 from forestcoll.solver.optimum import optimum
 from forestcoll.topology import write_topology
 from forestcoll.topology.registry import load_topology
+
+sys.path.append(str(Path(__file__).parents[1] / "tests" / "common"))
+from generate_runs import Run, RunFailed, print_table, processor, run_generate, seconds_of, table_lines, version
+from mixed_networks import random_network
+from scale_records import record, replace_table
 
 SIZES = (64, 128, 256, 1024, 4096, 16384)
 SEED = "2"

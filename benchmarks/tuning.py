@@ -8,8 +8,8 @@ import sys
 import time
 from collections.abc import Iterable
 
+from forestcoll.base.units import size_name
 from forestcoll.tuning import SIZES, Tuning, tune
-from forestcoll.units import size_name
 
 NETWORKS = tuple(
     f"{machine}:boxes={boxes}" for machine in ("dgx-a100", "dgx-h100", "mi250", "mi300x") for boxes in (1, 2)

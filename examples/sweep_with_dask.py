@@ -6,7 +6,7 @@ python examples/sweep_with_dask.py
 
 from distributed import Client, LocalCluster
 
-from forestcoll.design.sweep import questions_of, sweep
+from forestcoll.design.search.sweep import questions_of, sweep
 
 
 def main() -> None:

@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from forestcoll.core import Core, cores
+from forestcoll.kernels import Core, cores
 
 # A shell that starts the tests in the background, or `nohup`, ignores Ctrl-C, and processes inherit this. Tests send
 # themselves and their processes Ctrl-C, so it must have its usual effect.

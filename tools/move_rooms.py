@@ -1,4 +1,4 @@
-# ruff: noqa: C901, D103, E501, FBT001, PLR0911, RUF021, S603, S607
+# ruff: noqa: C901, D103, E501, FBT001, PLR0911, RUF021, S607
 """Move the packages of forestcoll into rooms: `python tools/move_rooms.py` in a checkout without changes.
 
 The tables below are the whole plan. The script moves files with `git mv`, and rewrites imports (by the syntax tree),
@@ -530,7 +530,10 @@ def with_new_names(text: str) -> str:
     def dotted(match: re.Match[str]) -> str:
         parts = match[1][1:].split(".")
         for length in range(len(parts), 0, -1):
-            if ".".join(parts[:length]) in OLD:
+            if (
+                parts[:length][-1] not in EXPORTED.get(".".join(parts[: length - 1]), ())
+                and ".".join(parts[:length]) in OLD
+            ):
                 return ".".join(["forestcoll", new_module(".".join(parts[:length])), *parts[length:]])
         return match[0]
 

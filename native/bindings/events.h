@@ -9,9 +9,9 @@
 
 #include "bindings/arrays.h"
 #include "bindings/python_observer.h"
-#include "simulate/event_run.h"
-#include "simulate/hop_replay.h"
-#include "simulate/hop_run.h"
+#include "simulation/event_run.h"
+#include "simulation/hop_replay.h"
+#include "simulation/hop_run.h"
 
 namespace forestcoll {
 

@@ -15,12 +15,12 @@
 #include <utility>
 #include <vector>
 
-#include "interpret/proof.h"
+#include "interpreter/proof.h"
 #include "schedule/images.h"
 #include "schedule/rows.h"
 #include "schedule/rows_text.h"
 #include "schedule/tree_walks.h"
-#include "verify/examination.h"
+#include "verification/examination.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -21,7 +21,7 @@
 #include "flow/network.h"
 #include "flow/observer.h"
 #include "flow/quaternary_heap.h"
-#include "generate/flat_lists.h"
+#include "generation/flat_lists.h"
 
 namespace forestcoll {
 

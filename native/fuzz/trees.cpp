@@ -18,7 +18,7 @@
 #include "flow/capacity.h"
 #include "schedule/rows.h"
 #include "schedule/tree_walks.h"
-#include "verify/examination.h"
+#include "verification/examination.h"
 
 namespace {
 

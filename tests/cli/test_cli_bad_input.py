@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from cli_run import Run, edge, run_command, write_network
 
-from forestcoll.collective import Collective
+from forestcoll.demand.collective import Collective
 
 COMMANDS = [["optimum"], ["optimum", "--json"], ["generate"], ["generate", "--json"], ["topology"]]
 READING = [*COMMANDS, ["verify"]]
@@ -261,7 +261,9 @@ def test_the_error_for_a_misspelt_name_suggests_the_nearest_name(words: list[str
 
 def test_every_command_reads_collectives_with_the_same_function(monkeypatch: pytest.MonkeyPatch) -> None:
     spellings = {"All_Gather": Collective.ALLGATHER, "alltoall": Collective.ALL_TO_ALL}
-    monkeypatch.setattr("forestcoll.collective.collective_named", lambda name: spellings.get(name) or Collective(name))
+    monkeypatch.setattr(
+        "forestcoll.demand.collective.collective_named", lambda name: spellings.get(name) or Collective(name)
+    )
     run = run_command("optimum", "ring:nodes=3", "--collective", "All_Gather", "--json")
     assert run.document()["collective"] == "allgather"
     run = run_command("optimum", "ring:nodes=3", "--collective", "alltoall", "--json")

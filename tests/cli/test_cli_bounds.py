@@ -152,7 +152,7 @@ def test_the_report_says_if_an_allreduce_beats_its_two_halves() -> None:
 
 
 def test_a_bound_that_is_not_known_to_be_reached_is_marked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("forestcoll.allreduce.search.MOST_NODES", 0)  # no trees are packed
+    monkeypatch.setattr("forestcoll.solver.allreduce.search.MOST_NODES", 0)  # no trees are packed
     edges = [edge(node, hub) for node in "abcd" for hub in "xy"]
     path = write_network(tmp_path, edges, "abcd", "xy")
     network = json.loads(path.read_text())
@@ -164,9 +164,9 @@ def test_a_bound_that_is_not_known_to_be_reached_is_marked(tmp_path: Path, monke
 
 
 def test_a_program_that_is_too_large_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("forestcoll.allreduce.linear_program.MOST_COLUMNS", 3)
-    monkeypatch.setattr("forestcoll.concurrent_flow.search.MOST_COLUMNS", 3)
-    monkeypatch.setattr("forestcoll.concurrent_flow.spreading.MOST_NODES", 2)
+    monkeypatch.setattr("forestcoll.solver.allreduce.linear_program.MOST_COLUMNS", 3)
+    monkeypatch.setattr("forestcoll.solver.flows.search.MOST_COLUMNS", 3)
+    monkeypatch.setattr("forestcoll.solver.flows.spreading.MOST_NODES", 2)
     out = run_command("bounds", "mi250:boxes=2").out
     assert "  allreduce: the bound may not be tight: its linear program has 48 columns; at most 3 can" in out
     assert "  all-to-all: not computed: its linear program has" in out

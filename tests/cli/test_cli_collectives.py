@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from cli_run import edge, run_command, write_network
 
-from forestcoll.collective import SCHEDULED
+from forestcoll.demand.collective import SCHEDULED
 
 ROOTS = {"broadcast": "b0/gpu1", "reduce": "b1/gpu0"}
 SPEC = "dgx-a100:boxes=2,gpus=3"

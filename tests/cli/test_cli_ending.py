@@ -56,12 +56,14 @@ def test_a_full_disk_leaves_the_old_file_unchanged(tmp_path: Path) -> None:
 
 
 def test_lack_of_memory_is_reported_in_one_line() -> None:
-    scarce = "import forestcoll.files as files\ndef fail(*_):\n    raise MemoryError\nfiles._open_for_reading = fail"
+    scarce = (
+        "import forestcoll.base.files as files\ndef fail(*_):\n    raise MemoryError\nfiles._open_for_reading = fail"
+    )
     message = completed(after(scarce, "verify", "schedule.json")).error_line()
     assert message == "out of memory; try a smaller network or fewer trees"
 
 
-DEFECT = "import forestcoll.files as files\ndef fail(*_, **__):\n    1 / 0\nfiles._open_for_reading = fail"
+DEFECT = "import forestcoll.base.files as files\ndef fail(*_, **__):\n    1 / 0\nfiles._open_for_reading = fail"
 
 
 def test_an_internal_error_is_reported_in_one_line() -> None:

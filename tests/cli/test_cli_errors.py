@@ -13,8 +13,8 @@ import click
 import pytest
 from cli_run import Run, run_command
 
+from forestcoll.base.errors import InputError, InternalError, NoSolutionError
 from forestcoll.cli.main import _open_standard_error, forestcoll
-from forestcoll.errors import InputError, InternalError, NoSolutionError
 
 DEFECT = "please report it with the input that led here (FORESTCOLL_TRACEBACK=1 shows the traceback)"
 
@@ -180,7 +180,7 @@ def test_messages_are_discarded_if_standard_error_is_closed() -> None:
 def test_the_version_says_how_the_native_core_was_built(tmp_path: Path) -> None:
     core = SimpleNamespace(origin=str(tmp_path / "_native.abi3.so"))
     (tmp_path / "_native_build.txt").write_text("Clang 17.0.1, Darwin arm64, Release\n")
-    with mock.patch("forestcoll.version.find_spec", return_value=core):
+    with mock.patch("forestcoll.base.version.find_core", return_value=core):
         assert run_command("--version").out.endswith("\nnative core: Clang 17.0.1, Darwin arm64, Release, stable ABI\n")
-    with mock.patch("forestcoll.version.find_spec", return_value=None):
+    with mock.patch("forestcoll.base.version.find_core", return_value=None):
         assert run_command("--version").out.endswith("\nnative core: not installed\n")

@@ -10,7 +10,7 @@ from cli_run import Run, command, process, run_command
 
 from forestcoll.cli.examples import EXAMPLES
 from forestcoll.cli.main import _COMMANDS
-from forestcoll.emulation.requirements import missing
+from forestcoll.runtime.emulation.requirements import missing
 
 _STARTS_RANKS = {"bench", "emulate", "probe"}
 """Commands that start other processes, whose output only a process of its own can catch."""

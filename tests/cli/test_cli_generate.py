@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from cli_run import edge, process, run_command, write_network
 
-from forestcoll.generation import memory
 from forestcoll.schedule.files import read_schedule
 from forestcoll.schedule.trees.value import TreeSchedule
+from forestcoll.solver.generation import memory
 from forestcoll.verification import verify
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from cli_run import command, completed, edge, environment, process, run_command, write_network
 
-from forestcoll.files import STANDARD_STREAM, write_text
+from forestcoll.base.files import STANDARD_STREAM, write_text
 
 LINK_TEXT = "0-1-8 1-2-4 2-3-6 3-4-7 4-5-8 5-6-4 6-0-9 6-1-1 2-0-6 0-4-2 4-1-9 2-4-2 5-4-9 4-5-3 6-4-4"
 LINKS = [tuple(map(int, link.split("-"))) for link in LINK_TEXT.split(" ")]

@@ -9,10 +9,10 @@ import click
 import pytest
 from cli_run import run_command
 
+from forestcoll.base.errors import InputError
 from forestcoll.cli.main import forestcoll
 from forestcoll.cli.outputs import check_outputs
 from forestcoll.cli.types import ChartFile, FileName, FileOrText, OutputFile, PictureFile
-from forestcoll.errors import InputError
 
 CONTEXT = click.Context(forestcoll)
 COMMANDS = {

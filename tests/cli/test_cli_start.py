@@ -89,7 +89,7 @@ def loaded_by(*arguments: str) -> set[str]:
     return set(run.err.partition("modules:")[2].split())
 
 
-HEAVY = {"numpy", "rich", "networkx", "forestcoll._native"}
+HEAVY = {"numpy", "rich", "networkx", "forestcoll.kernels._native"}
 
 
 @pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("generate", "--help"), ("verify", "--help")])

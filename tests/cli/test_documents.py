@@ -14,11 +14,11 @@ import pytest
 from cli_run import completed, run_command
 
 from forestcoll.cli.main import _COMMANDS
-from forestcoll.collective import SCHEDULED, Collective
-from forestcoll.groups.pieces import groups_of_pieces, read_pieces
+from forestcoll.demand.collective import SCHEDULED, Collective
+from forestcoll.demand.groups.pieces import groups_of_pieces, read_pieces
 from forestcoll.schedule.files import read_schedule, schedule_from_document
 from forestcoll.simulation.costs import costs_from_document
-from forestcoll.simultaneous.solving import groups_optimum
+from forestcoll.solver.groups.solving import groups_optimum
 from forestcoll.topology import topology_from_document
 from forestcoll.topology.importers.measurements.document import measurements_of
 from forestcoll.topology.importers.source import Source
@@ -254,42 +254,42 @@ def test_the_example_that_compares_machines_runs(capsys: pytest.CaptureFixture[s
     assert len(lines) == 8
 
 
-def benchmark(name: str, *options: object) -> str:
-    run = completed([sys.executable, str(ROOT / "benchmarks" / name), *map(str, options)])
+def script(name: str, *options: object) -> str:
+    run = completed([sys.executable, str(ROOT / name), *map(str, options)])
     assert (run.status, run.err) == (0, "")
     return run.out
 
 
 @pytest.mark.slow  # ten seconds
 def test_the_benchmark_of_sizes_runs() -> None:
-    printed = benchmark("sizes.py", "--quick")
+    printed = script("benchmarks/sizes.py", "--quick")
     assert printed.count("| yes |") == 3
     assert "| NO |" not in printed
 
 
 @pytest.mark.slow  # 20 seconds
 def test_the_benchmark_of_scale_runs() -> None:
-    printed = benchmark("scale.py", "--quick")
+    printed = script("benchmarks/scale.py", "--quick")
     assert printed.count("| yes, yes |") == 16
     assert "over the limit" not in printed
 
 
 def test_the_benchmark_of_one_port_runs() -> None:
-    assert benchmark("one_port.py", "--quick").count(" tree(s) | ") == 2
+    assert script("benchmarks/one_port.py", "--quick").count(" tree(s) | ") == 2
 
 
 def test_the_benchmark_of_packets_with_one_port_runs() -> None:
-    assert "| best plan | 1." in benchmark("one_port_packets.py", "--platforms", 1)
+    assert "| best plan | 1." in script("benchmarks/one_port_packets.py", "--platforms", 1)
 
 
-def test_the_benchmark_of_the_allreduce_hypothesis_runs() -> None:
-    printed = benchmark("allreduce_hypothesis.py", "--networks", 4, "--largest", 5)
+def test_the_check_of_the_allreduce_hypothesis_runs() -> None:
+    printed = script("evidence/allreduce_hypothesis.py", "--networks", 4, "--largest", 5)
     assert printed.count("| 4 |") == 8
     assert " 1 on " in printed
 
 
 def test_the_soak_test_runs(tmp_path: Path) -> None:
-    printed = benchmark("soak.py", "--minutes", 0.02, "--largest", 16, "--folder", tmp_path)
+    printed = script("soak/soak.py", "--minutes", 0.02, "--largest", 16, "--folder", tmp_path)
     assert "failures       0\n" in printed
     assert not list(tmp_path.iterdir())
 

@@ -8,8 +8,8 @@ import pytest
 from cli_run import run_command
 
 from forestcoll import read_schedule, simulate
-from forestcoll.exporting import rounds
-from forestcoll.units import size_name
+from forestcoll.base.units import size_name
+from forestcoll.tuning.programs import rounds
 
 SPEC = "dgx-a100:boxes=2,gpus=2"
 

@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 from cli_run import run_command
 
-from forestcoll import file_kinds
-from forestcoll.groups import pieces
+from forestcoll.base import file_kinds
+from forestcoll.demand.groups import pieces
+from forestcoll.design.workloads import profile
 from forestcoll.runtime import tuning
 from forestcoll.schedule import files as schedules
 from forestcoll.simulation import costs
 from forestcoll.topology import files as topologies
 from forestcoll.topology.importers.measurements import document as measurements
-from forestcoll.training import profile
 from forestcoll.what_if import failover, sweep
 
 SCHEDULE = "use it as in 'forestcoll verify FILE' or 'forestcoll export FILE'"

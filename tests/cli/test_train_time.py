@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from cli_run import edge, run_command, write_network
 
-from forestcoll.files import read_document
+from forestcoll.base.files import read_document
 
 
 def test_the_training_time_of_a_sample_profile() -> None:

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from forestcoll import InputError, TopologyBuilder, compare, export, generate, load_topology
-from forestcoll.baselines.baseline import Problem
+from forestcoll.algorithms.baseline import Problem
+from forestcoll.base.progress import SILENT
 from forestcoll.comparison.against.files import Candidate, candidates
 from forestcoll.comparison.against.program_runs import ProgramRun
-from forestcoll.progress import SILENT
-from forestcoll.request import Request
+from forestcoll.demand.demand import Request
 
 TARGETS = ("msccl-xml", "mscclpp-json")
 

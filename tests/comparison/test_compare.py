@@ -18,9 +18,9 @@ from forestcoll import (
     generate_steps,
     write_schedule,
 )
-from forestcoll.baselines.boxes import Boxes
+from forestcoll.algorithms.boxes import Boxes
 from forestcoll.comparison.link_loads import link_classes, link_loads
-from forestcoll.presentation.comparison import comparison_document, comparison_page
+from forestcoll.presentation.results.comparisons.comparison import comparison_document, comparison_page
 from forestcoll.simulation.simulate import loads_of
 
 

@@ -6,13 +6,13 @@ from fractions import Fraction
 import pytest
 
 from forestcoll import Comparison, TopologyBuilder, build_topology, compare
-from forestcoll.baselines.table import BASELINES
+from forestcoll.algorithms.table import BASELINES
+from forestcoll.algorithms.titles import summary_of, title_of
 from forestcoll.comparison import busy, by_boxes, curves
 from forestcoll.comparison.busy import busy_classes
 from forestcoll.comparison.by_boxes import MOST_NODES, with_boxes
 from forestcoll.comparison.comparing import OWN
 from forestcoll.comparison.curves import curve_of
-from forestcoll.presentation.algorithms import summary_of, title_of
 
 
 @pytest.mark.parametrize("module", [busy, by_boxes, curves])

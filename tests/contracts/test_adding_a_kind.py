@@ -13,16 +13,15 @@ from typing import ClassVar, final
 import numpy as np
 import pytest
 
-from forestcoll.collective import Collective
-from forestcoll.errors import InputError
-from forestcoll.exact import json_text
-from forestcoll.exporting.export import export
-from forestcoll.json_parts import rational_of
-from forestcoll.lowering import lower
-from forestcoll.presentation import reports
-from forestcoll.proof import Bound, CutProof
+from forestcoll.base.errors import InputError
+from forestcoll.base.exact import json_text
+from forestcoll.base.json_parts import rational_of
+from forestcoll.demand.collective import Collective
+from forestcoll.presentation.results.schedules import reports
+from forestcoll.programs.lowering import lower
 from forestcoll.schedule.document_parts import bound_document, bound_in, check_format, topology_in
 from forestcoll.schedule.files import FORMATS, Format, read_schedule, write_schedule
+from forestcoll.schedule.proof import Bound, CutProof
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.shape import Shape
 from forestcoll.schedule.shape_of import SHAPES, shape_of
@@ -32,12 +31,13 @@ from forestcoll.simulation.loads import FloatArray
 from forestcoll.simulation.simulate import SIMULATIONS, Model, Simulation, loads_of
 from forestcoll.topology import topology_to_document
 from forestcoll.topology.registry import build_topology
+from forestcoll.tuning.programs.export import export
 from forestcoll.verification import Fault, Report, rules, verify
 from forestcoll.verification.claims import Claim, bound_rules, is_optimal
-from forestcoll.verification.judges import JUDGES, Judge
 from forestcoll.verification.network import Network
 from forestcoll.verification.reading import read_verified
 from forestcoll.verification.rule import Rule, first_fault, statements
+from forestcoll.verification.verifiers import JUDGES, Judge
 
 FORMAT = "example.stars/1"
 

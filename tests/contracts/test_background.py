@@ -14,7 +14,7 @@ IGNORING = (
 
 @pytest.mark.slow
 def test_tests_of_ctrl_c_pass_where_it_is_ignored() -> None:
-    chosen = ["tests/core/test_core_watching.py", "-q", "-p", "no:cacheprovider", "--timeout", "60", "-k", "ctrl_c"]
+    chosen = ["tests/kernels/test_core_watching.py", "-q", "-p", "no:cacheprovider", "--timeout", "60", "-k", "ctrl_c"]
     done = subprocess.run(  # noqa: S603 (our own command)
         [sys.executable, "-c", IGNORING, *chosen], cwd=ROOT, capture_output=True, text=True, timeout=200, check=False
     )

@@ -2,10 +2,10 @@
 
 import pytest
 
-from forestcoll.bounds.table import bound_of, bounds_of
-from forestcoll.collective import SCHEDULED, Collective
-from forestcoll.proof.tree_dual import TreeDualProof
-from forestcoll.request import Request
+from forestcoll.demand.collective import SCHEDULED, Collective
+from forestcoll.demand.demand import Request
+from forestcoll.schedule.proof.tree_dual import TreeDualProof
+from forestcoll.solver.bounds.table import bound_of, bounds_of
 from forestcoll.solver.optimum import optimum
 from forestcoll.topology.registry import build_topology, builders
 

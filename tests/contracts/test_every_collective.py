@@ -10,16 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_schedules_reach_the_optimum import SPECS
 
-from forestcoll.collective import SCHEDULED, Collective, PhaseOp
-from forestcoll.errors import NoSolutionError
-from forestcoll.forest_optimum.plan import ForestPlan
-from forestcoll.forest_optimum.value import Optimum
-from forestcoll.generation.forest import schedule_for
-from forestcoll.method import Method
+from forestcoll.algorithms.generate import generate
+from forestcoll.base.errors import NoSolutionError
+from forestcoll.demand.collective import SCHEDULED, Collective, PhaseOp
+from forestcoll.demand.method import Method
 from forestcoll.schedule.files import read_schedule, write_schedule
 from forestcoll.schedule.trees.expansion import expanded
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
-from forestcoll.solver.generate import generate
+from forestcoll.solver.forests.plan import ForestPlan
+from forestcoll.solver.forests.value import Optimum
+from forestcoll.solver.generation.forest import schedule_for
 from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology

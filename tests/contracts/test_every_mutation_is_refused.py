@@ -6,11 +6,11 @@ from fractions import Fraction
 
 import pytest
 
-from forestcoll.collective import SCHEDULED, Collective, PhaseOp
-from forestcoll.proof import CutProof, PricesProof
+from forestcoll.algorithms.generate import generate
+from forestcoll.demand.collective import SCHEDULED, Collective, PhaseOp
+from forestcoll.schedule.proof import CutProof, PricesProof
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
-from forestcoll.solver.generate import generate
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
 from networks import arguments_for

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from test_every_schedule_lowers import HARD, schedule_of
 from test_schedules_reach_the_optimum import SPECS
 
-from forestcoll.collective import SCHEDULED, Collective
-from forestcoll.errors import NoSolutionError
-from forestcoll.lowering import Options, Placement
-from forestcoll.program import Protocol
+from forestcoll.base.errors import NoSolutionError
+from forestcoll.demand.collective import SCHEDULED, Collective
+from forestcoll.programs.formats.exporting import DEFAULT_DIALECT, Export, Target, export_with, usual_options
+from forestcoll.programs.lowering import Options, Placement
+from forestcoll.programs.model import Protocol
 from forestcoll.schedule.schedule import Schedule
-from forestcoll.solver.flows import generate_flows
-from forestcoll.targets.exporting import DEFAULT_DIALECT, Export, Target, export_with, usual_options
+from forestcoll.solver.personalised import generate_flows
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
 from networks import SMALL, examples, networks

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_schedules_reach_the_optimum import SPECS
 
-from forestcoll.collective import SCHEDULED, Collective
-from forestcoll.interpreter import check
-from forestcoll.lowering import Options, Placement, Style, lower
+from forestcoll.algorithms.generate import generate
+from forestcoll.demand.collective import SCHEDULED, Collective
+from forestcoll.programs.interpreter import check
+from forestcoll.programs.lowering import Options, Placement, Style, lower
 from forestcoll.schedule.trees.value import TreeSchedule
-from forestcoll.solver.generate import generate
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
 from networks import SMALL, arguments_for, examples, networks, shards_for

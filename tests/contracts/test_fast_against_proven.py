@@ -1,15 +1,15 @@
 """Compare the fast with the proven method on larger networks: both reach the optimum, and a fallback is rare.
 
-`benchmarks/soak.py` makes the same comparison on larger networks for a given time.
+`soak/soak.py` makes the same comparison on larger networks for a given time.
 """
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from methods import compare
-from mixed_networks import KINDS, random_network
 
 from forestcoll.topology import Topology
+from methods import compare
+from mixed_networks import KINDS, random_network
 from networks import SMALL, examples, one_way_networks
 
 

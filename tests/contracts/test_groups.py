@@ -12,16 +12,16 @@ from test_every_collective import check_roots
 from test_every_mutation_is_refused import MUTATIONS, Mutation
 from test_schedules_reach_the_optimum import SPECS
 
-from forestcoll.collective import SCHEDULED, Collective
-from forestcoll.errors import NoSolutionError
-from forestcoll.forest_optimum.value import Optimum
-from forestcoll.generation.forest import schedule_for
-from forestcoll.method import Method
+from forestcoll.algorithms.generate import generate
+from forestcoll.base.errors import NoSolutionError
+from forestcoll.demand.collective import SCHEDULED, Collective
+from forestcoll.demand.method import Method
 from forestcoll.schedule.files import read_schedule, write_schedule
 from forestcoll.schedule.trees.expansion import expanded
 from forestcoll.schedule.trees.traffic import traffic_of
 from forestcoll.schedule.trees.value import TreeSchedule
-from forestcoll.solver.generate import generate
+from forestcoll.solver.forests.value import Optimum
+from forestcoll.solver.generation.forest import schedule_for
 from forestcoll.solver.optimum import optimum, optimum_without_relays
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology

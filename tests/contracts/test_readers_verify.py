@@ -14,7 +14,7 @@ READERS = {"read_schedule", "schedule_from_document", "from_document", "scanned"
 MAY_READ = {"verification/reading.py", "cli/verify.py"}
 """`read_verified` verifies the schedule. The command reports the fault."""
 
-NAMES_ONLY = {"fitting/sources.py": {"FORMATS"}, "training/network.py": {"FORMATS"}}
+NAMES_ONLY = {"measurement/fit/sources.py": {"FORMATS"}, "design/workloads/network.py": {"FORMATS"}}
 """Modules that need only the names of formats."""
 
 SHOWS_FAULTS = {"comparison/against/files.py": {"read_schedule"}}

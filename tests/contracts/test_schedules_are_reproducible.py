@@ -8,8 +8,8 @@ import pytest
 
 CODE = """
 import sys
-from forestcoll.method import Method
-from forestcoll.solver.generate import generate
+from forestcoll.demand.method import Method
+from forestcoll.algorithms.generate import generate
 from forestcoll.schedule.files import schedule_text
 from forestcoll.topology.registry import build_topology
 for spec in sys.argv[1:]:

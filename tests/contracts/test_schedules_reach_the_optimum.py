@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll.errors import NoSolutionError
-from forestcoll.forest_optimum.value import Optimum
-from forestcoll.generation.forest import schedule_for
-from forestcoll.method import Method
+from forestcoll.base.errors import NoSolutionError
+from forestcoll.demand.method import Method
 from forestcoll.schedule.trees.value import TreeSchedule
+from forestcoll.solver.forests.value import Optimum
+from forestcoll.solver.generation.forest import schedule_for
 from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology, builders

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from forestcoll.generation.bfb import bfb
 from forestcoll.schedule.steps.shape import step_shape
+from forestcoll.solver.generation.bfb import bfb
 from forestcoll.topology.registry import build_topology, builders
 from forestcoll.verification import verify
 
@@ -16,7 +16,7 @@ DIRECT = [topology.name for topology in BUILT if not topology.switches and topol
 
 CODE = """
 import sys
-from forestcoll.generation.steps import generate_steps
+from forestcoll.algorithms.by_steps import generate_steps
 from forestcoll.schedule.files import schedule_text
 from forestcoll.topology.registry import build_topology
 for spec in sys.argv[1:]:

@@ -7,10 +7,10 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from forestcoll.bounds.latency import moore_steps
-from forestcoll.design.finder import find_topologies
 from forestcoll.design.measure import Cost, least_factor
+from forestcoll.design.search.finder import find_topologies
 from forestcoll.design.wiring import Wiring
+from forestcoll.solver.bounds.latency import moore_steps
 
 Neighbours = list[set[int]]
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from forestcoll.design.bases import base_mirror, base_wiring
-from forestcoll.design.catalogue import bases, kautz
 from forestcoll.design.constructions import Base
 from forestcoll.design.measure import Cost, cayley_cost, least_factor, moore_steps
 from forestcoll.design.realisation import schedule_of
+from forestcoll.design.search.catalogue import bases, kautz
 from forestcoll.design.wiring import Wiring, is_mirror
 from forestcoll.topology.families.cayley import Cayley, Metacyclic
 from forestcoll.topology.registry import recipe_of

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from forestcoll.concurrent_flow.rates import exchange_rate_of
-from forestcoll.design import workload
-from forestcoll.design.finder import find_topologies
 from forestcoll.design.realisation import topology_of
-from forestcoll.design.workload import exchange_rate
-from forestcoll.solver.flows import flow_optimum
+from forestcoll.design.search.finder import find_topologies
+from forestcoll.design.workloads import workload
+from forestcoll.design.workloads.workload import exchange_rate
+from forestcoll.solver.flows.rates import exchange_rate_of
+from forestcoll.solver.personalised import flow_optimum
 from forestcoll.topology.registry import build_topology
 
 
@@ -31,7 +31,7 @@ def test_the_rate_of_every_network_found_is_exact(nodes: int, degree: int) -> No
 def test_a_large_linear_program_gives_a_rate_near_the_bound_and_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     topology = build_topology("generalized-kautz:nodes=11,degree=3")
     exact = exchange_rate_of(topology)
-    monkeypatch.setattr("forestcoll.concurrent_flow.rates.MOST_COLUMNS", 10)
+    monkeypatch.setattr("forestcoll.solver.flows.rates.MOST_COLUMNS", 10)
     near = exchange_rate_of(topology)
     assert near.algbw < exact.algbw <= near.bound <= near.algbw * 11 / 10
     assert near.method == "approximate"

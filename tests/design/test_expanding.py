@@ -8,11 +8,11 @@ import networkx as nx
 import pytest
 
 from forestcoll import base_network, build_topology, expand, find_topologies, write_schedule
+from forestcoll.algorithms.by_steps import generate_steps
+from forestcoll.base.errors import InputError
 from forestcoll.design.expanding import bandwidth_of
 from forestcoll.design.measure import Cost
 from forestcoll.design.realisation import schedule_of, topology_of
-from forestcoll.errors import InputError
-from forestcoll.generation.steps import generate_steps
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.verification import verify
 

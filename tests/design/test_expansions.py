@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forestcoll.collective import Collective
-from forestcoll.design.catalogue import bases, kautz
+from forestcoll.base.errors import InputError, InternalError
+from forestcoll.demand.collective import Collective
 from forestcoll.design.constructions import Base, Construction
-from forestcoll.design.expansions import (
+from forestcoll.design.expressions import (
     Bidirectional,
     BreadthFirst,
     CartesianPower,
@@ -24,8 +24,8 @@ from forestcoll.design.expansions import (
 )
 from forestcoll.design.measure import Cost, moore_steps
 from forestcoll.design.realisation import predicted_cost, schedule_of, topology_of
+from forestcoll.design.search.catalogue import bases, kautz
 from forestcoll.design.wiring import Wiring, is_mirror
-from forestcoll.errors import InputError, InternalError
 from forestcoll.schedule.steps.shape import step_shape
 from forestcoll.topology.networkx_graph import to_networkx
 from forestcoll.topology.registry import build_topology

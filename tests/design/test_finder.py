@@ -6,16 +6,23 @@ from fractions import Fraction
 
 import pytest
 
-from forestcoll.design.catalogue import bases
+from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.design.constructions import Construction
-from forestcoll.design.finder import Frontier, TopologyFinder, find_topologies, pareto
 from forestcoll.design.given import base_network
 from forestcoll.design.measure import least_factor, moore_steps
 from forestcoll.design.path_rates import path_rates
 from forestcoll.design.realisation import schedule_of, topology_of
-from forestcoll.design.workload import Traffic, Workload, all_to_all_time_us, allreduce_time_us, best_for, time_us
-from forestcoll.errors import InputError, NoSolutionError
-from forestcoll.solver.flows import flow_optimum
+from forestcoll.design.search.catalogue import bases
+from forestcoll.design.search.finder import Frontier, TopologyFinder, find_topologies, pareto
+from forestcoll.design.workloads.workload import (
+    Traffic,
+    Workload,
+    all_to_all_time_us,
+    allreduce_time_us,
+    best_for,
+    time_us,
+)
+from forestcoll.solver.personalised import flow_optimum
 
 TABLE_7 = {
     # nodes: rows of (T_L, T_B as printed, diameter)

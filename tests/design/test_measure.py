@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forestcoll.design.bases import base_wiring
-from forestcoll.design.catalogue import kautz_bound
-from forestcoll.design.degree_expansion import degree_expansion
+from forestcoll.design.expansions.degree_expansion import degree_expansion
 from forestcoll.design.kautz_cost import de_bruijn_cost, kautz_cost
 from forestcoll.design.measure import Cost, breadth_first_cost, cayley_cost, least_factor, moore_steps
+from forestcoll.design.search.catalogue import kautz_bound
 from forestcoll.design.wiring import Wiring
-from forestcoll.generation.bfb import bfb
 from forestcoll.schedule.steps.shape import step_shape
+from forestcoll.solver.generation.bfb import bfb
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)

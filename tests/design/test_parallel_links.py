@@ -2,10 +2,10 @@
 
 import pytest
 
-from forestcoll.design.catalogue import bases
-from forestcoll.design.finder import TopologyFinder, find_topologies
 from forestcoll.design.measure import Cost, least_factor
 from forestcoll.design.realisation import schedule_of, topology_of
+from forestcoll.design.search.catalogue import bases
+from forestcoll.design.search.finder import TopologyFinder, find_topologies
 
 SAMPLE = [2, 3, 7, 11, 23, 64, 97, 210, 383]
 

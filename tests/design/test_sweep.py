@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from forestcoll.design import cache as cache_module
-from forestcoll.design.cache import cache_folder, find_with_cache, frontier_document, frontier_of
-from forestcoll.design.finder import find_topologies
-from forestcoll.design.sweep import questions_of, sweep
-from forestcoll.errors import InputError
-from forestcoll.progress import Progress
+from forestcoll.base.errors import InputError
+from forestcoll.base.progress import Progress
+from forestcoll.design.search import cache as cache_module
+from forestcoll.design.search.cache import cache_folder, find_with_cache, frontier_document, frontier_of
+from forestcoll.design.search.finder import find_topologies
+from forestcoll.design.search.sweep import questions_of, sweep
 
 
 @pytest.fixture

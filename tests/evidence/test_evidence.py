@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from evidence.exhibit import Cost, Settings, Verdict
-from evidence.pages import FOLDER, index_text, name_of, named, page_text, section, sections_of
-from evidence.papers import PAPERS
+
+from exhibits.exhibit import Cost, Settings, Verdict
+from exhibits.pages import FOLDER, index_text, name_of, named, page_text, section, sections_of
+from exhibits.papers import PAPERS
 
 NUMBERED: dict[str, dict[str, Sequence[int]]] = {
     "forestcoll": {"Table": range(1, 4), "Figure": range(1, 18), "Theorem": range(1, 14)},

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fuzz.commands import case_of
-from fuzz.readers import fault_of
 
 from forestcoll.schedule.files import schedule_from_document
 from forestcoll.verification import verify
 from fuzz import command_lines, schedules
+from fuzz.commands import case_of
+from fuzz.readers import fault_of
 
 FOLDER = Path(__file__).with_name("regressions")
 COMMANDS = sorted(FOLDER.glob("command-*.json"))

@@ -51,8 +51,10 @@ def test_two_source_distributions_have_the_same_bytes_and_all_that_a_build_needs
     assert one.read_bytes() == other.read_bytes()
     with tarfile.open(one) as archive:
         names = {re.sub(r"^[^/]*/", "", name) for name in archive.getnames()}
-    needed = {"CMakeLists.txt", "LICENSE", "README.md", "PKG-INFO", "native/bindings/module.cpp", "pyproject.toml"}
-    assert needed | {"src/forestcoll/__init__.py", "src/forestcoll/pages/report.css", "CITATION.cff"} <= names
+    needed = {"CMakeLists.txt", "LICENSE", "README.md", "PKG-INFO", "native/bindings/kernels.cpp", "pyproject.toml"}
+    assert (
+        needed | {"src/forestcoll/__init__.py", "src/forestcoll/presentation/pages/report.css", "CITATION.cff"} <= names
+    )
     assert not [name for name in names if name.endswith(".so") or name.startswith(("build/", ".ci"))]
 
 

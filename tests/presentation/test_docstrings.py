@@ -6,13 +6,15 @@ import pkgutil
 
 import pytest
 
+import forestcoll.design.workloads
 import forestcoll.presentation
-import forestcoll.training
 
 MODULES = [f"forestcoll.presentation.{each.name}" for each in pkgutil.iter_modules(forestcoll.presentation.__path__)]
 
 
-TRAINING = [f"forestcoll.training.{each.name}" for each in pkgutil.iter_modules(forestcoll.training.__path__)]
+TRAINING = [
+    f"forestcoll.design.workloads.{each.name}" for each in pkgutil.iter_modules(forestcoll.design.workloads.__path__)
+]
 
 
 @pytest.mark.parametrize("name", [*MODULES, "forestcoll.cli.examples", *TRAINING])

@@ -4,12 +4,12 @@ from fractions import Fraction
 
 import pytest
 
-from forestcoll.collective import Collective
-from forestcoll.presentation.explanations import _EXPLANATIONS, explain
-from forestcoll.proof import Bound, LengthsProof, PricesProof
-from forestcoll.proof.documents import KINDS
-from forestcoll.proof.prices import Port, PortKind
-from forestcoll.request import Demand
+from forestcoll.demand.collective import Collective
+from forestcoll.demand.demand import Demand
+from forestcoll.presentation.results.schedules.explanations import _EXPLANATIONS, explain
+from forestcoll.schedule.proof import Bound, LengthsProof, PricesProof
+from forestcoll.schedule.proof.documents import KINDS
+from forestcoll.schedule.proof.prices import Port, PortKind
 from forestcoll.solver.optimum import optimum
 from forestcoll.topology.registry import build_topology
 

@@ -6,13 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from forestcoll.collective import Collective
-from forestcoll.generation.steps import generate_steps
-from forestcoll.presentation import reports
-from forestcoll.presentation.reports import report_page, schedule_page, verified_document, verified_page
-from forestcoll.proof import Bound, CutProof
+from forestcoll.algorithms.by_steps import generate_steps
+from forestcoll.algorithms.generate import generate
+from forestcoll.demand.collective import Collective
+from forestcoll.presentation.results.schedules import reports
+from forestcoll.presentation.results.schedules.reports import (
+    report_page,
+    schedule_page,
+    verified_document,
+    verified_page,
+)
+from forestcoll.schedule.proof import Bound, CutProof
 from forestcoll.schedule.trees.value import TreeSchedule
-from forestcoll.solver.generate import generate
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
 

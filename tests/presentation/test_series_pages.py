@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from forestcoll.oneport import compare_series
-from forestcoll.presentation.series import about, generated_page, number
+from forestcoll.presentation.results.schedules.series import about, generated_page, number
 from forestcoll.simulation.series.play import play_series
 from oneport_platforms import figure_1
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from forestcoll.presentation.html import html_of
-from forestcoll.presentation.networks import network_page
+from forestcoll.presentation.results.networks.networks import network_page
 from forestcoll.presentation.tables import Column, Page, Table, labelled
 from forestcoll.topology import TopologyBuilder
 from forestcoll.topology.registry import build_topology

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from forestcoll.errors import InputError
-from forestcoll.generation.steps import generate_steps
-from forestcoll.oneport.comparison import compare_series
+from forestcoll.algorithms.by_steps import generate_steps
+from forestcoll.algorithms.generate import generate
+from forestcoll.base.errors import InputError
+from forestcoll.oneport.series.comparison import compare_series
 from forestcoll.presentation.view import view_of, write_view
 from forestcoll.presentation.view.pairs import side_by_side_svg
 from forestcoll.presentation.view.view import with_schedule
 from forestcoll.schedule.schedule import Schedule
-from forestcoll.solver.generate import generate
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
 
@@ -105,7 +105,7 @@ def test_png_files_have_two_pixels_for_each_unit(tmp_path: Path) -> None:
 
 
 def test_without_resvg_a_png_is_refused_before_the_work(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("forestcoll.pictures.raster.util.find_spec", lambda _: None)
+    monkeypatch.setattr("forestcoll.presentation.pictures.raster.util.find_spec", lambda _: None)
     with pytest.raises(InputError, match=r"not installed; run: pip install 'forestcoll\[pictures\]'"):
         write_view(view_of(build_topology("ring:nodes=4")), tmp_path / "ring.png")
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from forestcoll.algorithms.generate import generate
 from forestcoll.presentation.view import view_of
-from forestcoll.solver.generate import generate
 
 BROWSER = next((path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), "")
 

@@ -17,15 +17,15 @@ from typing import Any, Self
 import numpy as np
 import pytest
 
-from forestcoll.collective import Collective
-from forestcoll.generation.step_duality import from_allgathers
-from forestcoll.generation.steps import generate_steps
+from forestcoll.algorithms.by_steps import generate_steps
+from forestcoll.algorithms.generate import generate
+from forestcoll.demand.collective import Collective
 from forestcoll.runtime import Communicator, MemoryStore, TcpStore, member
-from forestcoll.runtime.elements import AnyArray, ElementType, ReduceOp
-from forestcoll.runtime.execution import new_engine
+from forestcoll.runtime.engine.elements import AnyArray, ElementType, ReduceOp
+from forestcoll.runtime.engine.execution import new_engine
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.steps.value import StepSchedule
-from forestcoll.solver.generate import generate
+from forestcoll.solver.generation.step_duality import from_allgathers
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
 from routed_steps import random_allgather

@@ -8,9 +8,9 @@ import time
 
 import numpy as np
 
-from forestcoll.errors import CommunicationError
+from forestcoll.algorithms.generate import generate
+from forestcoll.base.errors import CommunicationError
 from forestcoll.runtime import Communicator, TcpStore
-from forestcoll.solver.generate import generate
 from forestcoll.topology.registry import build_topology
 
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from players import Players, schedules_of
 
-from forestcoll.errors import InputError
+from forestcoll.algorithms.generate import generate
+from forestcoll.base.errors import InputError
 from forestcoll.runtime import Communicator, MemoryStore
-from forestcoll.solver.generate import generate
 from forestcoll.topology.registry import build_topology
 
 

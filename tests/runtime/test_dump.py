@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from players import LIMIT, Players, give_up_after, outcome
 
-from forestcoll.errors import InputError
+from forestcoll.algorithms.generate import generate
+from forestcoll.base.errors import InputError
 from forestcoll.runtime import Communicator
-from forestcoll.solver.generate import generate
 from forestcoll.topology.registry import build_topology
 
 

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from players import LIMIT, Players, outcome, wait_until
 
-from forestcoll.errors import CommunicationError
+from forestcoll.algorithms.generate import generate
+from forestcoll.base.errors import CommunicationError
 from forestcoll.runtime import Communicator, TcpStore, member
-from forestcoll.runtime.work import Work
-from forestcoll.solver.generate import generate
+from forestcoll.runtime.engine.work import Work
 from forestcoll.topology.registry import build_topology
 
 

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from players import NETWORKS, Players, data_for, ops_for
 
-from forestcoll.collective import Collective
+from forestcoll.demand.collective import Collective
 from forestcoll.runtime import Communicator
-from forestcoll.runtime.elements import AnyArray, ElementType, ReduceOp
-from forestcoll.runtime.plan import Plan, plan_of
-from forestcoll.runtime.reference import run_reference
-from forestcoll.runtime.sizing import layout_of
+from forestcoll.runtime.engine.elements import AnyArray, ElementType, ReduceOp
+from forestcoll.runtime.engine.plan import Plan, plan_of
+from forestcoll.runtime.engine.reference import run_reference
+from forestcoll.runtime.engine.sizing import layout_of
 from networks import examples
 
 FACTORS = [1 + rank / 4 for rank in range(16)]

@@ -16,10 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from players import LIMIT, Players, data_for, numpy_type, ops_for, schedules_of
 
+from forestcoll.algorithms.generate import generate
 from forestcoll.runtime import Communicator, MemoryStore
-from forestcoll.runtime.elements import AnyArray, ElementType, ReduceOp
-from forestcoll.runtime.work import Work
-from forestcoll.solver.generate import generate
+from forestcoll.runtime.engine.elements import AnyArray, ElementType, ReduceOp
+from forestcoll.runtime.engine.work import Work
 from forestcoll.topology.registry import build_topology
 from networks import examples
 

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from players import LIMIT, Players, data_for
 
-from forestcoll.errors import CommunicationError, InputError
+from forestcoll.base.errors import CommunicationError, InputError
 from forestcoll.runtime import Communicator
-from forestcoll.runtime.elements import AnyArray, ElementType
-from forestcoll.runtime.exchange import Counts, all_to_all_counts, counts_of_shares, exchange_layout
-from forestcoll.runtime.exchange_reference import run_exchange
-from forestcoll.runtime.plan import Plan, plan_of
-from forestcoll.solver.flows import generate_flows
+from forestcoll.runtime.engine.elements import AnyArray, ElementType
+from forestcoll.runtime.engine.exchange import Counts, all_to_all_counts, counts_of_shares, exchange_layout
+from forestcoll.runtime.engine.exchange_reference import run_exchange
+from forestcoll.runtime.engine.plan import Plan, plan_of
+from forestcoll.solver.personalised import generate_flows
 from forestcoll.topology import Topology
 from networks import SMALL, examples, networks
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from players import LIMIT, data_for, ops_for
 
-from forestcoll.errors import InputError
+from forestcoll.base.errors import InputError
 from forestcoll.runtime import Communicator
-from forestcoll.runtime.elements import AnyArray, ElementType, ReduceOp, bits_to_float, float_to_bits
+from forestcoll.runtime.engine.elements import AnyArray, ElementType, ReduceOp, bits_to_float, float_to_bits
 from networks import examples
 
 

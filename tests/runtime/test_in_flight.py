@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from players import LIMIT, NETWORKS, Players, steps_of, wait_until
 
+from forestcoll.algorithms.generate import generate
 from forestcoll.runtime import Communicator, MemoryStore
-from forestcoll.runtime import plan as plans
-from forestcoll.solver.generate import generate
+from forestcoll.runtime.engine import plan as plans
 from forestcoll.topology.registry import build_topology
 
 pytestmark = pytest.mark.slow  # these wait for faults and time limits; a loaded machine may delay them

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from players import LIMIT, Players, give_up_after, outcome, schedules_of
 
-from forestcoll.errors import CommunicationError
+from forestcoll.algorithms.generate import generate
+from forestcoll.base.errors import CommunicationError
 from forestcoll.runtime import Communicator, MemoryStore
-from forestcoll.solver.generate import generate
 from forestcoll.topology.registry import build_topology
 
 pytestmark = pytest.mark.slow  # these wait for faults and time limits; a loaded machine may delay them

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 from players import LIMIT, Players, able_switch
 
-from forestcoll.collective import Collective, PhaseOp
-from forestcoll.errors import InputError
-from forestcoll.oneport.comparison import compare_series
+from forestcoll.base.errors import InputError
+from forestcoll.demand.collective import Collective, PhaseOp
+from forestcoll.oneport.series.comparison import compare_series
 from forestcoll.runtime import Communicator
-from forestcoll.runtime import plan as plans
-from forestcoll.runtime.elements import AnyArray, ElementType, ReduceOp
-from forestcoll.runtime.plan import plan_of
-from forestcoll.runtime.reference import run_reference
-from forestcoll.runtime.sizing import layout_of
+from forestcoll.runtime.engine import plan as plans
+from forestcoll.runtime.engine.elements import AnyArray, ElementType, ReduceOp
+from forestcoll.runtime.engine.plan import plan_of
+from forestcoll.runtime.engine.reference import run_reference
+from forestcoll.runtime.engine.sizing import layout_of
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.topology import Topology

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from players import NETWORKS, schedules_of
 
-from forestcoll.collective import SCHEDULED, Collective, PhaseOp
-from forestcoll.errors import InputError
-from forestcoll.generation.step_duality import from_allgathers
-from forestcoll.runtime.plan import Plan, plan_of, rates_of
-from forestcoll.runtime.trees import Hops
-from forestcoll.solver.generate import generate
+from forestcoll.algorithms.generate import generate
+from forestcoll.base.errors import InputError
+from forestcoll.demand.collective import SCHEDULED, Collective, PhaseOp
+from forestcoll.runtime.engine.plan import Plan, plan_of, rates_of
+from forestcoll.runtime.engine.trees import Hops
+from forestcoll.solver.generation.step_duality import from_allgathers
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
 from networks import examples, networks, ranks_for, shards_for

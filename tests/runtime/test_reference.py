@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from players import NETWORKS, data_for, ops_for
 
-from forestcoll.collective import Collective
-from forestcoll.runtime.elements import AnyArray, ElementType, ReduceOp, bits_to_float
-from forestcoll.runtime.plan import Plan, plan_of
-from forestcoll.runtime.reference import run_reference
-from forestcoll.runtime.sizing import layout_of
+from forestcoll.demand.collective import Collective
+from forestcoll.runtime.engine.elements import AnyArray, ElementType, ReduceOp, bits_to_float
+from forestcoll.runtime.engine.plan import Plan, plan_of
+from forestcoll.runtime.engine.reference import run_reference
+from forestcoll.runtime.engine.sizing import layout_of
 from networks import examples
 
 PLANS = {name: [plan_of(schedule) for schedule in make()] for name, make in NETWORKS.items()}

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from players import NETWORKS
 
-from forestcoll.errors import InputError
-from forestcoll.runtime.plan import Plan, plan_of
-from forestcoll.runtime.sizing import MOST_CHUNK, layout_of, shard_counts
+from forestcoll.base.errors import InputError
+from forestcoll.runtime.engine.plan import Plan, plan_of
+from forestcoll.runtime.engine.sizing import MOST_CHUNK, layout_of, shard_counts
 from networks import examples
 
 PLANS = {name: [plan_of(schedule) for schedule in make()] for name, make in NETWORKS.items()}

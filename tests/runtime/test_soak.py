@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from players import LIMIT, NETWORKS, Players, outcome
 
-from forestcoll.errors import CommunicationError, InputError
+from forestcoll.algorithms.generate import generate
+from forestcoll.base.errors import CommunicationError, InputError
 from forestcoll.runtime import Communicator
-from forestcoll.runtime.elements import AnyArray
-from forestcoll.runtime.work import Work
-from forestcoll.solver.generate import generate
+from forestcoll.runtime.engine.elements import AnyArray
+from forestcoll.runtime.engine.work import Work
 from forestcoll.topology.registry import build_topology
 
 

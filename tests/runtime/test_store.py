@@ -7,7 +7,7 @@ from contextlib import ExitStack, closing, suppress
 import pytest
 from players import LIMIT, outcome, wait_until
 
-from forestcoll.errors import CommunicationError, InputError
+from forestcoll.base.errors import CommunicationError, InputError
 from forestcoll.runtime import TcpStore, store
 
 

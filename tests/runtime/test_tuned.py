@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from players import LIMIT, Players
 
-from forestcoll.collective import Collective
-from forestcoll.errors import InputError
-from forestcoll.generation.steps import generate_steps
+from forestcoll.algorithms.by_steps import generate_steps
+from forestcoll.algorithms.generate import generate
+from forestcoll.base.errors import InputError
+from forestcoll.demand.collective import Collective
 from forestcoll.runtime import Communicator, MemoryStore
 from forestcoll.schedule.files import write_schedule
-from forestcoll.solver.generate import generate
 from forestcoll.topology.registry import build_topology
 
 RING = build_topology("ring:nodes=3")

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from players import LIMIT, Players, outcome
 
-from forestcoll.errors import CommunicationError
+from forestcoll.algorithms.generate import generate
+from forestcoll.base.errors import CommunicationError
 from forestcoll.runtime import member
 from forestcoll.runtime.connecting import Connected
-from forestcoll.runtime.trees import Hop
-from forestcoll.solver.generate import generate
+from forestcoll.runtime.engine.trees import Hop
 from forestcoll.topology.registry import build_topology
 
 if TYPE_CHECKING:

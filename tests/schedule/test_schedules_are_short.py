@@ -2,10 +2,10 @@
 
 import pytest
 
-from forestcoll.generation.steps import generate_steps
+from forestcoll.algorithms.by_steps import generate_steps
+from forestcoll.algorithms.generate import generate
 from forestcoll.oneport import compare_series
 from forestcoll.schedule.schedule import Schedule
-from forestcoll.solver.generate import generate
 from forestcoll.topology.registry import build_topology
 
 RING = build_topology("ring:nodes=4")

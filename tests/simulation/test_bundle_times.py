@@ -4,13 +4,13 @@ from fractions import Fraction
 
 import pytest
 
-from forestcoll.groups.value import Group
-from forestcoll.request import Request
+from forestcoll.algorithms.generate import generate
+from forestcoll.demand.demand import Request
+from forestcoll.demand.groups.value import Group
 from forestcoll.schedule.bundle.value import BundleMember, BundleSchedule
 from forestcoll.simulation import Costs, simulate
 from forestcoll.simulation.simulate import loads_of, parts_of
-from forestcoll.simultaneous.solving import generate_groups
-from forestcoll.solver.generate import generate
+from forestcoll.solver.groups.solving import generate_groups
 from forestcoll.verification import verify
 
 REQUESTS = [Request("allreduce", "0-7"), Request("all-to-all", "8-15"), Request("allgather", "0,8")]

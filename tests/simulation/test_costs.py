@@ -4,13 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from forestcoll.baselines.baseline import Problem
-from forestcoll.baselines.table import baselines_named
-from forestcoll.collective import Collective
-from forestcoll.errors import InputError
-from forestcoll.generation.steps import generate_steps
-from forestcoll.oneport.comparison import compare_series
-from forestcoll.request import Request
+from forestcoll.algorithms.baseline import Problem
+from forestcoll.algorithms.by_steps import generate_steps
+from forestcoll.algorithms.generate import generate
+from forestcoll.algorithms.table import baselines_named
+from forestcoll.base.errors import InputError
+from forestcoll.demand.collective import Collective
+from forestcoll.demand.demand import Request
+from forestcoll.oneport.series.comparison import compare_series
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.steps.shape import step_shape
 from forestcoll.schedule.trees.value import TreeSchedule
@@ -18,7 +19,6 @@ from forestcoll.simulation import Costs, Model, read_costs, simulate
 from forestcoll.simulation.costs import costs_from_document
 from forestcoll.simulation.rates import Wires
 from forestcoll.simulation.trees.times import TreeModel
-from forestcoll.solver.generate import generate
 from forestcoll.solver.optimum import solve
 from forestcoll.topology.registry import build_topology
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from forestcoll.errors import InputError
+from forestcoll.base.errors import InputError
 from forestcoll.simulation import Costs, simulate
 from forestcoll.simulation.simulate import Model, loads_of
-from forestcoll.solver.flows import generate_flows
+from forestcoll.solver.personalised import generate_flows
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ from typing import cast
 import pytest
 
 from forestcoll import TopologyBuilder, generate
-from forestcoll.core.events import EventTables, Rows, event_program
-from forestcoll.lowering import Options, Placement, Style, lower
-from forestcoll.program import (
+from forestcoll.kernels.events import EventTables, Rows, event_program
+from forestcoll.programs.lowering import Options, Placement, Style, lower
+from forestcoll.programs.model import (
     Block,
     Buffer,
     Channel,

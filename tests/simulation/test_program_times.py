@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from forestcoll import generate
-from forestcoll.errors import InputError
-from forestcoll.lowering import Options, Placement, Style, lower
-from forestcoll.program import (
+from forestcoll.base.errors import InputError
+from forestcoll.programs.lowering import Options, Placement, Style, lower
+from forestcoll.programs.model import (
     Barrier,
     Block,
     Buffer,

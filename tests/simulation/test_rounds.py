@@ -10,9 +10,9 @@ import numpy.typing as npt
 import pytest
 
 from forestcoll import generate
-from forestcoll.core.events import EventTables, event_program
-from forestcoll.lowering import Options, Style, lower
-from forestcoll.program import Block, Dependency, Instruction, Message, Program
+from forestcoll.kernels.events import EventTables, event_program
+from forestcoll.programs.lowering import Options, Style, lower
+from forestcoll.programs.model import Block, Dependency, Instruction, Message, Program
 from forestcoll.simulation import Costs
 from forestcoll.simulation.program.events import EventSimulation
 from forestcoll.simulation.program.paths import Paths

@@ -5,10 +5,10 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from published_shape import nccl_rings
 
-from forestcoll.collective import SCHEDULED, Collective, PhaseOp
-from forestcoll.errors import InputError
+from forestcoll.algorithms.generate import generate
+from forestcoll.base.errors import InputError
+from forestcoll.demand.collective import SCHEDULED, Collective, PhaseOp
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.steps.value import StepPhase, StepSchedule, Transfer, Transfers
 from forestcoll.schedule.trees.expansion import expanded, tree_images
@@ -18,11 +18,11 @@ from forestcoll.simulation.simulate import ProgramModel, loads_of
 from forestcoll.simulation.sizes import sizes_of
 from forestcoll.simulation.tables import chrome_trace, links_csv, points_csv
 from forestcoll.simulation.trees.times import TreeModel
-from forestcoll.solver.generate import generate
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
 from networks import SMALL, arguments_for, examples, networks
+from published_shape import nccl_rings
 
 GB = 10**9
 
@@ -120,7 +120,7 @@ def test_transfers_share_a_link_fairly_and_all_bytes_arrive() -> None:
 
 
 def test_a_one_sided_allreduce_completes() -> None:
-    from forestcoll.lowering import Options, Placement, Style
+    from forestcoll.programs.lowering import Options, Placement, Style
 
     schedule = schedule_of("dgx-a100:boxes=2,gpus=2", Collective.ALLREDUCE)
     for style in Style:

@@ -2,11 +2,11 @@
 
 import pytest
 
-from forestcoll.collective import Collective
+from forestcoll.algorithms.generate import generate
+from forestcoll.demand.collective import Collective
+from forestcoll.programs.formats.chakra import Kind, Node, Trace
 from forestcoll.simulation.program.paths import Paths
 from forestcoll.simulation.traces import seconds_of
-from forestcoll.solver.generate import generate
-from forestcoll.targets.chakra import Kind, Node, Trace
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
 

@@ -6,13 +6,13 @@ from itertools import pairwise
 
 import pytest
 
-from forestcoll.collective import Collective, PhaseOp
-from forestcoll.errors import InputError
+from forestcoll.algorithms.generate import generate
+from forestcoll.base.errors import InputError
+from forestcoll.demand.collective import Collective, PhaseOp
 from forestcoll.schedule.files import schedule_from_document
 from forestcoll.schedule.trees.expansion import expanded
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.simulation.trees.uses import block_rate, pipeline_overhead
-from forestcoll.solver.generate import generate
 from forestcoll.topology import topology_to_document
 from forestcoll.topology.registry import load_topology
 from forestcoll.verification import verify

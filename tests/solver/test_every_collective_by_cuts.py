@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll.allreduce.linear_program import allreduce_optimum
-from forestcoll.collective import Collective
-from forestcoll.errors import NoSolutionError
-from forestcoll.forest_optimum.broadcast import broadcast_bound, reduce_bound
-from forestcoll.forest_optimum.plan import ForestPlan
-from forestcoll.forest_optimum.value import Optimum
+from forestcoll.base.errors import NoSolutionError
+from forestcoll.demand.collective import Collective
+from forestcoll.solver.allreduce.linear_program import allreduce_optimum
+from forestcoll.solver.forests.broadcast import broadcast_bound, reduce_bound
+from forestcoll.solver.forests.plan import ForestPlan
+from forestcoll.solver.forests.value import Optimum
 from forestcoll.solver.optimum import optimum
 from forestcoll.topology import NodeId, Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll.collective import SCHEDULED, Collective
-from forestcoll.errors import InputError
-from forestcoll.forest_optimum.value import Optimum
+from forestcoll.base.errors import InputError
+from forestcoll.demand.collective import SCHEDULED, Collective
+from forestcoll.solver.forests.value import Optimum
 from forestcoll.solver.optimum import optima_by_trees, optimum, optimum_without_relays
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology

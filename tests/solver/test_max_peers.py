@@ -6,9 +6,9 @@ from itertools import pairwise
 import pytest
 
 from forestcoll import flow_optimum, generate, generate_flows, optimum, verify
-from forestcoll.errors import InputError
-from forestcoll.interpreter import check
-from forestcoll.lowering import Options, Placement, Style, lower
+from forestcoll.base.errors import InputError
+from forestcoll.programs.interpreter import check
+from forestcoll.programs.lowering import Options, Placement, Style, lower
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.trees.value import TreeSchedule
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll.errors import NoSolutionError
-from forestcoll.generation.forest import schedule_for
+from forestcoll.base.errors import NoSolutionError
+from forestcoll.solver.generation.forest import schedule_for
 from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.verification import verify

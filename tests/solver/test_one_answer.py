@@ -6,14 +6,14 @@ from random import Random
 from typing import Any
 
 import pytest
-from agreement import arguments_for, network
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll.errors import InputError
-from forestcoll.method import Method
-from forestcoll.request import Request
-from forestcoll.solver.generate import generate, schedule_of
+from agreement import arguments_for, network
+from forestcoll.algorithms.generate import generate, schedule_of
+from forestcoll.base.errors import InputError
+from forestcoll.demand.demand import Request
+from forestcoll.demand.method import Method
 from forestcoll.solver.optimum import optima_by_trees, optimum, solve
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll.forest_optimum.value import Optimum
+from forestcoll.solver.forests.value import Optimum
 from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology, TopologyBuilder
 from networks import duplex_networks, examples, networks, one_way_networks

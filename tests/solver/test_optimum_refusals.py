@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from forestcoll.errors import InputError, NoSolutionError
+from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.solver.optimum import optima_by_trees, optimum
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology

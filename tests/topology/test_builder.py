@@ -3,7 +3,7 @@ from typing import cast
 
 import pytest
 
-from forestcoll.errors import InputError
+from forestcoll.base.errors import InputError
 from forestcoll.topology import NodeId, NodeKind, Topology, TopologyBuilder, topology_to_document
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from forestcoll import optimum
-from forestcoll.errors import InputError
+from forestcoll.base.errors import InputError
 from forestcoll.topology import NodeId, Topology, TopologyBuilder, write_topology
-from forestcoll.topology.clusters.box import box_of_machine
+from forestcoll.topology.clusters.joining.box import box_of_machine
 from forestcoll.topology.registry import BuilderSpec, Size, build_topology, builders, load_topology, recipe_of
 
 SYSTEMS = [spec for spec in builders() if spec.group == "system"]

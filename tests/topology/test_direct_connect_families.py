@@ -7,7 +7,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from forestcoll.errors import InputError
+from forestcoll.base.errors import InputError
 from forestcoll.topology.families.cayley import Metacyclic
 from forestcoll.topology.families.distance_regular import GRAPHS
 from forestcoll.topology.networkx_graph import to_networkx

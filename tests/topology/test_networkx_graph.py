@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from forestcoll.errors import InputError
+from forestcoll.base.errors import InputError
 from forestcoll.topology import topology_from_document, topology_to_document
 from forestcoll.topology.networkx_graph import from_networkx, to_networkx
 from forestcoll.topology.registry import build_topology, load_topology

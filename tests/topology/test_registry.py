@@ -8,7 +8,7 @@ from pathlib import Path
 import networkx as nx
 import pytest
 
-from forestcoll.errors import InputError, InternalError, shown
+from forestcoll.base.errors import InputError, InternalError, shown
 from forestcoll.topology import (
     TopologyBuilder,
     topology_from_document,
@@ -348,7 +348,7 @@ def test_a_new_builder_needs_only_its_declaration() -> None:
 
 @pytest.mark.parametrize("spec", builders(), ids=lambda spec: spec.name)
 def test_a_builder_and_its_module_have_the_same_name(spec: BuilderSpec) -> None:
-    package = {"machine": "machines", "system": "systems", "family": "families"}[spec.group]
+    package = {"machine": "machines", "system": "clusters", "family": "families"}[spec.group]
     assert spec.recipe.__module__ == f"forestcoll.topology.{package}.{spec.name.replace('-', '_')}"
 
 
@@ -357,7 +357,7 @@ def test_a_builder_and_its_module_have_the_same_name(spec: BuilderSpec) -> None:
     [
         ("", []),
         ("load_topology('ring')", ["_direct", "ring"]),
-        ("load_topology('dgx-a100:boxes=2')", ["_boxes", "dgx_a100"]),
+        ("load_topology('dgx-a100:boxes=2')", ["_boxes", "_gpu", "dgx_a100"]),
         ("load_topology(load_topology('ring'))", ["_direct", "ring"]),
     ],
 )

@@ -3,7 +3,7 @@ from itertools import pairwise
 
 import pytest
 
-from forestcoll.errors import InputError
+from forestcoll.base.errors import InputError
 from forestcoll.topology.families._draws import Draws
 from forestcoll.topology.registry import build_topology
 

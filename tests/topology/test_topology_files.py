@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll.errors import InputError
-from forestcoll.files import MAX_TOPOLOGY_BYTES
+from forestcoll.base.errors import InputError
+from forestcoll.base.files import MAX_TOPOLOGY_BYTES
 from forestcoll.topology import (
     Link,
     Topology,

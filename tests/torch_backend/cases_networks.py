@@ -13,7 +13,7 @@ import torch.distributed as dist
 from cases_collectives import start, taken
 
 import forestcoll.torch as backend
-from forestcoll.errors import InputError
+from forestcoll.base.errors import InputError
 
 
 def total(value: float = 1.0, count: int = 1000) -> float:

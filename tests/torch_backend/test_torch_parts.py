@@ -17,20 +17,20 @@ import torch
 import torch.distributed as dist
 
 from forestcoll import Collective, InputError, NoSolutionError, load_topology
-from forestcoll.errors import CommunicationError
+from forestcoll.base.errors import CommunicationError
 from forestcoll.runtime import MemoryStore
 from forestcoll.topology import NodeId
 from forestcoll.torch import Options, PathCount, paths, replan
 from forestcoll.torch.addresses import address_of
-from forestcoll.torch.agreement import Agreement
 from forestcoll.torch.backend import check_addresses
-from forestcoll.torch.elements import array_of
-from forestcoll.torch.inner import method
+from forestcoll.torch.calls.elements import array_of
+from forestcoll.torch.calls.inner import method
+from forestcoll.torch.calls.paths import PathCounter
 from forestcoll.torch.network import Network, misplaced, network_of, placed, rank_map
 from forestcoll.torch.options import cache_folder, completed
-from forestcoll.torch.paths import PathCounter
 from forestcoll.torch.replanning import changed_topology
-from forestcoll.torch.schedules import schedule_of
+from forestcoll.torch.schedules.agreement import Agreement
+from forestcoll.torch.schedules.cache import schedule_of
 
 RING = load_topology("ring:nodes=4")
 BOXES = load_topology("dgx-a100:boxes=2,gpus=2")
@@ -112,7 +112,7 @@ def test_a_loopback_address_is_refused_if_ranks_are_on_several_hosts() -> None:
         check_addresses([("a", "10.0.0.1"), ("b", "127.0.1.1")])
 
 
-@pytest.mark.parametrize("name", ["addresses", "graphs", "options", "replanning"])
+@pytest.mark.parametrize("name", ["addresses", "calls.graphs", "options", "replanning"])
 def test_the_examples_of_a_module_run(name: str) -> None:
     result = doctest.testmod(import_module(f"forestcoll.torch.{name}"))
     assert result.attempted > 0

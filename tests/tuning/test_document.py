@@ -10,7 +10,8 @@ from unittest import mock
 
 import pytest
 
-from forestcoll.tuning import tune, write_tuning
+from forestcoll.presentation.results.programs.tuning_folder import write_tuning
+from forestcoll.tuning import tune
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "tuning.md"
 

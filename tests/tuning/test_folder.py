@@ -7,13 +7,14 @@ from unittest import mock
 
 import pytest
 
-from forestcoll.errors import InputError
+from forestcoll.base.errors import InputError
+from forestcoll.presentation.results.programs.tuning_folder import write_tuning
+from forestcoll.programs.formats.judging import judge_file
 from forestcoll.runtime.tuning import read_table
 from forestcoll.schedule.files import read_schedule
-from forestcoll.targets.judging import judge_file
 from forestcoll.topology.hashing import topology_hash
 from forestcoll.topology.registry import build_topology
-from forestcoll.tuning import Tuning, tune, write_tuning
+from forestcoll.tuning import Tuning, tune
 from forestcoll.verification import verify
 
 SPEC = "hypercube:dim=2"
@@ -110,7 +111,7 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path, error: BaseException, *
         write_tuning(tune(SPEC, "allgather", [2**20]), folder)
     before = names(folder) if existing else []
     expected = InputError if isinstance(error, OSError) else KeyboardInterrupt
-    for step in ("tuning.folder.time_plot", "folders._replace"):
+    for step in ("presentation.results.programs.tuning_folder.time_plot", "base.folders._replace"):
         with mock.patch(f"forestcoll.{step}", side_effect=error), pytest.raises(expected):
             write_tuning(tuned(), folder)
         assert (names(folder) if existing else []) == before

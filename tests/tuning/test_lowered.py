@@ -2,12 +2,12 @@
 
 import pytest
 
-from forestcoll.interpreter import check
-from forestcoll.program import Protocol
+from forestcoll.algorithms.generate import generate
+from forestcoll.programs.formats.exporting import DEFAULT_DIALECT
+from forestcoll.programs.formats.msccl_xml import dialect_named
+from forestcoll.programs.interpreter import check
+from forestcoll.programs.model import Protocol
 from forestcoll.simulation import Costs
-from forestcoll.solver.generate import generate
-from forestcoll.targets.exporting import DEFAULT_DIALECT
-from forestcoll.targets.msccl_xml import dialect_named
 from forestcoll.tuning.costs import ProgramCosts
 from forestcoll.tuning.lowered import Lowerings, xml_text
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forestcoll import generate, tune
-from forestcoll.interpreter import check
+from forestcoll.programs.interpreter import check
 from forestcoll.simulation import Costs
 from forestcoll.simulation.program.events import run_in_time
 from forestcoll.simulation.program.paths import Paths

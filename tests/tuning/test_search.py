@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
-from forestcoll.errors import NoSolutionError
-from forestcoll.progress import SILENT
-from forestcoll.solver.generate import generate
+from forestcoll.algorithms.generate import generate
+from forestcoll.base.errors import NoSolutionError
+from forestcoll.base.progress import SILENT
 from forestcoll.tuning.candidates import Candidate, Maker
 from forestcoll.tuning.search import fastest
 

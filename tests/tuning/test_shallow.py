@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, reject
 from hypothesis import strategies as st
 
-from forestcoll.baselines.baseline import DoesNotApplyError, Problem
-from forestcoll.baselines.forests import schedule_of
-from forestcoll.collective import Collective
-from forestcoll.request import Demand
+from forestcoll.algorithms.baseline import DoesNotApplyError, Problem
+from forestcoll.algorithms.forests import schedule_of
+from forestcoll.demand.collective import Collective
+from forestcoll.demand.demand import Demand
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology

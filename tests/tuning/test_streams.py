@@ -5,17 +5,17 @@ from fractions import Fraction
 
 import pytest
 
-from forestcoll.baselines.baseline import Problem
-from forestcoll.baselines.forests import schedule_of
-from forestcoll.collective import Collective
-from forestcoll.interpreter import check
-from forestcoll.program import Message
-from forestcoll.request import Demand
+from forestcoll.algorithms.baseline import Problem
+from forestcoll.algorithms.forests import schedule_of
+from forestcoll.algorithms.generate import generate
+from forestcoll.demand.collective import Collective
+from forestcoll.demand.demand import Demand
+from forestcoll.programs.interpreter import check
+from forestcoll.programs.model import Message
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.simulation import Costs
 from forestcoll.simulation.program.events import run_in_time
 from forestcoll.simulation.program.paths import Paths
-from forestcoll.solver.generate import generate
 from forestcoll.topology.registry import build_topology
 from forestcoll.tuning.shallow import central_forest, central_roots, shallow_forest
 from forestcoll.tuning.streams import stream_program

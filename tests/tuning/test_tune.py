@@ -10,22 +10,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll.baselines.baseline import DoesNotApplyError, Problem
-from forestcoll.baselines.table import BASELINES
-from forestcoll.collective import Collective
-from forestcoll.errors import InputError, NoSolutionError
-from forestcoll.files import parse_document
-from forestcoll.interpreter import check
-from forestcoll.lowering import lower
-from forestcoll.presentation.tuning import tuning_document
-from forestcoll.program import Protocol
-from forestcoll.request import Demand
+from forestcoll.algorithms.baseline import DoesNotApplyError, Problem
+from forestcoll.algorithms.generate import generate
+from forestcoll.algorithms.table import BASELINES
+from forestcoll.base.errors import InputError, NoSolutionError
+from forestcoll.base.files import parse_document
+from forestcoll.demand.collective import Collective
+from forestcoll.demand.demand import Demand
+from forestcoll.presentation.results.programs.tuning import tuning_document
+from forestcoll.programs.formats import msccl_xml, mscclpp
+from forestcoll.programs.interpreter import check
+from forestcoll.programs.lowering import lower
+from forestcoll.programs.model import Protocol
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.simulation import Costs, simulate
 from forestcoll.simulation.program.events import run_in_time
 from forestcoll.simulation.program.paths import Paths
-from forestcoll.solver.generate import generate
-from forestcoll.targets import msccl_xml, mscclpp
 from forestcoll.topology.registry import build_topology
 from forestcoll.tuning import Tuning, tune
 from forestcoll.tuning.costs import program_costs

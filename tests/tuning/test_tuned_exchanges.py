@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from forestcoll.collective import Collective
-from forestcoll.interpreter import check
-from forestcoll.program import Block, Message, Program
+from forestcoll.demand.collective import Collective
+from forestcoll.programs.interpreter import check
+from forestcoll.programs.model import Block, Message, Program
 from forestcoll.simulation import Costs
 from forestcoll.simulation.program.events import run_in_time
 from forestcoll.simulation.program.paths import Paths

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from forestcoll.collective import PhaseOp
+from forestcoll.demand.collective import PhaseOp
 from forestcoll.schedule import rows
 from forestcoll.schedule.rows import IntArray, Rows
 from forestcoll.topology import Link, Node, NodeKind, Topology
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import network
+from forestcoll.verification.first_wrong import first_outside, first_true, place_in_rows
 from forestcoll.verification.network import Network
 from forestcoll.verification.permutations import orbits, power
-from forestcoll.verification.search import first_outside, first_true, place_in_rows
 
 RING = build_topology("ring:nodes=4")
 

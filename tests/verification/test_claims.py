@@ -5,11 +5,11 @@ from fractions import Fraction
 
 import pytest
 
-from forestcoll.collective import Collective, PhaseOp
-from forestcoll.proof import Bound, CutProof, ReceiptProof
+from forestcoll.algorithms.generate import generate
+from forestcoll.demand.collective import Collective, PhaseOp
+from forestcoll.schedule.proof import Bound, CutProof, ReceiptProof
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
-from forestcoll.solver.generate import generate
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.verification import Fault, claims
 from forestcoll.verification.claims import Claim, bound_rules, is_optimal

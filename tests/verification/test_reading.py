@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from forestcoll.errors import InputError
-from forestcoll.progress import Progress
+from forestcoll.algorithms.generate import generate
+from forestcoll.base.errors import InputError
+from forestcoll.base.progress import Progress
 from forestcoll.schedule.files import schedule_text, write_schedule
-from forestcoll.solver.generate import generate
 from forestcoll.verification import verify
 from forestcoll.verification.reading import read_verified, verified_from_document
 

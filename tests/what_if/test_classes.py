@@ -4,9 +4,9 @@ from math import comb
 import numpy as np
 import pytest
 
-from forestcoll.request import Demand
+from forestcoll.demand.demand import Demand
 from forestcoll.topology import TopologyBuilder
-from forestcoll.topology.changes import changed_network
+from forestcoll.topology.graph.changes import changed_network
 from forestcoll.topology.registry import load_topology
 from forestcoll.what_if.classes import Symmetries, classes_of_sets, images_of_items
 from forestcoll.what_if.exchanges import exchanges_of_boxes

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from forestcoll import failures, optimum, read_schedule, verify, write_failover
-from forestcoll.errors import InputError
+from forestcoll.base.errors import InputError
 
 
 def test_every_file_is_a_right_schedule_for_its_failure(tmp_path: Path) -> None:

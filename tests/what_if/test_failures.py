@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from forestcoll import changed_network, changes_of, failures, optimum
-from forestcoll.errors import InputError, NoSolutionError
-from forestcoll.progress import Progress
+from forestcoll.base.errors import InputError, NoSolutionError
+from forestcoll.base.progress import Progress
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import load_topology
 from forestcoll.what_if.change import Change

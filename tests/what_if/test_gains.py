@@ -9,10 +9,10 @@ import pytest
 from test_failures import random_network
 
 from forestcoll import additions, optimum, upgrades
-from forestcoll.errors import InputError
-from forestcoll.presentation.what_if import study_page
+from forestcoll.base.errors import InputError
+from forestcoll.presentation.results.comparisons.what_if import study_page
 from forestcoll.topology import Topology
-from forestcoll.topology.changes import Ends, with_bandwidths
+from forestcoll.topology.graph.changes import Ends, with_bandwidths
 from forestcoll.topology.registry import load_topology
 from forestcoll.what_if.upgrades import Upgrade
 

@@ -1,4 +1,4 @@
-"""The command line: one file per command. Commands contain no logic and import large modules only when they run."""
+"""The command line: one file for each command. Commands import large modules only when they run."""
 
 from forestcoll.cli.main import main
 

@@ -16,10 +16,10 @@ from forestcoll.cli.options import (
     timeout_option,
 )
 from forestcoll.cli.types import DataSize, ElementTypes, FileName, IntegerFrom, Reductions, TopologySpec
-from forestcoll.collective import Collective
+from forestcoll.demand.collective import Collective
 
 if TYPE_CHECKING:
-    from forestcoll.bench import BenchReport, Row
+    from forestcoll.measurement.bench import BenchReport, Row
     from forestcoll.schedule.schedule import Schedule
 
 
@@ -138,11 +138,11 @@ def command(  # noqa: PLR0913 (one parameter an option)
     own collective, how much slower that is, and the path of the data. Bandwidths are in the unit of the network. Rank 0
     prints. Exit status 1 if any element was wrong.
     """
-    from forestcoll.bench import BenchRequest, Listener, bench
-    from forestcoll.bench.request import elements_named, ops_named, sizes_between
-    from forestcoll.launch import join
-    from forestcoll.presentation.bench import bench_document, end_lines, row_line, title_lines
+    from forestcoll.measurement.bench import BenchRequest, Listener, bench
+    from forestcoll.measurement.bench.request import elements_named, ops_named, sizes_between
     from forestcoll.presentation.printing import print_json
+    from forestcoll.presentation.results.measurements.bench import bench_document, end_lines, row_line, title_lines
+    from forestcoll.runtime.launch import join
     from forestcoll.verification.reading import read_verified
 
     if topology is None and not schedules:
@@ -184,9 +184,9 @@ def command(  # noqa: PLR0913 (one parameter an option)
 
 def _optimal(topology: str, collective: str, root: int, ranks: str | None) -> "Schedule":
     """Return the schedule that reaches the optimum."""
-    from forestcoll.errors import InputError
-    from forestcoll.solver.flows import generate_flows
-    from forestcoll.solver.generate import generate
+    from forestcoll.algorithms.generate import generate
+    from forestcoll.base.errors import InputError
+    from forestcoll.solver.personalised import generate_flows
 
     make = generate_flows if Collective(collective).is_personalised else generate
     network = named_network(topology, connected=ranks is None)

@@ -7,7 +7,7 @@ import click
 from forestcoll.cli.group_options import is_file_of_pieces
 from forestcoll.cli.options import json_option, named_network, ranks_option, topology_argument
 from forestcoll.cli.types import CollectiveName, FileName
-from forestcoll.collective import PERSONALISED, SCHEDULED, Collective
+from forestcoll.demand.collective import PERSONALISED, SCHEDULED, Collective
 
 
 @click.command("bounds")
@@ -54,10 +54,10 @@ def command(  # noqa: PLR0913 (one parameter per option)
         return
     if demand is not None:
         raise click.UsageError("--demand needs --collective all-to-all, gather or scatter")
-    from forestcoll.bounds.table import bounds_of
     from forestcoll.cli.terminal_progress import TerminalProgress
-    from forestcoll.presentation.bounds import bounds_document, bounds_page
     from forestcoll.presentation.printing import print_json, print_page
+    from forestcoll.presentation.results.schedules.bounds import bounds_document, bounds_page
+    from forestcoll.solver.bounds.table import bounds_of
 
     with TerminalProgress() as progress:
         found = bounds_of(named_network(topology, connected=ranks is None), ranks=ranks, root=root, progress=progress)
@@ -71,13 +71,13 @@ def _show_one(  # noqa: PLR0913 (one parameter per option)
     topology: str, collective: str, root: str | None, demand: Path | None, ranks: str | None, *, as_json: bool
 ) -> None:
     """Show the bound of one collective."""
-    from forestcoll.bounds.table import bound_of
     from forestcoll.cli.terminal_progress import TerminalProgress
-    from forestcoll.demand_matrix import read_matrix
-    from forestcoll.presentation.bounds import bound_document, bound_page
+    from forestcoll.demand.demand import Request
+    from forestcoll.demand.matrix import read_matrix
+    from forestcoll.demand.ranks import ranks_of
     from forestcoll.presentation.printing import print_json, print_page
-    from forestcoll.ranks import ranks_of
-    from forestcoll.request import Request
+    from forestcoll.presentation.results.schedules.bounds import bound_document, bound_page
+    from forestcoll.solver.bounds.table import bound_of
 
     kind = Collective(collective)
     if kind.has_root != (root is not None):

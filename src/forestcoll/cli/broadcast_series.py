@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from forestcoll.base.files import is_standard_stream
 from forestcoll.cli.options import (
     json_option,
     named_network,
@@ -15,7 +16,6 @@ from forestcoll.cli.options import (
     with_ports,
 )
 from forestcoll.cli.types import ChartFile, IntegerFrom, Part
-from forestcoll.files import is_standard_stream
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -76,9 +76,9 @@ def command(  # noqa: PLR0913 (one parameter per option)
     --loss, the throughput may be less than the optimum by this part. The schedule is verified before it is written.
     """
     from forestcoll.cli.terminal_progress import TerminalProgress
-    from forestcoll.oneport.comparison import compare_series
+    from forestcoll.oneport.series.comparison import compare_series
     from forestcoll.presentation.printing import print_json, print_page
-    from forestcoll.presentation.series import generated_document, generated_page
+    from forestcoll.presentation.results.schedules.series import generated_document, generated_page
     from forestcoll.schedule.files import write_schedule
     from forestcoll.simulation.series.play import good_cuts, play_series
     from forestcoll.verification import certified, verify
@@ -96,7 +96,7 @@ def command(  # noqa: PLR0913 (one parameter per option)
         if simulate is not None:
             run = play_series(schedule, simulate, cuts=good_cuts(schedule, simulate), progress=progress)
         if picture is not None:
-            from forestcoll.pictures.gantt import draw_period
+            from forestcoll.presentation.pictures.gantt import draw_period
 
             progress.begin("drawing")
             draw_period(schedule, picture)

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import click
 
+from forestcoll.base.errors import InputError
 from forestcoll.cli.options import dialect_option, file_argument, json_option
 from forestcoll.cli.types import IntegerFrom
-from forestcoll.errors import InputError
 
 
 @click.command("check-program")
@@ -28,9 +28,9 @@ def command(context: click.Context, file: Path, *, dialect: str | None, root: in
     the first fault. With --json, the output is one JSON object in all cases.
     """
     from forestcoll.cli.terminal_progress import TerminalProgress
-    from forestcoll.presentation import programs
     from forestcoll.presentation.printing import print_error, print_json, print_page
-    from forestcoll.targets.judging import judge_file
+    from forestcoll.presentation.results.programs import programs
+    from forestcoll.programs.formats.judging import judge_file
 
     try:
         with TerminalProgress() as progress:

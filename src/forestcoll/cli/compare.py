@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from forestcoll.base.files import is_standard_stream
 from forestcoll.cli.invocation import invocation
 from forestcoll.cli.options import (
     collective_option,
@@ -16,8 +17,7 @@ from forestcoll.cli.options import (
     topology_argument,
 )
 from forestcoll.cli.types import SIZES, FileName, MessageSizes, OutputFile
-from forestcoll.collective import UNROOTED, Collective
-from forestcoll.files import is_standard_stream
+from forestcoll.demand.collective import UNROOTED, Collective
 
 _AGAINST = "--against"
 
@@ -99,12 +99,12 @@ def command(  # noqa: PLR0913 (one parameter for each option)
     the collective. A sentence says what limits the schedule. --html writes a report that explains the result to readers
     who do not know forestcoll.
     """
+    from forestcoll.base.files import write_text
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.comparison import compare
-    from forestcoll.files import write_text
-    from forestcoll.pages.report import html_report
-    from forestcoll.presentation.comparison import comparison_document, comparison_page
+    from forestcoll.presentation.pages.report import html_report
     from forestcoll.presentation.printing import print_json, print_page
+    from forestcoll.presentation.results.comparisons.comparison import comparison_document, comparison_page
     from forestcoll.simulation import read_costs
 
     known = None if costs is None else read_costs(costs)

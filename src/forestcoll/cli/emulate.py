@@ -47,7 +47,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
     that failed, else 0.
     """
     from forestcoll.cli.terminal_progress import TerminalProgress
-    from forestcoll.emulation import emulate
+    from forestcoll.runtime.emulation import emulate
 
     with TerminalProgress() as progress:
         return emulate(

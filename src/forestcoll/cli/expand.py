@@ -6,7 +6,7 @@ import click
 
 from forestcoll.cli.options import collective_option, json_option, output_option, path_option
 from forestcoll.cli.types import FileOrText, OutputFile, TopologySpec
-from forestcoll.collective import UNROOTED, Collective
+from forestcoll.demand.collective import UNROOTED, Collective
 
 
 @click.command("expand")
@@ -42,12 +42,12 @@ def command(  # noqa: PLR0913 (one parameter per option)
     and the bandwidth time (T_B, in units of M/B) that the theorems predict. With -o it makes the schedule of the
     expanded network, verifies it, compares it with the prediction, and writes it.
     """
+    from forestcoll.base.files import is_standard_stream
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.design.expanding import bandwidth_of, expand
     from forestcoll.design.realisation import schedule_of, topology_of
-    from forestcoll.files import is_standard_stream
-    from forestcoll.presentation import finder
     from forestcoll.presentation.printing import print_json, print_page
+    from forestcoll.presentation.results.networks import finder
     from forestcoll.schedule.files import write_schedule
     from forestcoll.topology import write_topology
 

@@ -6,7 +6,7 @@ import click
 
 from forestcoll.cli.options import json_option, named_network, ranks_option, topology_argument
 from forestcoll.cli.types import CollectiveName, FileName
-from forestcoll.collective import Collective
+from forestcoll.demand.collective import Collective
 
 
 @click.command("explain")
@@ -33,9 +33,9 @@ def command(topology: str, measured: Path, collective: str | None, ranks: str | 
     reaches, the links that limit, and the most that rings, which NCCL uses, could reach.
     """
     from forestcoll.cli.terminal_progress import TerminalProgress
-    from forestcoll.measured.comparison import explain_log
-    from forestcoll.presentation.measured import comparison_document, comparison_page
+    from forestcoll.nccl.comparison import explain_log
     from forestcoll.presentation.printing import print_json, print_page
+    from forestcoll.presentation.results.measurements.measured import comparison_document, comparison_page
 
     with TerminalProgress() as progress:
         network = named_network(topology, connected=ranks is None)

@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
+from forestcoll.base.files import is_standard_stream
 from forestcoll.cli.options import dialect_option, file_argument, json_option, output_option_of
 from forestcoll.cli.types import DataSize, IntegerFrom, OutputFile, OutputFolder
-from forestcoll.files import is_standard_stream
 
 _COUNT = IntegerFrom(1)
 
@@ -36,7 +36,7 @@ class _SimulationFolder(OutputFolder):
 
     def check(self, path: Path, values: Mapping[str, Any]) -> None:  # noqa: ARG002
         """Check that the folder is new, or has an older simulation."""
-        from forestcoll.targets.chakra import check_astra_sim_folder
+        from forestcoll.programs.formats.chakra import check_astra_sim_folder
 
         check_astra_sim_folder(path)
 
@@ -174,12 +174,12 @@ def command(  # noqa: PLR0913 (one parameter per option)
     Chakra traces are one file per rank: with -o PREFIX, the files are PREFIX.0.et, PREFIX.1.et, and so on. For
     astra-sim, -o names a folder; it gets the traces, a workload, and all settings of a simulation.
     """
+    from forestcoll.base.files import write_text
     from forestcoll.cli.terminal_progress import TerminalProgress
-    from forestcoll.exporting.export import export_best
-    from forestcoll.files import write_text
     from forestcoll.presentation.printing import print_json, print_page
-    from forestcoll.presentation.programs import export_document, export_page
-    from forestcoll.targets.exporting import DEFAULT_BYTES, DEFAULT_DIALECT
+    from forestcoll.presentation.results.programs.programs import export_document, export_page
+    from forestcoll.programs.formats.exporting import DEFAULT_BYTES, DEFAULT_DIALECT
+    from forestcoll.tuning.programs.export import export_best
     from forestcoll.verification.reading import read_verified
 
     _check_usage(target, output, dialect=dialect, snippet=snippet, size=size)

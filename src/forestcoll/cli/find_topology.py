@@ -13,8 +13,8 @@ from forestcoll.cli.types import DataSize, ExactNumber, NumberSpan, OutputFile, 
 if TYPE_CHECKING:
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.design.constructions import Construction
-    from forestcoll.design.finder import Frontier
-    from forestcoll.design.workload import Workload
+    from forestcoll.design.search.finder import Frontier
+    from forestcoll.design.workloads.workload import Workload
 
 _TRAFFIC = ("allgather", "allreduce", "all-to-all", "mix")
 
@@ -168,7 +168,7 @@ class _Options:
 
     def workload(self) -> "Workload | None":
         """Return the workload, or None if no size was given."""
-        from forestcoll.design.workload import Traffic, Workload
+        from forestcoll.design.workloads.workload import Traffic, Workload
 
         if self.size is None:
             return None
@@ -179,9 +179,9 @@ class _Options:
 
 def _find(request: _Options, *, as_json: bool) -> None:
     from forestcoll.cli.terminal_progress import TerminalProgress
-    from forestcoll.design.workload import chosen_of
-    from forestcoll.presentation import finder
+    from forestcoll.design.workloads.workload import chosen_of
     from forestcoll.presentation.printing import print_json, print_page
+    from forestcoll.presentation.results.networks import finder
 
     workload = request.workload()
     with TerminalProgress() as progress:
@@ -199,8 +199,8 @@ def _find(request: _Options, *, as_json: bool) -> None:
 
 
 def _frontier(request: _Options, progress: "TerminalProgress") -> "Frontier":
-    from forestcoll.design.cache import find_with_cache
-    from forestcoll.design.finder import find_topologies
+    from forestcoll.design.search.cache import find_with_cache
+    from forestcoll.design.search.finder import find_topologies
 
     nodes, degree = request.nodes[0], request.degree[0]
     if request.no_cache or request.base_networks:
@@ -209,11 +209,11 @@ def _frontier(request: _Options, progress: "TerminalProgress") -> "Frontier":
 
 
 def _draw(frontier: "Frontier", chosen: "Construction", request: _Options, progress: "TerminalProgress") -> None:
+    from forestcoll.demand.demand import Demand
     from forestcoll.design.realisation import topology_of
-    from forestcoll.pictures.raster import write_picture
-    from forestcoll.presentation.frontier_plot import frontier_plot
+    from forestcoll.presentation.pictures.raster import write_picture
+    from forestcoll.presentation.results.networks.frontier_plot import frontier_plot
     from forestcoll.presentation.view.view import View, write_view
-    from forestcoll.request import Demand
 
     if request.plot is not None:
         progress.begin("drawing the frontier")
@@ -225,7 +225,7 @@ def _draw(frontier: "Frontier", chosen: "Construction", request: _Options, progr
 
 def _published(request: _Options, progress: "TerminalProgress") -> "Frontier | None":
     """Return the networks of the paper's bases, or None if they are what was searched for, or if there are none."""
-    from forestcoll.errors import NoSolutionError
+    from forestcoll.base.errors import NoSolutionError
 
     if request.published_only and not request.base_networks:
         return None
@@ -255,9 +255,9 @@ def _sweep(request: _Options, *, as_json: bool) -> None:
     from contextlib import ExitStack
 
     from forestcoll.cli.terminal_progress import TerminalProgress
-    from forestcoll.design.sweep import questions_of, sweep
-    from forestcoll.presentation.finder import sweep_document, sweep_page
+    from forestcoll.design.search.sweep import questions_of, sweep
     from forestcoll.presentation.printing import print_json, print_page
+    from forestcoll.presentation.results.networks.finder import sweep_document, sweep_page
 
     workload, questions = request.workload(), questions_of(request.nodes, request.degree)
     with TerminalProgress() as progress, ExitStack() as stack:

@@ -6,7 +6,7 @@ import click
 
 from forestcoll.cli.options import json_option, output_option
 from forestcoll.cli.types import CollectiveName, FileName, TopologySpec
-from forestcoll.collective import SCHEDULED
+from forestcoll.demand.collective import SCHEDULED
 
 
 @click.command("fit")
@@ -76,12 +76,12 @@ def command(  # noqa: PLR0913 (one parameter for each option)
     printed next to the measured ones. Parameters that TIMES does not identify are not fitted. With -o, the costs are
     written to a file for simulate --costs and compare --costs.
     """
+    from forestcoll.base.exact import json_text
+    from forestcoll.base.files import is_standard_stream, write_text
     from forestcoll.cli.terminal_progress import TerminalProgress
-    from forestcoll.exact import json_text
-    from forestcoll.files import is_standard_stream, write_text
-    from forestcoll.fitting import fit_costs, read_times
-    from forestcoll.presentation.fitting import fit_document, fit_page
+    from forestcoll.measurement.fit import fit_costs, read_times
     from forestcoll.presentation.printing import print_json, print_page
+    from forestcoll.presentation.results.measurements.fitting import fit_document, fit_page
     from forestcoll.simulation import read_costs
 
     names = None if parameters is None else [name.strip() for name in parameters.split(",")]

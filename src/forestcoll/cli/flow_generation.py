@@ -5,9 +5,9 @@ from pathlib import Path
 
 import click
 
+from forestcoll.base.files import is_standard_stream
 from forestcoll.cli.options import CollectiveOptions
-from forestcoll.files import is_standard_stream
-from forestcoll.method import Method
+from forestcoll.demand.method import Method
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,11 @@ class FlowOptions:
 def generate_flows_and_report(request: CollectiveOptions, options: FlowOptions) -> None:
     """Generate a schedule of flows, verify it, write it, and print the report."""
     from forestcoll.cli.terminal_progress import TerminalProgress
-    from forestcoll.generation.flows import flows_for
-    from forestcoll.presentation.flows import generated_document, generated_page
-    from forestcoll.presentation.optimum import run_document, run_rows
     from forestcoll.presentation.printing import print_json, print_page
+    from forestcoll.presentation.results.schedules.flows import generated_document, generated_page
+    from forestcoll.presentation.results.schedules.optimum import run_document, run_rows
     from forestcoll.schedule.files import write_schedule
+    from forestcoll.solver.generation.flows import flows_for
     from forestcoll.verification import certified, verify
 
     if options.method != Method.AUTO.value:

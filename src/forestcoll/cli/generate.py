@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from forestcoll.base.files import is_standard_stream
 from forestcoll.cli.flow_generation import FlowOptions, generate_flows_and_report
 from forestcoll.cli.group_options import (
     BundleOutput,
@@ -26,11 +27,10 @@ from forestcoll.cli.options import (
 )
 from forestcoll.cli.step_generation import StepOptions, generate_and_report
 from forestcoll.cli.types import DataSize, IntegerFrom
-from forestcoll.files import is_standard_stream
-from forestcoll.method import Method, StepMethod
+from forestcoll.demand.method import Method, StepMethod
 
 if TYPE_CHECKING:
-    from forestcoll.progress import Progress
+    from forestcoll.base.progress import Progress
     from forestcoll.schedule.schedule import Schedule
 
 
@@ -101,10 +101,15 @@ def command(  # noqa: PLR0913 (one parameter per option)
     schedules, one for each group. With --demand FILE.json, the groups move the pieces of data in the file.
     """
     import_numpy()
+    from forestcoll.algorithms.generate import schedule_of
     from forestcoll.cli.terminal_progress import TerminalProgress
-    from forestcoll.presentation.optimum import generated_document, generated_page, run_document, run_rows
     from forestcoll.presentation.printing import print_json, print_page
-    from forestcoll.solver.generate import schedule_of
+    from forestcoll.presentation.results.schedules.optimum import (
+        generated_document,
+        generated_page,
+        run_document,
+        run_rows,
+    )
 
     groups = GroupOptions.taken_from(options)
     groups.check(options)

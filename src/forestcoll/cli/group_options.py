@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.core import ParameterSource
 
+from forestcoll.base.files import is_standard_stream
 from forestcoll.cli.types import FileOrText, OutputFolder
-from forestcoll.files import is_standard_stream
 
 if TYPE_CHECKING:
-    from forestcoll.groups.value import Group
-    from forestcoll.progress import Progress
-    from forestcoll.simultaneous.gains import GroupGains
-    from forestcoll.simultaneous.value import GroupsOptimum
+    from forestcoll.base.progress import Progress
+    from forestcoll.demand.groups.value import Group
+    from forestcoll.solver.groups.gains import GroupGains
+    from forestcoll.solver.groups.value import GroupsOptimum
     from forestcoll.topology import Topology
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -147,7 +147,7 @@ class GroupOptions:
     def network(self, topology: str, options: dict[str, Any]) -> "Topology":
         """Return the network with its changes. Only the nodes of each group must reach each other."""
         from forestcoll.cli.options import named_network
-        from forestcoll.topology.changes import changed_network
+        from forestcoll.topology.graph.changes import changed_network
 
         whole = named_network(topology, connected=False)
         network = changed_network(whole, options["without"], options["degrade"])
@@ -155,10 +155,10 @@ class GroupOptions:
 
     def listed(self, network: "Topology", collective: str) -> "tuple[Group, ...]":
         """Return the groups."""
-        from forestcoll.groups.layout import Layout
-        from forestcoll.groups.pieces import groups_of_pieces, read_pieces
-        from forestcoll.groups.reading import read_groups
-        from forestcoll.groups.value import groups_of
+        from forestcoll.demand.groups.layout import Layout
+        from forestcoll.demand.groups.pieces import groups_of_pieces, read_pieces
+        from forestcoll.demand.groups.reading import read_groups
+        from forestcoll.demand.groups.value import groups_of
 
         if self.pieces is not None:
             return groups_of_pieces(network, read_pieces(self.pieces), where=f"{self.pieces}: ")
@@ -175,7 +175,7 @@ class GroupOptions:
 
     def _sizes(self, counts: list[int]) -> list[str] | None:
         """Return the size of each group, from the size of each dimension and its number of groups."""
-        from forestcoll.errors import InputError
+        from forestcoll.base.errors import InputError
 
         if self.sizes is None:
             return None
@@ -190,9 +190,9 @@ class GroupOptions:
         self, topology: str, options: dict[str, Any], progress: "Progress"
     ) -> "tuple[GroupsOptimum, GroupGains | None]":
         """Return the optimum of the groups, and what each would have alone; not for pieces, as there may be many."""
-        from forestcoll.forest_optimum.scaling import require_all_ports
-        from forestcoll.simultaneous.gains import group_gains
-        from forestcoll.simultaneous.search import group_search
+        from forestcoll.solver.forests.scaling import require_all_ports
+        from forestcoll.solver.groups.gains import group_gains
+        from forestcoll.solver.groups.search import group_search
 
         progress.begin("reading the topology")
         network = self.network(topology, options)
@@ -205,8 +205,8 @@ class GroupOptions:
 def report_optimum(topology: str, groups: GroupOptions, options: dict[str, Any], *, as_json: bool) -> None:
     """Print the optimum of groups."""
     from forestcoll.cli.terminal_progress import TerminalProgress
-    from forestcoll.presentation.groups import optimum_document, optimum_page
     from forestcoll.presentation.printing import print_json, print_page
+    from forestcoll.presentation.results.schedules.groups import optimum_document, optimum_page
 
     with TerminalProgress() as progress:
         best, gains = groups.solve(topology, options, progress)
@@ -219,9 +219,9 @@ def report_optimum(topology: str, groups: GroupOptions, options: dict[str, Any],
 def report_table(topology: str, groups: GroupOptions, options: dict[str, Any], *, as_json: bool) -> None:
     """Print the table of a layout."""
     from forestcoll.cli.terminal_progress import TerminalProgress
-    from forestcoll.presentation.groups import table_document, table_page
     from forestcoll.presentation.printing import print_json, print_page
-    from forestcoll.simultaneous.layouts import layout_table
+    from forestcoll.presentation.results.schedules.groups import table_document, table_page
+    from forestcoll.solver.groups.layouts import layout_table
 
     with TerminalProgress() as progress:
         network = groups.network(topology, options)
@@ -252,12 +252,12 @@ class BundleOutput:
 def generate_and_report(topology: str, groups: GroupOptions, options: dict[str, Any], to: BundleOutput) -> None:
     """Generate a bundle, verify it, write it, and print the report."""
     from forestcoll.cli.terminal_progress import TerminalProgress
-    from forestcoll.presentation.groups import generated_document, generated_page
-    from forestcoll.presentation.optimum import run_document, run_rows
     from forestcoll.presentation.printing import print_json, print_page
+    from forestcoll.presentation.results.schedules.groups import generated_document, generated_page
+    from forestcoll.presentation.results.schedules.optimum import run_document, run_rows
     from forestcoll.schedule.bundle.files import write_members
     from forestcoll.schedule.files import write_schedule
-    from forestcoll.simultaneous.bundling import bundle_for
+    from forestcoll.solver.groups.bundling import bundle_for
     from forestcoll.verification import certified, verify
 
     with TerminalProgress() as progress:

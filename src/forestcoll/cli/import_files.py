@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
+from forestcoll.base.files import is_standard_stream
 from forestcoll.cli.options import Command, json_option, network_output_option
 from forestcoll.cli.types import FileName, FormatName, Speed
-from forestcoll.files import is_standard_stream
 
 FORMAT_NAMES = (
     "forestcoll",
@@ -98,8 +98,8 @@ def command(files: tuple[Path, ...], form: str | None, output: Path | None, *, a
 
     Commands that take TOPOLOGY read such files too; this command is for options and for seeing what was understood.
     """
-    from forestcoll.presentation.imports import import_document, import_page
     from forestcoll.presentation.printing import print_json, print_page
+    from forestcoll.presentation.results.networks.imports import import_document, import_page
     from forestcoll.topology.importers.formats import import_topology
     from forestcoll.topology.importers.options import ImportOptions
     from forestcoll.topology.writers.formats import write_network

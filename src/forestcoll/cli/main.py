@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from forestcoll.base.errors import ForestcollError, InternalError, nearest, shown
 from forestcoll.cli.examples import epilog_of
 from forestcoll.cli.outputs import check_outputs
 from forestcoll.cli.types import DataSize
-from forestcoll.errors import ForestcollError, InternalError, nearest, shown
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -66,7 +66,7 @@ def module_of(command: str) -> str:
 
 
 def _limit_memory(_ctx: click.Context, _option: click.Parameter, size: int | None) -> None:
-    from forestcoll.reading_memory import set_memory_limit
+    from forestcoll.base.reading_memory import set_memory_limit
 
     set_memory_limit(size)
 
@@ -161,7 +161,7 @@ def _print_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -
         return
     from importlib import metadata
 
-    from forestcoll.version import native_build
+    from forestcoll.base.version import native_build
 
     try:
         version = metadata.version("forestcoll")

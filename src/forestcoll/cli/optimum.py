@@ -35,10 +35,10 @@ def command(topology: str, *, table: bool, as_json: bool, **options: Any) -> Non
     """
     import_numpy()
     from forestcoll.cli.terminal_progress import TerminalProgress
-    from forestcoll.presentation.flows import optimum_document as flow_document
-    from forestcoll.presentation.flows import optimum_page as flow_page
-    from forestcoll.presentation.optimum import optimum_document, optimum_page
     from forestcoll.presentation.printing import print_json, print_page
+    from forestcoll.presentation.results.schedules.flows import optimum_document as flow_document
+    from forestcoll.presentation.results.schedules.flows import optimum_page as flow_page
+    from forestcoll.presentation.results.schedules.optimum import optimum_document, optimum_page
 
     groups = GroupOptions.taken_from(options)
     groups.check(options, table=table)

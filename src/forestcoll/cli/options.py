@@ -17,14 +17,14 @@ from forestcoll.cli.types import (
     TopologySpec,
     TreeCount,
 )
-from forestcoll.collective import PERSONALISED, SCHEDULED, Collective, ShardsByNode, shards_of
+from forestcoll.demand.collective import PERSONALISED, SCHEDULED, Collective, ShardsByNode, shards_of
 
 if TYPE_CHECKING:
-    from forestcoll.concurrent_flow.value import FlowOptimum
-    from forestcoll.forest_optimum.value import Optimum
-    from forestcoll.presentation.relays import RelayGain
-    from forestcoll.progress import Progress
-    from forestcoll.request import Request
+    from forestcoll.base.progress import Progress
+    from forestcoll.demand.demand import Request
+    from forestcoll.presentation.results.schedules.relays import RelayGain
+    from forestcoll.solver.flows.value import FlowOptimum
+    from forestcoll.solver.forests.value import Optimum
     from forestcoll.solver.problem import Solution
     from forestcoll.topology import Topology
 
@@ -315,7 +315,7 @@ class CollectiveOptions:
 
     def network(self, topology: str) -> "Topology":
         """Return the network of a spec or a file, with its changes. With ranks, only these must reach each other."""
-        from forestcoll.topology.changes import changed_network
+        from forestcoll.topology.graph.changes import changed_network
 
         return changed_network(named_network(topology, connected=self.ranks is None), self.without, self.degrade)
 
@@ -323,7 +323,7 @@ class CollectiveOptions:
         """Return the gain by idle nodes as relays; None if no node relays data or the peers are limited."""
         if not self.relays or best.logical is not None or len(best.members) == len(best.topology.compute):
             return None
-        from forestcoll.presentation.relays import RelayGain
+        from forestcoll.presentation.results.schedules.relays import RelayGain
         from forestcoll.solver.optimum import optimum_without_relays
 
         without = optimum_without_relays(best, trees=self.trees, max_trees=self.max_trees, progress=progress)
@@ -341,7 +341,7 @@ class CollectiveOptions:
 
     def solve_flows(self, network: "Topology", progress: "Progress") -> "FlowOptimum":
         """Return the optimum of an all-to-all, a gather or a scatter for the options."""
-        from forestcoll.solver.flows import flow_optimum
+        from forestcoll.solver.personalised import flow_optimum
 
         network, request = self._request(network)
         return flow_optimum(network, request, max_peers=self.max_peers, progress=progress)
@@ -353,9 +353,9 @@ class CollectiveOptions:
 
     def _request(self, network: "Topology") -> "tuple[Topology, Request]":
         """Return the network, without relays if none are allowed, and the request for it."""
-        from forestcoll.demand_matrix import read_matrix
-        from forestcoll.ranks import ranks_of, without_relays
-        from forestcoll.request import Request
+        from forestcoll.demand.demand import Request
+        from forestcoll.demand.matrix import read_matrix
+        from forestcoll.demand.ranks import ranks_of, without_relays
 
         if not self.relays:
             network = without_relays(network, self.ranks or ())
@@ -366,8 +366,8 @@ class CollectiveOptions:
         """Return the content of the file of shards, after a check that names the file in its messages."""
         if self.shards is None:
             return None
-        from forestcoll.files import read_document
-        from forestcoll.ranks import ranks_of
+        from forestcoll.base.files import read_document
+        from forestcoll.demand.ranks import ranks_of
 
         values = read_document(self.shards)
         shards_of(network, values, ranks=ranks_of(network, self.ranks), where=str(self.shards))

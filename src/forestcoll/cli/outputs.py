@@ -12,9 +12,9 @@ from pathlib import Path
 
 import click
 
+from forestcoll.base.errors import InputError
+from forestcoll.base.files import is_stream
 from forestcoll.cli.types import FileName, FileOrText, OutputFile, OutputFolder
-from forestcoll.errors import InputError
-from forestcoll.files import is_stream
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from forestcoll.base.files import is_standard_stream
 from forestcoll.cli.options import (
     json_option,
     named_network,
@@ -14,7 +15,6 @@ from forestcoll.cli.options import (
     with_ports,
 )
 from forestcoll.cli.types import ChartFile, DataSize, IntegerFrom
-from forestcoll.files import is_standard_stream
 
 
 @click.command("pipelined-broadcast")
@@ -53,9 +53,9 @@ def command(  # noqa: PLR0913 (one parameter per option)
     packets is written. Both are verified first.
     """
     from forestcoll.cli.terminal_progress import TerminalProgress
-    from forestcoll.oneport.pipelined import Pipeline, root_rule
-    from forestcoll.presentation.pipeline import draw_plans, pipeline_document, pipeline_page
+    from forestcoll.oneport.message.pipelined import Pipeline, root_rule
     from forestcoll.presentation.printing import print_json, print_page
+    from forestcoll.presentation.results.schedules.pipeline import draw_plans, pipeline_document, pipeline_page
     from forestcoll.schedule.files import write_schedule
     from forestcoll.verification import certified, verify
     from forestcoll.verification.series.timetable import certified_timetable

@@ -81,11 +81,11 @@ def command(  # noqa: PLR0913 (one parameter an option)
     their host and of other hosts, so that ports, direct links, shared NICs and uplinks can be told apart. Ranks are on
     the same host if they have the same host name, or the same FORESTCOLL_HOST.
     """
-    from forestcoll.files import check_writable, is_standard_stream, write_text
-    from forestcoll.launch import join
+    from forestcoll.base.files import check_writable, is_standard_stream, write_text
+    from forestcoll.measurement.probe import ProbeRequest, probe
     from forestcoll.presentation.printing import print_json, print_page
-    from forestcoll.presentation.probe import probe_document, probe_page
-    from forestcoll.probing import ProbeRequest, probe
+    from forestcoll.presentation.results.measurements.probe import probe_document, probe_page
+    from forestcoll.runtime.launch import join
     from forestcoll.topology.importers.measurements.document import measurements_text
 
     request = ProbeRequest(sizes, repeat, backend)

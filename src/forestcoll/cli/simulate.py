@@ -89,10 +89,10 @@ def command(  # noqa: PLR0913 (one parameter per option)
     algbw and busbw are defined as in nccl-tests. Their unit is the bandwidth unit of the network. If a file is written
     to standard output, as with --csv -, the report is written to standard error.
     """
+    from forestcoll.base.files import is_standard_stream, write_text
     from forestcoll.cli.terminal_progress import TerminalProgress
-    from forestcoll.files import is_standard_stream, write_text
     from forestcoll.presentation.printing import print_json, print_page
-    from forestcoll.presentation.simulation import plot_of, points_document, simulation_page
+    from forestcoll.presentation.results.schedules.simulation import plot_of, points_document, simulation_page
     from forestcoll.simulation import simulate
     from forestcoll.simulation.simulate import loads_of
     from forestcoll.simulation.tables import links_csv, points_csv
@@ -135,9 +135,9 @@ def _costs(file: Path | None, alpha_us: float | None, overhead_us: float | None)
 
 def _write_run(schedule: "Schedule", costs: "Costs", size: int, *, gantt: Path | None, trace: Path | None) -> None:
     """Simulate the program of the schedule for one size, and write the activity of its thread blocks."""
-    from forestcoll.files import write_text
-    from forestcoll.pictures.simulation import draw_gantt
-    from forestcoll.presentation.simulation import run_title
+    from forestcoll.base.files import write_text
+    from forestcoll.presentation.pictures.simulation import draw_gantt
+    from forestcoll.presentation.results.schedules.simulation import run_title
     from forestcoll.simulation.simulate import ProgramModel
     from forestcoll.simulation.tables import chrome_trace
 

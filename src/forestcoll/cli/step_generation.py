@@ -5,9 +5,9 @@ from pathlib import Path
 
 import click
 
+from forestcoll.base.files import is_standard_stream
 from forestcoll.cli.options import named_network
-from forestcoll.collective import Collective
-from forestcoll.files import is_standard_stream
+from forestcoll.demand.collective import Collective
 
 _NOT_FOR_STEPS = {
     "ranks": "--ranks",
@@ -56,12 +56,12 @@ class StepOptions:
 
 def generate_and_report(request: StepOptions, output: Path | None, *, as_json: bool) -> None:
     """Generate a step schedule, verify it, write it if there is an output file, and print its page or JSON object."""
+    from forestcoll.algorithms.by_steps import generate_steps
     from forestcoll.cli.terminal_progress import TerminalProgress
-    from forestcoll.generation.steps import generate_steps
     from forestcoll.presentation.printing import print_json, print_page
-    from forestcoll.presentation.steps import generated_document, generated_page
+    from forestcoll.presentation.results.schedules.steps import generated_document, generated_page
     from forestcoll.schedule.files import write_schedule
-    from forestcoll.topology.changes import changed_network
+    from forestcoll.topology.graph.changes import changed_network
     from forestcoll.verification import certified, verify
 
     with TerminalProgress() as progress:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 import click
 
-from forestcoll.progress import Progress
+from forestcoll.base.progress import Progress
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars

@@ -12,8 +12,8 @@ def command(*, as_json: bool) -> None:
 
     The list contains the default value of each parameter, and the source of the published figures of each network.
     """
-    from forestcoll.presentation.builders import builders_document, builders_page
     from forestcoll.presentation.printing import print_json, print_page
+    from forestcoll.presentation.results.networks.builders import builders_document, builders_page
     from forestcoll.topology.registry import builders
 
     if as_json:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
+from forestcoll.base.files import STANDARD_STREAM, is_standard_stream, is_stream
 from forestcoll.cli.options import json_option, named_network, network_output_option, topology_argument
-from forestcoll.files import STANDARD_STREAM, is_standard_stream, is_stream
 
 
 @click.command("topology")
@@ -20,8 +20,8 @@ def command(topology: str, output: Path | None, *, as_json: bool) -> None:
     file of ASTRA-sim's analytical model). With -o, the command also prints what was written, with --json as a
     JSON object.
     """
-    from forestcoll.presentation.networks import network_document, written_network_page
     from forestcoll.presentation.printing import print_json, print_page
+    from forestcoll.presentation.results.networks.networks import network_document, written_network_page
     from forestcoll.topology.writers.formats import write_network
 
     network = named_network(topology)

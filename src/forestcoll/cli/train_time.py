@@ -43,11 +43,11 @@ def command(  # noqa: PLR0913 (one parameter per option)
     NETWORK is a topology, whose allreduce uses breadth-first broadcast, or the file of an allreduce schedule.
     """
     from forestcoll.cli.terminal_progress import TerminalProgress
-    from forestcoll.pictures.timeline import draw_iteration
+    from forestcoll.design.workloads import best_iteration, iterate, network_of_file
+    from forestcoll.design.workloads.samples import profile_of
+    from forestcoll.presentation.pictures.timeline import draw_iteration
     from forestcoll.presentation.printing import print_json, print_page
-    from forestcoll.presentation.training import training_document, training_page, training_title
-    from forestcoll.training import best_iteration, iterate, network_of_file
-    from forestcoll.training.samples import profile_of
+    from forestcoll.presentation.results.networks.training import training_document, training_page, training_title
 
     with TerminalProgress() as progress:
         progress.begin("measuring the network")

@@ -14,7 +14,7 @@ from forestcoll.cli.options import (
     topology_argument,
 )
 from forestcoll.cli.types import SIZES, FileName, MessageSizes, OutputFolder
-from forestcoll.collective import UNROOTED, Collective
+from forestcoll.demand.collective import UNROOTED, Collective
 
 
 @click.command("tune")
@@ -76,10 +76,11 @@ def command(  # noqa: PLR0913 (one parameter for each option)
     """
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.presentation.printing import print_json, print_page
-    from forestcoll.presentation.tuning import tuning_document, tuning_page
+    from forestcoll.presentation.results.programs.tuning import tuning_document, tuning_page
+    from forestcoll.presentation.results.programs.tuning_folder import check_tuning_folder, write_tuning
+    from forestcoll.programs.formats.exporting import DEFAULT_DIALECT
     from forestcoll.simulation import read_costs
-    from forestcoll.targets.exporting import DEFAULT_DIALECT
-    from forestcoll.tuning import check_tuning_folder, tune, write_tuning
+    from forestcoll.tuning import tune
     from forestcoll.tuning.costs import MACHINE
 
     if output is not None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import click
 
-from forestcoll.errors import InputError, shown
+from forestcoll.base.errors import InputError, shown
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -84,7 +84,7 @@ class FileName(_TextType[Path]):
 
     def read(self, text: str) -> Path:
         """Return the path."""
-        from forestcoll.files import path_of
+        from forestcoll.base.files import path_of
 
         if not text:
             raise ValueError("the file name is empty; give a name")
@@ -134,7 +134,7 @@ class OutputFile(FileName):
         Raises:
             InputError: it cannot be written.
         """
-        from forestcoll.files import check_writable
+        from forestcoll.base.files import check_writable
 
         check_ending(path, self.endings)
         check_writable(path)
@@ -145,7 +145,7 @@ class ChartFile(OutputFile):
 
     def check(self, path: Path, values: Mapping[str, Any]) -> None:
         """Check that such a picture can be drawn and written."""
-        from forestcoll.pictures.canvas import check_pictures
+        from forestcoll.presentation.pictures.canvas import check_pictures
 
         check_pictures([path])
         super().check(path, values)
@@ -156,7 +156,7 @@ class PictureFile(OutputFile):
 
     def check(self, path: Path, values: Mapping[str, Any]) -> None:
         """Check that such a picture can be drawn and written."""
-        from forestcoll.pictures.raster import check_picture
+        from forestcoll.presentation.pictures.raster import check_picture
 
         check_picture(path, self.endings)
         super().check(path, values)
@@ -183,7 +183,7 @@ class OutputFolder(OutputFile):
 
     def check(self, path: Path, values: Mapping[str, Any]) -> None:  # noqa: ARG002
         """Check that such a folder can be made."""
-        from forestcoll.folders import check_place
+        from forestcoll.base.folders import check_place
 
         check_place(path)
 
@@ -213,7 +213,7 @@ class FileOrText(AnyType):
 
     def files(self, text: str) -> Iterator[Path]:
         """Yield the names of files that the text may contain: all of it, and the values of its parameters."""
-        from forestcoll.files import path_of
+        from forestcoll.base.files import path_of
 
         yield from (path_of(each) for each in (text, *re.findall("=([^,=]+)", text)))
 
@@ -245,7 +245,7 @@ class CollectiveName(_TextType[str]):
 
     def read(self, text: str) -> str:
         """Return the name in the spelling of the file formats."""
-        from forestcoll.collective import collective_named
+        from forestcoll.demand.collective import collective_named
 
         name = collective_named(text).value
         if name not in self.names:
@@ -266,7 +266,7 @@ class DataSize(_TextType[int]):
 
     def read(self, text: str) -> int:
         """Return the number of bytes."""
-        from forestcoll.units import data_size
+        from forestcoll.base.units import data_size
 
         return data_size(text)
 
@@ -306,7 +306,7 @@ class DataSizes(_TextType[tuple[int, ...]]):
 
     def read(self, text: str) -> tuple[int, ...]:
         """Return the number of bytes of each size."""
-        from forestcoll.units import data_size
+        from forestcoll.base.units import data_size
 
         return tuple(data_size(part) for part in text.split(","))
 
@@ -318,7 +318,7 @@ class TreeCount(_TextType[int]):
 
     def read(self, text: str) -> int:
         """Return the integer."""
-        from forestcoll.exact import MAX_TREES_DIGITS
+        from forestcoll.base.exact import MAX_TREES_DIGITS
 
         digits = text.removeprefix("+").lstrip("0")
         if not (digits.isascii() and digits.isdecimal()):
@@ -335,7 +335,7 @@ class Ranks(_TextType[str]):
 
     def read(self, text: str) -> str:
         """Return the text, after a check of its form."""
-        from forestcoll.ranks import rank_parts
+        from forestcoll.demand.ranks import rank_parts
 
         rank_parts(text)
         return text
@@ -377,7 +377,7 @@ class ExactNumber(_TextType[Fraction]):
 
     def read(self, text: str) -> Fraction:
         """Return the number."""
-        from forestcoll.exact import to_fraction
+        from forestcoll.base.exact import to_fraction
 
         try:
             number = to_fraction(text)
@@ -395,7 +395,7 @@ class Part(_TextType[Fraction]):
 
     def read(self, text: str) -> Fraction:
         """Return the part."""
-        from forestcoll.exact import to_fraction
+        from forestcoll.base.exact import to_fraction
 
         try:
             number = to_fraction(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
@@ -413,7 +413,7 @@ class ElementTypes(_TextType[str]):
 
     def read(self, text: str) -> str:
         """Return the text, after a check that it names a type."""
-        from forestcoll.bench.request import elements_named
+        from forestcoll.measurement.bench.request import elements_named
 
         elements_named(text)
         return text
@@ -426,7 +426,7 @@ class Reductions(_TextType[str]):
 
     def read(self, text: str) -> str:
         """Return the text, after a check that it names a reduction."""
-        from forestcoll.bench.request import ops_named
+        from forestcoll.measurement.bench.request import ops_named
 
         ops_named(text)
         return text
@@ -439,7 +439,7 @@ class Speed(_TextType[Fraction]):
 
     def read(self, text: str) -> Fraction:
         """Return the GB/s."""
-        from forestcoll.units import BANDWIDTH_UNIT, bandwidth_in
+        from forestcoll.base.units import BANDWIDTH_UNIT, bandwidth_in
 
         try:
             speed = bandwidth_in(BANDWIDTH_UNIT, text)

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import click
 
+from forestcoll.base.errors import InputError
 from forestcoll.cli.numpy_start import import_numpy
 from forestcoll.cli.options import file_argument, json_option
-from forestcoll.errors import InputError
 
 
 @click.command("verify")
@@ -25,10 +25,10 @@ def command(context: click.Context, file: Path, *, as_json: bool) -> int:
     --json, the output is one JSON object in all cases; "rule" is null if FILE does not contain a schedule.
     """
     import_numpy()
+    from forestcoll.base.files import input_name
     from forestcoll.cli.terminal_progress import TerminalProgress
-    from forestcoll.files import input_name
     from forestcoll.presentation.printing import print_error, print_json, print_page
-    from forestcoll.presentation.reports import refusal_document, verified_document, verified_page
+    from forestcoll.presentation.results.schedules.reports import refusal_document, verified_document, verified_page
     from forestcoll.schedule.files import read_schedule
     from forestcoll.verification import verify
 

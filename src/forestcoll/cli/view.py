@@ -9,7 +9,7 @@ from forestcoll.cli.options import json_option, named_network
 from forestcoll.cli.types import FileName, PictureFile, TopologySpec
 
 if TYPE_CHECKING:
-    from forestcoll.progress import Progress
+    from forestcoll.base.progress import Progress
     from forestcoll.schedule.schedule import Schedule
     from forestcoll.topology import Topology
 
@@ -63,7 +63,7 @@ def command(shown: str, output: Path, beside: Path | None, *, as_json: bool) -> 
 
 def _read(shown: str, progress: "Progress") -> "Topology | Schedule":
     """Return the verified schedule in a file, or the network that the argument names."""
-    from forestcoll.files import is_standard_stream, path_of
+    from forestcoll.base.files import is_standard_stream, path_of
     from forestcoll.schedule.files import holds_schedule
 
     path = path_of(shown)

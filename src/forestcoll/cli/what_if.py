@@ -21,7 +21,7 @@ from forestcoll.cli.options import (
     topology_argument,
 )
 from forestcoll.cli.types import IntegerFrom, OutputFile, OutputFolder
-from forestcoll.collective import SCHEDULED, Collective
+from forestcoll.demand.collective import SCHEDULED, Collective
 
 if TYPE_CHECKING:
     from forestcoll.cli.terminal_progress import TerminalProgress
@@ -120,7 +120,7 @@ class _WhatIfOptions:
 
     def answer(self, progress: "TerminalProgress") -> "tuple[dict[str, object], Page]":
         """Return the JSON and the page of the study that the options select."""
-        from forestcoll.presentation import what_if as words
+        from forestcoll.presentation.results.comparisons import what_if as words
         from forestcoll.what_if.additions import additions
         from forestcoll.what_if.study import changes_of
         from forestcoll.what_if.upgrades import upgrades
@@ -140,7 +140,7 @@ class _WhatIfOptions:
         return words.study_document(study), words.study_page(study, "change")
 
     def _failures(self, progress: "TerminalProgress") -> "tuple[dict[str, object], Page]":
-        from forestcoll.presentation import what_if as words
+        from forestcoll.presentation.results.comparisons import what_if as words
         from forestcoll.what_if.failover import check_failover, write_failover
         from forestcoll.what_if.study import failures
 
@@ -160,7 +160,7 @@ class _WhatIfOptions:
         return named_network(self.topology, connected=self.ranks is None)
 
     def _changed(self) -> "Topology":
-        from forestcoll.topology.changes import changed_network
+        from forestcoll.topology.graph.changes import changed_network
 
         return changed_network(self._network(), self.without, self.degrade)
 

@@ -1,4 +1,4 @@
-"""A comparison of the optimum with well-known algorithms and with schedules from files."""
+"""The optimum next to other algorithms and to files of other tools: how fast each is, and what limits it."""
 
 from forestcoll.comparison.comparing import compare
 from forestcoll.comparison.cuts import CutTraffic

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from forestcoll.baselines.boxes import Boxes
+from forestcoll.algorithms.boxes import Boxes
 from forestcoll.comparison.link_loads import link_classes, link_loads
 from forestcoll.comparison.value import Comparison, Row
 

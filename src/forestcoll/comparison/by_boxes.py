@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from forestcoll.baselines.baseline import Baseline, DoesNotApplyError, Problem
-from forestcoll.baselines.table import baselines_named
+from forestcoll.algorithms.baseline import Baseline, DoesNotApplyError, Problem
+from forestcoll.algorithms.table import baselines_named
+from forestcoll.base.errors import InputError, NoSolutionError
+from forestcoll.base.progress import SILENT, Progress
 from forestcoll.comparison.value import Comparison
-from forestcoll.errors import InputError, NoSolutionError
-from forestcoll.progress import SILENT, Progress
-from forestcoll.request import Request
+from forestcoll.demand.demand import Request
 from forestcoll.solver.optimum import solve
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology, recipe_of

@@ -5,29 +5,29 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from forestcoll.baselines.baseline import DoesNotApplyError, Family, Problem
-from forestcoll.baselines.table import baselines_named
-from forestcoll.collective import Collective, collective_named
+from forestcoll.algorithms.baseline import DoesNotApplyError, Family, Problem
+from forestcoll.algorithms.generate import schedule_of
+from forestcoll.algorithms.table import baselines_named
+from forestcoll.base.errors import InputError
+from forestcoll.base.progress import SILENT, Progress
+from forestcoll.base.units import has_known_size
 from forestcoll.comparison.against.files import Candidate, candidates
 from forestcoll.comparison.against.program_runs import ProgramRun
 from forestcoll.comparison.cuts import loaded_cuts
 from forestcoll.comparison.link_loads import link_loads
 from forestcoll.comparison.reasons import TIE, reason_for
 from forestcoll.comparison.value import Comparison, Row, Skipped
-from forestcoll.errors import InputError
-from forestcoll.progress import SILENT, Progress
-from forestcoll.proof import Bound
-from forestcoll.ranks import RanksLike
-from forestcoll.request import Request
+from forestcoll.demand.collective import Collective, collective_named
+from forestcoll.demand.demand import Request
+from forestcoll.demand.ranks import RanksLike
+from forestcoll.schedule.proof import Bound
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.shape_of import shape_of
 from forestcoll.schedule.steps.shape import StepShape
 from forestcoll.schedule.trees.shape import TreeShape
 from forestcoll.simulation import Costs, Point, simulate
-from forestcoll.solver.generate import schedule_of
 from forestcoll.solver.optimum import solve
 from forestcoll.topology import TopologyLike
-from forestcoll.units import has_known_size
 from forestcoll.verification import certified, verify
 
 OWN = "forestcoll"

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from forestcoll.base.errors import InternalError
 from forestcoll.comparison.value import Row
-from forestcoll.errors import InternalError
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.simulation import Costs, Point, simulate
 

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from forestcoll.baselines.baseline import Problem
-from forestcoll.baselines.boxes import Boxes
-from forestcoll.collective import Collective
-from forestcoll.proof import Bound, CutProof
-from forestcoll.request import Demand
+from forestcoll.algorithms.baseline import Problem
+from forestcoll.algorithms.boxes import Boxes
+from forestcoll.demand.collective import Collective
+from forestcoll.demand.demand import Demand
+from forestcoll.schedule.proof import Bound, CutProof
 from forestcoll.topology import Link, Topology
 
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from forestcoll.baselines.boxes import Boxes
+from forestcoll.algorithms.boxes import Boxes
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.steps.traffic import total_loads
 from forestcoll.schedule.steps.value import StepSchedule

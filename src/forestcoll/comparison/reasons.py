@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from math import ceil
 
-from forestcoll.baselines.baseline import Problem
-from forestcoll.baselines.boxes import Boxes
-from forestcoll.collective import Collective
+from forestcoll.algorithms.baseline import Problem
+from forestcoll.algorithms.boxes import Boxes
 from forestcoll.comparison.cuts import LoadedCut
 from forestcoll.comparison.link_loads import link_classes
+from forestcoll.demand.collective import Collective
 from forestcoll.topology import Topology
 
 _MOST_CLASSES = 4

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
+from forestcoll.base.display import Displayed
 from forestcoll.comparison.cuts import CutTraffic
-from forestcoll.display import Displayed
-from forestcoll.proof import Bound
-from forestcoll.request import Demand
+from forestcoll.demand.demand import Demand
+from forestcoll.schedule.proof import Bound
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.simulation import Costs, Point
 from forestcoll.topology import Topology

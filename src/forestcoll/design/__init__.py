@@ -1,1 +1,1 @@
-"""Networks built for collectives: expansions of small networks with their schedules, and a search for the best ones."""
+"""Networks built for collectives: expansions, the search for the best ones, and the time of training (`workloads/`)."""

@@ -1,12 +1,12 @@
 """The breadth-first schedule (BFB) of a wiring, arc by arc, and its cost."""
 
-from forestcoll.design.degree_expansion import degree_expansion
+from forestcoll.base.errors import InternalError
+from forestcoll.design.expansions.degree_expansion import degree_expansion
 from forestcoll.design.measure import MAX_DEGREE, Cost
 from forestcoll.design.sends import Sends, sends_of
 from forestcoll.design.wiring import Wiring
-from forestcoll.errors import InternalError
-from forestcoll.generation.bfb import bfb
 from forestcoll.schedule.steps.shape import step_shape
+from forestcoll.solver.generation.bfb import bfb
 
 
 def breadth_first_sends(wiring: Wiring) -> Sends:

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 
+from forestcoll.base.errors import InputError, shown
 from forestcoll.design.constructions import Construction
-from forestcoll.design.expansions import (
+from forestcoll.design.expressions import (
     Bidirectional,
     BreadthFirst,
     CartesianPower,
@@ -13,9 +14,8 @@ from forestcoll.design.expansions import (
     LineGraph,
     Parallel,
 )
-from forestcoll.design.finder import MAX_NODES, MAX_PORTS
 from forestcoll.design.given import BaseLike, Given, base_network
-from forestcoll.errors import InputError, shown
+from forestcoll.design.search.finder import MAX_NODES, MAX_PORTS
 
 _OF_ONE_BASE = LineGraph | DegreeExpansion | CartesianPower | Parallel | Bidirectional | BreadthFirst
 _MOST_TIMES = 16

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from forestcoll.collective import Collective
+from forestcoll.base.errors import InputError
+from forestcoll.demand.collective import Collective
 from forestcoll.design.bases import LARGEST_SEARCHED_MIRROR
 from forestcoll.design.breadth_first import breadth_first_cost_of, breadth_first_sends
 from forestcoll.design.constructions import Construction
@@ -16,7 +17,6 @@ from forestcoll.design.measure import Cost
 from forestcoll.design.mirrors import find_mirror
 from forestcoll.design.sends import Sends, sends_of
 from forestcoll.design.wiring import Wiring
-from forestcoll.errors import InputError
 from forestcoll.schedule.files import holds_schedule
 from forestcoll.schedule.rows import IntArray
 from forestcoll.schedule.schedule import Schedule

@@ -9,13 +9,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from forestcoll.collective import Collective, collective_named
+from forestcoll.base.errors import InputError, InternalError
+from forestcoll.base.progress import SILENT, Progress
+from forestcoll.demand.collective import Collective, collective_named
 from forestcoll.design.breadth_first import breadth_first_sends
 from forestcoll.design.constructions import Construction
 from forestcoll.design.measure import Cost
 from forestcoll.design.sends import step_schedule
-from forestcoll.errors import InputError, InternalError
-from forestcoll.progress import SILENT, Progress
 from forestcoll.schedule.steps.composition import combined, is_own_transpose, mapped_to, reversed_steps
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.topology import Topology

@@ -11,9 +11,9 @@ from math import lcm
 
 import numpy as np
 
-from forestcoll.collective import Collective, PhaseOp
+from forestcoll.base.errors import InternalError
+from forestcoll.demand.collective import Collective, PhaseOp
 from forestcoll.design.wiring import Wiring
-from forestcoll.errors import InternalError
 from forestcoll.schedule.rows import IntArray
 from forestcoll.schedule.steps.value import StepPhase, StepSchedule, Transfers
 from forestcoll.topology import Topology

@@ -12,8 +12,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.base.errors import InputError
 from forestcoll.design.measure import Cost, breadth_first_cost, cost_at_first_node, diameter
-from forestcoll.errors import InputError
 from forestcoll.schedule.rows import IntArray
 from forestcoll.topology import Topology
 from forestcoll.topology.builder import TopologyBuilder

@@ -1,1 +1,1 @@
-"""The text of every result: rows, sentences and JSON documents, for the command line, notebooks and pages."""
+"""Shows results: as text, JSON and HTML (`results/`), pictures of networks and schedules, and pages for a browser."""

@@ -13,21 +13,23 @@ from typing import Any
 
 from forestcoll.presentation.tables import Page, Table
 
+_RESULTS = "forestcoll.presentation.results"
+
 _PAGES = {
-    "forestcoll.bounds.values.Bounds": "forestcoll.presentation.bounds:bounds_page",
-    "forestcoll.comparison.value.Comparison": "forestcoll.presentation.comparison_notebook:comparison_summary",
-    "forestcoll.concurrent_flow.value.FlowOptimum": "forestcoll.presentation.flows:optimum_page",
-    "forestcoll.simultaneous.layouts.LayoutTable": "forestcoll.presentation.groups:table_page",
-    "forestcoll.simultaneous.value.GroupsOptimum": "forestcoll.presentation.groups:plain_page",
-    "forestcoll.forest_optimum.value.Optimum": "forestcoll.presentation.optimum:optimum_page",
-    "forestcoll.schedule.schedule.Schedule": "forestcoll.presentation.reports:schedule_page",
-    "forestcoll.topology.model.Topology": "forestcoll.presentation.networks:network_page",
-    "forestcoll.verification.report.Report": "forestcoll.presentation.reports:report_page",
+    "forestcoll.solver.bounds.values.Bounds": f"{_RESULTS}.schedules.bounds:bounds_page",
+    "forestcoll.comparison.value.Comparison": f"{_RESULTS}.comparisons.comparison_notebook:comparison_summary",
+    "forestcoll.solver.flows.value.FlowOptimum": f"{_RESULTS}.schedules.flows:optimum_page",
+    "forestcoll.solver.groups.layouts.LayoutTable": f"{_RESULTS}.schedules.groups:table_page",
+    "forestcoll.solver.groups.value.GroupsOptimum": f"{_RESULTS}.schedules.groups:plain_page",
+    "forestcoll.solver.forests.value.Optimum": f"{_RESULTS}.schedules.optimum:optimum_page",
+    "forestcoll.schedule.schedule.Schedule": f"{_RESULTS}.schedules.reports:schedule_page",
+    "forestcoll.topology.model.Topology": f"{_RESULTS}.networks.networks:network_page",
+    "forestcoll.verification.report.Report": f"{_RESULTS}.schedules.reports:report_page",
 }
 """The function that makes the page of each type of value: the full name of the type, and MODULE:FUNCTION."""
 
 _PICTURES = {
-    "forestcoll.comparison.value.Comparison": "forestcoll.presentation.comparison_notebook:comparison_picture",
+    "forestcoll.comparison.value.Comparison": f"{_RESULTS}.comparisons.comparison_notebook:comparison_picture",
     "forestcoll.schedule.schedule.Schedule": "forestcoll.presentation.view.notebook:schedule_picture",
     "forestcoll.topology.model.Topology": "forestcoll.presentation.view.notebook:topology_picture",
 }

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from fractions import Fraction
 
+from forestcoll.demand.ranks import members_of
 from forestcoll.presentation.text import printable
-from forestcoll.ranks import members_of
 from forestcoll.topology import Link, Topology
 
 _MOST_NAMED = 4

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from forestcoll.display import Displayed
+from forestcoll.base.display import Displayed
 from forestcoll.presentation.text import printable
 
 _INDENT = "  "

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 
-from forestcoll.files import is_standard_stream
+from forestcoll.base.files import is_standard_stream
 
 
 def printable(text: object) -> str:

@@ -15,19 +15,19 @@ order, one thread a group. Ranks that take no part in a schedule, its relays, ca
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
-from forestcoll.collective import Collective, collective_named
-from forestcoll.errors import InputError, shown
-from forestcoll.runtime.elements import AnyArray, ElementType, ReduceOp, reduce_op_named
-from forestcoll.runtime.exchange import Counts, all_to_all_counts, rooted_counts
+from forestcoll.base.errors import InputError, shown
+from forestcoll.demand.collective import Collective, collective_named
+from forestcoll.runtime.engine.elements import AnyArray, ElementType, ReduceOp, reduce_op_named
+from forestcoll.runtime.engine.exchange import Counts, all_to_all_counts, rooted_counts
+from forestcoll.runtime.engine.plan import Plan
+from forestcoll.runtime.engine.vectors import check_out, flat_input, gathered_count, new_like, sized_out
+from forestcoll.runtime.engine.work import Work
 from forestcoll.runtime.exchanges import Exchanges
-from forestcoll.runtime.plan import Plan
-from forestcoll.runtime.vectors import check_out, flat_input, gathered_count, new_like, sized_out
-from forestcoll.runtime.work import Work
 
 if TYPE_CHECKING:
-    from forestcoll.runtime.exchange import ExchangeLayout
-    from forestcoll.runtime.execution import Sized
-    from forestcoll.runtime.sizing import Layout
+    from forestcoll.runtime.engine.exchange import ExchangeLayout
+    from forestcoll.runtime.engine.execution import Sized
+    from forestcoll.runtime.engine.sizing import Layout
 
 
 class Communicator(Exchanges):

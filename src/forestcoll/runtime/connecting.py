@@ -20,9 +20,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from forestcoll.errors import CommunicationError
+from forestcoll.base.errors import CommunicationError
+from forestcoll.runtime.engine.trees import Hop
 from forestcoll.runtime.store import Store
-from forestcoll.runtime.trees import Hop
 
 _HELLO = struct.Struct("<4sBBHIi16s16s32s")  # magic, version, byte order, zero, rank, lane, two nonces, code
 _MAGIC, _VERSION = b"FCRT", 1

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from forestcoll.collective import Collective
-from forestcoll.errors import InputError
-from forestcoll.runtime.elements import AnyArray, ElementType, ReduceOp
-from forestcoll.runtime.exchange import Counts, all_to_all_counts, rooted_counts
-from forestcoll.runtime.execution import Execution
+from forestcoll.base.errors import InputError
+from forestcoll.demand.collective import Collective
+from forestcoll.runtime.engine.elements import AnyArray, ElementType, ReduceOp
+from forestcoll.runtime.engine.exchange import Counts, all_to_all_counts, rooted_counts
+from forestcoll.runtime.engine.execution import Execution
+from forestcoll.runtime.engine.vectors import flat_input, sized_out
+from forestcoll.runtime.engine.work import Work
 from forestcoll.runtime.member import Member
-from forestcoll.runtime.vectors import flat_input, sized_out
-from forestcoll.runtime.work import Work
 
 
 class Exchanges(Member):

@@ -4,9 +4,9 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from forestcoll.collective import Collective
-from forestcoll.errors import InputError
-from forestcoll.runtime.plan import Plan, plan_of
+from forestcoll.base.errors import InputError
+from forestcoll.demand.collective import Collective
+from forestcoll.runtime.engine.plan import Plan, plan_of
 from forestcoll.runtime.tuning import Table
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import Topology

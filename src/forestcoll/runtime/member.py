@@ -9,23 +9,23 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Self
 
-from forestcoll.collective import Collective
-from forestcoll.environment import interface_here, links_here, pacing_here
-from forestcoll.errors import CommunicationError, InputError
-from forestcoll.files import PathLike
+from forestcoll.base.errors import CommunicationError, InputError
+from forestcoll.base.files import PathLike
+from forestcoll.demand.collective import Collective
 from forestcoll.runtime.connecting import Addresses, Connected, Group, connect
-from forestcoll.runtime.dumping import dump_path
-from forestcoll.runtime.elements import AnyArray, ElementType, ReduceOp, check_reduction
-from forestcoll.runtime.exchange import ExchangeLayout
-from forestcoll.runtime.execution import Execution, Sized, new_engine, stop
+from forestcoll.runtime.engine.dumping import dump_path
+from forestcoll.runtime.engine.elements import AnyArray, ElementType, ReduceOp, check_reduction
+from forestcoll.runtime.engine.exchange import ExchangeLayout
+from forestcoll.runtime.engine.execution import Execution, Sized, new_engine, stop
+from forestcoll.runtime.engine.plan import Plan
+from forestcoll.runtime.engine.sizing import Layout
+from forestcoll.runtime.engine.trees import Hop
+from forestcoll.runtime.engine.vectors import copy_scaled
+from forestcoll.runtime.engine.work import Work
+from forestcoll.runtime.environment import interface_here, links_here, pacing_here
 from forestcoll.runtime.group_plans import common_topology, digest_of, plans_by_size, plans_of, plans_of_one
-from forestcoll.runtime.plan import Plan
-from forestcoll.runtime.sizing import Layout
 from forestcoll.runtime.store import Store, TcpStore
-from forestcoll.runtime.trees import Hop
 from forestcoll.runtime.tuning import read_tables
-from forestcoll.runtime.vectors import copy_scaled
-from forestcoll.runtime.work import Work
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import NodeId
 

@@ -16,7 +16,7 @@ from collections import deque
 from contextlib import suppress
 from typing import Any, Protocol
 
-from forestcoll.errors import CommunicationError, InputError
+from forestcoll.base.errors import CommunicationError, InputError
 
 _MOST_BYTES = 2**20
 _MOST_KEYS = 2**16

@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from forestcoll.collective import Collective, collective_named
-from forestcoll.errors import InputError, shown
-from forestcoll.file_kinds import TUNING, check_kind
-from forestcoll.files import read_document
-from forestcoll.json_parts import integer_of, list_of, object_of, require
-from forestcoll.runtime.trees import FORESTS
+from forestcoll.base.errors import InputError, shown
+from forestcoll.base.file_kinds import TUNING, check_kind
+from forestcoll.base.files import read_document
+from forestcoll.base.json_parts import integer_of, list_of, object_of, require
+from forestcoll.demand.collective import Collective, collective_named
+from forestcoll.runtime.engine.trees import FORESTS
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import Topology
 from forestcoll.topology.hashing import topology_hash

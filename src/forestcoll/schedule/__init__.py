@@ -1,1 +1,1 @@
-"""Schedules: one folder for each kind, with its value, its shape and its document."""
+"""Schedules and proofs as values and files: a folder for each kind of schedule, a file for each kind of proof."""

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from fractions import Fraction
 
-from forestcoll.collective import SCHEDULED, Collective, known_collective, shards_of
-from forestcoll.errors import InputError, shown
-from forestcoll.exact import MAX_RESULT_DIGITS
-from forestcoll.json_parts import name_of, numbers_below, object_of, rational_of, require
-from forestcoll.proof import Bound, CutProof, proof_document, proof_from_document
-from forestcoll.proof.reading import symmetry_of
-from forestcoll.ranks import require_reach
+from forestcoll.base.errors import InputError, shown
+from forestcoll.base.exact import MAX_RESULT_DIGITS
+from forestcoll.base.json_parts import name_of, numbers_below, object_of, rational_of, require
+from forestcoll.demand.collective import SCHEDULED, Collective, known_collective, shards_of
+from forestcoll.demand.ranks import require_reach
+from forestcoll.schedule.proof import Bound, CutProof, proof_document, proof_from_document
+from forestcoll.schedule.proof.reading import symmetry_of
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import Symmetry, Topology, topology_from_document
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from forestcoll.errors import InputError, InternalError, shown
-from forestcoll.file_kinds import SCHEDULE, check_kind
-from forestcoll.files import (
+from forestcoll.base.errors import InputError, InternalError, shown
+from forestcoll.base.file_kinds import SCHEDULE, check_kind
+from forestcoll.base.files import (
     PathLike,
     as_path,
     input_name,

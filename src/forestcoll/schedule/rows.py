@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from forestcoll import _schedules
+    from forestcoll.schedule import _schedules
 
 IntArray: TypeAlias = npt.NDArray[np.signedinteger[Any]]
 
@@ -79,7 +79,7 @@ class Rows:
         Raises:
             ValueError: the starts do not ascend from 0 to the number of entries.
         """
-        from forestcoll._schedules import Rows as CompiledRows
+        from forestcoll.schedule._schedules import Rows as CompiledRows
 
         entries, starts = self.entries, self.starts
         if entries.dtype != np.int32 and not _fit_in_32_bits(entries):
@@ -105,7 +105,7 @@ class Rows:
         Raises:
             IndexError: an entry has no image.
         """
-        from forestcoll._schedules import write_images
+        from forestcoll.schedule._schedules import write_images
 
         total = len(maps) * len(self.entries)
         starts = np.empty(len(maps) * len(self) + 1, dtype=_type_of_starts(total))

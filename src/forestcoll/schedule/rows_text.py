@@ -18,7 +18,7 @@ import numpy.typing as npt
 from forestcoll.schedule.rows import IntArray, Rows, row_blocks, row_starts
 
 if TYPE_CHECKING:
-    from forestcoll import _schedules
+    from forestcoll.schedule import _schedules
 
 BLOCK_ENTRIES = 2**14
 """The integers that are converted to text at a time, unless a single row has more; the text fits into a cache."""
@@ -50,7 +50,7 @@ def single_row_texts(rows: Rows) -> Iterator[bytes]:
 
 def _text(rows: Rows, compiled: "_schedules.Rows | None", block: range) -> bytes:
     """Return the texts of the rows in `block` with commas between them."""
-    from forestcoll._schedules import rows_text
+    from forestcoll.schedule._schedules import rows_text
 
     if compiled is None:
         return json.dumps([rows[row] for row in block], separators=(",", ":"))[1:-1].encode()
@@ -62,7 +62,7 @@ def scan_rows(text: bytes | bytearray, begin: int, end: int, part_bytes: int = P
 
     Processors read parts of `part_bytes` or more at the same time.
     """
-    from forestcoll._schedules import scan_rows as scan
+    from forestcoll.schedule._schedules import scan_rows as scan
 
     found = scan(np.frombuffer(text, dtype=np.uint8, count=end - begin, offset=begin), part_bytes)
     return None if found is None else Rows(row_starts(found[0]), found[1])

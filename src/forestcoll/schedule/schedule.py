@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar, TypeVar
 
-from forestcoll.collective import Collective
-from forestcoll.display import Displayed
-from forestcoll.errors import InputError, shown
-from forestcoll.proof import Bound
-from forestcoll.ranks import members_of
-from forestcoll.request import Demand
+from forestcoll.base.display import Displayed
+from forestcoll.base.errors import InputError, shown
+from forestcoll.demand.collective import Collective
+from forestcoll.demand.demand import Demand
+from forestcoll.demand.ranks import members_of
+from forestcoll.schedule.proof import Bound
 from forestcoll.topology import Topology
 
 Entry = TypeVar("Entry")

@@ -18,12 +18,12 @@ measured times. Sources of the parameters:
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
-from forestcoll.collective import Collective
-from forestcoll.errors import InputError, did_you_mean, shown
-from forestcoll.file_kinds import COSTS, check_kind
-from forestcoll.files import PathLike, as_path, read_document
+from forestcoll.base.errors import InputError, did_you_mean, shown
+from forestcoll.base.file_kinds import COSTS, check_kind
+from forestcoll.base.files import PathLike, as_path, read_document
+from forestcoll.base.units import bytes_per_microsecond
+from forestcoll.demand.collective import Collective
 from forestcoll.schedule.schedule import Schedule
-from forestcoll.units import bytes_per_microsecond
 
 FORMAT = "forestcoll.costs/1"
 """The format of files with costs."""

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.base.units import bytes_per_microsecond
 from forestcoll.schedule.rows import IntArray, Rows
 from forestcoll.schedule.trees.value import Phase
 from forestcoll.topology import Topology
-from forestcoll.units import bytes_per_microsecond
 
 FloatArray = npt.NDArray[np.float64]
 

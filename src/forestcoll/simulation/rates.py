@@ -14,7 +14,7 @@ from forestcoll.schedule.rows import IntArray
 from forestcoll.simulation.costs import Costs
 from forestcoll.simulation.loads import FloatArray, bytes_per_second
 from forestcoll.topology import Topology
-from forestcoll.topology.boxes import box_numbers
+from forestcoll.topology.graph.boxes import box_numbers
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from enum import StrEnum
 from functools import partial
 from typing import Any, Protocol
 
-from forestcoll.lowering import Options, default_options, lower, lowerer_for
-from forestcoll.program import Program
+from forestcoll.programs.lowering import Options, default_options, lower, lowerer_for
+from forestcoll.programs.model import Program
 from forestcoll.schedule.bundle.value import BundleSchedule
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.schedule import Schedule, entry_for

@@ -1,7 +1,7 @@
 """Message sizes as the command line accepts them."""
 
-from forestcoll.errors import InputError, shown
-from forestcoll.units import data_size, size_name
+from forestcoll.base.errors import InputError, shown
+from forestcoll.base.units import data_size, size_name
 
 MAX_SIZE = 2**60
 """The largest message, in bytes (1 EiB)."""

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 
-from forestcoll.program import Instruction, Message, Multicast, Place, Program, instruction_name
+from forestcoll.programs.model import Instruction, Message, Multicast, Place, Program, instruction_name
 from forestcoll.simulation.costs import Point
 from forestcoll.simulation.loads import Loads
 from forestcoll.simulation.program.events import Timeline

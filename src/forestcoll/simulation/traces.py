@@ -13,9 +13,9 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from forestcoll.programs.formats.chakra.document import Kind, Node, Trace
 from forestcoll.simulation.loads import bytes_per_second
 from forestcoll.simulation.program.paths import Paths
-from forestcoll.targets.chakra.document import Kind, Node, Trace
 
 UNKNOWN_LATENCY_US = 0.5
 """The latency of a link of unknown latency, as network files for ASTRA-sim state it."""

@@ -1,1 +1,1 @@
-"""What users call: `optimum()` and `generate()` select the search for a request and return its result."""
+"""The exact optimum of a demand or of groups at the same time, all bounds, and the trees and flows that reach it."""

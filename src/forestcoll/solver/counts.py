@@ -2,8 +2,8 @@
 
 from numbers import Integral
 
-from forestcoll.errors import InputError, shown
-from forestcoll.exact import MAX_TREES_DIGITS
+from forestcoll.base.errors import InputError, shown
+from forestcoll.base.exact import MAX_TREES_DIGITS
 
 
 def count_of(name: str, count: object) -> int:

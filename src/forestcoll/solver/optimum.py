@@ -2,19 +2,19 @@
 
 from dataclasses import replace
 
-from forestcoll.collective import Collective, ShardsByNode
-from forestcoll.errors import InputError, NoSolutionError
-from forestcoll.forest_optimum.scaling import require_all_ports
-from forestcoll.forest_optimum.value import Optimum
-from forestcoll.progress import SILENT, Progress
-from forestcoll.ranks import RanksLike
-from forestcoll.request import Request, RequestLike
+from forestcoll.base.errors import InputError, NoSolutionError
+from forestcoll.base.progress import SILENT, Progress
+from forestcoll.demand.collective import Collective, ShardsByNode
+from forestcoll.demand.demand import Request, RequestLike
+from forestcoll.demand.ranks import RanksLike
 from forestcoll.solver.counts import count_of
+from forestcoll.solver.forests.scaling import require_all_ports
+from forestcoll.solver.forests.value import Optimum
 from forestcoll.solver.problem import Problem, Solution
 from forestcoll.topology import NodeId, Topology, TopologyLike
-from forestcoll.topology.logical_network import LogicalNetwork, Spread, logical_network
-from forestcoll.topology.part import part_without
-from forestcoll.topology.reach import unreachable_pair
+from forestcoll.topology.graph.logical_network import LogicalNetwork, Spread, logical_network
+from forestcoll.topology.graph.part import part_without
+from forestcoll.topology.graph.reach import unreachable_pair
 from forestcoll.topology.registry import load_topology
 
 

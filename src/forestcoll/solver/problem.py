@@ -1,10 +1,10 @@
 """A `Problem` selects the search for a demand. Its `Solution` states the algbw, the bound and the forests.
 
 All collectives except allreduce use the search for trees whose data flows away from their roots. A collective that only
-reduces is solved as its dual on the transposed network (`forest_optimum.forest_search`). Unbalanced switches are
-balanced first (`forest_optimum.unbalanced_switches`). An allreduce is two forests that share the links
-(`allreduce.search`). Idle compute nodes become switches that copy and add up (`topology.part`), because a relay can do
-everything that a switch can. In a balanced network, trees without copies reach the bound of the bottleneck cut, in
+reduces is solved as its dual on the transposed network (`forests.forest_search`). Unbalanced switches are
+balanced first (`forests.unbalanced_switches`). An allreduce is two forests that share the links (`allreduce.search`).
+Idle compute nodes become switches that copy and add up (`topology.graph.part`), because a relay can do everything that
+a switch can. In a balanced network, trees without copies reach the bound of the bottleneck cut, in
 which only ranks count.
 
 A search states an algbw that its forests reach *at least*. They may reach more: the two forests of an allreduce may
@@ -17,22 +17,22 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from forestcoll.collective import Collective
-from forestcoll.errors import InputError, InternalError, NoSolutionError
-from forestcoll.forest_optimum.forest_search import ForestSearch
-from forestcoll.forest_optimum.interface import Candidate, Search
-from forestcoll.forest_optimum.value import Optimum, unused_links
-from forestcoll.generation.forest import schedule_for
-from forestcoll.generation.logical import on_fabric
-from forestcoll.progress import SILENT, Progress
-from forestcoll.proof.bound import Bound
-from forestcoll.proof.cut import CutProof
-from forestcoll.request import Demand
+from forestcoll.base.errors import InputError, InternalError, NoSolutionError
+from forestcoll.base.progress import SILENT, Progress
+from forestcoll.demand.collective import Collective
+from forestcoll.demand.demand import Demand
+from forestcoll.schedule.proof.bound import Bound
+from forestcoll.schedule.proof.cut import CutProof
 from forestcoll.schedule.trees.value import TreeSchedule
+from forestcoll.solver.forests.forest_search import ForestSearch
+from forestcoll.solver.forests.interface import Candidate, Search
+from forestcoll.solver.forests.value import Optimum, unused_links
+from forestcoll.solver.generation.forest import schedule_for
+from forestcoll.solver.generation.logical import on_fabric
 from forestcoll.topology import Link, Topology
-from forestcoll.topology.logical_network import LogicalNetwork
-from forestcoll.topology.orbits import Orbits
-from forestcoll.topology.part import usable_part, widened
+from forestcoll.topology.graph.logical_network import LogicalNetwork
+from forestcoll.topology.graph.part import usable_part, widened
+from forestcoll.topology.symmetry.orbits import Orbits
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Problem:
         """Report to `progress` if a linear program was not solved because it was too large."""
         if self.demand.collective is not Collective.ALLREDUCE:
             return
-        from forestcoll.allreduce.search import AllreduceSearch
+        from forestcoll.solver.allreduce.search import AllreduceSearch
 
         if isinstance(self.search, AllreduceSearch):
             self.search.remark(progress)
@@ -175,7 +175,7 @@ class Problem:
     def _spare(self, found: Candidate) -> tuple[Link, ...]:
         if self.part.has_balanced_switches or found.packing is not None:
             return unused_links(self.topology, [self.part])
-        from forestcoll.forest_optimum.unbalanced_switches import UnbalancedSwitchSearch
+        from forestcoll.solver.forests.unbalanced_switches import UnbalancedSwitchSearch
 
         if isinstance(self.search, UnbalancedSwitchSearch):
             return unused_links(self.topology, [self.search.search.best.topology])
@@ -202,11 +202,11 @@ def on_whole(topology: Topology, ranks: Collection[int], bound: Bound) -> Bound:
 def _search(topology: Topology, demand: Demand, progress: Progress, orbits: Orbits | None) -> Search:
     """Return the search on a network whose compute nodes all take part."""
     if demand.collective is Collective.ALLREDUCE:
-        from forestcoll.allreduce.search import AllreduceSearch
+        from forestcoll.solver.allreduce.search import AllreduceSearch
 
         return AllreduceSearch.of(topology, progress, orbits)
     if topology.has_balanced_switches:
         return ForestSearch.of(topology, demand, progress)
-    from forestcoll.forest_optimum.unbalanced_switches import UnbalancedSwitchSearch
+    from forestcoll.solver.forests.unbalanced_switches import UnbalancedSwitchSearch
 
     return UnbalancedSwitchSearch.of(topology, demand, progress)

@@ -1,4 +1,4 @@
-"""Networks: the frozen model, its validating builder, files, and builders of known machines and families."""
+"""Networks: model, builder; machines with their bandwidths and latencies, families, clusters; importers, writers."""
 
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.files import (
@@ -8,7 +8,7 @@ from forestcoll.topology.files import (
     write_topology,
 )
 from forestcoll.topology.model import Link, Node, NodeId, NodeKind, Topology, TopologyLike
-from forestcoll.topology.symmetry import NodeArray, Shift, Symmetry
+from forestcoll.topology.symmetry.shifts import NodeArray, Shift, Symmetry
 
 __all__ = [
     "Link",

@@ -10,12 +10,12 @@ from fractions import Fraction
 from numbers import Integral
 from types import MappingProxyType
 
-from forestcoll.errors import InputError, shown
-from forestcoll.exact import WrittenFloat, to_fraction
+from forestcoll.base.errors import InputError, shown
+from forestcoll.base.exact import WrittenFloat, to_fraction
+from forestcoll.base.units import BANDWIDTH_UNIT, bandwidth_in
+from forestcoll.topology.graph.node_ports import BOUNDED
+from forestcoll.topology.graph.reach import unreachable_pair
 from forestcoll.topology.model import Link, Node, NodeId, NodeKind, Topology, near_id
-from forestcoll.topology.node_ports import BOUNDED
-from forestcoll.topology.reach import unreachable_pair
-from forestcoll.units import BANDWIDTH_UNIT, bandwidth_in
 
 PORT_MODELS = ("one-port", "one-port-send", "one-port-receive", "half-duplex", BOUNDED)
 """The models in which some links of a compute node cannot be busy at the same time; see `Topology`."""

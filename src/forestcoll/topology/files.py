@@ -6,14 +6,14 @@ The reader checks the structure of the document; `TopologyBuilder` checks all ru
 from collections.abc import Iterable, Mapping
 from typing import cast
 
-from forestcoll.errors import InputError, shown
-from forestcoll.exact import json_text, plain_number
-from forestcoll.file_kinds import NETWORK, check_kind
-from forestcoll.files import MAX_TOPOLOGY_BYTES, STANDARD_STREAM, PathLike, as_path, read_document, write_text
+from forestcoll.base.errors import InputError, shown
+from forestcoll.base.exact import json_text, plain_number
+from forestcoll.base.file_kinds import NETWORK, check_kind
+from forestcoll.base.files import MAX_TOPOLOGY_BYTES, STANDARD_STREAM, PathLike, as_path, read_document, write_text
+from forestcoll.base.units import BANDWIDTH_UNIT
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.key_names import KeysOf
 from forestcoll.topology.model import Link, Node, NodeId, NodeKind, Topology
-from forestcoll.units import BANDWIDTH_UNIT
 
 FORMAT = "forestcoll.topology/1"
 

@@ -2,7 +2,7 @@
 
 import hashlib
 
-from forestcoll.exact import json_text
+from forestcoll.base.exact import json_text
 from forestcoll.topology.files import topology_to_document
 from forestcoll.topology.model import Topology
 

@@ -15,9 +15,9 @@ from math import lcm
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
-from forestcoll.display import Displayed
-from forestcoll.errors import InputError, nearest, shown
-from forestcoll.units import BANDWIDTH_UNIT
+from forestcoll.base.display import Displayed
+from forestcoll.base.errors import InputError, nearest, shown
+from forestcoll.base.units import BANDWIDTH_UNIT
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from forestcoll.errors import InputError, shown
+from forestcoll.base.errors import InputError, shown
 from forestcoll.topology.files import (
     FORMAT,
     link_to_dict,

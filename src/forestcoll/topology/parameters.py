@@ -11,8 +11,8 @@ from dataclasses import Field, dataclass
 from fractions import Fraction
 from typing import Protocol, cast
 
-from forestcoll.exact import MAX_DIGITS, to_fraction
-from forestcoll.units import BANDWIDTH_UNIT, bandwidth_in
+from forestcoll.base.exact import MAX_DIGITS, to_fraction
+from forestcoll.base.units import BANDWIDTH_UNIT, bandwidth_in
 
 MAX_COMPUTE = 2**20
 """The most compute nodes that a builder makes; also the largest integer that a parameter accepts."""

@@ -1,6 +1,6 @@
-"""Builders of known machines, systems and families of networks: their declaration, their list, and `load_topology`.
+"""Builders of known machines, clusters and families of networks: their declaration, their list, and `load_topology`.
 
-A builder is one class in one file of `machines/`, `systems/` or `families/`: a frozen dataclass whose fields are its
+A builder is one class in one file of `machines/`, `clusters/` or `families/`: a frozen dataclass whose fields are its
 parameters (`parameters`). It computes the size of the network and adds nodes and links to a `TopologyBuilder`:
 
     @topology_builder("ring", summary="...", source="...")
@@ -27,8 +27,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
-from forestcoll.errors import InputError, InternalError, did_you_mean, shown
-from forestcoll.files import path_of
+from forestcoll.base.errors import InputError, InternalError, did_you_mean, shown
+from forestcoll.base.files import path_of
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.model import Topology, TopologyLike
 from forestcoll.topology.networkx_graph import bandwidth_name, from_networkx
@@ -42,7 +42,7 @@ MAX_LINKS = 2**22
 
 _GROUPS = {
     "forestcoll.topology.machines": "machine",
-    "forestcoll.topology.systems": "system",
+    "forestcoll.topology.clusters": "system",
     "forestcoll.topology.families": "family",
 }
 """The group of the builders in each package."""
@@ -145,7 +145,7 @@ def builders() -> tuple[BuilderSpec, ...]:
 def _discover() -> None:
     for package in _GROUPS:
         path = importlib.import_module(package).__path__
-        for name in sorted(module.name for module in pkgutil.iter_modules(path)):
+        for name in sorted(module.name for module in pkgutil.iter_modules(path) if not module.ispkg):
             if not name.startswith("_"):
                 importlib.import_module(f"{package}.{name}")
 

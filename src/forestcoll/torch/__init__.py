@@ -9,7 +9,7 @@ CPU tensors are moved by the engine of `forestcoll.runtime`. CUDA tensors, and o
 inner group (NCCL, gloo). `paths` says which operation took which path, and why. It needs the extra `torch`.
 """
 
-from forestcoll.errors import InputError
+from forestcoll.base.errors import InputError
 
 try:
     import torch.distributed as _dist
@@ -20,8 +20,8 @@ if not _dist.is_available():
     raise InputError("this PyTorch was built without torch.distributed; install a build that has it")
 
 from forestcoll.torch.backend import paths, register  # after the check that torch is there
+from forestcoll.torch.calls.paths import PathCount
 from forestcoll.torch.options import Options
-from forestcoll.torch.paths import PathCount
 from forestcoll.torch.replanning import replan
 
 __all__ = ["Options", "PathCount", "paths", "register", "replan"]

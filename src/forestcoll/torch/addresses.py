@@ -7,7 +7,7 @@ import socket
 import struct
 from collections.abc import Mapping
 
-from forestcoll.errors import InputError, shown
+from forestcoll.base.errors import InputError, shown
 
 _SIOCGIFADDR = 0x8915
 

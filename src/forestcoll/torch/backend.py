@@ -14,19 +14,19 @@ from typing import Any
 
 import torch.distributed as dist
 
-from forestcoll.errors import ForestcollError, InputError
+from forestcoll.base.errors import ForestcollError, InputError
+from forestcoll.base.version import __version__
 from forestcoll.topology import NodeId, Topology
 from forestcoll.topology.hashing import topology_hash
 from forestcoll.torch.addresses import address_of
-from forestcoll.torch.agreement import Agreement
-from forestcoll.torch.engines import Engines, Seat
+from forestcoll.torch.calls.inner import inner_group
+from forestcoll.torch.calls.paths import PathCount, log
 from forestcoll.torch.group import ForestcollProcessGroup
-from forestcoll.torch.inner import inner_group
 from forestcoll.torch.network import Network, misplaced, network_of, rank_map
 from forestcoll.torch.options import Options, cache_folder, completed
-from forestcoll.torch.paths import PathCount, log
-from forestcoll.torch.store import TorchStore
-from forestcoll.version import __version__
+from forestcoll.torch.schedules.agreement import Agreement
+from forestcoll.torch.schedules.engines import Engines, Seat
+from forestcoll.torch.schedules.store import TorchStore
 
 NAME = "forestcoll"
 

@@ -10,17 +10,17 @@ import torch
 import torch.distributed as dist
 from torch.distributed import distributed_c10d as c10d
 
-from forestcoll.collective import Collective
-from forestcoll.errors import CommunicationError, ForestcollError
+from forestcoll.base.errors import CommunicationError, ForestcollError
+from forestcoll.demand.collective import Collective
 from forestcoll.runtime import Communicator, ReduceOp
-from forestcoll.torch import operations
-from forestcoll.torch.elements import Reduction, reduction_of, why_not_moved, why_not_reduced
-from forestcoll.torch.engines import Engine, Engines
-from forestcoll.torch.graphs import not_compiled
-from forestcoll.torch.inner import Inner, method
-from forestcoll.torch.operations import Started
-from forestcoll.torch.paths import ENGINE, PathCounter
-from forestcoll.torch.work import EngineWork, JoinedWork
+from forestcoll.torch.calls import operations
+from forestcoll.torch.calls.elements import Reduction, reduction_of, why_not_moved, why_not_reduced
+from forestcoll.torch.calls.graphs import not_compiled
+from forestcoll.torch.calls.inner import Inner, method
+from forestcoll.torch.calls.operations import Started
+from forestcoll.torch.calls.paths import ENGINE, PathCounter
+from forestcoll.torch.calls.work import EngineWork, JoinedWork
+from forestcoll.torch.schedules.engines import Engine, Engines
 
 _SUM: Reduction = (ReduceOp.SUM, 1.0)
 _GRACE = 2.0

@@ -5,12 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from forestcoll.errors import InputError, shown
-from forestcoll.exact import json_text
-from forestcoll.files import parse_document
+from forestcoll.base.errors import InputError, shown
+from forestcoll.base.exact import json_text
+from forestcoll.base.files import parse_document
 from forestcoll.topology import NodeId, Topology, topology_from_document, topology_to_document
-from forestcoll.topology.part import usable_part
-from forestcoll.topology.reach import unreachable_pair
+from forestcoll.topology.graph.part import usable_part
+from forestcoll.topology.graph.reach import unreachable_pair
 from forestcoll.topology.registry import load_topology
 from forestcoll.torch.options import Options
 

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
-from forestcoll.environment import INTERFACE, LINKS, PACING, TOPOLOGY, links_here, pacing_here
-from forestcoll.errors import InputError, shown
+from forestcoll.base.errors import InputError, shown
+from forestcoll.runtime.environment import INTERFACE, LINKS, PACING, TOPOLOGY, links_here, pacing_here
 from forestcoll.topology import NodeId, TopologyLike
 
 VARIABLES = {

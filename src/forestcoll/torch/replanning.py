@@ -6,13 +6,13 @@ from fractions import Fraction
 
 import torch.distributed as dist
 
-from forestcoll.errors import InputError, shown
+from forestcoll.base.errors import InputError, shown
+from forestcoll.base.units import bandwidth_in
 from forestcoll.topology import NodeId, Topology, TopologyLike
 from forestcoll.topology.registry import load_topology
 from forestcoll.torch.addresses import address_of
 from forestcoll.torch.backend import Member, agreed_network, install, member_of, members
 from forestcoll.torch.network import Network, placed
-from forestcoll.units import bandwidth_in
 
 Ends = tuple[NodeId, NodeId]
 

@@ -4,7 +4,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from forestcoll.program import (
+from forestcoll.programs.model import (
     Block,
     Buffer,
     Channel,

@@ -2,7 +2,7 @@
 
 - `optimum`: the schedule of `generate`; with fewer trees per root than it needs, `trees-1`, `trees-2` and so on; if
   direct links join GPUs, also `one-peer`, in which a rank sends to one rank of another box at most,
-  and programs with stolen hops (`lowering/stolen_hops.py`);
+  and programs with stolen hops (`programs/lowering/stolen_hops.py`);
 - the algorithms of `compare`, such as `direct`, `two-level`, `bruck` or `swing`, also over switches;
 - `double-binary-tree`: an allreduce along two binary trees over all ranks;
 - `shallow-SxT`: T trees for each root with S sends in sequence more than the least number (`shallow`), whose programs
@@ -17,27 +17,27 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, cached_property, partial
 
-from forestcoll.baselines.baseline import Baseline, Problem
-from forestcoll.baselines.crossings import Crossings
-from forestcoll.baselines.forests import Edge, LogicalTree, Part, forest, schedule_of
-from forestcoll.baselines.nccl_tree import binary_tree, mirrored_tree, numbers_downwards
-from forestcoll.baselines.table import BASELINES
-from forestcoll.collective import Collective
-from forestcoll.errors import InputError, NoSolutionError
-from forestcoll.exporting.other_schedules import with_one_peer
-from forestcoll.generation.steps import generate_steps
-from forestcoll.method import StepMethod
-from forestcoll.program import Program
-from forestcoll.progress import Progress
-from forestcoll.request import Request
-from forestcoll.runtime.trees import FORESTS
+from forestcoll.algorithms.baseline import Baseline, Problem
+from forestcoll.algorithms.by_steps import generate_steps
+from forestcoll.algorithms.crossings import Crossings
+from forestcoll.algorithms.forests import Edge, LogicalTree, Part, forest, schedule_of
+from forestcoll.algorithms.generate import generate
+from forestcoll.algorithms.generate import schedule_of as schedule_of_solution
+from forestcoll.algorithms.nccl_tree import binary_tree, mirrored_tree, numbers_downwards
+from forestcoll.algorithms.table import BASELINES
+from forestcoll.base.errors import InputError, NoSolutionError
+from forestcoll.base.progress import Progress
+from forestcoll.demand.collective import Collective
+from forestcoll.demand.demand import Request
+from forestcoll.demand.method import StepMethod
+from forestcoll.programs.model import Program
+from forestcoll.runtime.engine.trees import FORESTS
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees.value import TreeSchedule
-from forestcoll.solver.generate import generate
-from forestcoll.solver.generate import schedule_of as schedule_of_solution
 from forestcoll.solver.problem import Solution
 from forestcoll.tuning.exchanges import Grid, Make, exchanges
 from forestcoll.tuning.lowered import Lowerings, Timed, in_pieces
+from forestcoll.tuning.programs.other_schedules import with_one_peer
 from forestcoll.tuning.relayed import relayed_one_shot
 from forestcoll.tuning.shallow import central_forest, central_roots, shallow_forest
 from forestcoll.tuning.streams import edges_of

@@ -1,7 +1,7 @@
 """The costs with which programs are compared: the defaults, given ones, or those of a known machine.
 
 The tables of NCCL and RCCL have one latency for a send in a box and one for a send between boxes
-(`exporting/machines.py`). They do not divide it into latency and overhead. So the overhead is the default of `Costs`,
+(`topology/gpus.py`). They do not divide it into latency and overhead. So the overhead is the default of `Costs`,
 and the rest is the latency.
 """
 
@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from forestcoll.errors import InputError, shown
-from forestcoll.exporting.machines import MACHINES, machine_of
-from forestcoll.program import Protocol
+from forestcoll.base.errors import InputError, shown
+from forestcoll.programs.model import Protocol
 from forestcoll.simulation import Costs
 from forestcoll.topology import Topology
-from forestcoll.topology.boxes import box_numbers
+from forestcoll.topology.gpus import GPUS, gpu_of
+from forestcoll.topology.graph.boxes import box_numbers
 
 MACHINE = "machine"
 """The name of the costs of the machine, instead of given ones."""
@@ -84,9 +84,9 @@ def _simple_costs(topology: Topology, costs: Costs | str | None) -> ProgramCosts
         return ProgramCosts("default" if costs is None else "given", {Protocol.SIMPLE: costs or Costs()})
     if costs != MACHINE:
         raise InputError(f'costs: {shown(costs)} is no name of costs; use "{MACHINE}" or a value of Costs')
-    machine = machine_of(topology)
+    machine = gpu_of(topology)
     if machine is None:
-        known = ", ".join(MACHINES)
+        known = ", ".join(GPUS)
         raise InputError(f"{topology.name}: the name contains no known machine ({known}); give a file of costs")
     plain = Costs()
     own = replace(plain, alpha_us=machine.link_us - plain.overhead_us, block_gbps=machine.block_gbps)

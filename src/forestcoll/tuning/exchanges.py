@@ -29,8 +29,8 @@ from functools import partial
 from itertools import accumulate, pairwise
 from typing import NamedTuple, Protocol
 
-from forestcoll.collective import Collective
-from forestcoll.program import Buffer, Dependency, Message, Program, Task
+from forestcoll.demand.collective import Collective
+from forestcoll.programs.model import Buffer, Dependency, Message, Program, Task
 from forestcoll.tuning.building import Builder, Held
 
 LANES = 2

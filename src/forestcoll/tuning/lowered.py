@@ -15,26 +15,26 @@ from math import lcm
 from pathlib import Path
 from types import MappingProxyType
 
-from forestcoll.counting import plural
-from forestcoll.errors import InputError, InternalError, NoSolutionError
-from forestcoll.files import parse_document
-from forestcoll.interpreter import check
-from forestcoll.lowering import Options, Placement, Style, lower, lowerer_for, usual_placement
-from forestcoll.lowering.fitting import excess_of
-from forestcoll.lowering.grid import Grids, achieved
-from forestcoll.lowering.stolen_hops import with_stolen_hops
-from forestcoll.program import Fault, Message, Program, Protocol
-from forestcoll.program.limits import Limits
+from forestcoll.base.counting import plural
+from forestcoll.base.errors import InputError, InternalError, NoSolutionError
+from forestcoll.base.files import parse_document
+from forestcoll.base.units import bytes_per_microsecond, size_name
+from forestcoll.programs.formats import msccl_xml, mscclpp
+from forestcoll.programs.interpreter import check
+from forestcoll.programs.lowering import Options, Placement, Style, lower, lowerer_for, usual_placement
+from forestcoll.programs.lowering.fitting import excess_of
+from forestcoll.programs.lowering.grid import Grids, achieved
+from forestcoll.programs.lowering.stolen_hops import with_stolen_hops
+from forestcoll.programs.model import Fault, Message, Program, Protocol
+from forestcoll.programs.model.limits import Limits
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees.expansion import expanded
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.simulation import Costs
 from forestcoll.simulation.program.events import EventSimulation
 from forestcoll.simulation.program.paths import Paths
-from forestcoll.targets import msccl_xml, mscclpp
 from forestcoll.tuning.costs import ProgramCosts
 from forestcoll.tuning.streams import stream_program
-from forestcoll.units import bytes_per_microsecond, size_name
 from forestcoll.verification import certified, verify
 
 CHUNK_BYTES = 16

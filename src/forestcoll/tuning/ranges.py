@@ -7,11 +7,11 @@ place is interpolated, and confirmed by a simulation of both.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from forestcoll.counting import plural
-from forestcoll.errors import InputError, InternalError, NoSolutionError
-from forestcoll.progress import Progress
+from forestcoll.base.counting import plural
+from forestcoll.base.errors import InputError, InternalError, NoSolutionError
+from forestcoll.base.progress import Progress
 from forestcoll.schedule.schedule import Schedule
-from forestcoll.tuning.hop_bounds import HopBound
+from forestcoll.simulation.lower_bound.hop_bounds import HopBound
 from forestcoll.tuning.lowered import CHUNK_BYTES, Lowerings, Timed, has_plans, plan_text, xml_text
 from forestcoll.tuning.search import Best
 from forestcoll.tuning.value import SizeRange

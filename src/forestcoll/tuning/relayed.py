@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from forestcoll.program import Program, Task
+from forestcoll.programs.model import Program, Task
 from forestcoll.tuning.building import Builder, Held
 from forestcoll.tuning.streams import Edges, Path, channel_numbers, paths_of
 

@@ -23,9 +23,9 @@ from functools import cache, cached_property
 from itertools import pairwise
 from math import lcm
 
-from forestcoll.baselines.baseline import DoesNotApplyError, Problem
-from forestcoll.baselines.crossings import Crossings
-from forestcoll.baselines.forests import Edge, LogicalTree, Part, forest
+from forestcoll.algorithms.baseline import DoesNotApplyError, Problem
+from forestcoll.algorithms.crossings import Crossings
+from forestcoll.algorithms.forests import Edge, LogicalTree, Part, forest
 
 MOST_NODES = 64
 """The most compute nodes."""
@@ -78,8 +78,8 @@ def central_roots(problem: Problem, more: int, times: int) -> Centre:
 
     Example:
         >>> from forestcoll import build_topology
-        >>> from forestcoll.collective import Collective
-        >>> from forestcoll.request import Demand
+        >>> from forestcoll.demand.collective import Collective
+        >>> from forestcoll.demand.demand import Demand
         >>> problem = Problem(build_topology("mi250:boxes=1"), Demand(Collective.ALLREDUCE))
         >>> central_roots(problem, more=0, times=1)
         Centre(roots=(1, 2, 9, 10), height=3)

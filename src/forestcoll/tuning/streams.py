@@ -17,8 +17,8 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, count, pairwise
 
-from forestcoll.collective import PhaseOp
-from forestcoll.program import Program, Task
+from forestcoll.demand.collective import PhaseOp
+from forestcoll.programs.model import Program, Task
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.trees.expansion import expanded
 from forestcoll.schedule.trees.value import Tree, TreeSchedule

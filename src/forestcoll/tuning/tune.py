@@ -2,25 +2,25 @@
 
 from collections.abc import Mapping, Sequence
 
-from forestcoll.collective import UNROOTED, Collective, collective_named
-from forestcoll.counting import plural
-from forestcoll.errors import InputError, shown
-from forestcoll.progress import SILENT, Progress
-from forestcoll.ranks import RanksLike
-from forestcoll.request import Request
+from forestcoll.base.counting import plural
+from forestcoll.base.errors import InputError, shown
+from forestcoll.base.progress import SILENT, Progress
+from forestcoll.base.units import has_known_size
+from forestcoll.demand.collective import UNROOTED, Collective, collective_named
+from forestcoll.demand.demand import Request
+from forestcoll.demand.ranks import RanksLike
+from forestcoll.programs.formats.exporting import DEFAULT_DIALECT
+from forestcoll.programs.formats.msccl_xml import dialect_named
 from forestcoll.simulation import Costs
+from forestcoll.simulation.lower_bound.hop_bounds import HopBound, crossing_latency_us
 from forestcoll.solver.optimum import solve
-from forestcoll.targets.exporting import DEFAULT_DIALECT
-from forestcoll.targets.msccl_xml import dialect_named
 from forestcoll.topology import TopologyLike
 from forestcoll.tuning.candidates import Candidates
 from forestcoll.tuning.costs import program_costs
-from forestcoll.tuning.hop_bounds import HopBound, crossing_latency_us
 from forestcoll.tuning.lowered import Lowerings
 from forestcoll.tuning.ranges import ranges_of
 from forestcoll.tuning.search import Best, fastest
 from forestcoll.tuning.value import Curve, Tuning
-from forestcoll.units import has_known_size
 
 SIZES = tuple(2**power for power in range(10, 33))
 """The sizes of M for which candidates are compared by default: 1 KiB to 4 GiB, in bytes."""

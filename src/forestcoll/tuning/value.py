@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
-from forestcoll.collective import Collective
-from forestcoll.display import Displayed
-from forestcoll.request import Demand
+from forestcoll.base.display import Displayed
+from forestcoll.demand.collective import Collective
+from forestcoll.demand.demand import Demand
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import Topology
 from forestcoll.tuning.costs import ProgramCosts

@@ -1,10 +1,9 @@
-"""The judges of schedules: is a schedule correct, how fast is it, and is it proven optimal?
+"""Verifies schedules and checks proofs, one folder or file a kind. It shares no code with what makes them.
 
-A judge accepts a schedule from any source and does not use the code that generates schedules: it imports only the
-models. There is one folder for the judge of each kind of schedule; `proofs` checks proofs; `judges` lists all judges.
+A verifier accepts a schedule from any source, and imports only the models. `proof_checks/` checks proofs, and
+`verifiers.py` lists the verifier of each kind of schedule.
 """
 
-from forestcoll.verification.judges import certified, rules, verify
 from forestcoll.verification.report import (
     BundleReport,
     Fault,
@@ -15,6 +14,7 @@ from forestcoll.verification.report import (
     StepReport,
     TreeReport,
 )
+from forestcoll.verification.verifiers import certified, rules, verify
 
 __all__ = [
     "BundleReport",

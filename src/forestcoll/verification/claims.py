@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from forestcoll.proof import CutProof, Proof
+from forestcoll.schedule.proof import CutProof, Proof
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.verification import wording
 from forestcoll.verification.network import Network

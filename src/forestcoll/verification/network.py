@@ -7,8 +7,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.collective import PhaseOp
-from forestcoll.exact import exact_sum
+from forestcoll.base.exact import exact_sum
+from forestcoll.demand.collective import PhaseOp
 from forestcoll.schedule.rows import IntArray
 from forestcoll.topology import Topology
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 
-from forestcoll.errors import InputError
-from forestcoll.files import PathLike
-from forestcoll.progress import SILENT, Progress
+from forestcoll.base.errors import InputError
+from forestcoll.base.files import PathLike
+from forestcoll.base.progress import SILENT, Progress
 from forestcoll.schedule.files import read_schedule, schedule_from_document
 from forestcoll.schedule.schedule import Schedule
-from forestcoll.verification.judges import verify
 from forestcoll.verification.report import Report
+from forestcoll.verification.verifiers import verify
 
 
 def read_verified(path: PathLike, *, progress: Progress = SILENT) -> tuple[Schedule, Report]:

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
-from forestcoll.display import Displayed
-from forestcoll.proof import Bound, Proof
+from forestcoll.base.display import Displayed
+from forestcoll.schedule.proof import Bound, Proof
 from forestcoll.topology import NodeId
 
 

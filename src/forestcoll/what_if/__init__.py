@@ -1,1 +1,1 @@
-"""What the optimum becomes when the network changes: failures, upgrades, new links."""
+"""What the optimum becomes when the network changes: failures, upgrades, new links; failover schedules."""

@@ -8,15 +8,15 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from fractions import Fraction
 
-from forestcoll.collective import Collective
-from forestcoll.errors import InputError, shown
-from forestcoll.files import PathLike
-from forestcoll.progress import SILENT, Progress
-from forestcoll.ranks import RanksLike
-from forestcoll.request import RequestLike
+from forestcoll.base.errors import InputError, shown
+from forestcoll.base.files import PathLike
+from forestcoll.base.progress import SILENT, Progress
+from forestcoll.base.units import bandwidth_in
+from forestcoll.demand.collective import Collective
+from forestcoll.demand.demand import RequestLike
+from forestcoll.demand.ranks import RanksLike
 from forestcoll.topology import NodeId, Topology, TopologyLike
-from forestcoll.topology.changes import Ends, link_name
-from forestcoll.units import bandwidth_in
+from forestcoll.topology.graph.changes import Ends, link_name
 from forestcoll.what_if.change import Change
 from forestcoll.what_if.classes import SetClass, Symmetries, classes_of_sets, images_of_items
 from forestcoll.what_if.limiting_cuts import LimitingCuts

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import cast
 
-from forestcoll.request import Demand
+from forestcoll.demand.demand import Demand
 from forestcoll.topology import Topology
-from forestcoll.topology.changes import Ends, with_bandwidths, without_links
+from forestcoll.topology.graph.changes import Ends, with_bandwidths, without_links
 
 
 @dataclass(frozen=True)

@@ -13,13 +13,13 @@ from math import comb
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.errors import InputError
-from forestcoll.request import Demand
+from forestcoll.base.errors import InputError
+from forestcoll.demand.demand import Demand
 from forestcoll.topology import Topology
-from forestcoll.topology.automorphisms import find_symmetry
-from forestcoll.topology.automorphisms.graph import components
-from forestcoll.topology.changes import Ends
-from forestcoll.topology.part import relayed
+from forestcoll.topology.graph.changes import Ends
+from forestcoll.topology.graph.part import relayed
+from forestcoll.topology.symmetry.automorphisms import find_symmetry
+from forestcoll.topology.symmetry.automorphisms.graph import components
 from forestcoll.what_if.exchanges import exchanges_of_boxes, exchanges_of_twins
 
 Integers = npt.NDArray[np.int64]

@@ -17,15 +17,15 @@ from itertools import combinations, islice
 from math import comb
 from pathlib import Path
 
-from forestcoll.collective import Collective
-from forestcoll.errors import InputError, shown
-from forestcoll.files import PathLike, as_path, write_text
-from forestcoll.folders import check_folder, make_folder
-from forestcoll.generation.forest import schedule_for
-from forestcoll.progress import SILENT, Progress
-from forestcoll.ranks import RanksLike
-from forestcoll.request import Demand, RequestLike
+from forestcoll.base.errors import InputError, shown
+from forestcoll.base.files import PathLike, as_path, write_text
+from forestcoll.base.folders import check_folder, make_folder
+from forestcoll.base.progress import SILENT, Progress
+from forestcoll.demand.collective import Collective
+from forestcoll.demand.demand import Demand, RequestLike
+from forestcoll.demand.ranks import RanksLike
 from forestcoll.schedule.files import write_schedule
+from forestcoll.solver.generation.forest import schedule_for
 from forestcoll.solver.problem import Problem
 from forestcoll.topology import NodeId, Topology, TopologyLike
 from forestcoll.verification import certified, verify

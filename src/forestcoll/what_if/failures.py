@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from enum import StrEnum
 
-from forestcoll.errors import InputError, did_you_mean, shown
+from forestcoll.base.errors import InputError, did_you_mean, shown
 from forestcoll.topology import Topology
-from forestcoll.topology.changes import Ends, link_name
-from forestcoll.topology.link_classes import is_nic
+from forestcoll.topology.graph.changes import Ends, link_name
+from forestcoll.topology.graph.link_classes import is_nic
 from forestcoll.what_if.change import Change
 
 

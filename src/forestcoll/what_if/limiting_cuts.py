@@ -11,9 +11,9 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.proof.cut import CutProof
+from forestcoll.schedule.proof.cut import CutProof
 from forestcoll.topology import Topology
-from forestcoll.topology.changes import Ends
+from forestcoll.topology.graph.changes import Ends
 from forestcoll.what_if.classes import Symmetries
 from forestcoll.what_if.value import Value
 

@@ -5,15 +5,15 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from forestcoll.collective import Collective
-from forestcoll.errors import InputError, shown
-from forestcoll.files import PathLike
-from forestcoll.forest_optimum.scaling import require_all_ports
-from forestcoll.progress import SILENT, Progress
-from forestcoll.ranks import RanksLike
-from forestcoll.request import Demand, Request, RequestLike
+from forestcoll.base.errors import InputError, shown
+from forestcoll.base.files import PathLike
+from forestcoll.base.progress import SILENT, Progress
+from forestcoll.demand.collective import Collective
+from forestcoll.demand.demand import Demand, Request, RequestLike
+from forestcoll.demand.ranks import RanksLike
+from forestcoll.solver.forests.scaling import require_all_ports
 from forestcoll.topology import NodeId, Topology, TopologyLike
-from forestcoll.topology.changes import changed_network
+from forestcoll.topology.graph.changes import changed_network
 from forestcoll.topology.registry import load_topology
 from forestcoll.what_if.change import Change
 from forestcoll.what_if.classes import Symmetries, classes_of_sets, images_of_items

@@ -14,12 +14,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import cast
 
-from forestcoll.collective import Collective
-from forestcoll.errors import InputError
-from forestcoll.exact import json_text
-from forestcoll.files import PathLike, as_path, parse_document, read_bytes, write_text
-from forestcoll.progress import SILENT, Progress
-from forestcoll.request import Demand
+from forestcoll.base.errors import InputError
+from forestcoll.base.exact import json_text
+from forestcoll.base.files import PathLike, as_path, parse_document, read_bytes, write_text
+from forestcoll.base.progress import SILENT, Progress
+from forestcoll.demand.collective import Collective
+from forestcoll.demand.demand import Demand
 from forestcoll.topology import Topology, topology_from_document, topology_to_document
 from forestcoll.what_if.change import Change
 from forestcoll.what_if.value import Evaluator, Value

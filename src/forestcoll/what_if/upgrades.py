@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import cast
 
-from forestcoll.collective import Collective
-from forestcoll.progress import SILENT, Progress
-from forestcoll.ranks import RanksLike
-from forestcoll.request import Demand, RequestLike
+from forestcoll.base.progress import SILENT, Progress
+from forestcoll.demand.collective import Collective
+from forestcoll.demand.demand import Demand, RequestLike
+from forestcoll.demand.ranks import RanksLike
 from forestcoll.topology import NodeId, Topology, TopologyLike
-from forestcoll.topology.changes import Ends, link_name
-from forestcoll.topology.link_classes import link_classes
+from forestcoll.topology.graph.changes import Ends, link_name
+from forestcoll.topology.graph.link_classes import link_classes
 from forestcoll.what_if.change import Change
 from forestcoll.what_if.classes import Symmetries, classes_of_sets, images_of_items
 from forestcoll.what_if.curve import Curve, curve_of

@@ -16,18 +16,18 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.collective import Collective
-from forestcoll.core import core_for
-from forestcoll.forest_optimum.forest_search import exit_bound
-from forestcoll.forest_optimum.scaling import ScaledTopology
-from forestcoll.progress import SILENT
-from forestcoll.proof.bound import Bound
-from forestcoll.proof.cut import CutProof
-from forestcoll.request import Demand
+from forestcoll.base.progress import SILENT
+from forestcoll.demand.collective import Collective
+from forestcoll.demand.demand import Demand
+from forestcoll.kernels import core_for
+from forestcoll.schedule.proof.bound import Bound
+from forestcoll.schedule.proof.cut import CutProof
+from forestcoll.solver.forests.forest_search import exit_bound
+from forestcoll.solver.forests.scaling import ScaledTopology
 from forestcoll.solver.problem import Problem, on_whole
 from forestcoll.topology import Topology
-from forestcoll.topology.part import usable_part
-from forestcoll.topology.reach import reached_from, unreachable_from, unreachable_pair
+from forestcoll.topology.graph.part import usable_part
+from forestcoll.topology.graph.reach import reached_from, unreachable_from, unreachable_pair
 from forestcoll.what_if.change import Change
 
 _REMEMBERED = 64

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from forestcoll.errors import InputError
+from forestcoll.base.errors import InputError
 from forestcoll.schedule.bundle.files import write_members
 from forestcoll.schedule.bundle.value import BundleSchedule
 from forestcoll.schedule.document_parts import check_format
 from forestcoll.schedule.files import read_schedule, schedule_from_document, schedule_text
-from forestcoll.simultaneous.solving import generate_groups
+from forestcoll.solver.groups.solving import generate_groups
 
 
 @pytest.fixture(scope="module")

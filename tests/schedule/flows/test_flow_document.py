@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flow_demands import demands
-from forestcoll.concurrent_flow.search import flow_search
-from forestcoll.errors import InputError
-from forestcoll.generation.flows import flows_for
+from forestcoll.base.errors import InputError
 from forestcoll.schedule.files import read_schedule, schedule_from_document, write_schedule
 from forestcoll.schedule.flows.document import text_of
 from forestcoll.schedule.flows.value import Flow, FlowSchedule
 from forestcoll.schedule.shape_of import shape_of
-from forestcoll.solver.flows import generate_flows
+from forestcoll.solver.flows.search import flow_search
+from forestcoll.solver.generation.flows import flows_for
+from forestcoll.solver.personalised import generate_flows
 from forestcoll.topology import Topology
 from networks import examples, networks
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from forestcoll.errors import InputError
+from forestcoll.base.errors import InputError
 from forestcoll.oneport import compare_series
-from forestcoll.proof import CutProof
 from forestcoll.schedule.files import read_schedule, schedule_from_document, schedule_text, write_schedule
+from forestcoll.schedule.proof import CutProof
 from forestcoll.schedule.series.document import from_document
 from forestcoll.schedule.shape_of import shape_of
 from forestcoll.topology import TopologyBuilder

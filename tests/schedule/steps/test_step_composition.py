@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll.collective import Collective
-from forestcoll.errors import InputError
-from forestcoll.generation.bfb import bfb
-from forestcoll.generation.steps import generate_steps
+from forestcoll.algorithms.by_steps import generate_steps
+from forestcoll.base.errors import InputError
+from forestcoll.demand.collective import Collective
 from forestcoll.schedule.steps.composition import combined, is_own_transpose, mapped_to, reversed_steps
 from forestcoll.schedule.steps.shape import step_shape
 from forestcoll.schedule.steps.value import Transfer, Transfers
+from forestcoll.solver.generation.bfb import bfb
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify

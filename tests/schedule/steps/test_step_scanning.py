@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll.generation.steps import generate_steps
+from forestcoll.algorithms.by_steps import generate_steps
 from forestcoll.schedule.files import read_schedule, schedule_from_document, schedule_text
 from forestcoll.schedule.steps import scanning as step_scanning
 from forestcoll.schedule.steps.document import scanned

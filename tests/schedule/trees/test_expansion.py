@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll.collective import Collective, PhaseOp
+from forestcoll.demand.collective import Collective, PhaseOp
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.shape_of import shape_of
 from forestcoll.schedule.trees.expansion import TreeImage, distinct_rows, expanded, tree_images

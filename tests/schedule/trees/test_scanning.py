@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from forestcoll.errors import InputError
-from forestcoll.files import read_document
+from forestcoll.base.errors import InputError
+from forestcoll.base.files import read_document
 from forestcoll.schedule.files import read_schedule, schedule_from_document
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.schedule import Schedule

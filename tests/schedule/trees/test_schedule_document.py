@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll.collective import Collective, PhaseOp
-from forestcoll.errors import InputError
-from forestcoll.proof import Bound, CutProof
+from forestcoll.base.errors import InputError
+from forestcoll.demand.collective import Collective, PhaseOp
 from forestcoll.schedule.files import read_schedule, schedule_from_document, schedule_text, write_schedule
+from forestcoll.schedule.proof import Bound, CutProof
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.trees.value import Phase, Tree, TreeSchedule
 from forestcoll.topology import Shift, Symmetry, TopologyBuilder

@@ -4,12 +4,12 @@ from fractions import Fraction
 
 import pytest
 
-from forestcoll.collective import Collective, PhaseOp
+from forestcoll.algorithms.generate import generate
+from forestcoll.demand.collective import Collective, PhaseOp
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.shape_of import shape_of
 from forestcoll.schedule.trees.shape import TreeShape, tree_shape
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
-from forestcoll.solver.generate import generate
 from forestcoll.topology import Topology, TopologyBuilder
 
 

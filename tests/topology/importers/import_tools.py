@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from forestcoll.errors import InputError
+from forestcoll.base.errors import InputError
 from forestcoll.solver.optimum import optimum
 from forestcoll.topology.importers.formats import import_sources
 from forestcoll.topology.importers.imported import Imported

@@ -16,8 +16,8 @@ from test_nccl_xml import dgx_a100, mi300x, two_hives
 from test_nvidia_smi import CUBE_MESH, DGX_A100, status
 from test_simulators import FABRIC, INFRAGRAPH, SPECTRUM, taccl, yaml
 
-from forestcoll.errors import InputError
-from forestcoll.exact import json_text
+from forestcoll.base.errors import InputError
+from forestcoll.base.exact import json_text
 from forestcoll.topology import topology_to_document
 from forestcoll.topology.importers.formats import FORMATS, format_of, import_sources
 from forestcoll.topology.importers.measurements.document import measurements_text

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from forestcoll.errors import InputError
+from forestcoll.base.errors import InputError
 from forestcoll.topology.importers.formats import FORMATS, format_of, import_sources
 from forestcoll.topology.importers.options import ImportOptions
 from forestcoll.topology.importers.source import Source

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from import_tools import import_text, links, problem
 
-from forestcoll.probing.plan import steps_of
+from forestcoll.measurement.probe.plan import steps_of
 from forestcoll.solver.optimum import optimum
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.formats import import_topology

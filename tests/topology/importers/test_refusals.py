@@ -14,7 +14,7 @@ from test_fabrics import TREE, YAML_TREE
 from test_graphs import NATIVE
 from test_simulators import INFRAGRAPH
 
-from forestcoll.errors import InputError
+from forestcoll.base.errors import InputError
 from forestcoll.topology import TopologyBuilder
 from forestcoll.topology.importers import formats, yaml_values
 from forestcoll.topology.importers.formats import FORMATS, import_sources, import_topology

@@ -5,7 +5,7 @@ from pathlib import Path
 import networkx as nx
 import pytest
 
-from forestcoll.errors import InputError
+from forestcoll.base.errors import InputError
 from forestcoll.solver.optimum import optimum
 from forestcoll.topology import TopologyBuilder
 from forestcoll.topology.importers.formats import import_topology

@@ -7,8 +7,8 @@ import pytest
 from test_bundle_mutations import MUTATIONS, bundle, of_member
 
 import fault_lists
+from forestcoll.algorithms.generate import generate
 from forestcoll.schedule.bundle.value import BundleMember, BundleSchedule
-from forestcoll.solver.generate import generate
 from forestcoll.verification import verify
 from forestcoll.verification.bundle.claims import BundleClaim, beaten, unproven
 from forestcoll.verification.network import Network

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from forestcoll.errors import InputError
-from forestcoll.groups.pieces import Piece, groups_of_pieces
-from forestcoll.proof import Bound, CutProof, GroupLengthsProof
+from forestcoll.algorithms.generate import generate
+from forestcoll.base.errors import InputError
+from forestcoll.demand.groups.pieces import Piece, groups_of_pieces
 from forestcoll.schedule.bundle.value import BundleMember, BundleSchedule
 from forestcoll.schedule.files import read_schedule, schedule_text, write_schedule
-from forestcoll.simultaneous.solving import generate_groups
-from forestcoll.solver.flows import generate_flows
-from forestcoll.solver.generate import generate
+from forestcoll.schedule.proof import Bound, CutProof, GroupLengthsProof
+from forestcoll.solver.groups.solving import generate_groups
+from forestcoll.solver.personalised import generate_flows
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import rules, verify
 

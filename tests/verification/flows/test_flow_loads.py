@@ -10,8 +10,8 @@ from test_verify_flows import BOXES, RING, changed
 
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.rows import Rows
-from forestcoll.solver.flows import generate_flows
-from forestcoll.verification.flows.case import Case
+from forestcoll.solver.personalised import generate_flows
+from forestcoll.verification.flows.context import Case
 
 COMPACT = generate_flows("ring:nodes=4", compact=True)
 

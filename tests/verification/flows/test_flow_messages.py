@@ -12,7 +12,7 @@ import fault_lists
 from forestcoll.schedule import rows
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.rows import Rows
-from forestcoll.solver.flows import generate_flows
+from forestcoll.solver.personalised import generate_flows
 from forestcoll.topology import Shift, Symmetry
 from forestcoll.verification import verify
 from forestcoll.verification.routes import table

@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flow_oracles import is_right
-from forestcoll.collective import Collective
-from forestcoll.errors import InputError
-from forestcoll.proof import Bound, CutProof, LengthsProof, ReceiptProof
+from forestcoll.base.errors import InputError
+from forestcoll.demand.collective import Collective
 from forestcoll.schedule.files import schedule_from_document
 from forestcoll.schedule.flows.document import text_of
 from forestcoll.schedule.flows.value import Flows, FlowSchedule
+from forestcoll.schedule.proof import Bound, CutProof, LengthsProof, ReceiptProof
 from forestcoll.schedule.rows import Rows
-from forestcoll.solver.flows import generate_flows
+from forestcoll.solver.personalised import generate_flows
 from forestcoll.topology import Shift, Symmetry
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import rules, verify

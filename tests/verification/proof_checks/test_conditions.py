@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll.collective import Collective, PhaseOp
-from forestcoll.errors import InputError, NoSolutionError
+from forestcoll.base.errors import InputError, NoSolutionError
+from forestcoll.demand.collective import Collective, PhaseOp
+from forestcoll.demand.demand import Demand
 from forestcoll.oneport import compare_series
-from forestcoll.proof import (
+from forestcoll.schedule.proof import (
     CutProof,
     LengthsProof,
     PartitionProof,
@@ -25,8 +26,7 @@ from forestcoll.proof import (
     proof_document,
     proof_from_document,
 )
-from forestcoll.proof.prices import Port, PortKind
-from forestcoll.request import Demand
+from forestcoll.schedule.proof.prices import Port, PortKind
 from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Node, NodeKind, Shift, Symmetry, Topology
 from forestcoll.topology.registry import build_topology

@@ -12,11 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_conditions import question_of
 
-from forestcoll.allreduce.linear_program import allreduce_optimum
-from forestcoll.collective import SCHEDULED, Collective, PhaseOp
-from forestcoll.errors import InputError
+from forestcoll.base.errors import InputError
+from forestcoll.demand.collective import SCHEDULED, Collective, PhaseOp
+from forestcoll.demand.demand import Demand
 from forestcoll.oneport import compare_series
-from forestcoll.proof import (
+from forestcoll.schedule.files import read_schedule, schedule_from_document, schedule_text, write_schedule
+from forestcoll.schedule.proof import (
     Bound,
     CutProof,
     LengthsProof,
@@ -28,11 +29,10 @@ from forestcoll.proof import (
     WeightedCut,
     proof_document,
 )
-from forestcoll.proof.documents import KINDS
-from forestcoll.request import Demand
-from forestcoll.schedule.files import read_schedule, schedule_from_document, schedule_text, write_schedule
+from forestcoll.schedule.proof.documents import KINDS
 from forestcoll.schedule.trees.value import TreeSchedule
-from forestcoll.solver.flows import flow_optimum
+from forestcoll.solver.allreduce.linear_program import allreduce_optimum
+from forestcoll.solver.personalised import flow_optimum
 from forestcoll.topology import Node, NodeKind, Shift, Symmetry, Topology
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_conditions import question_of
 
-from forestcoll.collective import SCHEDULED, Collective
-from forestcoll.groups.value import Group
-from forestcoll.proof import GroupLengthsProof, ProofError
-from forestcoll.proof import group_lengths as proof_module
-from forestcoll.request import Demand
+from forestcoll.demand.collective import SCHEDULED, Collective
+from forestcoll.demand.demand import Demand
+from forestcoll.demand.groups.value import Group
+from forestcoll.schedule.proof import GroupLengthsProof, ProofError
+from forestcoll.schedule.proof.lengths import group_lengths as proof_module
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification.proof_checks import group_lengths

@@ -6,10 +6,10 @@ from fractions import Fraction
 import pytest
 from test_conditions import SERIES, question_of
 
-from forestcoll.proof import PricesProof, ProofError
-from forestcoll.proof.prices import Port, PortKind
+from forestcoll.schedule.proof import PricesProof, ProofError
+from forestcoll.schedule.proof.prices import Port, PortKind
 from forestcoll.topology import Topology, TopologyBuilder
-from forestcoll.topology.node_ports import BOUNDED, RECEIVE_LIMIT, SEND_LIMIT
+from forestcoll.topology.graph.node_ports import BOUNDED, RECEIVE_LIMIT, SEND_LIMIT
 from forestcoll.verification.proof_checks.checks import proven
 from forestcoll.verification.proof_checks.prices import occupied
 from forestcoll.verification.proof_checks.question import UnprovenError

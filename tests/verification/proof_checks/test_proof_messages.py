@@ -11,8 +11,8 @@ import test_tree_lengths
 from test_conditions import question_of
 
 import fault_lists
-from forestcoll.proof import Proof
-from forestcoll.request import Demand
+from forestcoll.demand.demand import Demand
+from forestcoll.schedule.proof import Proof
 from forestcoll.topology import Topology
 from forestcoll.verification import Fault, verify
 from forestcoll.verification.proof_checks.checks import proven

@@ -5,10 +5,10 @@ from fractions import Fraction
 
 import pytest
 
-from forestcoll.collective import Collective
+from forestcoll.algorithms.generate import generate
+from forestcoll.demand.collective import Collective
 from forestcoll.schedule.schedule import Schedule
-from forestcoll.solver.flows import generate_flows
-from forestcoll.solver.generate import generate
+from forestcoll.solver.personalised import generate_flows
 from forestcoll.verification.network import Network
 from forestcoll.verification.proof_checks.question import Question, UnprovenError, require_coarse
 

@@ -8,12 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_conditions import question_of
 
-from forestcoll.allreduce.tree_packing.distances import distance_proof
-from forestcoll.collective import Collective
-from forestcoll.progress import SILENT
-from forestcoll.proof import ProofError, TreeDistancesProof, TreeLengthsProof, proof_document, proof_from_document
-from forestcoll.request import Demand
-from forestcoll.solver.generate import generate
+from forestcoll.algorithms.generate import generate
+from forestcoll.base.progress import SILENT
+from forestcoll.demand.collective import Collective
+from forestcoll.demand.demand import Demand
+from forestcoll.schedule.proof import (
+    ProofError,
+    TreeDistancesProof,
+    TreeLengthsProof,
+    proof_document,
+    proof_from_document,
+)
+from forestcoll.solver.allreduce.tree_packing.distances import distance_proof
 from forestcoll.topology import Node, NodeKind, Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from test_conditions import question_of
 from test_values import LINE, hub, with_dead_end
 
-from forestcoll.allreduce.linear_program import allreduce_optimum
-from forestcoll.collective import Collective
-from forestcoll.proof import ProofError, TreeLengthsProof, proof_document, proof_from_document
-from forestcoll.proof.tree_dual import Roles
-from forestcoll.request import Demand
-from forestcoll.solver.generate import generate
+from forestcoll.algorithms.generate import generate
+from forestcoll.demand.collective import Collective
+from forestcoll.demand.demand import Demand
+from forestcoll.schedule.proof import ProofError, TreeLengthsProof, proof_document, proof_from_document
+from forestcoll.schedule.proof.tree_dual import Roles
+from forestcoll.solver.allreduce.linear_program import allreduce_optimum
 from forestcoll.topology import Node, NodeKind, Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify

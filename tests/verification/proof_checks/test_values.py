@@ -6,8 +6,9 @@ from fractions import Fraction
 import pytest
 from test_conditions import question_of
 
-from forestcoll.collective import Collective, PhaseOp
-from forestcoll.proof import (
+from forestcoll.demand.collective import Collective, PhaseOp
+from forestcoll.demand.demand import Demand
+from forestcoll.schedule.proof import (
     CutProof,
     LengthsProof,
     PartitionProof,
@@ -18,7 +19,6 @@ from forestcoll.proof import (
     TreeLengthsProof,
     WeightedCut,
 )
-from forestcoll.request import Demand
 from forestcoll.topology import Node, NodeKind, Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification.proof_checks.checks import proven

@@ -6,10 +6,10 @@ from fractions import Fraction
 
 import pytest
 
-from forestcoll.collective import Collective
+from forestcoll.demand.collective import Collective
 from forestcoll.oneport import compare_series
-from forestcoll.proof import Bound, CutProof, PricesProof, Proof
-from forestcoll.proof.prices import Port, PortKind
+from forestcoll.schedule.proof import Bound, CutProof, PricesProof, Proof
+from forestcoll.schedule.proof.prices import Port, PortKind
 from forestcoll.schedule.series.value import Round, SeriesSchedule, SeriesTree, Transfer
 from forestcoll.topology import TopologyBuilder
 from forestcoll.verification import verify
@@ -17,7 +17,7 @@ from forestcoll.verification.claims import Claim
 from forestcoll.verification.network import Network
 from forestcoll.verification.proof_checks.question import UnprovenError
 from forestcoll.verification.rule import first_fault
-from forestcoll.verification.series.judge import CLAIMS, RULES, series_rules
+from forestcoll.verification.series.verifier import CLAIMS, RULES, series_rules
 from oneport_platforms import FIGURE_1, figure_1, platform_of_costs
 
 GOOD = compare_series(figure_1(), "s").schedule()

@@ -4,7 +4,7 @@ from collections import Counter
 from fractions import Fraction
 from itertools import pairwise
 
-from forestcoll.collective import PhaseOp
+from forestcoll.demand.collective import PhaseOp
 from forestcoll.schedule.steps.value import StepPhase, StepSchedule, Transfer
 from forestcoll.topology import Topology
 

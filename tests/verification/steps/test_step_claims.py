@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll.generation.steps import generate_steps
-from forestcoll.proof import Bound, CutProof, LengthsProof, Proof, ReceiptProof
+from forestcoll.algorithms.by_steps import generate_steps
 from forestcoll.schedule.files import read_schedule, write_schedule
+from forestcoll.schedule.proof import Bound, CutProof, LengthsProof, Proof, ReceiptProof
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology

@@ -14,13 +14,13 @@ import test_verify_steps
 from test_verify_routes import RIGHT, crossing
 
 import fault_lists
-from forestcoll.collective import Collective, PhaseOp
-from forestcoll.generation.bfb import bfb
-from forestcoll.generation.steps import generate_steps
-from forestcoll.proof import Bound, CutProof, LengthsProof, ReceiptProof
-from forestcoll.request import Demand
+from forestcoll.algorithms.by_steps import generate_steps
+from forestcoll.demand.collective import Collective, PhaseOp
+from forestcoll.demand.demand import Demand
+from forestcoll.schedule.proof import Bound, CutProof, LengthsProof, ReceiptProof
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.steps.value import StepPhase, StepSchedule, Transfer, Transfers
+from forestcoll.solver.generation.bfb import bfb
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll.collective import Collective
-from forestcoll.errors import InputError
-from forestcoll.generation.steps import generate_steps
+from forestcoll.algorithms.by_steps import generate_steps
+from forestcoll.base.errors import InputError
+from forestcoll.demand.collective import Collective
 from forestcoll.schedule.files import read_schedule, write_schedule
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.steps.expansion import expanded_steps

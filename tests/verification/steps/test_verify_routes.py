@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from plain_steps import simulates, step_times
 
 from forestcoll import TopologyBuilder
-from forestcoll.collective import Collective, PhaseOp
-from forestcoll.generation.bfb import bfb
+from forestcoll.demand.collective import Collective, PhaseOp
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.steps.shape import step_shape
 from forestcoll.schedule.steps.value import StepPhase, StepSchedule, Transfer, Transfers
+from forestcoll.solver.generation.bfb import bfb
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
 from networks import examples

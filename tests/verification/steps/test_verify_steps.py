@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from plain_steps import simulates
 
-from forestcoll.collective import Collective, PhaseOp
-from forestcoll.generation.bfb import bfb
-from forestcoll.proof import CutProof, ReceiptProof
+from forestcoll.demand.collective import Collective, PhaseOp
+from forestcoll.schedule.proof import CutProof, ReceiptProof
 from forestcoll.schedule.steps.shape import step_shape
 from forestcoll.schedule.steps.value import StepPhase, StepSchedule, Transfer, Transfers
+from forestcoll.solver.generation.bfb import bfb
 from forestcoll.topology import Node, NodeKind, Topology
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from forestcoll.collective import Collective, PhaseOp
+from forestcoll.algorithms.generate import generate
+from forestcoll.demand.collective import Collective, PhaseOp
 from forestcoll.schedule.rows import IntArray, Rows, row_starts
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
-from forestcoll.solver.generate import generate
 from forestcoll.topology import TopologyBuilder
 from forestcoll.verification.rule import first_fault
 from forestcoll.verification.trees import examination
-from forestcoll.verification.trees.case import Case
+from forestcoll.verification.trees.context import Case
 from forestcoll.verification.trees.rules import RULE_BOOKS
 from verify_drafts import GOOD, OTHERS, Draft, ring
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from forestcoll import Collective, InputError, lower, read_schedule, simulate, verify, write_schedule
-from forestcoll.collective import PhaseOp
+from forestcoll.demand.collective import PhaseOp
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.topology import Topology, TopologyBuilder

@@ -14,14 +14,14 @@ import test_verify_ranks as ranks
 import test_verify_symmetry as symmetry
 
 import fault_lists
+from forestcoll.algorithms.generate import generate
 from forestcoll.schedule import rows
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
-from forestcoll.solver.generate import generate
 from forestcoll.topology import Shift, Symmetry, Topology, TopologyBuilder
 from forestcoll.verification import Fault, verify
 from forestcoll.verification.routes import table, wording
-from forestcoll.verification.routes.case import RouteCase
+from forestcoll.verification.routes.context import RouteCase
 from forestcoll.verification.trees import delivery
 from verify_drafts import (
     Draft,

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from forestcoll.collective import SCHEDULED, Collective
+from forestcoll.demand.collective import SCHEDULED, Collective
 from forestcoll.schedule.shape_of import shape_of
 from forestcoll.schedule.trees.expansion import expanded
 from forestcoll.verification import rules, verify

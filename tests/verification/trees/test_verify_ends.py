@@ -9,17 +9,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from forestcoll.collective import Collective, PhaseOp
-from forestcoll.errors import InputError
-from forestcoll.lowering.lowering import lower
-from forestcoll.proof import Bound, CutProof, GroupLengthsProof
-from forestcoll.runtime.trees import trees_of
+from forestcoll.base.errors import InputError
+from forestcoll.demand.collective import Collective, PhaseOp
+from forestcoll.programs.lowering.lowering import lower
+from forestcoll.runtime.engine.trees import trees_of
 from forestcoll.schedule.files import read_schedule, write_schedule
+from forestcoll.schedule.proof import Bound, CutProof, GroupLengthsProof
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.shape_of import shape_of
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.topology.registry import build_topology
-from forestcoll.topology.symmetry import Shift, Symmetry
+from forestcoll.topology.symmetry.shifts import Shift, Symmetry
 from forestcoll.verification import verify
 from verify_drafts import fault_of
 

@@ -14,7 +14,7 @@ from forestcoll.verification import Fault, rules, verify
 from forestcoll.verification.claims import FORM, Claim, beaten
 from forestcoll.verification.proof_checks.checks import PROOFS_OF_TREES
 from forestcoll.verification.routes import table
-from forestcoll.verification.trees.case import Case
+from forestcoll.verification.trees.context import Case
 from verify_drafts import Draft, DraftTree, boxes, complete, fault_of, multicast, ring, two_gpus
 
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from forestcoll.schedule import rows
 from forestcoll.verification import network, verify
 from forestcoll.verification.routes import table
-from forestcoll.verification.trees import case, delivery
+from forestcoll.verification.trees import context as case
+from forestcoll.verification.trees import delivery
 from verify_drafts import GOOD, OTHERS, Draft, DraftTree
 from verify_oracle import is_right
 

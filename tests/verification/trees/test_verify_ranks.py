@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from forestcoll.collective import Collective
-from forestcoll.errors import InputError
+from forestcoll.base.errors import InputError
+from forestcoll.demand.collective import Collective
 from forestcoll.schedule.files import read_schedule, write_schedule
 from forestcoll.schedule.trees.expansion import expanded
 from forestcoll.verification import Fault, verify

@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_verify_mutations import MUTATIONS, Draw, _below
 
-from forestcoll.collective import Collective
+from forestcoll.demand.collective import Collective
 from forestcoll.schedule.trees.expansion import expanded
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.verification import Report, verify
 from forestcoll.verification.permutations import power
-from forestcoll.verification.trees.case import Case
+from forestcoll.verification.trees.context import Case
 from networks import examples
 from verify_drafts import (
     SYMMETRIC,

@@ -10,19 +10,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from forestcoll.baselines.baseline import DoesNotApplyError, Problem
-from forestcoll.collective import Collective
-from forestcoll.comparison.against.graph_file import Graph, looks_like_graphs, read_graphs
-from forestcoll.comparison.against.graphs import schedule_of_graph
+from forestcoll.algorithms.baseline import DoesNotApplyError, Problem
+from forestcoll.base.errors import InputError
+from forestcoll.base.files import MAX_TOPOLOGY_BYTES, as_path, read_bytes, read_start
+from forestcoll.base.progress import Progress
 from forestcoll.comparison.against.program_runs import ProgramRun
 from forestcoll.comparison.value import Skipped
-from forestcoll.errors import InputError
-from forestcoll.files import MAX_TOPOLOGY_BYTES, as_path, read_bytes, read_start
-from forestcoll.program import Program
-from forestcoll.progress import Progress
+from forestcoll.demand.collective import Collective
+from forestcoll.nccl.graph_file import Graph, looks_like_graphs, read_graphs
+from forestcoll.nccl.graphs import schedule_of_graph
+from forestcoll.programs.formats.judging import judge_file
+from forestcoll.programs.model import Program
 from forestcoll.schedule.files import read_schedule
 from forestcoll.schedule.schedule import Schedule
-from forestcoll.targets.judging import judge_file
 from forestcoll.topology import NodeId, Topology
 from forestcoll.topology.importers.source import Source
 from forestcoll.verification import verify

@@ -1,7 +1,7 @@
 """Programs on a network: the data on each link, the algbw, and the time.
 
 Rank i is compute node number i of those that take part. A send between two ranks goes over the widest of the shortest
-paths through switches, as the sends of all algorithms of `baselines` that name only pairs. Data that a switch adds up
+paths through switches, as the sends of all `algorithms` that name only pairs. Data that a switch adds up
 or copies (multicast) crosses the link of each rank of the group once.
 
 The algbw is that of the busiest link: M over the time that the link needs for all data that crosses it. It counts
@@ -16,16 +16,16 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 
-from forestcoll.baselines.baseline import Problem
-from forestcoll.baselines.routes import Path
-from forestcoll.errors import InputError
-from forestcoll.program import Instruction, Message, Multicast, Program, Span
+from forestcoll.algorithms.baseline import Problem
+from forestcoll.algorithms.routes import Path
+from forestcoll.base.errors import InputError
+from forestcoll.base.units import bytes_per_microsecond
+from forestcoll.programs.model import Instruction, Message, Multicast, Program, Span
 from forestcoll.simulation import Costs, Point
 from forestcoll.simulation.costs import bus_factor
 from forestcoll.simulation.program.events import run_in_time
 from forestcoll.simulation.program.paths import Paths
 from forestcoll.simulation.simulate import MOST_INSTRUCTIONS
-from forestcoll.units import bytes_per_microsecond
 
 _LONG_US = 10**9
 """A latency in microseconds that is much longer than the rest of the time of a program."""

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from html import escape
 from importlib import resources
 
-from forestcoll.pictures.svg import Element, text
-from forestcoll.version import __version__
+from forestcoll.base.version import __version__
+from forestcoll.presentation.pictures.svg import Element, text
 
 _HINT = "Point at a node or a link, or press Tab and the arrow keys, to see its name, bandwidth and load."
 

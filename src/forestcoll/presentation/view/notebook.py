@@ -1,8 +1,8 @@
 """The pictures of values in notebooks: small, or no picture."""
 
-from forestcoll.errors import InputError
-from forestcoll.pictures.network.picture import load_picture, network_picture
-from forestcoll.pictures.svg import text
+from forestcoll.base.errors import InputError
+from forestcoll.presentation.pictures.network.picture import load_picture, network_picture
+from forestcoll.presentation.pictures.svg import text
 from forestcoll.presentation.text import printable
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import Topology

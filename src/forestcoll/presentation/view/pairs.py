@@ -1,12 +1,12 @@
 """Two schedules on the same network side by side, with their names and bandwidths in words."""
 
-from forestcoll.pictures.network.loads import algbw_of, busy_parts
-from forestcoll.pictures.sends.side_by_side import Side, side_by_side
-from forestcoll.pictures.svg import Element, text
+from forestcoll.presentation.pictures.network.loads import algbw_of, busy_parts
+from forestcoll.presentation.pictures.sends.side_by_side import Side, side_by_side
+from forestcoll.presentation.pictures.svg import Element, text
 from forestcoll.presentation.text import printable
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import NodeId
-from forestcoll.topology.link_classes import LinkClass, link_classes
+from forestcoll.topology.graph.link_classes import LinkClass, link_classes
 
 
 def side_by_side_svg(

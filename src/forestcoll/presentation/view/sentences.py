@@ -1,7 +1,7 @@
 """Sentences about networks and schedules, for pages."""
 
-from forestcoll.counting import plural
-from forestcoll.pictures.network.loads import algbw_of
+from forestcoll.base.counting import plural
+from forestcoll.presentation.pictures.network.loads import algbw_of
 from forestcoll.presentation.text import bandwidth, capitalized, printable
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees.value import TreeSchedule

@@ -4,26 +4,26 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from forestcoll.errors import InputError, NoSolutionError
-from forestcoll.files import PathLike, as_path, write_text
-from forestcoll.pictures.layout import layout_of
-from forestcoll.pictures.network.picture import load_picture, network_picture
-from forestcoll.pictures.raster import FORMATS as PICTURES
-from forestcoll.pictures.raster import check_picture, write_picture
-from forestcoll.pictures.sends.player import Player
-from forestcoll.pictures.sends.stories import selected_stories
-from forestcoll.pictures.svg import Element, text
-from forestcoll.presentation.explanations import explain
-from forestcoll.presentation.networks import network_sentence
+from forestcoll.base.errors import InputError, NoSolutionError
+from forestcoll.base.files import PathLike, as_path, write_text
+from forestcoll.base.progress import SILENT, Progress
+from forestcoll.demand.demand import Demand
+from forestcoll.presentation.pictures.layout import layout_of
+from forestcoll.presentation.pictures.network.picture import load_picture, network_picture
+from forestcoll.presentation.pictures.raster import FORMATS as PICTURES
+from forestcoll.presentation.pictures.raster import check_picture, write_picture
+from forestcoll.presentation.pictures.sends.player import Player
+from forestcoll.presentation.pictures.sends.stories import selected_stories
+from forestcoll.presentation.pictures.svg import Element, text
+from forestcoll.presentation.results.networks.networks import network_sentence
+from forestcoll.presentation.results.schedules.explanations import explain
 from forestcoll.presentation.tables import Page
 from forestcoll.presentation.text import bandwidth, printable
 from forestcoll.presentation.view.html import Figure, Section, html_page
 from forestcoll.presentation.view.pairs import pair_picture
 from forestcoll.presentation.view.sentences import schedule_sentence
-from forestcoll.progress import SILENT, Progress
-from forestcoll.proof import Bound
-from forestcoll.proof.cut import CutProof
-from forestcoll.request import Demand
+from forestcoll.schedule.proof import Bound
+from forestcoll.schedule.proof.cut import CutProof
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import Topology
 

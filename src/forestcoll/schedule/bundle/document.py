@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
-from forestcoll.errors import InputError, shown
-from forestcoll.exact import json_text
-from forestcoll.groups.value import MOST_GROUPS, size_of
-from forestcoll.json_parts import list_of, object_of, rational_of, require
-from forestcoll.json_parts import text_of as id_of
+from forestcoll.base.errors import InputError, shown
+from forestcoll.base.exact import json_text
+from forestcoll.base.json_parts import list_of, object_of, rational_of, require
+from forestcoll.base.json_parts import text_of as id_of
+from forestcoll.demand.groups.value import MOST_GROUPS, size_of
 from forestcoll.schedule.bundle.value import BundleMember, BundleSchedule, MemberSchedule
 from forestcoll.schedule.document_parts import bound_document, bound_in, check_format, topology_in
 from forestcoll.schedule.flows import document as flows

@@ -1,8 +1,8 @@
 """Files of the members of a bundle, each with the network, for tools that use one schedule."""
 
-from forestcoll.errors import InputError, shown
-from forestcoll.files import PathLike, as_path, write_text
-from forestcoll.folders import make_folder
+from forestcoll.base.errors import InputError, shown
+from forestcoll.base.files import PathLike, as_path, write_text
+from forestcoll.base.folders import make_folder
 from forestcoll.schedule.bundle.value import BundleSchedule
 from forestcoll.schedule.flows import document as flows
 from forestcoll.schedule.trees import document as trees

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar, TypeAlias, final
 
-from forestcoll.collective import Collective
-from forestcoll.groups.value import Group
+from forestcoll.demand.collective import Collective
+from forestcoll.demand.groups.value import Group
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees.value import TreeSchedule

@@ -10,11 +10,11 @@ from typing import cast
 
 import numpy as np
 
-from forestcoll.collective import PERSONALISED, Collective
-from forestcoll.demand_matrix import Matrix, matrix_of
-from forestcoll.exact import MAX_RESULT_DIGITS, json_text
-from forestcoll.json_parts import list_of, number_below, numbers_below, object_of, rational_of, require
-from forestcoll.request import Demand
+from forestcoll.base.exact import MAX_RESULT_DIGITS, json_text
+from forestcoll.base.json_parts import list_of, number_below, numbers_below, object_of, rational_of, require
+from forestcoll.demand.collective import PERSONALISED, Collective
+from forestcoll.demand.demand import Demand
+from forestcoll.demand.matrix import Matrix, matrix_of
 from forestcoll.schedule.document_parts import (
     bound_document,
     bound_in,

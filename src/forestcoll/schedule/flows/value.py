@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar, final
 
-from forestcoll.collective import Collective
-from forestcoll.demand_matrix import Matrix
-from forestcoll.request import Demand
+from forestcoll.demand.collective import Collective
+from forestcoll.demand.demand import Demand
+from forestcoll.demand.matrix import Matrix
 from forestcoll.schedule.rows import IntArray, Rows
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import Symmetry

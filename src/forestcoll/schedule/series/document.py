@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import cast
 
-from forestcoll.collective import Collective
-from forestcoll.errors import InputError, shown
-from forestcoll.exact import MAX_RESULT_DIGITS, json_text, to_fraction
-from forestcoll.json_parts import object_of
-from forestcoll.proof import Bound, PricesProof, Proof
-from forestcoll.proof.prices import Port, PortKind
+from forestcoll.base.errors import InputError, shown
+from forestcoll.base.exact import MAX_RESULT_DIGITS, json_text, to_fraction
+from forestcoll.base.json_parts import object_of
+from forestcoll.demand.collective import Collective
 from forestcoll.schedule.document_parts import check_format
+from forestcoll.schedule.proof import Bound, PricesProof, Proof
+from forestcoll.schedule.proof.prices import Port, PortKind
 from forestcoll.schedule.series.value import Round, SeriesSchedule, SeriesTree, Transfer
 from forestcoll.topology import NodeId, Topology, topology_from_document, topology_to_document
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar, final
 
-from forestcoll.collective import Collective
+from forestcoll.demand.collective import Collective
 from forestcoll.schedule.schedule import Schedule
 
 

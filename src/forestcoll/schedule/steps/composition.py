@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from forestcoll.collective import Collective
-from forestcoll.errors import InputError
+from forestcoll.base.errors import InputError
+from forestcoll.demand.collective import Collective
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.steps.expansion import expanded_steps
 from forestcoll.schedule.steps.value import StepPhase, StepSchedule

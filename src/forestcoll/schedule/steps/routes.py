@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.errors import InputError
+from forestcoll.base.errors import InputError
 from forestcoll.schedule.rows import IntArray, Rows
 from forestcoll.schedule.steps.value import NO_ROUTE, StepSchedule, Transfers
 from forestcoll.topology import Topology

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.collective import PhaseOp
+from forestcoll.demand.collective import PhaseOp
 from forestcoll.schedule.shape import Shape
 from forestcoll.schedule.steps.expansion import expanded_steps
 from forestcoll.schedule.steps.traffic import greatest_receipts, step_loads

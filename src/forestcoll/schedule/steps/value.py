@@ -15,8 +15,8 @@ from typing import ClassVar, NamedTuple, final
 
 import numpy as np
 
-from forestcoll.collective import Collective, PhaseOp
-from forestcoll.counting import plural
+from forestcoll.base.counting import plural
+from forestcoll.demand.collective import Collective, PhaseOp
 from forestcoll.schedule.rows import IntArray, Rows, row_starts
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import Symmetry

@@ -11,10 +11,10 @@ from typing import cast
 
 import numpy as np
 
-from forestcoll.collective import PhaseOp
-from forestcoll.errors import InputError, shown
-from forestcoll.exact import json_text
-from forestcoll.json_parts import list_of, name_of, number_below, numbers_below, object_of, rational_of, require
+from forestcoll.base.errors import InputError, shown
+from forestcoll.base.exact import json_text
+from forestcoll.base.json_parts import list_of, name_of, number_below, numbers_below, object_of, rational_of, require
+from forestcoll.demand.collective import PhaseOp
 from forestcoll.schedule.document_parts import (
     bound_document,
     bound_in,

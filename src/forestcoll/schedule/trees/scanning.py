@@ -15,7 +15,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.exact import WrittenFloat
+from forestcoll.base.exact import WrittenFloat
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.rows_text import scan_rows
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from forestcoll.collective import PhaseOp
+from forestcoll.demand.collective import PhaseOp
 from forestcoll.schedule.shape import Shape, mean_by_share
 from forestcoll.schedule.trees.value import TreeSchedule
 
@@ -61,7 +61,7 @@ def tree_shape(schedule: TreeSchedule) -> TreeShape:
     Raises:
         IndexError: a tree lists a route, or a route a node, that does not exist.
     """
-    from forestcoll._schedules import heights as tree_heights
+    from forestcoll.schedule._schedules import heights as tree_heights
 
     routes = schedule.routes.compiled_indices()
     nodes = len(schedule.topology.nodes)

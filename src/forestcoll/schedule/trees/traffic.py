@@ -45,7 +45,7 @@ def traffic_of(schedule: TreeSchedule) -> Traffic:
         >>> str(traffic_of(generate("ring:nodes=4", "allreduce")).wire)
         '6'
     """
-    from forestcoll._schedules import sends
+    from forestcoll.schedule._schedules import sends
 
     topology, routes = schedule.topology, schedule.routes.compiled_indices()
     is_compute = np.array([node.is_compute for node in topology.nodes], dtype=np.uint8)
@@ -71,7 +71,7 @@ def carried_by_routes(routes: Rows, phases: Sequence[Phase], copies: int) -> tup
 
     The integers are wide enough for sums that count the share of each tree `copies` times for each edge.
     """
-    from forestcoll._schedules import add_units
+    from forestcoll.schedule._schedules import add_units
 
     whole = lcm(*{share.denominator for phase in phases for share in phase.shares})
     longest = int(np.diff(routes.starts).max(initial=1))

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import ClassVar, final
 
-from forestcoll.collective import PhaseOp
-from forestcoll.request import Demand
+from forestcoll.demand.collective import PhaseOp
+from forestcoll.demand.demand import Demand
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import Symmetry

@@ -8,6 +8,7 @@ scales its M. Each member has the best number of pieces.
 
 from dataclasses import dataclass, replace
 
+from forestcoll.base.units import bytes_per_microsecond
 from forestcoll.schedule.bundle.value import BundleMember, BundleSchedule
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.trees.expansion import expanded
@@ -16,7 +17,6 @@ from forestcoll.simulation.costs import Costs, Point, bus_factor
 from forestcoll.simulation.flows.times import FlowModel
 from forestcoll.simulation.loads import FloatArray
 from forestcoll.simulation.trees.times import TreeModel, TreeWork
-from forestcoll.units import bytes_per_microsecond
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ import numpy as np
 from forestcoll.schedule.flows.value import Flows, FlowSchedule
 from forestcoll.schedule.steps.routes import link_numbers
 from forestcoll.simulation.loads import FloatArray, hops_of
-from forestcoll.topology.orbits import summed_over_images
+from forestcoll.topology.symmetry.orbits import summed_over_images
 
 
 def shares_of_flows(flows: Flows) -> FloatArray:

@@ -1,6 +1,6 @@
 """The time of a program, by a simulation of its events in the native core.
 
-`native/simulate/event_run.h` says what the model is, `limits.py` how fast transfers may be, and `tables.py` makes the
+`native/simulation/event_run.h` says what the model is, `limits.py` how fast transfers may be, and `tables.py` makes the
 tables of a program.
 """
 
@@ -9,9 +9,9 @@ from functools import cached_property
 
 import numpy as np
 
-from forestcoll.core.events import EventColumns, EventProgram, event_program
-from forestcoll.errors import InputError
-from forestcoll.program import Program
+from forestcoll.base.errors import InputError
+from forestcoll.kernels.events import EventColumns, EventProgram, event_program
+from forestcoll.programs.model import Program
 from forestcoll.simulation.costs import Costs
 from forestcoll.simulation.loads import bytes_per_second
 from forestcoll.simulation.program.paths import Paths

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from forestcoll.errors import InputError
-from forestcoll.lowering.pair_links import Pair, pair_paths
+from forestcoll.base.errors import InputError
+from forestcoll.programs.lowering.pair_links import Pair, pair_paths
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.topology import Topology

@@ -15,8 +15,8 @@ from typing import NamedTuple, cast
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.core.events import EventTables, Rows
-from forestcoll.program import Block, Program
+from forestcoll.kernels.events import EventTables, Rows
+from forestcoll.programs.model import Block, Program
 from forestcoll.simulation.program.tables import COLUMNS, LISTS
 
 IntArray = npt.NDArray[np.int64]

@@ -5,8 +5,8 @@ from typing import Final, cast
 
 import numpy as np
 
-from forestcoll.core.events import EventTables, Numbers, Reals, Rows
-from forestcoll.program import Buffer, ChannelKind, Instruction, Message, Multicast, Program, Span
+from forestcoll.kernels.events import EventTables, Numbers, Reals, Rows
+from forestcoll.programs.model import Buffer, ChannelKind, Instruction, Message, Multicast, Program, Span
 from forestcoll.simulation.costs import Costs
 from forestcoll.simulation.program.limits import Flow, limits_of
 from forestcoll.simulation.program.paths import Paths

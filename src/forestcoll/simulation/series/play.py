@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 
-from forestcoll.errors import InputError, InternalError
-from forestcoll.progress import SILENT, Progress
-from forestcoll.proof.prices import Port, ports_of
+from forestcoll.base.errors import InputError, InternalError
+from forestcoll.base.progress import SILENT, Progress
+from forestcoll.schedule.proof.prices import Port, ports_of
 from forestcoll.schedule.series.value import SeriesSchedule, Transfer
 
 MOST_EVENTS = 50_000_000

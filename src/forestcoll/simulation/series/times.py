@@ -18,10 +18,10 @@ from math import isqrt
 
 import numpy as np
 
+from forestcoll.base.units import bytes_per_microsecond
 from forestcoll.schedule.series.value import Round, SeriesSchedule
 from forestcoll.simulation.costs import Costs, Point, point_at
 from forestcoll.simulation.rates import Rates, Wires
-from forestcoll.units import bytes_per_microsecond
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from forestcoll.collective import PhaseOp
+from forestcoll.demand.collective import PhaseOp
 from forestcoll.schedule.steps.expansion import expanded_steps
 from forestcoll.schedule.steps.routes import carried_by_links
 from forestcoll.schedule.steps.value import StepPhase, StepSchedule

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from forestcoll.collective import PhaseOp
+from forestcoll.demand.collective import PhaseOp
 from forestcoll.schedule.steps.expansion import expanded_steps
 from forestcoll.schedule.steps.routes import link_numbers, links_of_routes, passes_compute
 from forestcoll.schedule.steps.value import NO_ROUTE, StepSchedule, Transfers

@@ -5,7 +5,7 @@ import numpy as np
 from forestcoll.schedule.steps.routes import link_numbers
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.simulation.loads import FloatArray, hops_of, shares_of
-from forestcoll.topology.orbits import summed_over_images
+from forestcoll.topology.symmetry.orbits import summed_over_images
 
 
 def parts_of(schedule: TreeSchedule) -> FloatArray:

@@ -22,7 +22,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.collective import PhaseOp
+from forestcoll.demand.collective import PhaseOp
 from forestcoll.schedule.rows import IntArray, Rows
 from forestcoll.schedule.steps.routes import link_numbers
 from forestcoll.schedule.trees.expansion import expanded

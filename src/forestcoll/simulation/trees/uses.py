@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 
-from forestcoll.errors import InputError
+from forestcoll.base.errors import InputError
 from forestcoll.schedule.trees.shape import tree_shape
 from forestcoll.schedule.trees.value import TreeSchedule
 

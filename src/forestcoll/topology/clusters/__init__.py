@@ -1,1 +1,1 @@
-"""Clusters: copies of one box, joined by leaf, spine and core switches or as a torus."""
+"""Builders of clusters, one a file: clusters of any box, and published systems; `registry` finds them."""

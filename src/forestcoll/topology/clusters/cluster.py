@@ -1,144 +1,147 @@
-"""A cluster: copies of a box, a fabric that joins their NICs, and links between neighbours of a torus."""
+"""A cluster of any machine: boxes, NICs, leaf, spine and core switches with oversubscription, planes, or a torus.
 
-from abc import abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+`box` is one box of a machine, or a file of one host. The other parameters say what no file of a host can: how many
+boxes there are, and what joins them. Ready names with published numbers are machines: `superpod-h100`, `aws-p5` and so
+on. docs/clusters.md has a figure and examples.
+"""
+
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from math import prod
-from typing import Any
 
-from forestcoll.topology.builder import TopologyBuilder
-from forestcoll.topology.clusters.box import Box
-from forestcoll.topology.clusters.fabric import Fabric
-from forestcoll.topology.clusters.nics import Nics
-from forestcoll.topology.model import Node
-from forestcoll.topology.registry import Recipe, Size
+from forestcoll.base.errors import InputError
+from forestcoll.topology.clusters.joining.box import Box, box_of
+from forestcoll.topology.clusters.joining.cluster import Cluster, ClusterRecipe, Torus
+from forestcoll.topology.clusters.joining.fabric import Fabric
+from forestcoll.topology.clusters.joining.nics import Nics
+from forestcoll.topology.parameters import (
+    bandwidths,
+    derived_bandwidth,
+    derived_integer,
+    dimensions,
+    flags,
+    integer,
+    positive,
+    text,
+)
+from forestcoll.topology.registry import topology_builder
+
+_BOXES = 2
 
 
+@topology_builder(
+    "cluster",
+    summary="boxes of a machine, or of a file of one host, joined by leaf and spine switches or as a torus",
+    source="the box has the numbers of its machine or its file; all others are parameters",
+)
 @dataclass(frozen=True)
-class Torus:
-    """Boxes in a grid: each GPU has a link to the GPU of the same number in each neighbouring box.
+class AnyCluster(ClusterRecipe):
+    """Boxes of any kind, joined by NICs and switches, by the links of a torus, or by both."""
 
-    Attributes:
-        dims: the number of boxes along each dimension; the last one changes fastest.
-        bandwidths: GB/s each way of a link, for each dimension.
-        wrap: whether the lines of each dimension close to rings; a line of two boxes has one link in any case.
-    """
-
-    dims: tuple[int, ...]
-    bandwidths: tuple[Fraction, ...]
-    wrap: tuple[bool, ...]
-
-    @cached_property
-    def neighbours(self) -> list[tuple[int, int, Fraction]]:
-        """Each pair of neighbouring boxes once, with the bandwidth of the links between their GPUs."""
-        found = []
-        stride = prod(self.dims)
-        for size, bandwidth, wrap in zip(self.dims, self.bandwidths, self.wrap, strict=True):
-            stride //= size
-            for box in range(prod(self.dims)):
-                place = box // stride % size
-                if place + 1 < size:
-                    found.append((box, box + stride, bandwidth))
-                elif wrap and size > 2:
-                    found.append((box, box - place * stride, bandwidth))
-        return found
-
-
-@dataclass(frozen=True)
-class Cluster:
-    """A cluster with all its numbers.
-
-    Attributes:
-        box: the box that is repeated.
-        boxes: the number of boxes.
-        nics: the NICs of each box; None if no switches join the boxes.
-        fabric: the switches that join the NICs; None if there are none.
-        torus: the links between neighbouring boxes; None if there are none.
-    """
-
-    box: Box
-    boxes: int
-    nics: Nics | None = None
-    fabric: Fabric | None = None
-    torus: Torus | None = None
-
-    @staticmethod
-    def of(box: Box, fabric: Fabric, *, nics: Nics | None = None, torus: Torus | None = None) -> "Cluster":
-        """Return the cluster of `fabric.boxes` boxes; a single box has no NICs and no switches outside."""
-        joined = nics if nics is not None else Nics(box, None, None, None, fabric.planes)
-        if fabric.boxes == 1:
-            return Cluster(box, 1, torus=torus)
-        return Cluster(box, fabric.boxes, joined, fabric, torus)
-
-    @property
-    def problem(self) -> str | None:
-        """What is wrong between the numbers, and how to fix it, or None."""
-        if self.boxes * len(self.box.gpus) < 2:
-            return "there are fewer than two GPUs; a collective needs two, so add boxes"
-        if self.nics is not None and (problem := self.nics.problem) is not None:
-            return problem
-        return None if self.fabric is None else self.fabric.problem
-
-    @property
-    def size(self) -> Size:
-        """The size of the network."""
-        gpus = len(self.box.gpus)
-        inside = len(self.box.links) + (self.nics.links if self.nics is not None else 0)
-        outside = self.fabric.links if self.fabric is not None else 0
-        torus = 2 * gpus * len(self.torus.neighbours) if self.torus is not None else 0
-        return Size(self.boxes * gpus, self.boxes * inside + outside + torus)
-
-    def fill(self, network: TopologyBuilder) -> None:
-        """Add the nodes and links to `network`, which is empty: GPUs, the rest of the boxes, switches outside."""
-        gpus = [node for node in self.box.nodes if node.is_compute]
-        others = [node for node in self.box.nodes if not node.is_compute]
-        self._add_nodes(network, gpus)
-        self._add_nodes(network, others)
-        for box in range(self.boxes):
-            for link in self.box.links:
-                source, target = (f"b{box}/{self.box.nodes[end].id}" for end in (link.source, link.target))
-                network.add_link(source, target, link.bandwidth, latency_us=link.latency_us)
-        if self.torus is not None:
-            for one, other, bandwidth in self.torus.neighbours:
-                for gpu in gpus:
-                    network.add_duplex(f"b{one}/{gpu.id}", f"b{other}/{gpu.id}", bandwidth)
-        if self.nics is not None and self.fabric is not None:
-            nics = [self.nics.add(network, box) for box in range(self.boxes)]
-            self.fabric.add(network, nics, [self.nics.bandwidth_of(nic) for nic in range(self.nics.count)])
-
-    def _add_nodes(self, network: TopologyBuilder, nodes: Sequence[Node]) -> None:
-        for box in range(self.boxes):
-            for node in nodes:
-                attributes: dict[str, Any] = {**node.attributes, "box": box}
-                if node.is_compute:
-                    network.add_compute(f"b{box}/{node.id}", **attributes)
-                else:
-                    attributes |= {"multicast": node.multicast, "aggregation": node.aggregation}
-                    network.add_switch(f"b{box}/{node.id}", **attributes)
-
-
-@dataclass(frozen=True)
-class ClusterRecipe(Recipe):
-    """A recipe whose network is a cluster."""
-
-    @abstractmethod
-    def cluster(self) -> Cluster:
-        """Return the cluster that the parameters describe."""
-
-    @cached_property
-    def _cluster(self) -> Cluster:
-        return self.cluster()
+    box: str = field(
+        default="dgx-a100",
+        metadata=text("a machine such as dgx-h100, or a file of one host", "one box: a machine or a file"),
+    )
+    boxes: int | None = field(default=None, metadata=derived_integer(f"{_BOXES}, or those of dims", "boxes", minimum=1))
+    nics: int | None = field(
+        default=None, metadata=derived_integer("those of the box, none with dims", "NICs of each box", minimum=1)
+    )
+    nic_bandwidth: Fraction | None = field(
+        default=None, metadata=derived_bandwidth("that of the box", "GB/s each way of a NIC, over all planes")
+    )
+    pcie_bandwidth: Fraction | None = field(
+        default=None, metadata=derived_bandwidth("no limit", "GB/s each way between a GPU, or a shared NIC, and PCIe")
+    )
+    rails: int = field(
+        default=1,
+        metadata=integer(
+            "leaf switches over which the NICs of a box are spread: nics is rail-optimised, 1 top-of-rack"
+        ),
+    )
+    planes: int = field(default=1, metadata=integer("planes: fabrics that share the bandwidth of each NIC", maximum=64))
+    boxes_per_leaf: int | None = field(
+        default=None, metadata=derived_integer("all boxes", "boxes of each leaf switch", minimum=1)
+    )
+    oversubscription: Fraction = field(
+        default=Fraction(1), metadata=positive("bandwidth down divided by bandwidth up, of each leaf switch")
+    )
+    pod_leaves: int | None = field(
+        default=None, metadata=derived_integer("all leaf switches", "leaf switches of each pod, by plane", minimum=1)
+    )
+    pod_oversubscription: Fraction = field(
+        default=Fraction(1), metadata=positive("bandwidth down divided by bandwidth up, of each pod")
+    )
+    dims: tuple[int, ...] | None = field(
+        default=None, metadata=dimensions("boxes along each dimension of a torus", default_text="no torus")
+    )
+    dim_bandwidth: tuple[Fraction, ...] | None = field(
+        default=None,
+        metadata=bandwidths("none", "GB/s each way between equal GPUs of neighbouring boxes, one or by dimension"),
+    )
+    wrap: tuple[bool, ...] = field(
+        default=(True,), metadata=flags("whether the lines of the torus close to rings, one or by dimension")
+    )
 
     def problem(self) -> str | None:
         """As `Recipe.problem`."""
-        return self._cluster.problem
+        return self._problem_of_torus() or super().problem()
 
-    def size(self) -> Size:
-        """As `Recipe.size`."""
-        return self._cluster.size
+    def _problem_of_torus(self) -> str | None:
+        if self.dims is None:
+            unused = self.dim_bandwidth is not None or self.wrap != (True,)
+            return "dim_bandwidth and wrap are for a torus of boxes; set dims too" if unused else None
+        if self.boxes is not None and self.boxes != prod(self.dims):
+            return f"dims have {prod(self.dims)} boxes, but boxes is {self.boxes}; leave boxes out"
+        if self.dim_bandwidth is None:
+            return "dims need dim_bandwidth, the GB/s between GPUs of neighbouring boxes; give one number or several"
+        for name, values in (("dim_bandwidth", self.dim_bandwidth), ("wrap", self.wrap)):
+            if len(values) not in {1, len(self.dims)}:
+                return f"{name} has {len(values)} values for {len(self.dims)} dimensions; give one, or one by dimension"
+        return self._problem_of_fabric()
 
-    def fill(self, network: TopologyBuilder) -> None:
-        """As `Recipe.fill`."""
-        self._cluster.fill(network)
+    def _problem_of_fabric(self) -> str | None:
+        """Return what is wrong if a torus has no NICs, but parameters of NICs or switches are given."""
+        given = (self.nic_bandwidth, self.pcie_bandwidth, self.boxes_per_leaf, self.pod_leaves)
+        numbers = (self.rails, self.planes, self.oversubscription, self.pod_oversubscription)
+        if self.nics is None and (any(each is not None for each in given) or any(each != 1 for each in numbers)):
+            return "a torus has no NICs and no switches unless nics is given; give nics too"
+        return None
+
+    def cluster(self) -> Cluster:
+        """As `ClusterRecipe.cluster`."""
+        boxes = self.boxes or (_BOXES if self.dims is None else prod(self.dims))
+        if self.dims is not None and self.nics is None:
+            return Cluster(self._box, boxes, torus=self._torus)
+        nics = Nics(self._box, self.nics, self.nic_bandwidth, self.pcie_bandwidth, self.planes)
+        fabric = Fabric(
+            boxes=boxes,
+            nics=nics.count,
+            rails=self.rails,
+            planes=self.planes,
+            boxes_per_leaf=self.boxes_per_leaf,
+            oversubscription=self.oversubscription,
+            pod_leaves=self.pod_leaves,
+            pod_oversubscription=self.pod_oversubscription,
+        )
+        return Cluster.of(self._box, fabric, nics=nics, torus=self._torus)
+
+    def assumed(self) -> tuple[str, ...]:
+        """As `Recipe.assumed`."""
+        return tuple(f"box {self.box}: {text}" for text in self._box.assumed)
+
+    @cached_property
+    def _box(self) -> Box:
+        try:
+            return box_of(self.box)
+        except InputError as error:
+            raise InputError(f"cluster: {error}") from None
+
+    @property
+    def _torus(self) -> Torus | None:
+        if self.dims is None:
+            return None
+        count = len(self.dims)
+        bandwidths = self.dim_bandwidth or ()
+        wrap = self.wrap if len(self.wrap) == count else self.wrap * count
+        return Torus(self.dims, bandwidths if len(bandwidths) == count else bandwidths * count, wrap)

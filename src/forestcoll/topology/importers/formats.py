@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from forestcoll.errors import InputError, did_you_mean, shown
-from forestcoll.file_kinds import NETWORK, kind_of, kind_of_text
-from forestcoll.files import MAX_TOPOLOGY_BYTES, PathLike, as_path, read_bytes
+from forestcoll.base.errors import InputError, did_you_mean, shown
+from forestcoll.base.file_kinds import NETWORK, kind_of, kind_of_text
+from forestcoll.base.files import MAX_TOPOLOGY_BYTES, PathLike, as_path, read_bytes
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.imported import Imported
 from forestcoll.topology.importers.notes import Notes
@@ -286,7 +286,7 @@ def import_topology(
     Example:
         >>> import_topology("/nowhere/topo.xml")
         Traceback (most recent call last):
-        forestcoll.errors.InputError: /nowhere/topo.xml: no such file; check the name
+        forestcoll.base.errors.InputError: /nowhere/topo.xml: no such file; check the name
 
     Raises:
         InputError: a file cannot be read, is in no known format or broken, or does not state a speed; the message

@@ -6,7 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from forestcoll.errors import InputError
+from forestcoll.base.errors import InputError
 
 SPEEDS = ("nominal", "nccl")
 """Speeds of links from a table: those that vendors publish, or those that NCCL and RCCL assume."""

@@ -6,7 +6,7 @@ Importing with options, and seeing what was understood, is `formats.import_topol
 from collections.abc import Mapping
 from pathlib import Path
 
-from forestcoll.files import MAX_TOPOLOGY_BYTES, STANDARD_STREAM, parse_document, read_bytes
+from forestcoll.base.files import MAX_TOPOLOGY_BYTES, STANDARD_STREAM, parse_document, read_bytes
 from forestcoll.topology.files import DEFAULT_NAME, topology_from_document
 from forestcoll.topology.importers.formats import format_of, import_sources, unknown_format
 from forestcoll.topology.importers.options import MissingSpeedError

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from forestcoll.errors import InputError, shown
-from forestcoll.exact import WrittenFloat
-from forestcoll.files import STANDARD_STREAM, decoded, input_name
-from forestcoll.reading_memory import check_json_memory, check_text_memory
+from forestcoll.base.errors import InputError, shown
+from forestcoll.base.exact import WrittenFloat
+from forestcoll.base.files import STANDARD_STREAM, decoded, input_name
+from forestcoll.base.reading_memory import check_json_memory, check_text_memory
 
 MAX_NODES = 2**20
 """The most nodes that an importer makes before it refuses a file."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
-from forestcoll.errors import InputError, shown
+from forestcoll.base.errors import InputError, shown
 from forestcoll.topology.importers.source import Source
 
 _MAX_DEPTH = 200

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import cast
 
-from forestcoll.errors import InputError, shown
+from forestcoll.base.errors import InputError, shown
 from forestcoll.topology.importers.source import Source
 
 _MAX_BYTES = 16 * 2**20

@@ -18,8 +18,21 @@ from forestcoll.topology.machines._boxes import (
     gpu_id,
     join_boxes,
 )
+from forestcoll.topology.machines._gpu import Gpu
 from forestcoll.topology.parameters import flag, integer, link_bandwidth
 from forestcoll.topology.registry import Recipe, Size, topology_builder
+
+A100 = Gpu(
+    "a100",
+    processors=108,
+    channels=64,
+    link_gbps=20.0,
+    block_gbps=24.0,
+    ll_us=0.6,
+    link_us=3.4,
+    network_us=14.0,
+    nvls_efficiency=None,
+)
 
 
 @topology_builder(

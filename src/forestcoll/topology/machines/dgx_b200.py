@@ -9,8 +9,21 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from forestcoll.topology.machines._boxes import NvlinkBoxes
+from forestcoll.topology.machines._gpu import Gpu
 from forestcoll.topology.parameters import integer, link_bandwidth
 from forestcoll.topology.registry import topology_builder
+
+B200 = Gpu(
+    "b200",
+    processors=148,
+    channels=64,
+    link_gbps=40.1,
+    block_gbps=70.0,
+    ll_us=0.6,
+    link_us=3.4,
+    network_us=14.0,
+    nvls_efficiency=0.74,
+)
 
 
 @topology_builder(

@@ -9,8 +9,21 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from forestcoll.topology.machines._boxes import NvlinkBoxes
+from forestcoll.topology.machines._gpu import Gpu
 from forestcoll.topology.parameters import integer, link_bandwidth
 from forestcoll.topology.registry import topology_builder
+
+H100 = Gpu(
+    "h100",
+    processors=132,
+    channels=64,
+    link_gbps=20.6,
+    block_gbps=38.7,
+    ll_us=0.6,
+    link_us=3.4,
+    network_us=14.0,
+    nvls_efficiency=0.85,
+)
 
 
 @topology_builder(

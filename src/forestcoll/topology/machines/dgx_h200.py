@@ -3,12 +3,15 @@
 An H200 has eighteen fourth-generation NVLinks, 450 GB/s each way. It differs from the H100 in its memory only.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from forestcoll.topology.machines._boxes import NvlinkBoxes
+from forestcoll.topology.machines.dgx_h100 import H100
 from forestcoll.topology.parameters import integer, link_bandwidth
 from forestcoll.topology.registry import topology_builder
+
+H200 = replace(H100, name="h200")
 
 
 @topology_builder(

@@ -10,6 +10,7 @@ from fractions import Fraction
 
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.machines._boxes import add_gpus, direct_links, gpu_id, join_boxes
+from forestcoll.topology.machines._gpu import Gpu
 from forestcoll.topology.parameters import integer, link_bandwidth
 from forestcoll.topology.registry import Recipe, Size, topology_builder
 
@@ -30,6 +31,18 @@ FABRIC_LINKS = {
     (14, 15): 4,
 }  # fmt: skip
 """For each pair of GPUs of a box, the number of Infinity Fabric links between them."""
+
+MI250 = Gpu(
+    "mi250",
+    processors=104,
+    channels=128,
+    link_gbps=36.0,
+    block_gbps=None,
+    ll_us=0.8,
+    link_us=3.6,
+    network_us=47.6,
+    nvls_efficiency=None,
+)
 
 
 @topology_builder(

@@ -11,8 +11,21 @@ from itertools import combinations
 
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.machines._boxes import add_gpus, direct_links, gpu_id, join_boxes
+from forestcoll.topology.machines._gpu import Gpu
 from forestcoll.topology.parameters import integer, link_bandwidth
 from forestcoll.topology.registry import Recipe, Size, topology_builder
+
+MI300X = Gpu(
+    "mi300x",
+    processors=304,
+    channels=128,
+    link_gbps=48.0,
+    block_gbps=None,
+    ll_us=0.8,
+    link_us=2.1,
+    network_us=25.0,
+    nvls_efficiency=None,
+)
 
 
 @topology_builder(

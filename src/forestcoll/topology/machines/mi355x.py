@@ -8,9 +8,22 @@ both directions together that AMD publishes. Platforms usually have a 400 Gb/s N
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from forestcoll.topology.machines._gpu import Gpu
 from forestcoll.topology.machines.mi300x import Mi300x
 from forestcoll.topology.parameters import link_bandwidth
 from forestcoll.topology.registry import topology_builder
+
+MI355X = Gpu(
+    "mi355x",
+    processors=256,
+    channels=128,
+    link_gbps=48.0,
+    block_gbps=None,
+    ll_us=0.8,
+    link_us=2.1,
+    network_us=25.0,
+    nvls_efficiency=None,
+)
 
 
 @topology_builder(

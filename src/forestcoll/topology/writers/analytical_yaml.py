@@ -6,10 +6,10 @@ ring. Other networks are refused; ns-3's text expresses them.
 
 from fractions import Fraction
 
-from forestcoll.errors import InputError
+from forestcoll.base.errors import InputError
+from forestcoll.base.units import bandwidth_in
 from forestcoll.topology.model import Topology
 from forestcoll.topology.writers.decimals import decimal_text
-from forestcoll.units import bandwidth_in
 
 _LATENCY_NS = 500
 """The latency of a link of unknown latency, as in ASTRA-sim's examples."""

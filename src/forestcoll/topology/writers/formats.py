@@ -7,7 +7,7 @@ import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from forestcoll.files import PathLike, as_path, write_text
+from forestcoll.base.files import PathLike, as_path, write_text
 from forestcoll.topology.files import write_topology
 from forestcoll.topology.model import Topology
 
@@ -32,7 +32,7 @@ def write_network(topology: Topology, path: PathLike) -> None:
         >>> from forestcoll.topology.registry import build_topology
         >>> write_network(build_topology("ring:nodes=3"), "/nowhere/ring.graphml")
         Traceback (most recent call last):
-        forestcoll.errors.InputError: /nowhere/ring.graphml: cannot be written: the folder /nowhere does not exist
+        forestcoll.base.errors.InputError: /nowhere/ring.graphml: cannot be written: the folder /nowhere does not exist
 
     Raises:
         InputError: the file cannot be written, or the format cannot express the network.

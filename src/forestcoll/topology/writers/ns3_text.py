@@ -7,10 +7,10 @@ are in bits: `2400Gbps` is 300 GB/s.
 
 from fractions import Fraction
 
-from forestcoll.errors import InputError, shown
+from forestcoll.base.errors import InputError, shown
+from forestcoll.base.units import bandwidth_in
 from forestcoll.topology.model import Link, Topology
 from forestcoll.topology.writers.decimals import decimal_text
-from forestcoll.units import bandwidth_in
 
 _DELAY_MS = "0.0005"
 """The delay of a link of unknown latency, in milliseconds: that of ASTRA-sim's examples."""

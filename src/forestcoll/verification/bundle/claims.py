@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from forestcoll.proof import GroupLengthsProof
 from forestcoll.schedule.bundle.value import BundleSchedule
+from forestcoll.schedule.proof import GroupLengthsProof
 from forestcoll.verification.network import Network
 from forestcoll.verification.proof_checks.group_lengths import groups_bound
 from forestcoll.verification.proof_checks.question import Question, UnprovenError

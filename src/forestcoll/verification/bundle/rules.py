@@ -1,10 +1,10 @@
 """The rules of bundles, in the order in which they are applied. A rule may rely on every rule above it."""
 
-from forestcoll.exact import exact_sum
+from forestcoll.base.exact import exact_sum
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.trees.value import TreeSchedule
-from forestcoll.verification.bundle.case import Case
 from forestcoll.verification.bundle.claims import BundleClaim, beaten, bound_wrong, unproven, wrong_kind
+from forestcoll.verification.bundle.context import Case
 from forestcoll.verification.rule import Rule, statements
 from forestcoll.verification.wording import number, quoted
 

@@ -4,14 +4,14 @@ from fractions import Fraction
 
 import numpy as np
 
-from forestcoll.collective import Collective
-from forestcoll.counting import plural
+from forestcoll.base.counting import plural
+from forestcoll.demand.collective import Collective
+from forestcoll.verification.first_wrong import first_outside, first_true
 from forestcoll.verification.flows import wording
-from forestcoll.verification.flows.case import Case
+from forestcoll.verification.flows.context import Case
 from forestcoll.verification.network import BoolArray
 from forestcoll.verification.proof_checks.question import MAX_DENOMINATOR_DIGITS
 from forestcoll.verification.routes.form import fits
-from forestcoll.verification.search import first_outside, first_true
 
 
 def rows_malformed(case: Case) -> str | None:

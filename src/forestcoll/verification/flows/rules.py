@@ -2,7 +2,7 @@
 
 from forestcoll.verification.claims import FORM, Claim, bound_rules
 from forestcoll.verification.flows import delivery
-from forestcoll.verification.flows.case import Case
+from forestcoll.verification.flows.context import Case
 from forestcoll.verification.proof_checks.question import MAX_DENOMINATOR_DIGITS
 from forestcoll.verification.routes.rules import RANKS, ROUTES, SYMMETRY, SYMMETRY_FREE
 from forestcoll.verification.rule import Rule, statements

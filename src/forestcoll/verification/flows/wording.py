@@ -1,6 +1,6 @@
 """The text of flows in messages: one line, of limited length."""
 
-from forestcoll.verification.flows.case import Case
+from forestcoll.verification.flows.context import Case
 from forestcoll.verification.routes.wording import a_member, members, node, number, route
 
 __all__ = ["a_member", "flow", "members", "node", "number", "pair", "route"]

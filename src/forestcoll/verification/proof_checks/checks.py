@@ -8,7 +8,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from forestcoll.proof import (
+from forestcoll.schedule.proof import (
     CutProof,
     GroupLengthsProof,
     LengthsProof,

@@ -10,9 +10,9 @@ faster, with or without switches that multicast or aggregate.
 from collections import Counter
 from fractions import Fraction
 
-from forestcoll.collective import Collective
-from forestcoll.exact import exact_sum
-from forestcoll.proof import CutProof
+from forestcoll.base.exact import exact_sum
+from forestcoll.demand.collective import Collective
+from forestcoll.schedule.proof import CutProof
 from forestcoll.verification.proof_checks.question import Question, UnprovenError
 
 

@@ -22,9 +22,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.collective import Collective, PhaseOp
-from forestcoll.exact import exact_sum
-from forestcoll.proof import GroupLengthsProof
+from forestcoll.base.exact import exact_sum
+from forestcoll.demand.collective import Collective, PhaseOp
+from forestcoll.schedule.proof import GroupLengthsProof
 from forestcoll.verification.proof_checks.question import Question, UnprovenError
 
 MOST_MEMBERS = 10

@@ -9,8 +9,8 @@ from fractions import Fraction
 from itertools import groupby
 from operator import itemgetter
 
-from forestcoll.exact import exact_sum
-from forestcoll.proof import LengthsProof
+from forestcoll.base.exact import exact_sum
+from forestcoll.schedule.proof import LengthsProof
 from forestcoll.verification.proof_checks.distances import least_sums
 from forestcoll.verification.proof_checks.question import Question, UnprovenError
 

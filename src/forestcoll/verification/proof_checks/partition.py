@@ -8,8 +8,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from forestcoll.collective import Collective
-from forestcoll.proof import PartitionProof
+from forestcoll.demand.collective import Collective
+from forestcoll.schedule.proof import PartitionProof
 from forestcoll.verification.proof_checks.question import Question, UnprovenError
 
 

@@ -14,12 +14,12 @@ import heapq
 from collections.abc import Iterator
 from fractions import Fraction
 
-from forestcoll.collective import Collective
-from forestcoll.exact import exact_sum
-from forestcoll.proof import PricesProof
-from forestcoll.proof.prices import Port, PortKind
+from forestcoll.base.exact import exact_sum
+from forestcoll.demand.collective import Collective
+from forestcoll.schedule.proof import PricesProof
+from forestcoll.schedule.proof.prices import Port, PortKind
 from forestcoll.topology import Topology
-from forestcoll.topology.node_ports import PORT_OF, RECEIVE_LIMIT, SEND_LIMIT, shared_bandwidths
+from forestcoll.topology.graph.node_ports import PORT_OF, RECEIVE_LIMIT, SEND_LIMIT, shared_bandwidths
 from forestcoll.verification.proof_checks.question import Question, UnprovenError, require_coarse
 from forestcoll.verification.wording import node, number
 

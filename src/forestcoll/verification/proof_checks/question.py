@@ -8,8 +8,8 @@ from math import lcm
 
 import numpy as np
 
-from forestcoll.collective import Collective
-from forestcoll.demand_matrix import Matrix
+from forestcoll.demand.collective import Collective
+from forestcoll.demand.matrix import Matrix
 from forestcoll.schedule.rows import IntArray
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import Topology

@@ -6,8 +6,8 @@ take part and no switch copies or adds up, each of these sends leaves one comput
 
 from fractions import Fraction
 
-from forestcoll.collective import Collective
-from forestcoll.proof import ReceiptProof
+from forestcoll.demand.collective import Collective
+from forestcoll.schedule.proof import ReceiptProof
 from forestcoll.verification.proof_checks.question import Question, UnprovenError
 
 

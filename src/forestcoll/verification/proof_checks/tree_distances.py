@@ -11,9 +11,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from forestcoll.collective import Collective, PhaseOp
-from forestcoll.exact import exact_sum
-from forestcoll.proof import TreeDistancesProof
+from forestcoll.base.exact import exact_sum
+from forestcoll.demand.collective import Collective, PhaseOp
+from forestcoll.schedule.proof import TreeDistancesProof
 from forestcoll.verification.proof_checks.distances import least_sums
 from forestcoll.verification.proof_checks.question import Question, UnprovenError, require_coarse
 

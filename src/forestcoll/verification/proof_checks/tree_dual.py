@@ -25,10 +25,10 @@ from functools import cached_property
 
 import numpy as np
 
-from forestcoll.collective import Collective, PhaseOp
-from forestcoll.counting import times
-from forestcoll.exact import exact_sum
-from forestcoll.proof import TreeDualProof, WeightedCut
+from forestcoll.base.counting import times
+from forestcoll.base.exact import exact_sum
+from forestcoll.demand.collective import Collective, PhaseOp
+from forestcoll.schedule.proof import TreeDualProof, WeightedCut
 from forestcoll.schedule.rows import IntArray
 from forestcoll.verification.network import BoolArray
 from forestcoll.verification.permutations import orbits, power

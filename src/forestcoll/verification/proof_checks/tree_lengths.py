@@ -12,8 +12,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from forestcoll.collective import Collective, PhaseOp
-from forestcoll.proof import TreeLengthsProof
+from forestcoll.demand.collective import Collective, PhaseOp
+from forestcoll.schedule.proof import TreeLengthsProof
 from forestcoll.verification.proof_checks.distances import Arcs, least_sums
 from forestcoll.verification.proof_checks.question import Question, UnprovenError
 

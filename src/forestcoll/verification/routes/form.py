@@ -4,7 +4,7 @@ from itertools import pairwise
 
 from forestcoll.schedule.rows import Rows
 from forestcoll.verification.routes import wording
-from forestcoll.verification.routes.case import RouteCase
+from forestcoll.verification.routes.context import RouteCase
 
 
 def fits(rows: Rows) -> bool:

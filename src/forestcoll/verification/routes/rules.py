@@ -1,7 +1,7 @@
 """The rules about symmetries and about the table of routes, in the order in which they are applied."""
 
 from forestcoll.verification.routes import form, symmetry, table
-from forestcoll.verification.routes.case import RouteCase
+from forestcoll.verification.routes.context import RouteCase
 from forestcoll.verification.rule import Rule
 
 RANKS: Rule[RouteCase] = Rule(

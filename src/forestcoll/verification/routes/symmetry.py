@@ -15,12 +15,12 @@ from itertools import combinations
 
 import numpy as np
 
-from forestcoll.counting import times
+from forestcoll.base.counting import times
 from forestcoll.schedule.rows import IntArray
+from forestcoll.verification.first_wrong import first_true
 from forestcoll.verification.permutations import power
 from forestcoll.verification.routes import wording
-from forestcoll.verification.routes.case import RouteCase
-from forestcoll.verification.search import first_true
+from forestcoll.verification.routes.context import RouteCase
 
 
 def order_wrong(case: RouteCase) -> str | None:

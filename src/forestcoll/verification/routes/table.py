@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from forestcoll.verification.first_wrong import first_outside, first_true, place_in_rows
 from forestcoll.verification.routes import wording
-from forestcoll.verification.routes.case import RouteCase
-from forestcoll.verification.search import first_outside, first_true, place_in_rows
+from forestcoll.verification.routes.context import RouteCase
 
 SORTED_ENTRIES = 2**14
 """The entries of routes that are sorted at a time; they fit in a cache."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from forestcoll.verification import wording
-from forestcoll.verification.routes.case import RouteCase
+from forestcoll.verification.routes.context import RouteCase
 from forestcoll.verification.wording import number
 
 __all__ = ["a_member", "kind", "listed", "members", "node", "nodes", "number", "route"]

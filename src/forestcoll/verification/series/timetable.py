@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from forestcoll.errors import InternalError
+from forestcoll.base.errors import InternalError
 from forestcoll.schedule.series.timetable import PacketSend, Timetable
-from forestcoll.topology.node_ports import RECEIVE_LIMIT, SEND_LIMIT, shared_bandwidths
+from forestcoll.topology.graph.node_ports import RECEIVE_LIMIT, SEND_LIMIT, shared_bandwidths
 from forestcoll.verification.proof_checks.prices import occupied
 
 if TYPE_CHECKING:
-    from forestcoll.proof.prices import Port
+    from forestcoll.schedule.proof.prices import Port
 
 
 def timetable_fault(timetable: Timetable) -> str | None:

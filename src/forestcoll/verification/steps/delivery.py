@@ -8,13 +8,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from forestcoll.collective import Collective, PhaseOp
+from forestcoll.demand.collective import Collective, PhaseOp
 from forestcoll.schedule.rows import IntArray
 from forestcoll.schedule.steps.value import Transfers
+from forestcoll.verification.first_wrong import first_true
 from forestcoll.verification.network import BoolArray
-from forestcoll.verification.search import first_true
 from forestcoll.verification.steps import wording
-from forestcoll.verification.steps.case import StepCase
+from forestcoll.verification.steps.context import StepCase
 from forestcoll.verification.steps.spread import Pieces, Spread
 
 

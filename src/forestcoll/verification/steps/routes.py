@@ -3,9 +3,9 @@
 import numpy as np
 
 from forestcoll.schedule.steps.value import Transfers
-from forestcoll.verification.search import first_true
+from forestcoll.verification.first_wrong import first_true
 from forestcoll.verification.steps import wording
-from forestcoll.verification.steps.case import StepCase
+from forestcoll.verification.steps.context import StepCase
 
 
 def too_short(case: StepCase) -> str | None:

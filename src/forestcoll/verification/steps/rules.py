@@ -12,7 +12,7 @@ from forestcoll.verification.claims import FORM, Claim, bound_rules
 from forestcoll.verification.routes.rules import SYMMETRY, SYMMETRY_FREE
 from forestcoll.verification.rule import Rule, statements
 from forestcoll.verification.steps import delivery, form, routes
-from forestcoll.verification.steps.case import StepCase
+from forestcoll.verification.steps.context import StepCase
 
 StepRule: TypeAlias = Rule[StepCase]
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from forestcoll.collective import PhaseOp
+from forestcoll.demand.collective import PhaseOp
 from forestcoll.schedule.rows import IntArray
 from forestcoll.schedule.steps.value import StepPhase
 from forestcoll.verification.network import BoolArray

@@ -6,7 +6,7 @@ import numpy as np
 
 from forestcoll.schedule.steps.value import Transfers
 from forestcoll.verification import wording
-from forestcoll.verification.steps.case import StepCase
+from forestcoll.verification.steps.context import StepCase
 from forestcoll.verification.wording import number
 
 

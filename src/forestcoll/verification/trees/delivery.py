@@ -15,12 +15,12 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.collective import Collective, PhaseOp
+from forestcoll.demand.collective import Collective, PhaseOp
 from forestcoll.schedule.rows import IntArray
 from forestcoll.schedule.trees.value import Phase
-from forestcoll.verification.search import first_outside, first_true, place_in_rows
+from forestcoll.verification.first_wrong import first_outside, first_true, place_in_rows
 from forestcoll.verification.trees import wording
-from forestcoll.verification.trees.case import Case
+from forestcoll.verification.trees.context import Case
 
 BLOCK_CELLS = 2**20
 """The most cells of the matrix of arrivals at one time, unless one tree alone needs more."""

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.collective import Collective, PhaseOp
+from forestcoll.demand.collective import Collective, PhaseOp
 from forestcoll.schedule.trees.value import Phase
 from forestcoll.verification.network import BoolArray
 
 if TYPE_CHECKING:
-    from forestcoll import _schedules
-    from forestcoll.verification.trees.case import Case
+    from forestcoll.schedule import _schedules
+    from forestcoll.verification.trees.context import Case
 
 
 def base_loads(case: "Case") -> npt.NDArray[np.int64] | None:
@@ -25,7 +25,7 @@ def base_loads(case: "Case") -> npt.NDArray[np.int64] | None:
 
     Return None if one of them may be broken. The rules about form, phases, shards and symmetry must hold.
     """
-    from forestcoll._schedules import examine
+    from forestcoll.schedule._schedules import examine
 
     if case.schedule.sources is not None or case.load_type is not np.int64:
         return None
@@ -47,7 +47,7 @@ def base_loads(case: "Case") -> npt.NDArray[np.int64] | None:
 
 def _phase(case: "Case", phase: Phase, units: list[int]) -> "_schedules.Phase | None":
     """Return a phase as the compiled code takes it, or None if it is unusual."""
-    from forestcoll._schedules import Phase as CompiledPhase
+    from forestcoll.schedule._schedules import Phase as CompiledPhase
 
     trees = phase.routes.compiled()
     if trees is None or any(unit < 1 for unit in units) or not all(map(_is_short, phase.roots)):

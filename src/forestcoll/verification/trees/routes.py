@@ -1,9 +1,9 @@
 """Rules about the ends of routes in trees. Each returns the message of the first wrong route, or None."""
 
-from forestcoll.collective import PhaseOp
-from forestcoll.verification.search import first_true, place_in_rows
+from forestcoll.demand.collective import PhaseOp
+from forestcoll.verification.first_wrong import first_true, place_in_rows
 from forestcoll.verification.trees import wording
-from forestcoll.verification.trees.case import Case
+from forestcoll.verification.trees.context import Case
 
 ABILITIES = {PhaseOp.BROADCAST: "multicast", PhaseOp.REDUCE: "aggregate"}
 """The ability that a switch needs so that routes of a phase may start or end on it."""

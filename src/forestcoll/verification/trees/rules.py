@@ -12,13 +12,13 @@ from functools import partial
 from types import MappingProxyType
 from typing import TypeAlias
 
-from forestcoll.collective import Collective, PhaseOp
+from forestcoll.demand.collective import Collective, PhaseOp
 from forestcoll.verification.claims import FORM, Claim, bound_rules
 from forestcoll.verification.proof_checks.question import MAX_DENOMINATOR_DIGITS
 from forestcoll.verification.routes.rules import RANKS, ROUTES, SYMMETRY, SYMMETRY_FREE_SOMEWHERE
 from forestcoll.verification.rule import Rule, statements
 from forestcoll.verification.trees import delivery, routes, shares
-from forestcoll.verification.trees.case import Case
+from forestcoll.verification.trees.context import Case
 
 TreeRule: TypeAlias = Rule[Case]
 

@@ -4,12 +4,12 @@ from collections import defaultdict
 from collections.abc import Sequence
 from fractions import Fraction
 
-from forestcoll.collective import PhaseOp
-from forestcoll.exact import exact_sum
+from forestcoll.base.exact import exact_sum
+from forestcoll.demand.collective import PhaseOp
 from forestcoll.verification.proof_checks.question import MAX_DENOMINATOR_DIGITS
 from forestcoll.verification.routes.form import fits
 from forestcoll.verification.trees import wording
-from forestcoll.verification.trees.case import Case
+from forestcoll.verification.trees.context import Case
 
 
 def rows_malformed(case: Case) -> str | None:

@@ -1,7 +1,7 @@
 """The text of nodes, routes and trees in messages about trees: one line, of limited length."""
 
 from forestcoll.verification.routes.wording import a_member, kind, listed, members, node, nodes, number, route
-from forestcoll.verification.trees.case import Case
+from forestcoll.verification.trees.context import Case
 
 __all__ = ["a_member", "kind", "listed", "members", "node", "nodes", "number", "route", "tree"]
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from forestcoll.errors import InputError, shown
+from forestcoll.base.errors import InputError, shown
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.fabrics.hostlist import expanded
 from forestcoll.topology.importers.notes import Notes

@@ -3,8 +3,8 @@
 import json
 from collections.abc import Sequence
 
-from forestcoll.errors import shown
-from forestcoll.exact import WrittenFloat
+from forestcoll.base.errors import shown
+from forestcoll.base.exact import WrittenFloat
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.graphs.names import use_labels
 from forestcoll.topology.importers.graphs.plain import PlainEdge, PlainGraph, PlainNode, graph_network

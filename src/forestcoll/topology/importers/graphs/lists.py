@@ -9,7 +9,7 @@ import re
 import warnings
 from collections.abc import Sequence
 
-from forestcoll.errors import shown
+from forestcoll.base.errors import shown
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.graphs.plain import PlainEdge, PlainGraph, PlainNode, graph_network
 from forestcoll.topology.importers.notes import Notes

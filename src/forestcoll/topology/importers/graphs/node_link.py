@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
-from forestcoll.errors import shown
+from forestcoll.base.errors import shown
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.graphs.plain import PlainEdge, PlainGraph, PlainNode, graph_network
 from forestcoll.topology.importers.notes import Notes

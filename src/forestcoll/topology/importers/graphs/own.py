@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from forestcoll.files import parse_document
+from forestcoll.base.files import parse_document
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.files import FORMAT, add_document
 from forestcoll.topology.importers.notes import Notes

@@ -8,15 +8,15 @@ switches. What is read, in this order: `bandwidth`, `capacity`, `LinkSpeedRaw` (
 from collections import Counter
 from dataclasses import dataclass, field
 
-from forestcoll.counting import plural
-from forestcoll.errors import InputError, shown
+from forestcoll.base.counting import plural
+from forestcoll.base.errors import InputError, shown
+from forestcoll.base.units import BANDWIDTH_UNIT
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.files import FORMAT, add_document
 from forestcoll.topology.importers.notes import Notes
 from forestcoll.topology.importers.options import ImportOptions, missing_speed
 from forestcoll.topology.importers.source import Source
 from forestcoll.topology.model import NodeId
-from forestcoll.units import BANDWIDTH_UNIT
 
 _BANDWIDTHS = ("bandwidth", "capacity", "LinkSpeedRaw", "LinkSpeed", "weight")
 _KINDS = ("kind", "type", "role", "device")

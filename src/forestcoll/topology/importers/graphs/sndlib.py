@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from forestcoll.errors import shown
-from forestcoll.exact import to_fraction
+from forestcoll.base.errors import shown
+from forestcoll.base.exact import to_fraction
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.graphs.plain import PlainEdge, PlainGraph, PlainNode, graph_network
 from forestcoll.topology.importers.notes import Notes

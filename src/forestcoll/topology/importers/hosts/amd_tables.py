@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar, cast
 
-from forestcoll.errors import shown
+from forestcoll.base.errors import shown
 from forestcoll.topology.importers.source import Source, whole_number
 
 _RULE = "==="

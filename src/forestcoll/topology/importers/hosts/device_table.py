@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from forestcoll.errors import InputError, shown
+from forestcoll.base.errors import InputError, shown
 from forestcoll.topology.importers.source import Source
 
 _GPU = re.compile(r"GPU[0-9]{1,4}")

@@ -7,7 +7,7 @@ The grammar is that of `src/graph/xml.cc` and `topo.cc` in both libraries: `syst
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from forestcoll.errors import shown
+from forestcoll.base.errors import shown
 from forestcoll.topology.importers.source import Source, whole_number
 from forestcoll.topology.importers.xml_elements import Element, read_elements
 

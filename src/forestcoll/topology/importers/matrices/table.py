@@ -8,15 +8,15 @@ import re
 from collections.abc import Sequence
 from fractions import Fraction
 
-from forestcoll.counting import plural
-from forestcoll.errors import shown
-from forestcoll.exact import to_fraction
+from forestcoll.base.counting import plural
+from forestcoll.base.errors import shown
+from forestcoll.base.exact import to_fraction
+from forestcoll.base.units import BANDWIDTH_UNIT, bandwidth_in
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.matrices.square import Square, square_network
 from forestcoll.topology.importers.notes import Notes
 from forestcoll.topology.importers.options import ImportOptions
 from forestcoll.topology.importers.source import Source
-from forestcoll.units import BANDWIDTH_UNIT, bandwidth_in
 
 _EMPTY = {"", "-", "x", "n/a", "na", "nan", "none", "self"}
 _NUMBER = re.compile(r"[0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]{1,3})?\s?(?:[KMGT]i?[Bb](?:/s|ps))?")

@@ -12,9 +12,9 @@ from fractions import Fraction
 from functools import cached_property
 from typing import cast
 
-from forestcoll.errors import InputError, shown
-from forestcoll.exact import to_fraction
-from forestcoll.file_kinds import MEASUREMENTS, check_kind
+from forestcoll.base.errors import InputError, shown
+from forestcoll.base.exact import to_fraction
+from forestcoll.base.file_kinds import MEASUREMENTS, check_kind
 from forestcoll.topology.importers.source import Source, whole_number
 
 FORMAT = "forestcoll.measurements/1"

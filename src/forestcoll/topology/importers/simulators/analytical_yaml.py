@@ -12,8 +12,8 @@ from fractions import Fraction
 from itertools import combinations
 from math import prod
 
-from forestcoll.errors import shown
-from forestcoll.exact import to_fraction
+from forestcoll.base.errors import shown
+from forestcoll.base.exact import to_fraction
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.notes import Notes
 from forestcoll.topology.importers.options import ImportOptions

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, product
 
-from forestcoll.errors import shown
+from forestcoll.base.errors import shown
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.notes import Notes
 from forestcoll.topology.importers.options import ImportOptions, missing_speed

@@ -8,9 +8,9 @@ import json
 from collections.abc import Sequence
 from fractions import Fraction
 
-from forestcoll.counting import plural
-from forestcoll.errors import shown
-from forestcoll.exact import to_fraction
+from forestcoll.base.counting import plural
+from forestcoll.base.errors import shown
+from forestcoll.base.exact import to_fraction
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.notes import Notes
 from forestcoll.topology.importers.options import ImportOptions

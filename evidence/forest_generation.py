@@ -1,0 +1,185 @@
+"""Figure 14 of *ForestColl*: the time to generate an allgather, and its algbw, for all algorithms up to 1,024 GPUs.
+
+Each schedule is made once, in this process, and its time is CPU time. If a schedule takes more than the limit, the same
+algorithm is not tried on a larger network. Results are stored in forest-figure-14.json, so a run that was interrupted
+continues; without this file everything is measured again.
+"""
+
+import json
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from exhibits.exhibit import Result, Settings, Verdict
+from forestcoll.algorithms.baseline import DoesNotApplyError, Problem
+from forestcoll.algorithms.generate import schedule_of
+from forestcoll.algorithms.table import BASELINES
+from forestcoll.demand.collective import Collective
+from forestcoll.demand.demand import Request
+from forestcoll.simulation.simulate import loads_of
+from forestcoll.solver.optimum import solve
+from forestcoll.topology.registry import build_topology
+
+SIZES = (16, 32, 64, 128, 256, 512, 1024)
+PER_BOX = {"dgx-a100": 8, "mi250": 16}
+NAMES = {"dgx-a100": "A100", "mi250": "MI250"}
+LIMIT = 2.0
+"""CPU seconds of a schedule after which the algorithm is not tried on a larger network, where it may take 10 times."""
+
+PRINTED = {"dgx-a100": {512: 240.0, 1024: 2190.0}, "mi250": {1024: 2262.0}}
+"""Seconds of ForestColl on 128 cores: Figure 14's text and Table 3 of the paper."""
+PRINTED_LIMITS = {"dgx-a100": {"TACCL": (32, 1e4)}, "mi250": {"TACCL": (64, 3e4)}}
+"""The networks at which TACCL reaches its time limit, in GPUs and seconds."""
+
+OWN = "forestcoll"
+Timing = str | list[float]
+"""CPU seconds and algbw in GB/s, or why there is no schedule."""
+Results = dict[str, dict[str, dict[str, Timing]]]
+"""By machine, algorithm and number of GPUs."""
+
+
+def made(settings: Settings) -> Result:
+    """Return the picture and the tables."""
+    store, largest = settings.folder / "forest-figure-14.json", settings.largest
+    results: Results = json.loads(store.read_text(encoding="utf-8")) if store.exists() else {}
+    for machine in PER_BOX:
+        for name in (OWN, *(each.name for each in BASELINES if Collective.ALLGATHER in each.collectives)):
+            _measure(results, machine, name, largest, store)
+    figure = Figure(figsize=(12.5, 8.4), layout="constrained")
+    grid, lines = figure.subplots(2, 2), []
+    for column, machine in enumerate(PER_BOX):
+        _draw_times(grid[0][column], machine, results[machine])
+        _draw_algbw(grid[1][column], machine, results[machine])
+        lines += [*_table(machine, results[machine], largest), ""]
+    figure.legend(*grid[1][1].get_legend_handles_labels(), loc="outside lower center", ncols=6, frameon=False)
+    return Result(Verdict.BETTER, _summary(results), lines, figure)
+
+
+def _summary(results: Results) -> str:
+    parts = []
+    for machine, printed in PRINTED.items():
+        gpus, seconds, _ = _series(results[machine][OWN])[-1]
+        known = f" (printed: {printed[gpus]:.0f} s on 128 cores)" if gpus in printed else ""
+        parts.append(f"{seconds:.2g} s of CPU time on one core for {gpus} GPUs on {NAMES[machine]}{known}")
+    return f"The search and the forest take {' and '.join(parts)}. The algbw is the optimum, here and in the paper."
+
+
+def _measure(results: Results, machine: str, name: str, largest: int, store: Path) -> None:
+    """Make the schedules of an algorithm on growing networks, and store each result."""
+    rows = results.setdefault(machine, {}).setdefault(name, {})
+    last = 0.0
+    for gpus in SIZES:
+        if gpus > largest or (gpus % PER_BOX[machine]) or last > LIMIT:
+            continue
+        if str(gpus) not in rows:
+            rows[str(gpus)] = _made(machine, name, gpus)
+            store.write_text(json.dumps(results, indent=1), encoding="utf-8")
+        row = rows[str(gpus)]
+        last = 0.0 if isinstance(row, str) else row[0]
+
+
+def _made(machine: str, name: str, gpus: int) -> Timing:
+    """Return the CPU seconds and the algbw of a schedule, or why there is none."""
+    topology = build_topology(f"{machine}:boxes={gpus // PER_BOX[machine]}")
+    begin = time.process_time()
+    solution = solve(topology, Request.of(Collective.ALLGATHER))
+    if name == OWN:
+        own = schedule_of(solution)
+        return [time.process_time() - begin, float(own.algbw)]
+    (baseline,) = [each for each in BASELINES if each.name == name]
+    problem = Problem(solution.optimum.topology, solution.optimum.demand)
+    begin = time.process_time()
+    try:
+        schedule = baseline.result(problem).schedule
+    except DoesNotApplyError as error:
+        return str(error)
+    seconds = time.process_time() - begin
+    return [seconds, 1 / float(loads_of(schedule).seconds.max()) / 1e9]
+
+
+def _series(rows: Mapping[str, Timing]) -> list[tuple[int, float, float]]:
+    """Return the GPUs, seconds and algbw of the schedules that were made."""
+    return [(int(gpus), row[0], row[1]) for gpus, row in rows.items() if not isinstance(row, str)]
+
+
+_COLOURS = ("#1b7837", "#2166ac", "#e08214", "#b2182b", "#762a83", "#35978f", "#8c510a", "#878787", "#dfc27d")
+
+
+_DRAWN = (
+    OWN,
+    "nccl-ring",
+    "rccl-ring",
+    "two-level",
+    "multitree",
+    "multitree-remaining",
+    "multitree-bandwidth",
+    "multitree-source",
+    "tacos",
+)
+"""The algorithms in the picture, each with a colour. The tables have all algorithms."""
+
+
+def _draw_times(axes: Axes, machine: str, results: Mapping[str, Mapping[str, Timing]]) -> None:
+    for name, colour in zip(_DRAWN, _COLOURS, strict=True):
+        series = _series(results[name])
+        axes.plot([each[0] for each in series], [max(each[1], 1e-3) for each in series], "o-", color=colour, ms=4)
+    printed = PRINTED[machine]
+    axes.plot(list(printed), list(printed.values()), "k*", markersize=9)
+    _note(axes, "ForestColl, printed", (max(printed), max(printed.values())), (-100, -3))
+    for name, (gpus, seconds) in PRINTED_LIMITS[machine].items():
+        axes.plot([gpus], [seconds], "kx")
+        _note(axes, f"{name}: time limit", (gpus, seconds), (6, -3))
+    axes.set_yscale("log")
+    axes.set_ylabel("time to generate (s)")
+    _frame(axes, f"{NAMES[machine]}: time")
+
+
+def _note(axes: Axes, text: str, place: tuple[float, float], offset: tuple[float, float]) -> None:
+    axes.annotate(text, place, offset, textcoords="offset points", fontsize=8)
+
+
+def _draw_algbw(axes: Axes, machine: str, results: Mapping[str, Mapping[str, Timing]]) -> None:
+    for name, colour in zip(_DRAWN, _COLOURS, strict=True):
+        series = _series(results[name])
+        if not series:
+            continue
+        width = 2.6 if name == OWN else 1.2
+        sizes, algbw = [each[0] for each in series], [each[2] for each in series]
+        axes.plot(sizes, algbw, "o-", color=colour, ms=4, lw=width, label=name)
+    axes.set_ylim(bottom=0)
+    axes.set_ylabel("algbw (GB/s)")
+    _frame(axes, f"{NAMES[machine]}: algbw of the schedule")
+
+
+def _frame(axes: Axes, title: str) -> None:
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(SIZES)
+    axes.set_xticklabels([str(size) for size in SIZES])
+    axes.set_xlabel("GPUs")
+    axes.set_title(title, fontsize=10)
+    axes.grid(alpha=0.3)
+
+
+def _table(machine: str, results: Mapping[str, Mapping[str, Timing]], largest: int) -> list[str]:
+    sizes = [size for size in SIZES if size <= largest]
+    lines = [f"{NAMES[machine]}: CPU seconds, and algbw in GB/s", ""]
+    lines += [f"| algorithm | {' | '.join(map(str, sizes))} |", "| --- |" + " --- |" * len(sizes)]
+    for name, rows in results.items():
+        cells = [_cell(rows.get(str(size))) for size in sizes]
+        if any(cells):
+            lines.append(f"| {name} | {' | '.join(cells)} |")
+    printed = [f"{PRINTED[machine][size]:.0f} s" if size in PRINTED[machine] else "" for size in sizes]
+    lines.append(f"| ForestColl, printed (128 cores) | {' | '.join(printed)} |")
+    reasons: dict[tuple[str, str], str] = {}
+    for name, rows in results.items():
+        for gpus, row in rows.items():
+            if isinstance(row, str):
+                reasons.setdefault((name, row), f"- {name}, {gpus} GPUs: {row}.")
+    return [*lines, "", *reasons.values()]
+
+
+def _cell(row: Timing | None) -> str:
+    return "" if row is None or isinstance(row, str) else f"{row[0]:.2g} s, {row[1]:.1f}"

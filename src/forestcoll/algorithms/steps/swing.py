@@ -1,0 +1,123 @@
+"""Swing: partners on alternating sides of a rank, at the distances 1, 1, 3, 5, 11, ..., at most 2^s.
+
+At step s of the reduce-scatter, rank r sends to r + d(s) if r is even, to r - d(s) if r is odd, modulo the number of
+ranks; d(s) = 1 - 2 + 4 - ... = (1 - (-2)^(s + 1)) / 3. It sends the sums that the partner can bring to their ends in
+the steps that follow, except those that it can still bring there itself. The allgather has these steps in reverse.
+
+On a torus, a step is along one dimension, and the dimensions take turns. Each shard has 2D parts, where D is the number
+of dimensions. Part i begins with dimension i modulo D, and the parts from D on go in the other directions, so that a
+node uses all its links.
+
+Source: D. De Sensi et al., "Swing: Short-cutting Rings for Higher Bandwidth Allreduce" (NSDI 2024, arXiv:2401.09356),
+and the code of its authors (`compute_peers` and `getBitmapsMatrix` in `lib/libswing.cc` of HLC-Lab/bine_trees_fugaku).
+The number of ranks, or the size of each dimension, is even.
+
+Where it loses: on boxes, ranks as one ring are between recursive doubling near first and far first, because distances
+that are not powers of two cross from box to box at more than one step, and each step waits for its slowest send. On a
+torus whose dimensions are all 2 or all 4, it reaches the optimum. In larger dimensions, sends at a distance of 3 or
+more share links.
+"""
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import chain
+
+import numpy as np
+
+from forestcoll.algorithms.baseline import DoesNotApplyError, Problem
+from forestcoll.algorithms.direct_networks.torus_rings import torus_sizes
+from forestcoll.algorithms.steps.sends import Send, bits_of, step_schedule
+from forestcoll.base.errors import InputError
+from forestcoll.schedule.rows import IntArray
+from forestcoll.schedule.steps.value import StepSchedule
+
+
+def swing(problem: Problem) -> StepSchedule:
+    """Return the allgather of Swing on the ranks as one ring, and its reverse.
+
+    Raises:
+        DoesNotApplyError: the number of compute nodes is odd, or routes are too long.
+    """
+    count = len(problem.members)
+    if count % 2:
+        raise DoesNotApplyError(f"Swing needs an even number of compute nodes, and there are {count}")
+    return step_schedule(problem, lambda _: _gathered([partners((count,), 0, step) for step in range(bits_of(count))]))
+
+
+def swing_torus(problem: Problem) -> StepSchedule:
+    """Return the allgather of Swing on a torus, and its reverse.
+
+    Raises:
+        DoesNotApplyError: the network is not a torus of compute nodes with nodes numbered row by row, a dimension is
+            odd, or only some of the compute nodes take part.
+    """
+    sizes = _even_sizes(problem)
+    ports = range(2 * len(sizes))
+    return step_schedule(
+        problem, lambda _: map(chain.from_iterable, zip(*(_part(sizes, port) for port in ports), strict=True))
+    )
+
+
+def _even_sizes(problem: Problem) -> tuple[int, ...]:
+    if problem.demand.ranks is not None:
+        raise DoesNotApplyError("all nodes of the torus must take part, and here only some do")
+    try:
+        sizes = torus_sizes(problem.topology)
+    except InputError:
+        raise DoesNotApplyError("the network is not a torus with nodes numbered row by row") from None
+    if problem.topology.switches:
+        raise DoesNotApplyError("the network has switches, and Swing on a torus needs direct links")
+    if any(size % 2 for size in sizes):
+        raise DoesNotApplyError(f"Swing needs even dimensions, and the torus has {'x'.join(map(str, sizes))} nodes")
+    return sizes
+
+
+def _part(sizes: Sequence[int], port: int) -> Iterator[list[Send]]:
+    """Yield the steps of one of the 2D parts of each shard."""
+    ports, sign = 2 * len(sizes), 1 if port < len(sizes) else -1
+    part = Fraction(port, ports), Fraction(port + 1, ports)
+    turns = [partners(sizes, dimension, step, sign) for dimension, step in _turns(sizes, port % len(sizes))]
+    for sends in _gathered(turns):
+        yield [send._replace(part=part) for send in sends]
+
+
+def _turns(sizes: Sequence[int], first: int) -> Iterator[tuple[int, int]]:
+    """Yield the dimension of each step, in turn from `first`, and the number of the step in its dimension."""
+    for step in range(max(map(bits_of, sizes))):
+        for place in range(len(sizes)):
+            dimension = (first + place) % len(sizes)
+            if step < bits_of(sizes[dimension]):
+                yield dimension, step
+
+
+def partners(sizes: Sequence[int], dimension: int, step: int, sign: int = 1) -> IntArray:
+    """Return the partner of each node of a torus at a step along a dimension, in the reduce-scatter.
+
+    Args:
+        sizes: the sizes of the dimensions; one size for a ring.
+        dimension: the dimension.
+        step: the number of the step in this dimension.
+        sign: 1, or -1 for the other direction.
+
+    Example:
+        >>> partners((8,), 0, 2).tolist()
+        [3, 6, 5, 0, 7, 2, 1, 4]
+    """
+    places = list(np.unravel_index(np.arange(np.prod(sizes)), tuple(sizes)))
+    distance = sign * (1 - (-2) ** (step + 1)) // 3
+    along = places[dimension]
+    places[dimension] = np.where(along % 2 == 0, along + distance, along - distance) % sizes[dimension]
+    return np.ravel_multi_index(places, tuple(sizes))
+
+
+def _gathered(turns: Sequence[IntArray]) -> Iterator[list[Send]]:
+    """Yield the steps of the allgather, for the partners at each step of the reduce-scatter.
+
+    A node can bring a sum to the nodes that it reaches by the steps that follow. It sends to its partner the sums for
+    the nodes that only the partner then reaches.
+    """
+    reached = np.eye(len(turns[0]), dtype=np.bool_)
+    for of_node in reversed(turns):
+        further = reached[of_node] & ~reached
+        yield [Send(int(of_node[node]), node, np.flatnonzero(further[node])) for node in range(len(of_node))]
+        reached |= further

@@ -1,0 +1,131 @@
+"""The four kinds of errors.
+
+`InputError`: the caller must fix the input. `NoSolutionError`: the input is valid, but the network allows no solution.
+`CommunicationError`: another process, or the network between processes, failed.
+`InternalError`: a defect in forestcoll; no input of a user may cause one.
+"""
+
+import json
+from collections.abc import Iterable
+from itertools import islice
+
+_MOST_SHOWN = 60
+"""The most characters of a value that a message shows."""
+
+_MOST_COMPARED = 10_000
+"""The most known names that an unknown name is compared with, so that the error message is fast on large networks."""
+
+_LIKENESS = 0.59
+"""A known name is a hint only if its similarity to the unknown name, from 0 to 1, is greater than this."""
+
+
+class ForestcollError(Exception):
+    """Base class of all errors that forestcoll raises; the text is one line.
+
+    Example:
+        >>> import forestcoll
+        >>> try:
+        ...     forestcoll.optimum("rign:nodes=3")
+        ... except forestcoll.ForestcollError as error:
+        ...     print(error)
+        'rign': no such builder or file; did you mean 'ring'? 'forestcoll topologies' lists the builders
+    """
+
+
+class InputError(ForestcollError):
+    """The input is not valid. The text states the place, what is wrong, the value, and how to fix it.
+
+    Example:
+        >>> import forestcoll
+        >>> forestcoll.optimum("ring:nodes=1")
+        Traceback (most recent call last):
+        forestcoll.base.errors.InputError: ring: nodes is '1'; expected an integer from 2 to 1048576
+    """
+
+
+class NoSolutionError(ForestcollError):
+    """The input is valid, but the request has no solution on this network. The text states the reason.
+
+    Example:
+        >>> import forestcoll
+        >>> try:
+        ...     forestcoll.find_topologies(5, 3, bidirectional=True)
+        ... except forestcoll.NoSolutionError as error:
+        ...     print(str(error).partition("; ")[0])
+        no bidirectional network of 5 nodes with 3 links each is known
+    """
+
+
+class CommunicationError(ForestcollError):
+    """Another process, or the network between processes, failed. The text names the operation and the rank.
+
+    Example:
+        >>> import forestcoll
+        >>> issubclass(forestcoll.CommunicationError, forestcoll.ForestcollError)
+        True
+    """
+
+
+class InternalError(ForestcollError):
+    """A defect of forestcoll: an invariant does not hold. Please report it with the input.
+
+    Example:
+        >>> print(InternalError("a tree is not spanning"))
+        defect in forestcoll: a tree is not spanning; please report it with the input that led here
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(f"defect in forestcoll: {message}; please report it with the input that led here")
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Return the one of the `known` names that is most similar to the unknown `name`, or None. Case is ignored.
+
+    Of several that are equally similar, the first is returned.
+
+    Example:
+        >>> nearest("DGX-A10", ["dgx-a100", "ring"])
+        'dgx-a100'
+    """
+    from difflib import SequenceMatcher
+
+    matcher = SequenceMatcher(b=name.lower()[:_MOST_SHOWN])
+    near, likeness = None, _LIKENESS
+    for each in islice(known, _MOST_COMPARED):
+        matcher.set_seq1(each.lower())
+        if matcher.real_quick_ratio() > likeness and matcher.quick_ratio() > likeness and matcher.ratio() > likeness:
+            near, likeness = each, matcher.ratio()
+    return near
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return a question with the name most similar to the unknown `name`, for an error message, or "".
+
+    Example:
+        >>> did_you_mean("allgahter", ["allgather", "allreduce"])
+        "did you mean 'allgather'? "
+    """
+    near = nearest(name, known)
+    return "" if near is None else f"did you mean {shown(near)}? "
+
+
+def shown(value: object) -> str:
+    """Return `value` for an error message: in JSON notation, text in quotes, shortened if it is too long."""
+    return repr(_cut(value)) if isinstance(value, str) else _cut(_spelled(value))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 3]}..."
+
+
+def _spelled(value: object) -> str:
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
+    if isinstance(text := getattr(value, "text", None), str):  # a `WrittenFloat`
+        return text
+    # Python does not convert very long integers to text
+    if isinstance(value, int) and value.bit_length() > 4 * _MOST_SHOWN:
+        return f"an integer of about {value.bit_length() * 30103 // 100000 + 1} digits"
+    if isinstance(value, list | dict):
+        return json.dumps(value, default=repr, skipkeys=True)
+    return repr(value) if isinstance(value, tuple | bytes) else str(value)

@@ -1,0 +1,482 @@
+"""Access to the file system, only in this module: reading with a size limit, atomic writing, gzip by file name.
+
+The path `-`, `STANDARD_STREAM`, is standard input or standard output. To name a file that is called `-`, write `./-`.
+
+Files are untrusted. Their size, and the memory that their content will take, are limited before they are parsed
+(`reading_memory`). The limits of the parser (depth, digits) are reported as an `InputError` that names the file.
+"""
+
+import _thread
+import gzip
+import io
+import json
+import os
+import stat
+import sys
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from itertools import takewhile
+from pathlib import Path
+from typing import IO, TypeAlias, cast
+
+from forestcoll.base.endings import cleaned_up
+from forestcoll.base.errors import InputError, shown
+from forestcoll.base.exact import WrittenFloat
+from forestcoll.base.file_kinds import kind_of_text
+from forestcoll.base.reading_memory import advice, check_json_memory, check_text_memory, most_text
+
+MAX_BYTES = 2 * 2**30
+"""The largest document that is read, in bytes after decompression (2 GiB): a schedule of thousands of nodes."""
+
+MAX_TOPOLOGY_BYTES = 256 * 2**20
+"""The largest topology that is read (256 MiB): about three million links."""
+
+STANDARD_STREAM = Path("-")
+"""Standard input when a path is read, standard output when it is written."""
+
+_PIECE_BYTES = 2**20
+
+_EARLY_BYTES = 2**24
+"""The bytes of a file after which the system is asked to write them to the disk, while the next ones are made."""
+
+_unread: list[bytearray] = []
+"""Standard input, if `peek_bytes` read it and nothing has read it since; it can be read only once."""
+
+
+def input_name(path: Path) -> str:
+    """Return what messages call a file that is read."""
+    return "standard input" if path == STANDARD_STREAM else str(path)
+
+
+def is_standard_stream(path: Path | None) -> bool:
+    """Return whether `path` names standard input or output."""
+    return path == STANDARD_STREAM
+
+
+PathLike: TypeAlias = str | os.PathLike[str]
+"""The name of a file: a text, in which `-` is the standard stream, or a path."""
+
+
+def as_path(path: PathLike) -> Path:
+    """Return `path` as a `Path`.
+
+    Raises:
+        InputError: `path` is neither a text nor a path.
+    """
+    if isinstance(path, str):
+        return path_of(path)
+    if isinstance(path, os.PathLike):
+        return Path(path)
+    raise InputError(f"{shown(path)} does not name a file; expected a text or a path")
+
+
+def path_of(text: str) -> Path:
+    """Return the path that `text` names; `./-` is made absolute, because `pathlib` shortens it to `-`."""
+    path = Path(text)
+    return path.absolute() if path == STANDARD_STREAM and text != "-" else path
+
+
+def read_document(path: Path, *, limit: int = MAX_BYTES) -> dict[str, object]:
+    """Return the JSON object in the file at `path` (gzip if its name ends in `.gz`), of at most `limit` bytes.
+
+    Numbers with a decimal point or an exponent are returned as `WrittenFloat`, so that no digit is lost.
+
+    Raises:
+        InputError: the file is missing, a directory, unreadable, too large, or not one JSON object.
+    """
+    return parse_document(read_bytes(path, limit=limit), path)
+
+
+def parse_document(data: bytes | bytearray, path: Path) -> dict[str, object]:
+    """Return the JSON object in `data`, the content of the file at `path`, as `read_document` does.
+
+    Raises:
+        InputError: `data` is not one JSON object in UTF-8, or takes too much memory.
+    """
+    name = input_name(path)
+    check_json_memory(data, name)
+    text = decoded(data, path)
+    try:
+        document = json.loads(text, parse_float=WrittenFloat, parse_constant=WrittenFloat)
+    except json.JSONDecodeError as error:
+        if not text.strip():
+            raise InputError(f"{name}: the file is empty; expected a JSON object, {{...}}") from None
+        if (kind := kind_of_text(text)) is not None:
+            raise InputError(f"{name}: is {kind.name}, not JSON; {kind.use}") from None
+        where = f"line {error.lineno}, column {error.colno}"
+        raise InputError(
+            f"{name}: not valid JSON: {error.msg.removesuffix(' at')} at {where}; fix the file there"
+        ) from None
+    except RecursionError:
+        raise InputError(f"{name}: JSON nested too deeply; a forestcoll file needs at most six levels") from None
+    except ValueError:  # the remaining cause: an integer with more digits than Python reads
+        raise InputError(f"{name}: holds a number of thousands of digits; write shorter numbers") from None
+    if not isinstance(document, dict):
+        raise InputError(f"{name}: holds a JSON {_json_type(document)}; expected an object, {{...}}")
+    return cast("dict[str, object]", document)
+
+
+def _json_type(value: object) -> str:
+    names = {list: "array", str: "string", bool: "boolean", type(None): "null"}
+    return names.get(type(value), "number")
+
+
+def decoded(data: bytes | bytearray, path: Path, *, encoding: str = "utf-8-sig") -> str:
+    """Return the text of the file at `path` whose content is `data`.
+
+    Raises:
+        InputError: it is not text, or is compressed though its name does not end in `.gz`.
+    """
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as error:
+        fault = f"not UTF-8 text (byte {error.start}); save it as UTF-8"
+        if data.startswith(b"\x1f\x8b"):
+            fault = "compressed with gzip, but its name does not end in .gz; decompress it or give its name this ending"
+        raise InputError(f"{input_name(path)}: {fault}") from None
+
+
+def read_bytes(path: Path, *, limit: int = MAX_BYTES) -> bytearray:
+    """Return the content of the file at `path`, decompressed if its name ends in `.gz`, of at most `limit` bytes.
+
+    Raises:
+        InputError: the file is missing, a directory, unreadable, larger than `limit`, or larger than the memory allows.
+    """
+    fitting = most_text()
+    data = _begin_of(path, min(limit, fitting))
+    if len(data) > limit:
+        raise InputError(f"{input_name(path)}: larger than the limit of {limit >> 20} MiB")
+    if len(data) > fitting:
+        raise InputError(f"{input_name(path)}: more than {fitting >> 20} MiB, which takes too much memory; {advice()}")
+    return data
+
+
+def peek_bytes(path: Path) -> bytearray:
+    """Return what `read_bytes` returns. If `path` is standard input, its next reader gets the same content again.
+
+    Raises:
+        InputError: as in `read_bytes`.
+    """
+    data = read_bytes(path)
+    if path == STANDARD_STREAM:
+        _unread[:] = [data]
+    return data
+
+
+def read_start(path: Path, length: int = 4096) -> bytes:
+    """Return the first `length` bytes of the file at `path`, decompressed if its name ends in `.gz`.
+
+    Raises:
+        InputError: the file is missing, a directory, or unreadable.
+    """
+    return bytes(_begin_of(path, length)[:length])
+
+
+def _begin_of(path: Path, length: int) -> bytearray:
+    """Return the content of a file, or a little more than its first `length` bytes."""
+    try:
+        if path != STANDARD_STREAM and path.is_dir():
+            raise InputError(f"{path}: is a folder; name a file in it")
+        with _open_for_reading(path) as file:
+            return _bounded_content(file, length)
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file; check the name") from None
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise InputError(
+            f"{path}: not a complete gzip file ({error}), but its name ends in .gz; compress or rename it"
+        ) from None
+    except OSError as error:
+        raise InputError(f"{input_name(path)}: cannot be read: {error.strerror or error}") from None
+    except ValueError as error:  # a NUL byte in the name
+        raise InputError(f"{str(path)!r}: not a file name: {error}") from None
+
+
+def read_text(path: Path, *, limit: int = MAX_BYTES) -> str:
+    """Return the UTF-8 text of the file at `path`.
+
+    Raises:
+        InputError: as in `read_bytes`, or the content is not UTF-8 text, or takes too much memory.
+    """
+    data = read_bytes(path, limit=limit)
+    check_text_memory(data, path)
+    return decoded(data, path)
+
+
+def _bounded_content(file: IO[bytes], limit: int) -> bytearray:
+    """Return what `file` contains, or a little more than `limit` bytes; one large read would allocate all of it."""
+    data = bytearray()
+    while len(data) <= limit and (piece := file.read(_PIECE_BYTES)):
+        data += piece
+    return data
+
+
+def system_text(path: str) -> str | None:
+    """Return the text of a small file of the operating system, such as one in /proc; None if it cannot be read."""
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+
+
+def _open_for_reading(path: Path) -> IO[bytes]:
+    if path == STANDARD_STREAM:
+        return io.BytesIO(_unread.pop()) if _unread else open(0, "rb", closefd=False)
+    return cast("IO[bytes]", gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")
+
+
+def write_bytes(path: Path, chunks: Iterable[bytes]) -> None:
+    """Write the bytes in `chunks` to the file at `path`, as `write_text` writes text."""
+    _write(path, chunks)
+
+
+def write_text(path: Path, chunks: Iterable[str | bytes]) -> None:
+    """Write the text in `chunks` to `path`, completely or not at all; gzip if its name ends in `.gz`. Bytes are UTF-8.
+
+    The text is written to a temporary file in the same folder, which then replaces `path` in one step. Until then the
+    old file stays unchanged. If the process is interrupted or terminated (SIGTERM, SIGHUP), the temporary file is
+    removed. Devices, pipes and `STANDARD_STREAM` are written directly.
+
+    Raises:
+        InputError: the file cannot be written (no such folder, no permission, a full disk).
+        OSError: standard output cannot be written.
+    """
+    if path == STANDARD_STREAM:
+        _write_standard_output(chunks)
+        return
+    _write(path, chunks)
+
+
+def _write_standard_output(chunks: Iterable[str | bytes]) -> None:
+    """Write a file to standard output: in UTF-8, also where messages are printed in another encoding."""
+    if (buffer := getattr(sys.stdout, "buffer", None)) is None:  # a stream of a notebook or a test
+        sys.stdout.writelines(chunk.decode() if isinstance(chunk, bytes) else chunk for chunk in chunks)
+        return
+    sys.stdout.flush()
+    _encode(buffer, chunks)
+    buffer.flush()
+
+
+def check_writable(path: Path) -> None:
+    """Check that a file can be written to `path`, before a long computation of what it will hold.
+
+    Raises:
+        InputError: there is no such folder, it cannot be written to, or `path` is a folder.
+    """
+    with _reported(path):
+        target = _target_of(path)
+        if _is_written_directly(path):
+            return
+        if not target.parent.is_dir():
+            raise InputError(f"{path}: cannot be written: the folder {target.parent} does not exist")
+        if not os.access(target.parent, os.W_OK):
+            raise InputError(f"{path}: cannot be written: Permission denied")
+
+
+@contextmanager
+def prepared_text(path: Path, chunks: Iterable[str | bytes]) -> Iterator[Callable[[], None]]:
+    """Write a text to a temporary file in another thread while the block runs.
+
+    The block receives a function that waits for the thread and puts the file in its place, as `write_text` does. If the
+    block does not call it, or raises an exception, the temporary file is removed. A device, a pipe or `STANDARD_STREAM`
+    cannot be prepared: there, the function writes the text.
+
+    Args:
+        path: the file, compressed with gzip if its name ends in `.gz`.
+        chunks: the text; bytes are UTF-8. The other thread makes the chunks.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    with _reported(path):
+        is_prepared = not _is_written_directly(path)
+        target = _target_of(path) if is_prepared else path
+    if not is_prepared:
+        yield lambda: write_text(path, chunks)
+        return
+    part = _part_of(target)
+    with cleaned_up(part):
+        with _reported(path):
+            file = _new_file(part)
+        writer = _Writer(file, chunks, compress=target.suffix == ".gz")
+        writer.start()
+        try:
+            yield lambda: _put_in_place(writer, part, target, path)
+        finally:
+            writer.stop()
+            part.unlink(missing_ok=True)
+
+
+def _put_in_place(writer: "_Writer", part: Path, target: Path, path: Path) -> None:
+    with _reported(path):
+        writer.finish()
+        part.chmod(_mode_for(target))
+        part.replace(target)
+
+
+LONGEST_STOP = 1.0
+"""The most seconds to wait for a thread that is stopped."""
+
+_POLL = 0.2
+"""The seconds after which a thread that waits looks for Ctrl-C, which may arrive just before it begins to wait."""
+
+
+class _Writer:
+    """Writes chunks to a file in another thread. If it is stopped, the file has only the first of them.
+
+    Ctrl-C may arrive anywhere. In `start` and `join` of `threading.Thread`, it can raise a `RuntimeError` about a lock,
+    so this class uses the thread and the lock that these are made of.
+    """
+
+    def __init__(self, file: IO[bytes], chunks: Iterable[str | bytes], *, compress: bool) -> None:
+        self._file, self._chunks, self._compress = file, chunks, compress
+        self._stopped = False
+        self._error: BaseException | None = None
+        self._running = _thread.allocate_lock()
+
+    def start(self) -> None:
+        self._running.acquire()
+        _thread.start_new_thread(self._run, ())
+
+    def _run(self) -> None:
+        try:
+            _fill(self._file, takewhile(lambda _: not self._stopped, self._chunks), compress=self._compress)
+        except BaseException as error:  # noqa: BLE001 (raised again in the thread that waits)
+            self._error = error
+        finally:
+            self._running.release()
+
+    def finish(self) -> None:
+        """Wait until all chunks are written; raise what the thread raised."""
+        while not self._ended_within(_POLL):
+            pass
+        if self._error is not None:
+            raise self._error
+
+    def stop(self) -> None:
+        """Stop before the next chunk. A chunk that takes long does not delay the end of the process."""
+        self._stopped = True
+        self._ended_within(LONGEST_STOP)
+
+    def _ended_within(self, seconds: float) -> bool:
+        """Return whether the thread ends within some seconds; wait no longer."""
+        ended = self._running.acquire(timeout=seconds)
+        if ended:
+            self._running.release()
+        return ended
+
+
+def _write(path: Path, chunks: Iterable[str | bytes]) -> None:
+    with _reported(path):
+        target = _target_of(path)
+        if _is_written_directly(path):
+            with path.open("wb") as device:
+                _write_chunks(device, chunks, compress=False)
+            return
+        _replace(target, chunks)
+
+
+@contextmanager
+def _reported(path: Path) -> Iterator[None]:
+    """Raise an `InputError` if the file system does not allow to write the file."""
+    try:
+        yield
+    except FileNotFoundError:
+        folder = Path(os.path.realpath(path)).parent
+        raise InputError(f"{path}: cannot be written: the folder {folder} does not exist") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
+
+
+def _target_of(path: Path) -> Path:
+    """Return the file that `path` names, which is no link."""
+    if "\0" in str(path):
+        raise InputError(f"{str(path)!r}: not a file name: embedded null byte")
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise InputError(f"{path}: is a folder; name a file in it")
+    return target
+
+
+def is_stream(path: Path) -> bool:
+    """Return whether `path` names the standard stream, a device or a pipe, also one that leads to a file."""
+    return path.parts[:2] == ("/", "dev") or _is_written_directly(path)
+
+
+def _is_written_directly(path: Path) -> bool:
+    """Return whether `path` names a device, a pipe or the standard stream."""
+    # check `path`, not its target: /dev/stdout may lead to a pipe, which has no name of its own
+    return path == STANDARD_STREAM or (path.exists() and not path.is_dir() and not stat.S_ISREG(path.stat().st_mode))
+
+
+def _replace(target: Path, chunks: Iterable[str | bytes]) -> None:
+    part = _part_of(target)
+    with cleaned_up(part):
+        _fill(_new_file(part), chunks, compress=target.suffix == ".gz")
+        part.chmod(_mode_for(target))
+        part.replace(target)
+
+
+def _part_of(target: Path) -> Path:
+    """Return the name of a temporary file in the folder of `target`."""
+    # 40 characters have at most 160 bytes, and a name may have 255
+    return target.with_name(f".{target.name[:40]}.{os.urandom(8).hex()}.part")
+
+
+def _new_file(part: Path) -> IO[bytes]:
+    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
+    return open(descriptor, "wb")  # noqa: PTH123 (a descriptor, not a path)
+
+
+def _fill(file: IO[bytes], chunks: Iterable[str | bytes], *, compress: bool) -> None:
+    """Write the chunks to the file, to the disk too, and close it."""
+    with file:
+        _write_chunks(file, _written_early(file, chunks), compress=compress)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _written_early(file: IO[bytes], chunks: Iterable[str | bytes]) -> Iterator[str | bytes]:
+    """Yield the chunks. What `file` already holds goes to the disk meanwhile, so that `fsync` waits less at the end."""
+    begin = 0
+    for chunk in chunks:
+        yield chunk
+        end = file.tell()
+        if end - begin >= _EARLY_BYTES:
+            _begin_to_write(file.fileno(), begin, end - begin)
+            begin = end
+
+
+def _begin_to_write(descriptor: int, begin: int, length: int) -> None:
+    """Ask the system to write a part of a file to the disk, without waiting for it; not all systems can."""
+    if hasattr(os, "posix_fadvise"):
+        # Linux begins to write what is no longer needed, and forgets only what is already on the disk.
+        with suppress(OSError):
+            os.posix_fadvise(descriptor, begin, length, os.POSIX_FADV_DONTNEED)
+
+
+def _mode_for(target: Path) -> int:
+    """Return the permissions of the file that is replaced, or those of a new file."""
+    if target.exists():
+        return stat.S_IMODE(target.stat().st_mode)
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def _write_chunks(file: IO[bytes], chunks: Iterable[str | bytes], *, compress: bool) -> None:
+    if not compress:
+        _encode(file, chunks)
+        return
+    # The header has no name and no time, so that the same schedule gives the same bytes.
+    with (
+        gzip.GzipFile(filename="", mode="wb", compresslevel=4, fileobj=file, mtime=0) as packed,
+        io.BufferedWriter(cast("io.RawIOBase", packed), 2**20) as buffered,
+    ):
+        _encode(buffered, chunks)
+
+
+def _encode(file: IO[bytes] | io.BufferedWriter, chunks: Iterable[str | bytes]) -> None:
+    for chunk in chunks:
+        # half of a surrogate pair, which JSON may hold, is no character
+        file.write(chunk.encode("utf-8", "replace") if isinstance(chunk, str) else chunk)

@@ -1,0 +1,1 @@
+"""What is asked for: the collective, its ranks, root and shards, demand matrices, groups, and the method."""

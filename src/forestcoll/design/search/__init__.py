@@ -1,0 +1,1 @@
+"""The topology finder: base networks, factors, frontiers and sweeps."""

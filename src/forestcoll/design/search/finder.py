@@ -1,0 +1,341 @@
+"""The topology finder (§5.4): all networks of a size and degree that expansions make of base networks.
+
+A network of N nodes and degree d, in short (N, d), is one of:
+
+- a base network,
+- the line graph of a network of (N/d, d),
+- the degree expansion of a network of (N/n, d/n),
+- the Cartesian power of a network of (N^(1/n), d/n),
+- the Cartesian product of two networks whose sizes multiply to N and whose degrees add up to d,
+- a network of (N, d/n) with n parallel links instead of each link.
+
+For each intermediate (N, d) only the Pareto frontier in the steps T_L and the bandwidth time T_B is kept. The theorems
+predict both, and no schedule is made. The cost of an expansion grows with the cost of its base in every theorem, so
+pruning loses nothing. Products need factors with bandwidth-optimal breadth-first schedules. The factor with the fewest
+steps is kept in addition to the frontier (`factors`).
+
+Costs that must be counted are counted last, and only if the least cost that is possible is not already reached. In the
+search for networks of a smaller degree, whose links are then repeated, the networks of (N, d) are rivals: what they
+beat is not counted.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import gcd
+
+from forestcoll.base.errors import InputError, NoSolutionError, shown
+from forestcoll.design.constructions import Construction
+from forestcoll.design.expressions import (
+    Bidirectional,
+    BreadthFirst,
+    CartesianPower,
+    DegreeExpansion,
+    LineGraph,
+    Parallel,
+)
+from forestcoll.design.measure import MAX_DEGREE, Cost, least_factor, moore_steps
+from forestcoll.design.search.catalogue import bases as listed_bases
+from forestcoll.design.search.catalogue import kautz, kautz_bound, may_be_bidirectional
+from forestcoll.design.search.divisors import divisors, primes_of
+from forestcoll.design.search.factors import Factors
+
+MAX_NODES = 16384
+"""The maximum number of nodes. The limit exists because the costs of some bases are counted over all node pairs."""
+
+MAX_PORTS = 64
+"""The maximum degree."""
+
+
+@dataclass(frozen=True)
+class Frontier:
+    """The best networks of a size and a degree: the Pareto frontier in the number of steps and in the bandwidth time.
+
+    Attributes:
+        nodes: the number of nodes N.
+        degree: the degree d, the number of links that leave each node.
+        bidirectional: whether the search was for bidirectional networks only.
+        members: the networks for which no other network is at least as good in both the steps (T_L) and the bandwidth
+            factor (T_B in units of M/B). They are sorted by increasing steps, which is also decreasing T_B.
+
+    Example:
+        >>> frontier = find_topologies(12, 2)
+        >>> [(each.name, each.cost.steps, str(each.cost.bandwidth_factor)) for each in frontier.members]
+        [('Π(2,12)', 3, '7/6'), ('Cayley(2,12)', 4, '11/12')]
+    """
+
+    nodes: int
+    degree: int
+    bidirectional: bool
+    members: tuple[Construction, ...]
+
+
+class TopologyFinder:
+    """A search for networks (*Efficient direct-connect topologies*, §5.4) that reuses its results in later calls.
+
+    Args:
+        bidirectional: use bidirectional networks only.
+        published_only: use the base networks of the paper only.
+        bases: more base networks, which `base_network` makes of networks or schedules of the user.
+
+    Example:
+        >>> finder = TopologyFinder(bidirectional=True)
+        >>> [finder.find(nodes, 4).members[0].name for nodes in (4, 6, 8)]
+        ['BiRing(4,4)', 'DistReg(4,6)', 'K(4,4)']
+    """
+
+    def __init__(
+        self, *, bidirectional: bool = False, published_only: bool = False, bases: Sequence[Construction] = ()
+    ) -> None:
+        self._bidirectional = bidirectional
+        self._published_only = published_only
+        self._frontiers: dict[tuple[int, int], tuple[Construction, ...]] = {}
+        self._factors = Factors(self._factor_bases)
+        self._own: dict[tuple[int, int], list[Construction]] = {(base.nodes, base.degree): [] for base in bases}
+        for base in bases:
+            self._own[base.nodes, base.degree].append(base)
+        self._one_way = self if not bidirectional else TopologyFinder(published_only=published_only, bases=bases)
+
+    def find(self, nodes: int, degree: int) -> Frontier:
+        """Return the frontier of networks with `nodes` nodes, each with `degree` outgoing and `degree` incoming links.
+
+        Args:
+            nodes: the number of nodes N.
+            degree: the degree d.
+
+        Raises:
+            InputError: a number is out of range.
+            NoSolutionError: no such network is known. The message names the nearest size with a network.
+        """
+        check_question(nodes, degree)
+        members = self._frontier(nodes, degree)
+        if not members:
+            raise NoSolutionError(self._no_network_message(nodes, degree))
+        return Frontier(nodes, degree, self._bidirectional, members)
+
+    def _no_network_message(self, nodes: int, degree: int) -> str:
+        near = sorted(range(2, nodes + 9), key=lambda other: (abs(other - nodes), other))
+        works = next((other for other in near if self._frontier(other, degree)), None)
+        hint = f"the nearest number of nodes that works is {works}" if works else "choose another degree"
+        return f"no bidirectional network of {nodes} nodes with {degree} links each is known; {hint}"
+
+    def _frontier(self, nodes: int, degree: int, rivals: Sequence[Construction] = ()) -> tuple[Construction, ...]:
+        """Return the frontier. Networks that are beaten by one of the `rivals` may be missing."""
+        key = (nodes, degree)
+        if key in self._frontiers:
+            return self._frontiers[key]
+        predicted = self._candidates(nodes, degree, rivals)
+        found = pareto((*predicted, *_rescheduled(predicted, rivals)))
+        if not rivals:
+            self._frontiers[key] = found
+        return found
+
+    def _candidates(self, nodes: int, degree: int, rivals: Sequence[Construction] = ()) -> tuple[Construction, ...]:
+        listed, expanded = tuple(self._bases(nodes, degree)), tuple(self._expanded(nodes, degree))
+        graph = tuple(self._kautz(nodes, degree, (*listed, *expanded), rivals))
+        known = (*listed, *graph, *expanded)
+        return (*known, *self._parallel(nodes, degree, known, rivals))
+
+    def _bases(self, nodes: int, degree: int) -> Iterator[Construction]:
+        own = self._own.get((nodes, degree), [])
+        return self._allowed((*own, *listed_bases(nodes, degree, published_only=self._published_only)))
+
+    def _factor_bases(self, nodes: int, degree: int) -> Iterator[Construction]:
+        own = self._own.get((nodes, degree), [])
+        listed = listed_bases(nodes, degree, published_only=self._published_only, for_products=True)
+        return self._allowed((*own, *listed))
+
+    def _allowed(self, networks: Iterable[Construction]) -> Iterator[Construction]:
+        return (base for base in networks if base.is_bidirectional or not self._bidirectional)
+
+    def _kautz(
+        self, nodes: int, degree: int, others: Sequence[Construction], rivals: Sequence[Construction]
+    ) -> Iterator[Construction]:
+        """Yield the generalized Kautz graph, if it may be better than `others` and `rivals`. Its cost is counted."""
+        if degree < 2 or (self._bidirectional and not may_be_bidirectional(nodes, degree)):
+            return
+        least = kautz_bound(nodes, degree)
+        better = (each for each in others if each.cost != least)  # the line graph of a Kautz graph is a Kautz graph
+        if _is_reached(Cost(least.steps, least_factor(nodes)), others) or _is_reached(least, better):
+            return
+        graph = None if _is_beaten(least, rivals) else kautz(nodes, degree)
+        if graph is not None:
+            yield from self._allowed([graph])
+
+    def _expanded(self, nodes: int, degree: int) -> Iterator[Construction]:
+        if self._bidirectional:
+            yield from self._bidirectional_of(nodes, degree)
+        else:
+            yield from self._line_graphs(nodes, degree)
+        yield from self._degree_expansions(nodes, degree)
+        yield from self._powers(nodes, degree)
+        product = self._factors.best_product(nodes, degree)
+        if product is not None:
+            yield product
+
+    def _line_graphs(self, nodes: int, degree: int) -> Iterator[Construction]:
+        if degree > 1 and nodes % degree == 0 and nodes // degree > 1:
+            for base in self._frontier(nodes // degree, degree):
+                if base.branches:
+                    yield LineGraph.of(base)
+
+    def _degree_expansions(self, nodes: int, degree: int) -> Iterator[Construction]:
+        for copies in divisors(gcd(nodes, degree))[1:]:
+            if nodes // copies > 1:
+                for base in self._frontier(nodes // copies, degree // copies):
+                    if not base.has_loops:
+                        yield DegreeExpansion.of(base, copies)
+
+    def _powers(self, nodes: int, degree: int) -> Iterator[Construction]:
+        for exponent in divisors(degree)[1:]:
+            root = round(nodes ** (1 / exponent))
+            if root > 1 and root**exponent == nodes:
+                for base in self._frontier(root, degree // exponent):
+                    yield CartesianPower.of(base, exponent)
+
+    def _parallel(
+        self, nodes: int, degree: int, others: Sequence[Construction], rivals: Sequence[Construction]
+    ) -> Iterator[Construction]:
+        """Yield networks of smaller degrees with parallel links, if they may be better than `others` and `rivals`.
+
+        The degree is divided by one prime number at a time, so other numbers of copies are copies of copies.
+        """
+        for copies in primes_of(degree):
+            hoped = Cost(moore_steps(nodes, degree // copies), least_factor(nodes))
+            if not _is_reached(hoped, others) and not _is_beaten(hoped, rivals):
+                for base in self._frontier(nodes, degree // copies, (*rivals, *others)):
+                    yield Parallel.of(base, copies)
+
+    def _bidirectional_of(self, nodes: int, degree: int) -> Iterator[Construction]:
+        if degree % 2 or degree < 2:
+            return
+        for base in self._one_way._frontier(nodes, degree // 2):  # noqa: SLF001 (another finder of this class)
+            if base.is_bidirectional or base.has_loops or base.mirror() is None:
+                continue
+            yield Bidirectional.of(base)
+
+
+def find_topologies(
+    nodes: int,
+    degree: int,
+    *,
+    bidirectional: bool = False,
+    published_only: bool = False,
+    bases: Sequence[Construction] = (),
+) -> Frontier:
+    """Find the best networks of a size and a degree for allgather and allreduce (§5.4 of the direct-connect paper).
+
+    Args:
+        nodes: the number of nodes N.
+        degree: the degree d: the number of links that leave each node, and that enter each node.
+        bidirectional: use bidirectional networks only.
+        published_only: use the base networks of the paper only.
+        bases: more base networks, which `base_network` makes of networks or schedules of the user.
+
+    Returns:
+        The networks, from the fewest steps to the least bandwidth time. `topology_of` and `schedule_of` make the
+        network and its schedule.
+
+    Raises:
+        InputError: a number is out of range.
+        NoSolutionError: no such network is known. The message names the nearest size with a network.
+
+    Example:
+        >>> best = find_topologies(8, 2).members[0]
+        >>> best.name, best.cost.steps, str(best.cost.bandwidth_factor)
+        ('Cayley(2,8)', 3, '7/8')
+    """
+    return TopologyFinder(bidirectional=bidirectional, published_only=published_only, bases=bases).find(nodes, degree)
+
+
+def pareto(candidates: Iterable[Construction]) -> tuple[Construction, ...]:
+    """Return the Pareto frontier of the candidates, by increasing steps. On a tie, the first candidate is kept."""
+    best: dict[int, Construction] = {}
+    for candidate in candidates:
+        known = best.setdefault(candidate.cost.steps, candidate)
+        if candidate is not known and _rank(candidate) < _rank(known):
+            best[candidate.cost.steps] = candidate
+    kept: list[Construction] = []
+    for _, candidate in sorted(best.items()):
+        if not kept or candidate.cost.bandwidth_factor < kept[-1].cost.bandwidth_factor:
+            kept.append(candidate)
+    return tuple(kept)
+
+
+def _rank(candidate: Construction) -> tuple[Fraction, bool]:
+    return candidate.cost.bandwidth_factor, not candidate.is_breadth_first
+
+
+def _rescheduled(predicted: Sequence[Construction], rivals: Sequence[Construction]) -> Iterator[Construction]:
+    """Yield expanded networks with a breadth-first schedule, if it may be better than all known costs.
+
+    The breadth-first schedule takes as many steps as the diameter, and a degree expansion no less time than its base.
+    The breadth-first schedules of line graphs and of networks with parallel links are those of their bases, expanded.
+    """
+    best = list(pareto(predicted))
+    for construction in predicted:
+        if construction.is_breadth_first or isinstance(construction, LineGraph | Parallel) or _is_nested(construction):
+            continue
+        counted = construction.base if isinstance(construction, DegreeExpansion) else construction
+        hoped = _hoped(construction)
+        if counted.degree > MAX_DEGREE or _is_reached(hoped, best) or _is_beaten(hoped, rivals):
+            continue
+        least = BreadthFirst.least_cost(construction)
+        if not _is_reached(least, best) and not _is_beaten(least, rivals):
+            best.append(BreadthFirst.of(construction))
+            yield best[-1]
+
+
+def _is_nested(construction: Construction) -> bool:
+    """Return whether this is the degree expansion of a degree expansion, whose network is that of one expansion."""
+    if not isinstance(construction, DegreeExpansion):
+        return False
+    inner = construction.base.base if isinstance(construction.base, BreadthFirst) else construction.base
+    return isinstance(inner, DegreeExpansion)
+
+
+def _hoped(construction: Construction) -> Cost:
+    """Return the least possible cost of a breadth-first schedule on an expanded network."""
+    steps, factor = _fewest_steps(construction), least_factor(construction.nodes)
+    if isinstance(construction, DegreeExpansion) and construction.base.is_breadth_first:
+        return Cost(steps, max(factor, construction.base.cost.bandwidth_factor))
+    return Cost(steps, factor)
+
+
+def _fewest_steps(construction: Construction) -> int:
+    """Return a lower bound on the diameter."""
+    if construction.is_breadth_first:
+        return construction.cost.steps
+    if isinstance(construction, DegreeExpansion):
+        shortest_cycle = construction.base.nodes if construction.base.degree == 1 else 2
+        return max(shortest_cycle, _fewest_steps(construction.base))
+    if isinstance(construction, CartesianPower):
+        return construction.exponent * _fewest_steps(construction.base)
+    return moore_steps(construction.nodes, construction.degree)
+
+
+def _is_reached(hoped: Cost, known: Iterable[Construction]) -> bool:
+    """Return whether a network has at most these steps and at most this T_B."""
+    return any(
+        each.cost.steps <= hoped.steps and each.cost.bandwidth_factor <= hoped.bandwidth_factor for each in known
+    )
+
+
+def _is_beaten(hoped: Cost, rivals: Iterable[Construction]) -> bool:
+    """Return whether a network with parallel links and this cost, or more, is dropped because of a rival (`pareto`)."""
+    return _is_reached(hoped, (each for each in rivals if each.is_breadth_first or each.cost != hoped))
+
+
+def check_question(nodes: int, degree: int) -> None:
+    """Check that the finder accepts a number of nodes and a degree.
+
+    Raises:
+        InputError: a number is out of range.
+    """
+    _check_number("nodes", nodes, 2, MAX_NODES)
+    _check_number("degree", degree, 1, MAX_PORTS)
+
+
+def _check_number(what: str, value: object, least: int, most: int) -> None:
+    if type(value) is not int or not least <= value <= most:
+        raise InputError(f"{what} is {shown(value)}; expected an integer from {least} to {most}")

@@ -1,0 +1,89 @@
+"""Frontiers for many sizes and degrees, with any executor of `concurrent.futures`.
+
+A process pool, a thread pool, MPI's `MPIPoolExecutor` and a Dask client's `get_executor()` all have `submit`. The
+questions are sent in batches. Each batch has sizes from the whole range, so that all batches take a similar time. The
+answers are JSON documents in the order of the questions. One finder answers a whole batch and reuses intermediate
+frontiers.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Executor
+
+from forestcoll.base.errors import InputError, NoSolutionError
+from forestcoll.base.progress import SILENT, Progress
+from forestcoll.design.constructions import Construction
+from forestcoll.design.search.cache import frontier_document, frontier_of
+from forestcoll.design.search.finder import Frontier, TopologyFinder, check_question
+
+Question = tuple[int, int]
+"""A number of nodes and a degree."""
+
+BATCHES = 16
+"""The number of batches."""
+
+
+def sweep(  # noqa: PLR0913 (the options of a search)
+    questions: Iterable[Question],
+    *,
+    executor: Executor | None = None,
+    bidirectional: bool = False,
+    published_only: bool = False,
+    bases: Sequence[Construction] = (),
+    progress: Progress = SILENT,
+) -> Iterator[Frontier]:
+    """Yield the frontier of each question, in the order of the questions. Questions without a network are skipped.
+
+    Args:
+        questions: pairs of a number of nodes and a degree.
+        executor: where the work is done. None means this process.
+        bidirectional: use bidirectional networks only.
+        published_only: use the base networks of the paper only.
+        bases: more base networks, as for `find_topologies`. They need `executor` to be None.
+        progress: receives the number of finished batches.
+
+    Raises:
+        InputError: a number is out of range, or `bases` are given with an executor.
+    """
+    if bases and executor is not None:
+        raise InputError("bases are for a search in this process; leave out the executor")
+    requested = list(questions)
+    batches = [batch for first in range(BATCHES) if (batch := requested[first::BATCHES])]
+    if executor is None:
+        finder = TopologyFinder(bidirectional=bidirectional, published_only=published_only, bases=bases)
+        for place, (nodes, degree) in enumerate(requested):
+            progress.advance(place, len(requested))
+            yield from _found(finder, nodes, degree)
+        return
+    futures = [executor.submit(answers, batch, bidirectional, published_only) for batch in batches]
+    found: dict[Question, Frontier] = {}
+    for place, future in enumerate(futures):
+        progress.advance(place, len(futures))
+        for document in future.result():
+            frontier = frontier_of(document)
+            found[frontier.nodes, frontier.degree] = frontier
+    yield from (found[question] for question in requested if question in found)
+
+
+def answers(batch: Sequence[Question], bidirectional: bool, published_only: bool) -> list[dict[str, object]]:  # noqa: FBT001 (an executor passes positional arguments)
+    """Return the frontiers of a batch as JSON. A worker process calls this function."""
+    finder = TopologyFinder(bidirectional=bidirectional, published_only=published_only)
+    return [frontier_document(each) for nodes, degree in batch for each in _found(finder, nodes, degree)]
+
+
+def _found(finder: TopologyFinder, nodes: int, degree: int) -> Iterator[Frontier]:
+    try:
+        yield finder.find(nodes, degree)
+    except NoSolutionError:
+        return
+
+
+def questions_of(nodes: Sequence[int], degrees: Sequence[int]) -> list[Question]:
+    """Return every pair of a number of nodes and a degree, of numbers in ascending order.
+
+    Raises:
+        InputError: a number is out of range.
+    """
+    for place in (0, -1):  # before the pairs, of which a senseless range would have billions
+        check_question(nodes[place], degrees[place])
+    listed = list(degrees)
+    return [(size, degree) for size in nodes for degree in listed]

@@ -1,0 +1,149 @@
+"""The profile of a model on one node: computing times and data sizes of each layer. Format `forestcoll.profile/1`.
+
+    {"format": "forestcoll.profile/1", "name": "...", "source": "...",
+     "layers": [{"name": "encoder 0 attention", "forward_us": 120.5, "backward_us": 241, "gradient_bytes": 9437184},
+                {"name": "encoder 0 experts", "forward_us": 90, "backward_us": 180, "exchange_bytes": 6291456}, ...]}
+
+Layers are listed in the order of the forward pass. `gradient_bytes` is the size of the gradients that data parallelism
+reduces over all nodes. `exchange_bytes` is the data that a node sends in the all-to-all before the layer, and again in
+the one after the layer, in both passes. Both keys are optional, with the default 0.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import cast
+
+from forestcoll.base.errors import InputError, shown
+from forestcoll.base.exact import to_fraction
+from forestcoll.base.file_kinds import PROFILE, check_kind
+from forestcoll.base.files import read_document, write_text
+
+PROFILE_FORMAT = "forestcoll.profile/1"
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A layer of a model, on one node.
+
+    Attributes:
+        name: the label of the layer in pictures.
+        forward_us: computing time in the forward pass, in microseconds.
+        backward_us: computing time in the backward pass, in microseconds.
+        gradient_bytes: size of the gradients that are summed over all nodes.
+        exchange_bytes: data that a node sends in each all-to-all: one before and one after the layer, in each pass.
+    """
+
+    name: str
+    forward_us: Fraction
+    backward_us: Fraction
+    gradient_bytes: int = 0
+    exchange_bytes: int = 0
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A model on one node.
+
+    Attributes:
+        name: the name of the model.
+        source: where the figures come from.
+        layers: the layers in the order of the forward pass.
+    """
+
+    name: str
+    source: str
+    layers: tuple[Layer, ...]
+
+    @property
+    def has_exchanges(self) -> bool:
+        """Whether a layer exchanges data in all-to-alls."""
+        return any(layer.exchange_bytes for layer in self.layers)
+
+    def on(self, nodes: int) -> "Profile":  # noqa: ARG002 (the method of `SwitchTransformer` uses it)
+        """Return the profile itself: a file holds the times of the number of nodes that it was made for."""
+        return self
+
+    @property
+    def computing_us(self) -> Fraction:
+        """The computing time of both passes, in microseconds."""
+        return sum((layer.forward_us + layer.backward_us for layer in self.layers), Fraction(0))
+
+
+def read_profile(path: Path) -> Profile:
+    """Read a profile from a file.
+
+    Raises:
+        InputError: the file cannot be read or is not a valid profile. The message names the layer and the value.
+    """
+    document = read_document(path)
+    check_kind(document, PROFILE, str(path))
+    if document.get("format") != PROFILE_FORMAT:
+        raise InputError(f"{path}: format is {shown(document.get('format'))}; expected {PROFILE_FORMAT!r}")
+    listed = document.get("layers")
+    if not isinstance(listed, list) or not listed:
+        raise InputError(f"{path}: layers is {shown(listed)}; expected a list of at least one layer")
+    layers = tuple(_layer(f"{path}: layer {place}", each) for place, each in enumerate(listed))
+    name = document.get("name", path.stem)
+    if not isinstance(name, str):
+        raise InputError(f"{path}: name is {shown(name)}; expected a string")
+    return Profile(name, str(document.get("source", "")), layers)
+
+
+def _layer(where: str, document: object) -> Layer:
+    if not isinstance(document, dict):
+        raise InputError(f"{where} is {shown(document)}; expected an object with forward_us and backward_us")
+    known = cast("Mapping[str, object]", document)
+    return Layer(
+        name=str(known.get("name", where.rpartition(": ")[2])),
+        forward_us=_time(where, known, "forward_us"),
+        backward_us=_time(where, known, "backward_us"),
+        gradient_bytes=_bytes(where, known, "gradient_bytes"),
+        exchange_bytes=_bytes(where, known, "exchange_bytes"),
+    )
+
+
+def _time(where: str, document: Mapping[str, object], key: str) -> Fraction:
+    value = document.get(key)
+    try:
+        time = to_fraction(value)
+    except ValueError as error:
+        raise InputError(f"{where}: {key} {shown(value)} {error}; write microseconds such as 120.5") from None
+    if time < 0:
+        raise InputError(f"{where}: {key} is {shown(value)}; expected 0 microseconds or more")
+    return time
+
+
+def _bytes(where: str, document: Mapping[str, object], key: str) -> int:
+    value = document.get(key, 0)
+    if type(value) is not int or value < 0:
+        raise InputError(f"{where}: {key} is {shown(value)}; expected a whole number of bytes, 0 or more")
+    return value
+
+
+def write_profile(profile: Profile, path: Path) -> None:
+    """Write a profile to a file. If writing fails, an existing file stays as it was.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    write_text(path, profile_text(profile))
+
+
+def profile_text(profile: Profile) -> list[str]:
+    """Return the pieces of the JSON text of a profile, with one line per layer."""
+    lines = [json.dumps(_layer_document(layer)) for layer in profile.layers]
+    head = {"format": PROFILE_FORMAT, "name": profile.name, "source": profile.source}
+    return [json.dumps(head)[:-1], ',\n"layers": [\n', ",\n".join(lines), "\n]}\n"]
+
+
+def _layer_document(layer: Layer) -> dict[str, object]:
+    return {
+        "name": layer.name,
+        "forward_us": str(layer.forward_us),
+        "backward_us": str(layer.backward_us),
+        "gradient_bytes": layer.gradient_bytes,
+        "exchange_bytes": layer.exchange_bytes,
+    }

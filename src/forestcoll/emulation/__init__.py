@@ -1,5 +1,0 @@
-"""An emulated network on one Linux machine: a namespace for each rank, links with the rates of a topology."""
-
-from forestcoll.emulation.emulate import emulate
-
-__all__ = ["emulate"]

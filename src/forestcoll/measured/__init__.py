@@ -1,1 +1,0 @@
-"""Measured bandwidths next to what the network allows."""

@@ -1,0 +1,189 @@
+"""Other libraries' collectives on the same processes, to compare with: gloo by torch, and MPI by mpi4py."""
+
+import importlib.util
+import warnings
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+
+from forestcoll.base.errors import InputError
+from forestcoll.demand.collective import Collective
+from forestcoll.measurement.bench.operations import Case
+from forestcoll.measurement.bench.patterns import empty
+from forestcoll.runtime.engine.elements import ElementType, ReduceOp
+from forestcoll.runtime.launch import Launch, torch_store
+
+
+class Library(Protocol):
+    """A library that runs collectives."""
+
+    @property
+    def name(self) -> str:
+        """What tables call it."""
+
+    def call(self, case: Case) -> Callable[[], object] | None:
+        """Return a function that runs the collective to its end on this rank; None if the library cannot."""
+
+    def close(self) -> None:
+        """Leave the others."""
+
+
+def library_name(launch: Launch, wanted: str) -> str | None:
+    """Return which library this process can compare with, as `library` takes it; None for none.
+
+    Raises:
+        InputError: the wanted library is not installed.
+    """
+    has_torch = importlib.util.find_spec("torch") is not None
+    has_mpi = importlib.util.find_spec("mpi4py") is not None and launch.launcher == "mpi"
+    if wanted == "gloo" and not has_torch:
+        raise InputError("bench: gloo is part of torch, which is not installed; install torch, or use --library none")
+    if wanted == "mpi" and not has_mpi:
+        raise InputError("bench: --library mpi needs mpirun and mpi4py (pip install 'forestcoll[mpi]')")
+    if wanted != "auto":
+        return None if wanted == "none" else wanted
+    if launch.launcher == "mpi":
+        return "mpi" if has_mpi else None
+    return "gloo" if has_torch else None
+
+
+def library(name: str | None, launch: Launch, members: tuple[int, ...]) -> Library | None:
+    """Return the library called `name` among the ranks `members`; every rank must call this."""
+    if name == "gloo":
+        return Gloo(launch, members)
+    return Mpi(launch, members) if name == "mpi" else None
+
+
+_TORCH_OPS = {
+    ReduceOp.SUM: "SUM",
+    ReduceOp.AVG: "AVG",
+    ReduceOp.MIN: "MIN",
+    ReduceOp.MAX: "MAX",
+    ReduceOp.PROD: "PRODUCT",
+}
+_TORCH_TYPES = {
+    ElementType.F16: "float16",
+    ElementType.BF16: "bfloat16",
+    ElementType.F32: "float32",
+    ElementType.F64: "float64",
+    ElementType.I8: "int8",
+    ElementType.I16: "int16",
+    ElementType.I32: "int32",
+    ElementType.I64: "int64",
+    ElementType.U8: "uint8",
+}
+
+
+class Gloo:
+    """gloo, as `torch.distributed` has it.
+
+    Args:
+        launch: this process among the others.
+        members: the ranks that take part.
+    """
+
+    name = "gloo"
+
+    def __init__(self, launch: Launch, members: tuple[int, ...]) -> None:
+        from datetime import timedelta
+
+        import torch.distributed as dist
+
+        self._dist: Any = dist
+        self._members = members
+        self._takes_part = launch.rank in members
+        limit = timedelta(seconds=max(60.0, launch.timeout))
+        store = torch_store(launch, "gloo", limit)
+        dist.init_process_group("gloo", store=store, rank=launch.rank, world_size=launch.size, timeout=limit)
+        self._group = dist.new_group(list(members))
+
+    def call(self, case: Case) -> Callable[[], object] | None:
+        """Return a function that runs the collective; None where gloo has none like it."""
+        if not self._takes_part:
+            return lambda: None
+        if case.op is ReduceOp.PREMUL_SUM or (case.op is ReduceOp.AVG and not case.element.is_float):
+            return None
+        if not case.is_even or case.plan.collective in {Collective.GATHER, Collective.SCATTER}:
+            return None
+        return self._call(case)
+
+    def _call(self, case: Case) -> Callable[[], object]:
+        import torch
+
+        dist, group = self._dist, self._group
+        op = getattr(dist.ReduceOp, _TORCH_OPS[case.op])
+        kind = getattr(torch, _TORCH_TYPES[case.element])
+        whole = torch.zeros(case.count, dtype=kind)
+        if case.plan.collective is Collective.ALL_TO_ALL:
+            out = torch.empty_like(whole)
+            return lambda: dist.all_to_all_single(out, whole, group=group)
+        if case.plan.collective.has_shards:
+            part = torch.zeros(case.counts[0], dtype=kind)
+            gather = getattr(dist, "all_gather_single", None) or dist.all_gather_into_tensor
+            scatter = getattr(dist, "reduce_scatter_single", None) or dist.reduce_scatter_tensor
+            if case.plan.collective is Collective.ALLGATHER:
+                return lambda: gather(whole, part, group=group)
+            return lambda: scatter(part, whole, op=op, group=group)
+        if case.plan.collective is Collective.ALLREDUCE:
+            return lambda: dist.all_reduce(whole, op=op, group=group)
+        if case.plan.collective is Collective.BROADCAST:
+            return lambda: dist.broadcast(whole, src=case.plan.root, group=group)
+        return lambda: dist.reduce(whole, dst=case.plan.root, op=op, group=group)
+
+    def close(self) -> None:
+        """Leave the others."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self._dist.destroy_process_group()
+
+
+class Mpi:
+    """The MPI that started the processes.
+
+    Args:
+        launch: this process among the others.
+        members: the ranks that take part.
+    """
+
+    def __init__(self, launch: Launch, members: tuple[int, ...]) -> None:
+        from mpi4py import MPI
+
+        self._mpi: Any = MPI
+        self._takes_part = launch.rank in members
+        self._members = members
+        self._comm: Any = MPI.COMM_WORLD.Split(int(self._takes_part), launch.rank)
+        self.name = "MPICH" if "MPICH" in MPI.Get_library_version() else MPI.get_vendor()[0]
+
+    def call(self, case: Case) -> Callable[[], object] | None:
+        """Return a function that runs the collective; None where MPI has none like it."""
+        if not self._takes_part:
+            return lambda: None
+        if case.element in {ElementType.F16, ElementType.BF16} or case.op in {ReduceOp.AVG, ReduceOp.PREMUL_SUM}:
+            return None
+        if not case.is_even or case.plan.collective in {Collective.GATHER, Collective.SCATTER}:
+            return None
+        return self._call(case)
+
+    def _call(self, case: Case) -> Callable[[], object]:
+        comm = self._comm
+        op = getattr(self._mpi, case.op.value.upper())
+        whole = empty(case.element, case.count)
+        root = 0 if case.plan.root is None else self._members.index(case.plan.root)
+        if case.plan.collective.has_shards:
+            part = empty(case.element, case.counts[0])
+            if case.plan.collective is Collective.ALLGATHER:
+                return lambda: comm.Allgather(part, whole)
+            return lambda: comm.Reduce_scatter_block(whole, part, op)
+        if case.plan.collective is Collective.BROADCAST:
+            return lambda: comm.Bcast(whole, root)
+        out = np.empty_like(whole)
+        if case.plan.collective is Collective.ALL_TO_ALL:
+            return lambda: comm.Alltoall(whole, out)
+        if case.plan.collective is Collective.ALLREDUCE:
+            return lambda: comm.Allreduce(whole, out, op)
+        return lambda: comm.Reduce(whole, out, op, root)
+
+    def close(self) -> None:
+        """Leave the others; mpi4py ends MPI at the end of the process."""
+        self._comm.Free()

@@ -1,0 +1,1 @@
+"""One message: divided into packets, or sent as a whole."""

@@ -1,0 +1,1 @@
+"""A series of broadcasts: its optimum, its trees, and its periodic schedule."""

@@ -1,0 +1,71 @@
+"""A series of broadcasts on networks without ports, by the tree generator of this package (ForestColl §5.7).
+
+If nodes use all their links at the same time, each link is its own port. A link that carries n messages per unit of
+time is busy for n * c. So the optimum is the minimum cut between the source and another node, and the core finds a few
+trees that reach it. The cut is also a certificate: the price of a unit of time on a link of the cut is the amount that
+the link carries in it, and all other prices are 0.
+"""
+
+from dataclasses import replace
+from fractions import Fraction
+
+from forestcoll.base.errors import NoSolutionError
+from forestcoll.base.progress import SILENT, Progress
+from forestcoll.demand.collective import Collective
+from forestcoll.demand.method import Method
+from forestcoll.oneport.platform.logical import outwards
+from forestcoll.oneport.platform.platform import Platform
+from forestcoll.schedule.proof.prices import Port, PortKind, PricesProof
+from forestcoll.schedule.series.value import SeriesTree
+from forestcoll.schedule.trees.value import TreeSchedule
+from forestcoll.solver.forests.value import Optimum
+from forestcoll.solver.generation.forest import schedule_for
+from forestcoll.solver.optimum import optimum
+from forestcoll.topology import Topology
+
+
+def trees_by_links(
+    platform: Platform, progress: Progress = SILENT
+) -> tuple[tuple[SeriesTree, ...], PricesProof] | None:
+    """Return the trees of the best broadcast on a platform without ports, with the minimum cut as certificate.
+
+    The result is None if a switch is not balanced, so that the trees of the generator do not reach the minimum cut.
+    """
+    network = _with_costs(platform)
+    try:
+        best = optimum(network, Collective.BROADCAST, root=network.nodes[platform.source].id, progress=progress)
+        schedule = schedule_for(best, method=Method.AUTO, progress=progress)
+    except NoSolutionError:
+        return None
+    trees, certificate = _series_trees(platform, schedule), _certificate(platform, best)
+    reached = sum((tree.weight for tree in trees), Fraction(0))
+    return (trees, certificate) if reached == certificate.throughput else None
+
+
+def _with_costs(platform: Platform) -> Topology:
+    """Return the network with bandwidths 1/cost and with switches that do not copy data."""
+    topology = platform.topology
+    nodes = tuple(replace(node, multicast=False, aggregation=False) for node in topology.nodes)
+    links = tuple(replace(link, bandwidth=1 / cost) for link, cost in zip(topology.links, platform.costs, strict=True))
+    return replace(topology, nodes=nodes, links=links)
+
+
+def _series_trees(platform: Platform, schedule: TreeSchedule) -> tuple[SeriesTree, ...]:
+    phase = schedule.phases[0]
+    return tuple(
+        SeriesTree(
+            share * schedule.algbw, outwards((schedule.routes[route] for route in phase.routes[place]), platform.source)
+        )
+        for place, share in enumerate(phase.shares)
+    )
+
+
+def _certificate(platform: Platform, best: Optimum) -> PricesProof:
+    inside, topology = set(best.cut), platform.topology
+    prices = tuple(
+        (Port(PortKind.LINK, place), 1 / platform.costs[place])
+        for place, link in enumerate(topology.links)
+        if link.source in inside and link.target not in inside
+    )
+    fed = tuple(node for node in topology.compute if node not in inside)
+    return PricesProof(prices, ((Fraction(1), fed),))

@@ -1,5 +1,0 @@
-"""Charts in plain SVG: values over a size, bars, and the sends of a schedule over time.
-
-Each function takes plain numbers and texts, and returns an element of `pictures/svg.py`. The same values give the same
-text.
-"""

@@ -1,0 +1,178 @@
+"""A chart of lines over a logarithmic axis. Each line has its name at its right end."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import ceil, floor, log10
+
+from forestcoll.presentation.pictures.charts.parts import (
+    chart,
+    corners,
+    horizontal_axis,
+    label,
+    marker,
+    ruler,
+    vertical_axis,
+)
+from forestcoll.presentation.pictures.charts.scales import Linear, Logarithmic, Scale, spread
+from forestcoll.presentation.pictures.charts.style import BOUND, MUTED, TEXT, LineStyle, elided, line_style
+from forestcoll.presentation.pictures.svg import Element, element
+
+_WIDTH, _HEIGHT = 760.0, 380.0
+_LEFT, _TOP, _BOTTOM = 56.0, 34.0, 328.0
+_NAMES = 215.0
+"""The width for the names of the lines."""
+_GAP = 17.0
+"""The least distance of two names."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a chart.
+
+    Attributes:
+        name: its name.
+        values: the points (x, y), x in ascending order.
+        marks: the values of x with a marker.
+        place: its place in the list of styles (`line_style`).
+        keys: the keys of what the line shows, separated by spaces, for the script of a page.
+    """
+
+    name: str
+    values: tuple[tuple[float, float], ...]
+    marks: tuple[float, ...]
+    place: int
+    keys: str = ""
+
+    @property
+    def style(self) -> LineStyle:
+        """The style of the line."""
+        return line_style(self.place)
+
+
+@dataclass(frozen=True)
+class Axes:
+    """The axes of a chart.
+
+    Attributes:
+        x_title: the name of the values on the horizontal axis, which is logarithmic.
+        y_title: the name and the unit of the values on the vertical axis.
+        x_ticks: values of x, with their texts.
+        y_ticks: values of y, with their texts; the first is 0.
+    """
+
+    x_title: str
+    y_title: str
+    x_ticks: Sequence[tuple[float, str]]
+    y_ticks: Sequence[tuple[float, str]]
+
+
+def line_chart(title: str, axes: Axes, lines: Sequence[Line], limit: tuple[float, str]) -> Element:
+    """Return a chart of lines.
+
+    Args:
+        title: what the chart shows, for readers who cannot see it.
+        axes: the axes.
+        lines: the lines, from front to back; each has one point at least.
+        limit: a value of y that no line exceeds, with its text.
+
+    Example:
+        >>> from forestcoll.presentation.pictures.svg import text
+        >>> axes = Axes("size", "GB/s", [(1, "1")], [(0, "0")])
+        >>> made = line_chart("speed", axes, [Line("ring", ((1, 2.0), (2, 3.0)), (1,), 0)], (4, "bound"))
+        >>> "ring</text>" in text(made)
+        True
+    """
+    right = _WIDTH - _NAMES
+    xs = [x for line in lines for x, _ in line.values]
+    x_scale = Logarithmic(min(xs), max(xs), _LEFT, right)
+    y_scale = Linear(0, max(limit[0], *(value for value, _ in axes.y_ticks)) * 1.04, _BOTTOM, _TOP)
+    content = [
+        *vertical_axis(axes.y_ticks, y_scale, _LEFT, right),
+        *horizontal_axis(axes.x_ticks, x_scale, _TOP, _BOTTOM),
+        label(axes.y_title, 4, 16, fill=MUTED),
+        label(axes.x_title, (_LEFT + right) / 2, _BOTTOM + 2 * TEXT + 12, text_anchor="middle", fill=MUTED),
+        ruler((_LEFT, y_scale(limit[0])), (right, y_scale(limit[0])), stroke=BOUND, stroke_width=2),
+        label(limit[1], _LEFT + 6, y_scale(limit[0]) - 5, fill=BOUND, font_weight="600"),
+        *(_drawn(line, x_scale, y_scale) for line in reversed(lines)),
+        *_names(lines, y_scale, right),
+    ]
+    return chart(_WIDTH, _HEIGHT, title, content)
+
+
+def log_chart(
+    title: str, x_title: str, y_title: str, x_ticks: Sequence[tuple[float, str]], lines: Sequence[Line]
+) -> Element:
+    """Return a chart of lines whose axes are both logarithmic.
+
+    Args:
+        title: what the chart shows, for readers who cannot see it.
+        x_title: the name of the values on the horizontal axis.
+        y_title: the name and the unit of the values on the vertical axis.
+        x_ticks: values of x, with their texts.
+        lines: the lines, from front to back; each has one point at least, and positive values.
+
+    Example:
+        >>> from forestcoll.presentation.pictures.svg import text
+        >>> made = log_chart("time", "size", "µs", [(1, "1")], [Line("ring", ((1, 2.0), (8, 300.0)), (1,), 0)])
+        >>> "ring</text>" in text(made), "100</text>" in text(made)
+        (True, True)
+    """
+    height = max(_HEIGHT, _TOP + _GAP * (len(lines) + 4))
+    bottom, right = height - (_HEIGHT - _BOTTOM), _WIDTH - _NAMES
+    xs, ys = ([point[axis] for line in lines for point in line.values] for axis in (0, 1))
+    x_scale = Logarithmic(min(xs), max(xs), _LEFT, right)
+    powers = range(floor(log10(min(ys))), ceil(log10(max(ys))) + 1)
+    y_scale = Logarithmic(10.0 ** powers[0], 10.0 ** max(powers[-1], powers[0] + 1), bottom, _TOP)
+    content = [
+        *vertical_axis([(10.0**power, f"{10.0**power:g}") for power in powers], y_scale, _LEFT, right),
+        *horizontal_axis(x_ticks, x_scale, _TOP, bottom),
+        label(y_title, 4, 16, fill=MUTED),
+        label(x_title, (_LEFT + right) / 2, bottom + 2 * TEXT + 12, text_anchor="middle", fill=MUTED),
+        *(_drawn(line, x_scale, y_scale) for line in reversed(lines)),
+        *_names(lines, y_scale, right, bottom),
+    ]
+    return chart(_WIDTH, height, title, content)
+
+
+def _drawn(line: Line, x_scale: Logarithmic, y_scale: Scale) -> Element:
+    """Return a line with its markers."""
+    style = line.style
+    return element(
+        "g",
+        element("title", line.name),
+        element(
+            "polyline",
+            points=corners([(x_scale(x), y_scale(y)) for x, y in line.values]),
+            fill="none",
+            stroke=style.colour,
+            stroke_width=2.4,
+            stroke_dasharray=style.dash,
+            stroke_linejoin="round",
+        ),
+        *(marker(style, x_scale(x), y_scale(y)) for x, y in line.values if x in line.marks),
+        class_="line",
+        data_rows=line.keys or None,
+    )
+
+
+def _names(lines: Sequence[Line], scale: Scale, right: float, bottom: float = _BOTTOM) -> Iterator[Element]:
+    ends = [scale(line.values[-1][1]) for line in lines]
+    for line, end, y in zip(lines, ends, spread(ends, _GAP, _TOP, bottom), strict=True):
+        style = line.style
+        text = elided(line.name, _NAMES - 44)
+        yield element(
+            "g",
+            element("title", line.name),
+            element("path", d=f"M{right + 4:.1f} {end:.1f}L{right + 14:.1f} {y:.1f}", stroke=MUTED, fill="none"),
+            element(
+                "path",
+                d=f"M{right + 14:.1f} {y:.1f}h24",
+                stroke=style.colour,
+                stroke_width=2.4,
+                stroke_dasharray=style.dash,
+            ),
+            marker(style, right + 26, y),
+            label(text, right + 42, y + TEXT / 3),
+            class_="line",
+            data_rows=line.keys or None,
+        )

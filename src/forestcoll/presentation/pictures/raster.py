@@ -1,0 +1,88 @@
+"""Files of SVG pictures: as SVG, or as PNG, drawn by the library resvg, which is part of the extra `pictures`."""
+
+import re
+from collections.abc import Sequence
+from importlib import util
+from pathlib import Path
+
+from forestcoll.base.errors import InputError, shown
+from forestcoll.base.files import write_bytes, write_text
+
+FORMATS = (".svg", ".png")
+_ZOOM = 2
+_VARIABLE = re.compile(r"var\(--[\w-]+, ([^()]+)\)")
+"""A variable of CSS with its fallback, which is drawn, because the library does not read variables."""
+
+
+def check_picture(path: Path, formats: Sequence[str] = FORMATS) -> None:
+    """Check before the work that a picture can be written to this file.
+
+    Raises:
+        InputError: the name does not end in one of `formats`, or a PNG is requested and its library is not installed.
+    """
+    if path.suffix.lower() not in formats:
+        raise InputError(f"{path}: the file name must end in one of {', '.join(formats)}, not {shown(path.suffix)}")
+    if path.suffix.lower() == ".png":
+        check_png()
+
+
+def write_picture(svg: str, path: Path) -> None:
+    """Write a picture to a file, by the end of its name as SVG or PNG.
+
+    Args:
+        svg: the text of an `svg` element.
+        path: the file.
+
+    Raises:
+        InputError: as for `check_picture`, or the file cannot be written.
+    """
+    check_picture(path)
+    if path.suffix.lower() == ".png":
+        write_bytes(path, [png_of(svg)])
+    else:
+        write_text(path, [svg + "\n"])
+
+
+def check_png() -> None:
+    """Check that pictures can be drawn as PNG.
+
+    Raises:
+        InputError: resvg-py is not installed.
+    """
+    if util.find_spec("resvg_py") is None:
+        raise InputError("resvg-py, which draws PNG files, is not installed; run: pip install 'forestcoll[pictures]'")
+
+
+def png_of(svg: str) -> bytes:
+    """Return a picture as PNG, in light colours and with two pixels for each unit of length.
+
+    Texts are drawn in DejaVu Sans, which matplotlib brings with it; without matplotlib, in a font of the system.
+
+    Args:
+        svg: the text of an `svg` element.
+
+    Raises:
+        InputError: resvg-py is not installed.
+    """
+    check_png()
+    import resvg_py
+
+    fonts = _font_folders()
+    return bytes(
+        resvg_py.svg_to_bytes(
+            svg_string=_VARIABLE.sub(r"\1", svg),
+            zoom=_ZOOM,
+            font_dirs=fonts,
+            skip_system_fonts=bool(fonts),
+            font_family="DejaVu Sans",
+            sans_serif_family="DejaVu Sans",
+        )
+    )
+
+
+def _font_folders() -> list[str]:
+    if util.find_spec("matplotlib") is None:
+        return []
+    from matplotlib import get_data_path
+
+    return [f"{get_data_path()}/fonts/ttf"]

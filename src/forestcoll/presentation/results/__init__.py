@@ -1,0 +1,1 @@
+"""Each result as text, JSON and HTML; one file a result."""

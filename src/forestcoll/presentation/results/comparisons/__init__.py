@@ -1,0 +1,1 @@
+"""Comparisons of algorithms and of changed networks."""

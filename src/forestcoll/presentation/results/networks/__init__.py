@@ -1,0 +1,1 @@
+"""Networks, builders, imports, and networks that the finder found."""

@@ -1,0 +1,221 @@
+"""The results of the topology finder as pages and as JSON: the frontier of one size, and a sweep over sizes."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from forestcoll.base.counting import plural
+from forestcoll.design.constructions import Construction
+from forestcoll.design.measure import least_factor, moore_steps
+from forestcoll.design.path_rates import path_rates
+from forestcoll.design.realisation import predicted_cost
+from forestcoll.design.search.finder import Frontier
+from forestcoll.design.workloads.workload import Workload, best_for, exchange_rate, time_us
+from forestcoll.presentation.results.networks.exchange_rates import exchange_document
+from forestcoll.presentation.tables import Column, Page, Table, labelled
+from forestcoll.presentation.text import path_text, printable
+
+_MOST_NODES_FOR_PATHS = 2048
+"""The most nodes of a network whose all-to-all rates JSON states, because they need all shortest paths."""
+
+
+def member_document(member: Construction, workload: Workload | None) -> dict[str, object]:
+    """Return the JSON object of one network: its cost, in what it is optimal, and its construction.
+
+    Args:
+        member: the network.
+        workload: the workload whose time is stated; None if no size was given.
+    """
+    scatter = member.reduce_scatter_cost
+    document = _brief_document(member) | {
+        "bandwidth_factor_float": float(member.cost.bandwidth_factor),
+        "moore_optimal": member.is_moore_optimal,
+        "bandwidth_optimal": member.is_bandwidth_optimal,
+        "bidirectional": member.is_bidirectional,
+        "reduce_scatter": {"steps": scatter.steps, "bandwidth_factor": str(scatter.bandwidth_factor)},
+    }
+    if member.nodes <= _MOST_NODES_FOR_PATHS:
+        rates = path_rates(member.wiring)
+        document["all_to_all"] = {"rate_bound": str(rates.bound), "rate_reached": rates.reached}
+        document["rooted_allreduce_steps"] = rates.rooted_steps
+    if workload is not None:
+        document["time_us"] = time_us(member, workload)
+    if workload is not None and workload.traffic.exchanges:
+        document["all_to_all_rate"] = exchange_document(exchange_rate(member))
+    return document | {"construction": member.to_document()}
+
+
+def _brief_document(member: Construction) -> dict[str, object]:
+    return {
+        "name": member.name,
+        "steps": member.cost.steps,
+        "bandwidth_factor": str(member.cost.bandwidth_factor),
+        "diameter": member.diameter,
+    }
+
+
+def frontier_document(
+    frontier: Frontier, workload: Workload | None, chosen: Construction, written: Mapping[str, Path | None]
+) -> dict[str, object]:
+    """Return the JSON object of a frontier.
+
+    Args:
+        frontier: the networks.
+        workload: the workload whose times are stated; None if no size was given.
+        chosen: the network that is written if an output file is given.
+        written: the file of each kind of output, by its key in JSON; None if it is not written.
+    """
+    return {
+        "nodes": frontier.nodes,
+        "degree": frontier.degree,
+        "bidirectional": frontier.bidirectional,
+        "bound": {
+            "steps": moore_steps(frontier.nodes, frontier.degree),
+            "bandwidth_factor": str(least_factor(frontier.nodes)),
+        },
+        "pareto": [member_document(member, workload) for member in frontier.members],
+        "chosen": chosen.name,
+        **{name: path_text(path) for name, path in written.items()},
+    }
+
+
+def frontier_page(
+    frontier: Frontier, workload: Workload | None, chosen: Construction, why: str, written: Mapping[str, Path | None]
+) -> Page:
+    """Return the page of a frontier. `why` says why `chosen` is chosen; see `frontier_document` for the others."""
+    steps = plural(moore_steps(frontier.nodes, frontier.degree), "step")
+    bound = f"{steps} and {float(least_factor(frontier.nodes)):.4f} M/B"
+    networks = "bidirectional networks" if frontier.bidirectional else "networks"
+    size = f"{frontier.nodes} nodes, degree {frontier.degree}"
+    files = [str(path) for path in written.values() if path is not None]
+    verified = "; the schedule is verified" * (written["schedule_output"] is not None)
+    return Page(
+        f"{networks} of {size}: no allgather beats {bound}",
+        (
+            _frontier(frontier, workload),
+            f"Chosen: {chosen.name}, {why}.",
+            *([f"Written: {', '.join(files)}{verified}."] if files else []),
+        ),
+    )
+
+
+def expanded_document(network: Construction, collective: str, written: Mapping[str, Path | None]) -> dict[str, object]:
+    """Return the JSON object of an expanded network.
+
+    Args:
+        network: the network.
+        collective: the collective of the schedule.
+        written: the file of each kind of output, by its key in JSON; None if it is not written.
+    """
+    cost = predicted_cost(network, collective)
+    return {
+        "name": network.name,
+        "nodes": network.nodes,
+        "degree": network.degree,
+        "collective": collective,
+        "steps": cost.steps,
+        "bandwidth_factor": str(cost.bandwidth_factor),
+        "bound": _bound(network, collective),
+        "bidirectional": network.is_bidirectional,
+        "verified": written["output"] is not None,
+        **{name: path_text(path) for name, path in written.items()},
+    }
+
+
+def _bound(network: Construction, collective: str) -> dict[str, object]:
+    phases = 2 if collective == "allreduce" else 1
+    return {
+        "steps": phases * moore_steps(network.nodes, network.degree),
+        "bandwidth_factor": str(phases * least_factor(network.nodes)),
+    }
+
+
+def expanded_page(network: Construction, collective: str, written: Mapping[str, Path | None]) -> Page:
+    """Return the page of an expanded network; the arguments are those of `expanded_document`."""
+    cost, bound = predicted_cost(network, collective), _bound(network, collective)
+    files = [str(path) for path in written.values() if path is not None]
+    verified = "; the schedule is verified" * (written["output"] is not None)
+    rows = [
+        ("steps", f"{cost.steps} ({bound['steps']} by the Moore bound)"),
+        ("T_B", f"{cost.bandwidth_factor} M/B (no {collective} takes less than {bound['bandwidth_factor']})"),
+        ("written", f"{', '.join(files)}{verified}" if files else "nothing; -o writes the schedule"),
+    ]
+    size = f"{network.nodes} nodes, degree {network.degree}"
+    return Page(f"{printable(network.name)}: {collective} on {size}", (labelled(rows),))
+
+
+def reason_for_choice(workload: Workload | None, *, by_user: bool) -> str:
+    """Return the reason for the choice of the network that is written."""
+    if by_user:
+        return "as requested"
+    if workload is None:
+        return "the network with the least T_B"
+    return f"the best for {workload.traffic.value} of {plural(workload.size, 'byte')}"
+
+
+def _frontier(frontier: Frontier, workload: Workload | None) -> Table:
+    columns = [
+        Column("steps", right=True),
+        Column("T_B (M/B)", right=True),
+        Column("diameter", right=True),
+        *([Column("time", "{:.1f} us".format, right=True)] if workload is not None else []),
+        Column("network"),
+    ]
+    rows = tuple(_cells(member, workload) for member in frontier.members)
+    marked = any(member.is_moore_optimal or member.is_bandwidth_optimal for member in frontier.members)
+    notes = ["* no network of this size and degree has less"] if marked else []
+    if workload is not None and workload.traffic.exchanges:
+        notes += _rates_in_words(frontier)
+    return Table(tuple(columns), rows, notes=tuple(notes))
+
+
+def _rates_in_words(frontier: Frontier) -> Iterator[str]:
+    """Yield how the rates of all-to-alls were computed."""
+    rates = {member.name: exchange_rate(member) for member in frontier.members}
+    descriptions = dict.fromkeys(rate.description for rate in rates.values())
+    for description in descriptions:
+        names = ", ".join(name for name, rate in rates.items() if rate.description == description)
+        yield f"all-to-all{f' of {names}' * (len(descriptions) > 1)}: {description}"
+
+
+def _cells(member: Construction, workload: Workload | None) -> tuple[object, ...]:
+    return (
+        f"{member.cost.steps}{'*' if member.is_moore_optimal else ' '}",
+        f"{float(member.cost.bandwidth_factor):.4f}{'*' if member.is_bandwidth_optimal else ' '}",
+        member.diameter,
+        *([] if workload is None else [time_us(member, workload)]),
+        member.name,
+    )
+
+
+def sweep_document(frontiers: Iterable[Frontier], workload: Workload | None) -> dict[str, object]:
+    """Return the JSON object of the frontiers of several sizes."""
+    return {"frontiers": [_brief_frontier(each, workload) for each in frontiers]}
+
+
+def _brief_frontier(frontier: Frontier, workload: Workload | None) -> dict[str, object]:
+    best = {} if workload is None else {"chosen": best_for(frontier.members, workload).name}
+    return {
+        "nodes": frontier.nodes,
+        "degree": frontier.degree,
+        "pareto": [_brief_document(member) for member in frontier.members],
+        **best,
+    }
+
+
+def sweep_page(frontiers: Iterable[Frontier], workload: Workload | None) -> Page:
+    """Return the page of the frontiers of several sizes."""
+    rows = []
+    for frontier in frontiers:
+        best = None if workload is None else best_for(frontier.members, workload)
+        for member in frontier.members:
+            factor = float(member.cost.bandwidth_factor)
+            mark = "best " if member is best else ""
+            rows.append((frontier.nodes, frontier.degree, member.cost.steps, factor, f"{mark}{member.name}"))
+    columns = (
+        Column("nodes", right=True),
+        Column("degree", right=True),
+        Column("steps", right=True),
+        Column("T_B (M/B)", "{:.4f}".format, right=True),
+        Column("network"),
+    )
+    return Page("networks by number of nodes and degree, fewest steps first", (Table(columns, tuple(rows)),))

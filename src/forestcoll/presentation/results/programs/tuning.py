@@ -1,0 +1,98 @@
+"""A tuning as a table, sentences and JSON."""
+
+from pathlib import Path
+
+from forestcoll.base.units import size_name
+from forestcoll.presentation.names import counted
+from forestcoll.presentation.tables import Column, Page, Table
+from forestcoll.presentation.text import bandwidth, duration, printable
+from forestcoll.programs.model import Protocol
+from forestcoll.tuning import SizeRange, Tuning
+from forestcoll.tuning.costs import ProgramCosts
+
+
+def tuning_page(found: Tuning, folder: Path | None) -> Page:
+    """Return what a person reads of a tuning; `folder` is where it was written, or None."""
+    topology = found.topology
+    title = f"{printable(topology.name)}: {found.collective}, {counted(topology, found.demand.ranks)}"
+    place = max(range(len(found.sizes)), key=found.ratio)
+    worst = f"{found.ratio(place):.3g} times the lower bound (at {size_name(found.sizes[place])})"
+    blocks: tuple[Table | str, ...] = (
+        f"For large data, no schedule exceeds {bandwidth(found.algbw, topology.bandwidth_unit)}.",
+        _costs(found.costs),
+        _ranges(found),
+        f"At the compared sizes, the times are at most {worst}.",
+        f"{len(found.curves)} candidates were compared: {', '.join(curve.name for curve in found.curves)}.",
+        *((f"written: {printable(str(folder))}",) if folder is not None else ()),
+    )
+    return Page(title, blocks)
+
+
+def _costs(costs: ProgramCosts) -> str:
+    simple = costs.protocols[Protocol.SIMPLE]
+    parts = [f"a send takes {simple.overhead_us:g} us of overhead and {simple.alpha_us:g} us of latency"]
+    if costs.network_us:
+        parts.append(f"{costs.network_us:g} us more between boxes")
+    if simple.block_gbps is not None:
+        parts.append(f"a block moves at most {simple.block_gbps:g} GB/s")
+    return f"Costs ({costs.source}): {', '.join(parts)}."
+
+
+def _ranges(found: Tuning) -> Table:
+    columns = (
+        Column("from", size_name, right=True),
+        Column("to", size_name, right=True),
+        Column("fastest program"),
+        Column("time", duration, right=True),
+        Column("lower bound", duration, right=True),
+        Column("ratio", "{:.3f}".format, right=True),
+        Column("schedule"),
+        Column("chunks", right=True),
+    )
+    rows = tuple(
+        (
+            each.least,
+            each.most,
+            f"{each.candidate}, {each.variant}",
+            each.microseconds,
+            each.bound_microseconds,
+            each.ratio,
+            each.schedule_name,
+            each.chunks,
+        )
+        for each in found.ranges
+    )
+    return Table(columns, rows, notes=("Times are those at the upper end of each range, in the program model.",))
+
+
+def tuning_document(found: Tuning, folder: Path | None) -> dict[str, object]:
+    """Return the JSON of a tuning."""
+    return {
+        "topology": found.topology.name,
+        "collective": found.collective.value,
+        "optimal_algbw": str(found.algbw),
+        "unit": found.topology.bandwidth_unit,
+        "costs": found.costs.document(),
+        "ranges": [_range(each) for each in found.ranges],
+        "sizes": [
+            {"size": size, "time_us": time, "lower_bound_us": bound}
+            for size, time, bound in zip(found.sizes, found.microseconds, found.bounds, strict=True)
+        ],
+        "candidates": [{"name": curve.name, "time_us": list(curve.microseconds)} for curve in found.curves],
+        "skipped": [{"name": name, "reason": reason} for name, reason in found.skipped],
+        "folder": None if folder is None else str(folder),
+    }
+
+
+def _range(each: SizeRange) -> dict[str, object]:
+    return {
+        "from": each.least,
+        "to": each.most,
+        "candidate": each.candidate,
+        "variant": each.variant,
+        "schedule": each.schedule_name,
+        "chunks": each.chunks,
+        "time_us": each.microseconds,
+        "lower_bound_us": each.bound_microseconds,
+        "program_time_us": each.program_microseconds,
+    }

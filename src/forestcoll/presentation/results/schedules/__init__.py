@@ -1,0 +1,1 @@
+"""Optima, bounds, and schedules of each kind."""

@@ -1,0 +1,140 @@
+"""A pipelined broadcast as a page, as JSON and as a picture."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from forestcoll.base.counting import plural
+from forestcoll.oneport.message.pipelined import Pipeline, PipelinePlan, root_rule
+from forestcoll.presentation.pictures.pipeline import SizePoint, draw_pipeline
+from forestcoll.presentation.results.networks.networks import ports_text
+from forestcoll.presentation.tables import Page, labelled
+from forestcoll.presentation.text import duration, printable, stage_document, stage_times, written_to
+from forestcoll.schedule.series.timetable import Timetable
+from forestcoll.schedule.series.value import SeriesSchedule
+
+_BOUNDS = {
+    "ports": "the prices of ports",
+    "receive": "the node that receives last",
+    "last packet": "the packet that the source sends last",
+}
+_SIZES_DRAWN = 13
+_STEP = 10**0.5
+
+
+def pipeline_document(
+    plan: PipelinePlan, by_rule: PipelinePlan, schedule: SeriesSchedule, seconds: Mapping[str, float]
+) -> dict[str, object]:
+    """Return the JSON object of a plan.
+
+    Args:
+        plan: the plan.
+        by_rule: the plan for the same message by the square-root rule.
+        schedule: the periodic schedule of the packets.
+        seconds: the time of each stage of the run.
+    """
+    topology = plan.topology
+    return {
+        "topology": topology.name,
+        "compute_nodes": len(topology.compute),
+        "port_model": topology.port_model,
+        "source": topology.nodes[plan.source].id,
+        "size": plan.size,
+        **_plan_document(plan),
+        "lower_bound_us": str(plan.bound),
+        "lower_bounds_us": {
+            "ports": str(plan.bounds.ports),
+            "receive": str(plan.bounds.receive),
+            "last_packet": str(plan.bounds.last_packet),
+        },
+        "cycle_us": str(plan.cycle),
+        "cycles": plan.cycles,
+        "packets_per_cycle": plan.packets_per_cycle,
+        "height": plan.height,
+        "period_us": str(schedule.period),
+        "trees": [
+            {"packets": int(tree.weight), "edges": [topology.ids(ends) for ends in tree.edges]} for tree in plan.trees
+        ],
+        "sends": None if plan.timetable is None else _sends_document(plan.timetable),
+        "root_rule": _plan_document(by_rule),
+        "verified": True,
+        "seconds": stage_document(seconds),
+    }
+
+
+def _sends_document(timetable: Timetable) -> list[dict[str, object]]:
+    topology = timetable.topology
+    ends = [topology.ids([link.source, link.target]) for link in topology.links]
+    return [
+        {
+            "start_us": str(send.start),
+            "packet": send.packet,
+            "source": ends[send.link][0],
+            "target": ends[send.link][1],
+        }
+        for send in timetable.sends
+    ]
+
+
+def _plan_document(plan: PipelinePlan) -> dict[str, object]:
+    return {
+        "packets": plan.packets,
+        "packet_size": plan.packet_size,
+        "makespan_us": str(plan.makespan),
+        "makespan_us_float": float(plan.makespan),
+        "times_lower_bound": float(plan.makespan / plan.bound),
+    }
+
+
+def pipeline_page(plan: PipelinePlan, by_rule: PipelinePlan, seconds: Mapping[str, float], output: Path | None) -> Page:
+    """Return the page of a plan; `output` is the file of its schedule, and the others are as in `pipeline_document`."""
+    topology = plan.topology
+    source = printable(topology.nodes[plan.source].id)
+    ruled = (
+        f"{plural(by_rule.packets, 'packet')} of {plural(by_rule.packet_size, 'byte')}: {duration(by_rule.makespan, 6)}"
+    )
+    rows = [
+        ("time", duration(plan.makespan, 6)),
+        (
+            "bound",
+            f"{duration(plan.bound, 6)} by {_BOUNDS[plan.bounds.limit]}; the ratio is {_multiple(plan)}",
+        ),
+        ("packets", f"{plan.packets:,} of {plural(plan.packet_size, 'byte')}, {plan.packets_per_cycle} per cycle"),
+        ("trees", f"{len(plan.trees)}, at most {plan.height} links high"),
+        ("cycles", _cycles(plan)),
+        ("√L rule", f"{ruled}, {_multiple(by_rule)} times the bound"),
+        ("verified", _verified(plan)),
+        ("run time", stage_times(seconds)),
+        ("written", written_to(output)),
+    ]
+    name, count = printable(topology.name), len(topology.compute)
+    title = f"{name}: {plural(plan.size, 'byte')} from {source} to {count} compute nodes, {ports_text(topology)}"
+    return Page(title, (labelled(rows),))
+
+
+def _cycles(plan: PipelinePlan) -> str:
+    if plan.timetable is None:
+        return f"{plan.cycles:,} of {duration(plan.cycle, 6)}, then {plan.height - 1} until all packets have arrived"
+    left = plan.makespan - (plan.cycles - 1) * plan.cycle
+    return f"{plan.cycles:,}, one every {duration(plan.cycle, 6)}; the last one takes {duration(left, 6)}"
+
+
+def _verified(plan: PipelinePlan) -> str:
+    periodic = "ports, trees and whole packets of the periodic schedule"
+    if plan.timetable is None:
+        return periodic
+    return f"arrivals and ports of {plural(len(plan.timetable.sends), 'send')}; {periodic}"
+
+
+def _multiple(plan: PipelinePlan) -> str:
+    return f"{float(plan.makespan / plan.bound):.4g}"
+
+
+def draw_plans(pipeline: Pipeline, plan: PipelinePlan, path: Path) -> None:
+    """Draw the times of plans for the size of `plan` and for larger sizes, as multiples of the bound."""
+    points = []
+    for step in range(_SIZES_DRAWN):
+        size = round(plan.size * _STEP**step)
+        best, by_rule = pipeline.plan(size), pipeline.plan(size, packets=root_rule(size))
+        points.append(SizePoint(size, float(best.makespan / best.bound), float(by_rule.makespan / by_rule.bound)))
+    source = plan.topology.nodes[plan.source].id
+    draw_pipeline(f"{plan.topology.name}\npipelined broadcast from {source}", points, path)

@@ -1,0 +1,92 @@
+"""The simulated times of a schedule by message size as a page, as JSON and as pictures."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from forestcoll.base.units import size_name
+from forestcoll.presentation.pictures.simulation import plot_points
+from forestcoll.presentation.tables import Column, Page, Table
+from forestcoll.presentation.text import duration, printable
+from forestcoll.schedule.schedule import Schedule
+from forestcoll.simulation import Point
+from forestcoll.simulation.loads import Loads
+
+_MOST_LINKS = 6
+_SAME_TIME = 1 - 1e-9
+"""Links whose utilisations, which are floats, differ by less than this factor count as equally busy."""
+
+
+def schedule_title(schedule: Schedule) -> str:
+    """Return one line that names a schedule."""
+    return f"{printable(schedule.topology.name)}: {schedule.operation} over {len(schedule.members)} compute nodes"
+
+
+def run_title(schedule: Schedule, size: int, pieces: int) -> str:
+    """Return the title of a picture of one run."""
+    return f"{schedule_title(schedule)}, {size_name(size)} in {pieces} piece{'s' * (pieces > 1)}"
+
+
+def plot_of(schedule: Schedule, points: Sequence[Point], algbw: float, path: Path) -> None:
+    """Draw bandwidth and time by message size.
+
+    Args:
+        schedule: the schedule that was simulated.
+        points: the result for each size.
+        algbw: the algbw for large messages, in the unit of the network.
+        path: the file to write.
+
+    Raises:
+        InputError: matplotlib is not installed, or the file cannot be written.
+    """
+    plot_points(points, schedule_title(schedule), schedule.topology.bandwidth_unit, algbw, path)
+
+
+def points_document(points: Sequence[Point]) -> list[dict[str, object]]:
+    """Return the JSON list of the results for all sizes."""
+    return _points(points).documents()
+
+
+def simulation_page(schedule: Schedule, points: Sequence[Point], loads: Loads, algbw: float) -> Page:
+    """Return the page of a simulation.
+
+    Args:
+        schedule: the schedule that was simulated.
+        points: the result for each size. The busiest links are listed for the last one.
+        loads: the data that crosses each link.
+        algbw: the algbw for large messages, in the unit of the network.
+    """
+    unit = printable(schedule.topology.bandwidth_unit)
+    note = f"Bandwidths in {unit}; the schedule's algbw, for large messages, is {algbw:.6g}."
+    return Page(schedule_title(schedule), (_points(points, note), _busiest(points[-1], loads)))
+
+
+def _points(points: Sequence[Point], *notes: str) -> Table:
+    columns = (
+        Column("size", size_name, right=True, key="size"),
+        Column("time", duration, right=True, key="time_us"),
+        Column("algbw", "{:.4g}".format, right=True, key="algbw"),
+        Column("busbw", "{:.4g}".format, right=True, key="busbw"),
+        Column("pieces", right=True, key="pieces"),
+        Column("chunk", _chunk, right=True, key="chunk_bytes"),
+    )
+    rows = (
+        (point.size, point.seconds * 1e6, point.algbw, point.busbw, point.pieces, point.chunk_bytes) for point in points
+    )
+    return Table(columns, tuple(rows), notes=notes)
+
+
+def _chunk(size: float) -> str:
+    return size_name(max(1, round(size)))
+
+
+def _busiest(point: Point, loads: Loads) -> Table:
+    """Return the links with the highest utilisation."""
+    topology, used = loads.topology, loads.utilisation(point.size, point.seconds).tolist()
+    order = sorted(range(len(used)), key=lambda link: (-round(used[link], 9), link))
+    rows = []
+    for place in order[:_MOST_LINKS]:
+        ends = topology.ids([topology.links[place].source, topology.links[place].target])
+        rows.append((" -> ".join(map(str, ends)), used[place]))
+    as_busy = sum(used[link] >= used[order[0]] * _SAME_TIME for link in order)
+    title = f"Busiest links at {size_name(point.size)}; {as_busy} of {len(used)} links have the highest utilisation:"
+    return Table((Column(), Column(show="{:.1%}".format, right=True)), tuple(rows), title)

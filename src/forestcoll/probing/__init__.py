@@ -1,5 +1,0 @@
-"""Measures a cluster by sends between its ranks: what to measure, how data is sent, and the file of the results."""
-
-from forestcoll.probing.measuring import ProbeRequest, probe
-
-__all__ = ["ProbeRequest", "probe"]

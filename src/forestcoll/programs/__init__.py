@@ -1,0 +1,1 @@
+"""Programs for runtimes: the model, lowering of schedules, an interpreter that checks them, formats like MSCCL XML."""

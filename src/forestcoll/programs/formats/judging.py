@@ -1,0 +1,208 @@
+"""Checks of a file for a runtime, written by any tool: the rules of its format, then a run on symbolic data."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import TypeVar
+
+from forestcoll.base.errors import InputError
+from forestcoll.base.file_kinds import PROGRAM, check_kind
+from forestcoll.base.files import input_name, parse_document, read_bytes
+from forestcoll.programs.formats import goal, msccl_xml, mscclpp
+from forestcoll.programs.interpreter import check
+from forestcoll.programs.model import Fault, Program
+
+MAX_CHUNKS = 2**27
+"""The most chunks in all buffers of a program that is run; they take some gigabytes of memory."""
+
+MAX_BLOCKS = 2**17
+"""The most thread blocks of a program that is run, such as 128 on each of 1,024 ranks."""
+
+_Found = TypeVar("_Found")
+
+_TRACE = re.compile(r"(.+)\.[0-9]+\.et\Z")
+
+MAX_BYTES = 512 * 2**20
+"""The largest file that is read (512 MiB): about two million steps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The result of checking a file for a runtime.
+
+    Attributes:
+        format: the format: `msccl-xml`, `mscclpp-json`, `chakra` or `goal`.
+        collective: the collective.
+        ranks: the number of ranks.
+        fault: the first fault, or None if there is none.
+        placement: `in place` or `out of place` if the data is wrong only in this case, else None.
+        loads: for each runtime that the format has, why it does not load the file, or None if it loads it.
+        remarks: differences between what the file says and what the runtime does.
+        instructions: the number of instructions of the program.
+        program: the program, if the file was run.
+
+    Example:
+        >>> Judgement("msccl-xml", "allgather", 3, fault=None).fault is None
+        True
+    """
+
+    format: str
+    collective: str
+    ranks: int
+    fault: Fault | None
+    placement: str | None = None
+    loads: Mapping[str, str | None] = field(default_factory=lambda: MappingProxyType({}))
+    remarks: tuple[str, ...] = ()
+    instructions: int = 0
+    program: Program | None = field(default=None, repr=False, compare=False)
+
+
+def judge_file(path: Path, *, dialect: str | None = None, root: int | None = None) -> Judgement:
+    """Check a file for a runtime, written by any tool: MSCCL XML, an MSCCL++ plan, Chakra traces, or a GOAL schedule.
+
+    The rules of the format are checked. Then the program is run on symbolic data, except for Chakra and for GOAL
+    schedules of other tools, which do not say which data they move.
+
+    Args:
+        path: the file; the format follows from its content. `PREFIX.0.et`, or the file of another rank, stands for the
+            traces of all ranks.
+        dialect: for MSCCL XML, the runtime that must load the file; if None, at least one runtime must load it.
+        root: the root rank of a broadcast or a reduce, if the file does not determine it.
+
+    Returns:
+        The result, with the first fault.
+
+    Raises:
+        InputError: the file cannot be read, has none of these formats, or its root is unknown.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from forestcoll import export, generate
+        >>> path = Path(tempfile.mkdtemp()) / "ring.xml"
+        >>> export(generate("ring:nodes=3"), "msccl-xml").write(path)
+        >>> judged = judge_file(path)
+        >>> judged.collective, judged.ranks, judged.fault
+        ('allgather', 3, None)
+    """
+    if (match := _TRACE.match(path.name)) is not None:
+        if dialect is not None or root is not None:
+            raise InputError(f"{input_name(path)}: traces of Chakra have neither dialects nor a root; leave both out")
+        return _judge_traces(path.with_name(match[1]))
+    data, where = read_bytes(path, limit=MAX_BYTES), input_name(path)
+    start = bytes(data[:4096]).removeprefix(b"\xef\xbb\xbf").lstrip()
+    if start.startswith(b"<"):
+        return _judge_xml(data, path, dialect, root)
+    if start.startswith(b"{"):
+        if dialect is not None:
+            raise InputError(f"{where}: is not MSCCL XML, and only MSCCL XML has dialects; leave the dialect out")
+        return _judge_plan(data, path, root)
+    if goal.looks_like_goal(start):
+        if dialect is not None or root is not None:
+            raise InputError(f"{where}: GOAL schedules have no dialects and state their root; leave both out")
+        return _judge_goal(data, path)
+    raise InputError(
+        f"{where}: {'is no program' if start else 'the file is empty'}; expected MSCCL XML, an execution plan of "
+        "MSCCL++ in JSON, a GOAL schedule, or a trace of Chakra named PREFIX.0.et, as 'forestcoll export' writes them"
+    )
+
+
+def _judge_goal(data: bytearray, path: Path) -> Judgement:
+    schedule = goal.parse_goal(data.decode("utf-8", errors="replace"), where=input_name(path))
+    fault = goal.goal_fault(schedule)
+    collective = schedule.header.collective if schedule.header is not None else "unknown"
+    operations = sum(map(len, schedule.ranks))
+    found = Judgement("goal", collective, len(schedule.ranks), fault, instructions=operations)
+    if fault is not None:
+        return found
+    remarks = goal.goal_remarks(schedule)
+    if not schedule.states_data:
+        return replace(found, remarks=remarks)
+    return _run(path, goal.to_program(schedule), found, remarks)
+
+
+def _judge_traces(prefix: Path) -> Judgement:
+    """Return whether the traces of all ranks fit together; traces do not say which data they move."""
+    from forestcoll.programs.formats import chakra
+
+    ranks = 1
+    while chakra.trace_path(prefix, ranks).exists():
+        ranks += 1
+    fitting, collective = chakra.Fitting(ranks), "traces"
+    for rank in range(ranks):
+        trace = chakra.read_trace(chakra.trace_path(prefix, rank), rank)
+        collective = collective if rank else trace.attributes.get("collective", collective)
+        fitting.add(trace)
+    fault = None if fitting.is_proven else chakra.traces_fault(chakra.read_traces(prefix))
+    return Judgement("chakra", collective, ranks, fault, instructions=fitting.nodes)
+
+
+def _judge_xml(data: bytearray, path: Path, dialect: str | None, root: int | None) -> Judgement:
+    wanted = None if dialect is None else msccl_xml.dialect_named(dialect)
+    algorithm = msccl_xml.parse_algorithm(bytes(data), where=input_name(path))
+    fault = msccl_xml.form_fault(algorithm)
+    found = Judgement("msccl-xml", algorithm.collective, algorithm.gpu_count, fault)
+    if fault is not None:
+        return found
+    refusals = {name: msccl_xml.dialect_fault(algorithm, each) for name, each in msccl_xml.DIALECTS.items()}
+    loads = MappingProxyType({name: None if each is None else str(each) for name, each in refusals.items()})
+    fault = refusals[wanted.name.value] if wanted is not None else _refused_by_all(refusals)
+    program = _named(path, lambda: msccl_xml.to_program(algorithm, root=root))
+    judged = Judgement(found.format, found.collective, found.ranks, fault, loads=loads)
+    return _run(path, program, judged, tuple(msccl_xml.remarks(algorithm)))
+
+
+def _refused_by_all(refusals: Mapping[str, Fault | None]) -> Fault | None:
+    """Return why the first runtime refuses the file if all runtimes refuse it, else None."""
+    faults = list(refusals.values())
+    return None if None in faults else faults[0]
+
+
+def _judge_plan(data: bytearray, path: Path, root: int | None) -> Judgement:
+    document = parse_document(data, path)
+    check_kind(document, PROGRAM, input_name(path))
+    if "gpus" not in document:
+        raise InputError(f'{path}: has no "gpus"; expected an execution plan of MSCCL++')
+    plan = mscclpp.plan_from_document(document, where=input_name(path))
+    fault = mscclpp.plan_fault(plan)
+    loads = MappingProxyType(mscclpp.refusals(plan) if fault is None else dict.fromkeys(mscclpp.RELEASES, str(fault)))
+    found = Judgement("mscclpp-json", plan.collective, len(plan.gpus), fault, loads=loads)
+    if fault is not None:
+        return found
+    program = _named(path, lambda: mscclpp.to_program(plan, root=root))
+    return _run(path, program, found, tuple(mscclpp.remarks(plan)))
+
+
+def _named(path: Path, read: Callable[[], _Found]) -> _Found:
+    """Return the result of `read`; the name of the file is added to its error messages."""
+    try:
+        return read()
+    except InputError as error:
+        raise InputError(f"{input_name(path)}: {error}") from None
+
+
+def _run(path: Path, program: Program, found: Judgement, remarks: tuple[str, ...] = ()) -> Judgement:
+    """Return the judgement after running the program; a fault of the format found before is kept."""
+    _check_size(path, program)
+    verdict = _named(path, lambda: check(program))
+    fault = found.fault or verdict.fault
+    placement = verdict.placement if found.fault is None else None
+    return replace(
+        found, fault=fault, placement=placement, remarks=remarks, instructions=verdict.instructions, program=program
+    )
+
+
+def _check_size(path: Path, program: Program) -> None:
+    """Do nothing if running the program takes at most some gigabytes of memory.
+
+    Raises:
+        InputError: it has too many chunks or blocks.
+    """
+    cells = sum(rank.input_chunks + rank.output_chunks + rank.scratch_chunks for rank in program.ranks)
+    cells += 2 * program.chunks * len(program.ranks)
+    blocks = sum(len(rank.blocks) for rank in program.ranks)
+    for count, most, what in ((cells, MAX_CHUNKS, "chunks in all buffers"), (blocks, MAX_BLOCKS, "thread blocks")):
+        if count > most:
+            raise InputError(f"{input_name(path)}: has {count} {what}; at most {most} can be run")

@@ -1,0 +1,73 @@
+"""Checks a program: it is well formed, and in every run it comes to its end and computes the right data."""
+
+from dataclasses import dataclass
+
+from forestcoll.programs.interpreter.compiled import Compiled
+from forestcoll.programs.interpreter.execution import fault_of_data
+from forestcoll.programs.interpreter.local_order import is_proven
+from forestcoll.programs.interpreter.memory import Memory
+from forestcoll.programs.interpreter.order import Run, run_to_the_end
+from forestcoll.programs.interpreter.stops import matching_faults, stop_of
+from forestcoll.programs.model import Fault, Message, Program, first_malformed
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The result of checking a program.
+
+    Attributes:
+        fault: the first fault, or None if the program is right.
+        placement: `in place` or `out of place` if the fault occurs in only one of them; the other may be right.
+        instructions: the number of instructions.
+        messages: the number of instructions that send a message.
+    """
+
+    fault: Fault | None
+    placement: str | None = None
+    instructions: int = 0
+    messages: int = 0
+
+    @property
+    def ok(self) -> bool:
+        """Return whether the program is right."""
+        return self.fault is None
+
+
+def check(program: Program) -> Verdict:
+    """Return the verdict on `program`; it is always the same, because it does not depend on the order of a run."""
+    compiled = Compiled.of(program)
+    if compiled is not None and compiled.is_right():
+        return Verdict(None, None, compiled.instructions, compiled.messages)
+    return interpreted(program)
+
+
+def interpreted(program: Program) -> Verdict:
+    """Return the verdict of the interpreter in Python."""
+    listed = [each for *_, each in program.instructions()]
+    sizes = len(listed), sum(any(isinstance(place, Message) for place in each.targets) for each in listed)
+    if (fault := first_malformed(program)) is not None:
+        return Verdict(fault, None, *sizes)
+    known: Run | None = None
+    for in_place in (True, False):
+        if (in_place and program.in_place) or (not in_place and program.out_of_place):
+            run = _run(program, known, in_place=in_place)
+            fault = None if run is known else _fault_of_order(run)
+            fault = fault or (None if is_proven(run) else fault_of_data(run))
+            if fault is not None:
+                return Verdict(fault, "in place" if in_place else "out of place", *sizes)
+            known = run
+    return Verdict(None, None, *sizes)
+
+
+def _run(program: Program, known: Run | None, *, in_place: bool) -> Run:
+    """Return a run of `program`. Only packets depend on the memory, so without them a known run has the same order."""
+    memory = Memory.of(program, in_place=in_place)
+    if known is None or known.packets.any():
+        return run_to_the_end(program, memory)
+    known.memory = memory
+    return known
+
+
+def _fault_of_order(run: Run) -> Fault | None:
+    """Return the first channel whose ends differ, or the reason why the run stopped; None if it came to its end."""
+    return next(matching_faults(run), None) or stop_of(run)

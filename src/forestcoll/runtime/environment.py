@@ -1,0 +1,87 @@
+"""Environment variables of processes that run together: who a process is, and how it reaches the others.
+
+`forestcoll emulate` sets them, and they can be set by hand where ranks have several network interfaces.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+
+from forestcoll.base.errors import InputError, shown
+from forestcoll.topology import NodeId
+
+TOPOLOGY = "FORESTCOLL_TOPOLOGY"
+"""The network: whatever the command line takes for TOPOLOGY."""
+
+INTERFACE = "FORESTCOLL_INTERFACE"
+"""The address of this rank that others connect to."""
+
+LINKS = "FORESTCOLL_LINKS"
+"""Further addresses of this rank: a JSON object, from the id of the node that a link leads to, to the address there."""
+
+PACING = "FORESTCOLL_PACING"
+"""`1` if the bandwidths of the topology are those of the real network."""
+
+HOST = "FORESTCOLL_HOST"
+"""The name of the host of this rank; without it, the name that the system has."""
+
+SEATS = "FORESTCOLL_SEATS"
+"""The file with what each rank of an emulation runs."""
+
+_RANKS = (("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"), ("PMI_RANK", "PMI_SIZE"))
+"""The variables of Open MPI, and those of MPICH and its relatives."""
+
+
+def interface_here(environment: Mapping[str, str] | None = None) -> str | None:
+    """Return the address in `FORESTCOLL_INTERFACE`, or None if that is not set."""
+    return _environment(environment).get(INTERFACE) or None
+
+
+def host_here(environment: Mapping[str, str] | None = None) -> str | None:
+    """Return the name in `FORESTCOLL_HOST`, or None if that is not set."""
+    return _environment(environment).get(HOST) or None
+
+
+def links_here(environment: Mapping[str, str] | None = None) -> dict[NodeId, str]:
+    """Return the addresses in `FORESTCOLL_LINKS`, by the id of the node that the link leads to.
+
+    Raises:
+        InputError: the variable has another form.
+
+    Example:
+        >>> links_here({"FORESTCOLL_LINKS": '{"switch0": "10.0.0.1"}'})
+        {'switch0': '10.0.0.1'}
+    """
+    text = _environment(environment).get(LINKS, "")
+    if not text:
+        return {}
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or not all(isinstance(address, str) for address in found.values()):
+        raise InputError(f'{LINKS} is {shown(text)}; expected a JSON object such as {{"switch0": "10.0.0.1"}}')
+    return found
+
+
+def pacing_here(environment: Mapping[str, str] | None = None) -> bool:
+    """Return whether `FORESTCOLL_PACING` is set to something else than `0`."""
+    return _environment(environment).get(PACING, "0") not in {"", "0"}
+
+
+def launcher_rank(environment: Mapping[str, str] | None = None) -> tuple[int, int] | None:
+    """Return rank and number of ranks as the launcher of an MPI states them; None without one.
+
+    Example:
+        >>> launcher_rank({"PMI_RANK": "2", "PMI_SIZE": "8"})
+        (2, 8)
+    """
+    variables = _environment(environment)
+    for rank, size in _RANKS:
+        if variables.get(rank, "").isdecimal() and variables.get(size, "").isdecimal():
+            return int(variables[rank]), int(variables[size])
+    return None
+
+
+def _environment(environment: Mapping[str, str] | None) -> Mapping[str, str]:
+    return os.environ if environment is None else environment

@@ -1,0 +1,291 @@
+"""Who this process is among the others, and where they meet: torchrun, mpirun, emulate, or variables set by hand."""
+
+import importlib
+import importlib.util
+import json
+import os
+import socket
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from forestcoll.base.errors import CommunicationError, InputError, shown
+from forestcoll.runtime.environment import interface_here, launcher_rank
+from forestcoll.runtime.store import Store, TcpStore
+
+_PIECE = 2**18
+"""Long texts go through the store in pieces of this many bytes."""
+
+
+@dataclass
+class Launch:
+    """This process among the others.
+
+    Attributes:
+        rank: from 0.
+        size: how many processes there are.
+        store: where they meet.
+        launcher: `torchrun`, `mpi` or `variables`.
+        interface: the address of this process that others connect to.
+        timeout: how many seconds to wait for another process at most.
+        command: the name of the command, which begins messages.
+    """
+
+    rank: int
+    size: int
+    store: Store
+    launcher: str
+    interface: str
+    timeout: float
+    command: str = "bench"
+    _number: int = 0
+
+    def gather(self, value: object) -> list[Any]:
+        """Return on rank 0 the values of all ranks, elsewhere nothing; a value is one that JSON has."""
+        self._number += 1
+        key = f"{self.command}/{self._number}"
+        self.store.set(f"{key}/{self.rank}", json.dumps(value).encode())
+        if self.rank:
+            return []
+        return [json.loads(self._fetch(f"{key}/{rank}", rank)) for rank in range(self.size)]
+
+    def share(self, text: str) -> str:
+        """Return the text of rank 0."""
+        self._number += 1
+        key, data = f"{self.command}/{self._number}", text.encode()
+        if self.rank == 0:
+            pieces = [data[begin : begin + _PIECE] for begin in range(0, len(data), _PIECE)]
+            for number, piece in enumerate(pieces):
+                self.store.set(f"{key}/{number}", piece)
+            self.store.set(key, str(len(pieces)).encode())
+            return text
+        count = int(self._fetch(key, 0))
+        return b"".join(self._fetch(f"{key}/{number}", 0) for number in range(count)).decode()
+
+    def only_first(self, call: Callable[[], object]) -> None:
+        """Call a function on rank 0. If it fails there, all other ranks end without a message.
+
+        Raises:
+            ForestcollError: what the function raised, on rank 0.
+        """
+        if self.rank == 0:
+            try:
+                call()
+            except BaseException:
+                self._fail()
+                raise
+            self.share("")
+        elif self.share(""):
+            with suppress(CommunicationError):
+                self.gather(None)
+            raise SystemExit(1)
+
+    def _fail(self) -> None:
+        """Let the other ranks know of a failure, and wait until they do: the store ends with this process."""
+        with suppress(CommunicationError):
+            self.share("failed")
+            self.gather(None)
+
+    def wait_for_all(self) -> None:
+        """Wait on rank 0 until all ranks have started.
+
+        Raises:
+            CommunicationError: a rank did not come in time.
+        """
+        self._number += 1
+        key = f"{self.command}/{self._number}"
+        self.store.set(f"{key}/{self.rank}", b"")
+        for rank in range(self.size if self.rank == 0 else 0):
+            try:
+                self.store.get(f"{key}/{rank}", self.timeout)
+            except CommunicationError:
+                raise CommunicationError(
+                    f"{self.command}: rank {rank} did not come within {self.timeout:g} s; start all {self.size} ranks"
+                ) from None
+
+    def meet(self) -> None:
+        """Wait until all ranks are here."""
+        self.gather(None)
+        self.share("")
+
+    def close(self) -> None:
+        """Leave, after all ranks have read what they need."""
+        self.gather(None)
+        if isinstance(self.store, TcpStore):
+            self.store.close()
+
+    def _fetch(self, key: str, rank: int) -> bytes:
+        try:
+            return self.store.get(key, self.timeout)
+        except CommunicationError:
+            raise CommunicationError(
+                f"{self.command}: rank {rank} did not answer rank {self.rank} within {self.timeout:g} s; "
+                "see its messages"
+            ) from None
+
+
+def join(timeout: float, interface: str | None = None, *, uses_mpi: bool = True, command: str = "bench") -> Launch:
+    """Return this process among those that were started together.
+
+    Args:
+        timeout: how many seconds to wait for another process at most.
+        interface: the address of this process that others connect to; None to find one.
+        uses_mpi: whether to start MPI under mpirun where mpi4py is installed.
+        command: the name of the command that the processes run, which begins messages.
+
+    Raises:
+        InputError: the process was not started by a launcher, or its variables are bad.
+        CommunicationError: rank 0 is not reached.
+    """
+    try:
+        return _joined(timeout, interface, uses_mpi, command)
+    except InputError as error:
+        raise InputError(f"{command}: {error}") from None
+
+
+_VARIABLES = {
+    "RANK": "the number of this process, from 0",
+    "WORLD_SIZE": "the number of all processes",
+    "MASTER_ADDR": "the address of rank 0",
+    "MASTER_PORT": "a free port there",
+}
+"""The variables by which a launcher says who a process is, and what they are."""
+
+
+def _joined(timeout: float, interface: str | None, uses_mpi: bool, command: str) -> Launch:  # noqa: FBT001 (as `join`)
+    variables = os.environ
+    if "TORCHELASTIC_RUN_ID" in variables:
+        return _torchrun(timeout, interface, command)
+    found = _ranks(variables)
+    if uses_mpi and launcher_rank() is not None and importlib.util.find_spec("mpi4py") is not None:
+        # The import starts MPI and keeps the interpreter's lock until all ranks have come. So it is before the store,
+        # whose threads need the lock.
+        importlib.import_module("mpi4py.MPI")
+    if "MASTER_ADDR" in variables and found is not None:
+        rank, size = found
+        address = f"{variables['MASTER_ADDR']}:{_port(variables)}"
+        here = interface or interface_here() or local_address(variables["MASTER_ADDR"])
+        store = TcpStore(address, rank=rank, timeout=timeout)
+        launcher = "variables" if launcher_rank() is None else "mpi"
+        return Launch(rank, size, store, launcher, here, timeout, command)
+    if launcher_rank() is not None:
+        return _mpirun(timeout, interface, command)
+    given = [name for name in _VARIABLES if name in variables]
+    if "RANK" in given or "WORLD_SIZE" in given:
+        missing = [f"{name} to {what}" for name, what in _VARIABLES.items() if name not in variables]
+        words = "is set" if len(given) == 1 else "are set"
+        raise InputError(f"only {', '.join(given)} {words}; also set {', '.join(missing)}")
+    raise InputError(
+        f"this process has no rank; start it by a launcher: torchrun --nproc-per-node 8 -m forestcoll {command} …, "
+        f"mpirun -n 8 forestcoll {command} …, or forestcoll emulate TOPOLOGY -- forestcoll {command} …"
+    )
+
+
+def _ranks(variables: Mapping[str, str]) -> tuple[int, int] | None:
+    if "RANK" not in variables or "WORLD_SIZE" not in variables:
+        return launcher_rank(variables)
+    rank, size = (_number(variables, name) for name in ("RANK", "WORLD_SIZE"))
+    if not 0 <= rank < size:
+        raise InputError(f"RANK is {rank} and WORLD_SIZE is {size}; ranks are 0 to {size - 1}")
+    return rank, size
+
+
+def _number(variables: Mapping[str, str], name: str) -> int:
+    if not variables[name].isdecimal():
+        raise InputError(f"{name} is {shown(variables[name])}; expected a number")
+    return int(variables[name])
+
+
+def _port(variables: Mapping[str, str]) -> int:
+    return _number(variables, "MASTER_PORT") if "MASTER_PORT" in variables else 29500
+
+
+def local_address(other: str) -> str:
+    """Return the address from which this machine reaches `other`; no packet is sent."""
+    try:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            probe.connect((other, 9))
+            return str(probe.getsockname()[0])
+    except OSError as error:
+        raise InputError(f"{shown(other)} cannot be reached: {error}; give --interface") from None
+
+
+def _torchrun(timeout: float, interface: str | None, command: str) -> Launch:
+    from datetime import timedelta
+
+    from torch.distributed.rendezvous import rendezvous
+
+    store, rank, size = next(rendezvous("env://", timeout=timedelta(seconds=timeout)))
+    here = interface or interface_here() or local_address(os.environ["MASTER_ADDR"])
+    return Launch(rank, size, TorchStore(store), "torchrun", here, timeout, command)
+
+
+def _mpirun(timeout: float, interface: str | None, command: str) -> Launch:
+    if importlib.util.find_spec("mpi4py") is None:
+        raise InputError(
+            "under mpirun without mpi4py; install it (pip install 'forestcoll[mpi]'), or set MASTER_ADDR and "
+            "MASTER_PORT to a free port of rank 0's machine"
+        )
+    from mpi4py import MPI
+
+    world = MPI.COMM_WORLD
+    is_one_machine = world.Split_type(MPI.COMM_TYPE_SHARED).Get_size() == world.Get_size()
+    own = "127.0.0.1" if is_one_machine else socket.gethostbyname(socket.gethostname())
+    here = interface or interface_here() or own
+    store = TcpStore(f"{here}:0", rank=0, timeout=timeout) if world.Get_rank() == 0 else None
+    address = world.bcast(None if store is None else f"{here}:{store.port}")
+    store = store or TcpStore(address, rank=world.Get_rank(), timeout=timeout)
+    return Launch(world.Get_rank(), world.Get_size(), store, "mpi", here, timeout, command)
+
+
+class TorchStore:
+    """A store of torch, with the methods that the runtime needs.
+
+    Args:
+        store: a `torch.distributed.Store`.
+    """
+
+    def __init__(self, store: Any) -> None:
+        self.store = store
+
+    def set(self, key: str, value: bytes) -> None:
+        """Keep `value` under `key`."""
+        self.store.set(key, value.hex())
+
+    def get(self, key: str, timeout: float) -> bytes:
+        """Return the value under `key`, waiting `timeout` seconds at most."""
+        from datetime import timedelta
+
+        from torch.distributed import DistError
+
+        try:
+            self.store.wait([key], timedelta(seconds=timeout))
+            return bytes.fromhex(self.store.get(key).decode())
+        except (DistError, RuntimeError) as error:
+            raise CommunicationError(f"nobody set {key!r} in the store within {timeout:g} s: {error}") from None
+
+
+def torch_store(launch: Launch, name: str, limit: Any) -> Any:
+    """Return a store of torch for a process group: that of torchrun, or one that rank 0 serves.
+
+    Args:
+        launch: this process among the others; all of them call this.
+        name: what the keys of the group begin with in the store of torchrun.
+        limit: a `datetime.timedelta`: how long a process waits for another one at most.
+    """
+    import torch.distributed as dist
+
+    if isinstance(launch.store, TorchStore):
+        return dist.PrefixStore(name, launch.store.store)
+    served = None
+    if launch.rank == 0:
+        served = dist.TCPStore(launch.interface, 0, launch.size, is_master=True, timeout=limit, wait_for_workers=False)
+    host, port = launch.share("" if served is None else f"{launch.interface} {served.port}").split()
+    store = served or dist.TCPStore(host, int(port), launch.size, is_master=False, timeout=limit)
+    # A process group is made with the interpreter's lock held, and the threads of rank 0's own store need the lock. So
+    # no rank may still wait for that store.
+    store.set(f"{name}/{launch.rank}", "")
+    if launch.rank == 0:
+        store.wait([f"{name}/{rank}" for rank in range(launch.size)], limit)
+    return store

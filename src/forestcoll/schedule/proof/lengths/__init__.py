@@ -1,0 +1,1 @@
+"""Proofs by lengths of links."""

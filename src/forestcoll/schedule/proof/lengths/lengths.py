@@ -1,0 +1,93 @@
+"""Lengths of links, which prove a bound of an all-to-all (Zhao et al., *Efficient Direct-Connect Topologies*, A.5).
+
+Let every node s send d(s, t) M to every node t in the time M / algbw. Any lengths l(e) >= 0 of the links prove
+
+    algbw <= (sum over links of b(e) l(e)) / (sum over pairs of d(s, t) times the distance from s to t),
+
+because the flow from s to t uses at least d(s, t) algbw times their distance. In an all-to-all, d(s, t) is 1/N for all
+pairs of N compute nodes. A gather and a scatter are bounded in the same way.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import groupby
+from typing import ClassVar
+
+from forestcoll.demand.collective import Collective
+from forestcoll.demand.demand import Demand
+from forestcoll.schedule.proof.lengths.distances import Distances, distances
+from forestcoll.schedule.proof.lengths.link_lengths import LinkLengths, total_length
+from forestcoll.schedule.proof.proof import ProofError
+from forestcoll.topology import Topology
+
+
+@dataclass(frozen=True)
+class LengthsProof(LinkLengths):
+    """Lengths of links that bound an all-to-all, a gather or a scatter.
+
+    Attributes:
+        ends: the source and the target of each link with a length above 0.
+        lengths: the lengths of these links, in the same order; all other links have length 0.
+
+    Example:
+        >>> from forestcoll import Collective, Demand, LengthsProof, load_topology
+        >>> ring = load_topology("ring:nodes=3")
+        >>> proof = LengthsProof.of(ring, (1,) * len(ring.links))
+        >>> str(proof.algbw(ring, Demand(Collective.ALL_TO_ALL)))
+        '3'
+    """
+
+    kind: ClassVar[str] = "lengths"
+
+    def algbw(self, topology: Topology, demand: Demand) -> Fraction:
+        """See `Proof.algbw`."""
+        if not demand.collective.is_personalised:
+            raise ProofError(
+                f"lengths bound an {Collective.ALL_TO_ALL}, a {Collective.GATHER} or a {Collective.SCATTER} only, and "
+                f"this is {demand.collective.with_article}"
+            )
+        length_of = self.length_of(topology)
+        used = total_length(topology, length_of)
+        lengths = [length_of.get((link.source, link.target), 0) for link in topology.links]
+        apart = distance_sum(topology, demand, lengths)
+        if not apart:
+            raise ProofError("all distances are 0")
+        return used / apart
+
+
+def distance_sum(
+    topology: Topology, demand: Demand, lengths: Sequence[int], sources: Collection[int] | None = None
+) -> Fraction:
+    """Return the sum over all pairs of nodes of what they exchange times their distance, for one length of each link.
+
+    Args:
+        topology: the network.
+        demand: an all-to-all, a gather or a scatter.
+        lengths: the length of each link, in the order of the links.
+        sources: the numbers of the sources whose pairs count; all if None.
+
+    Raises:
+        ProofError: a node sends data to a node that it does not reach.
+    """
+    pairs = zip(demand.members(topology), demand.sent(topology), strict=True)
+    sent = {node: targets for node, targets in pairs if targets and (sources is None or node in sources)}
+    total, rest = Fraction(0), iter(sent.values())
+    for block in distances(topology, lengths, list(sent)):
+        for far, targets in zip(block, rest, strict=False):
+            total += _weighted(far, targets)
+    return total
+
+
+def _weighted(far: Distances, targets: Mapping[int, Fraction]) -> Fraction:
+    by_part: dict[Fraction, list[int]] = {}
+    # the hash of a fraction takes long, and consecutive parts are often the same object
+    for part, run in groupby(targets, key=targets.__getitem__):
+        by_part.setdefault(part, []).extend(run)
+    total = Fraction(0)
+    for part, nodes in by_part.items():
+        listed = far[nodes]
+        if (listed < 0).any():
+            raise ProofError("a node does not reach a node to which it sends data")
+        total += part * int(listed.sum())
+    return total

@@ -1,0 +1,206 @@
+"""The search for the optimum of an all-to-all, a gather or a scatter, and the checks of its result.
+
+Paths and proof are checked against the network and the demand before they are returned: the loads of all links are
+added up, and the lengths or the cut prove the bound by `Proof.algbw`.
+"""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from itertools import pairwise
+
+from forestcoll.base.errors import InputError, InternalError
+from forestcoll.base.progress import SILENT, Progress
+from forestcoll.demand.collective import Collective
+from forestcoll.demand.demand import Demand
+from forestcoll.schedule.proof.bound import Bound
+from forestcoll.schedule.proof.cut import CutProof
+from forestcoll.schedule.proof.lengths.lengths import LengthsProof, distance_sum
+from forestcoll.solver.flows import spreading
+from forestcoll.solver.flows.classes import MOST_CELLS, FlowClasses
+from forestcoll.solver.flows.paths import exact_paths, rounded_paths
+from forestcoll.solver.flows.program import FlowProgram, ProgramResult
+from forestcoll.solver.flows.rooted import rooted_flow
+from forestcoll.solver.flows.value import FlowOptimum, FlowPath
+from forestcoll.topology import Symmetry, Topology
+from forestcoll.topology.graph.part import usable_part, widened
+from forestcoll.topology.symmetry.orbits import Orbits
+
+MOST_COLUMNS = 60_000
+"""The most columns of a linear program."""
+
+_Shares = list[tuple[tuple[int, ...], Fraction]]
+
+
+def flow_search(
+    topology: Topology,
+    demand: Demand,
+    progress: Progress = SILENT,
+    orbits: Orbits | None = None,
+    *,
+    most_columns: int | None = None,
+) -> FlowOptimum:
+    """Return the optimum of an all-to-all, a gather or a scatter.
+
+    Args:
+        topology: the network.
+        demand: the demand.
+        progress: receives the stages of the work.
+        orbits: the orbits of the usable part of the network, if they are known already.
+        most_columns: the most columns of a linear program that is solved; `MOST_COLUMNS` if None.
+
+    Raises:
+        InputError: the linear program is too large.
+        InternalError: a defect of forestcoll.
+    """
+    part = usable_part(topology, demand.members(topology))
+    if demand.root is not None:
+        return _rooted(topology, part, demand, demand.root, progress)
+    return _all_pairs(topology, part, demand, progress, orbits, MOST_COLUMNS if most_columns is None else most_columns)
+
+
+def _rooted(topology: Topology, part: Topology, demand: Demand, root: int, progress: Progress) -> FlowOptimum:
+    members = demand.members(topology)
+    sent = dict(zip(members, demand.sent(topology), strict=True))
+    inward = demand.collective is Collective.GATHER
+    if inward:
+        parts = {node: targets[root] for node, targets in sent.items() if targets}
+        found = rooted_flow(part.transposed(), root, parts, progress)
+        inside = tuple(node for node in range(len(topology.nodes)) if node not in found.inside)
+    else:
+        found = rooted_flow(part, root, sent[root], progress)
+        inside = found.inside
+    proof = CutProof(widened(topology, members, inside))
+    paths = tuple(FlowPath(nodes[::-1] if inward else nodes, share) for nodes, share in found.paths)
+    alone = Orbits.of(topology, Symmetry(()))
+    algbw = 1 / _greatest_time(topology, paths, alone)
+    bound = Bound(demand.collective, proof.algbw(topology, demand), proof)
+    return _checked(topology, demand, bound, algbw, paths, alone.symmetry)
+
+
+def _all_pairs(  # noqa: PLR0913, PLR0917 (the demand and how to solve it)
+    topology: Topology,
+    part: Topology,
+    demand: Demand,
+    progress: Progress,
+    orbits: Orbits | None,
+    most_columns: int,
+) -> FlowOptimum:
+    if demand.matrix is not None:
+        orbits = Orbits.of(part, Symmetry(()))
+    elif orbits is None:
+        progress.begin("looking for a symmetry")
+        orbits = Orbits.of(part)
+    sent = dict(zip(demand.members(topology), demand.sent(topology), strict=True))
+    sources = sum(bool(sent.get(node)) for node in orbits.first_nodes)
+    if sources * len(part.links) > MOST_CELLS:
+        return _spread(topology, part, demand, progress)
+    progress.begin("dividing flows into classes")
+    classes = FlowClasses.few(part, sent, orbits, most_columns)
+    if classes is None:
+        return _spread(topology, part, demand, progress)
+    needs = [dict(sent[source]) for source in classes.sources]
+    progress.begin("solving the linear program of flows")
+    found = FlowProgram(classes, needs).solve()
+    progress.begin("dividing flows into paths")
+    paths = tuple(
+        FlowPath(*each) for place in range(len(classes.sources)) for each in _paths(classes, place, needs[place], found)
+    )
+    algbw = 1 / _greatest_time(part, paths, orbits)
+    progress.begin("checking the proof")
+    bound = _best_bound(demand, classes, found, algbw)
+    return _checked(topology, demand, bound, algbw, paths, orbits.symmetry)
+
+
+def _spread(topology: Topology, part: Topology, demand: Demand, progress: Progress) -> FlowOptimum:
+    """Return a bound of a large all-to-all and a rate near it, without paths.
+
+    Raises:
+        InputError: there is a demand matrix, or there are too many nodes.
+    """
+    nodes = len(part.compute)
+    if demand.matrix is not None or nodes > spreading.MOST_NODES:
+        more = "" if demand.matrix is not None else f", and the network more than {spreading.MOST_NODES} compute nodes"
+        raise InputError(
+            f"{topology.name}: its linear program has more than {MOST_COLUMNS:,} columns{more}; so many cannot be "
+            "solved within minutes; use a network with more symmetry, or fewer ranks"
+        )
+    algbw, lengths = spreading.spread_all_to_all(part, progress=progress)
+    proof = LengthsProof.of(part, lengths)
+    bound = Bound(demand.collective, proof.algbw(topology, demand), proof)
+    return FlowOptimum(topology, demand, algbw, bound, (), Symmetry(()))
+
+
+def _best_bound(demand: Demand, classes: FlowClasses, found: ProgramResult, reached: Fraction) -> Bound:
+    """Return the least bound that one of the candidates for lengths proves; a bound that is reached is the least.
+
+    Lengths are equal on the links of an orbit, so the distances from one source of each orbit are enough.
+    """
+    part, best = classes.topology, None
+    for lengths in found.lengths:
+        proof = LengthsProof.of(part, lengths)
+        used = sum((link.bandwidth * each for link, each in zip(part.links, lengths, strict=True)), Fraction(0))
+        apart = classes.orbits.symmetry.order * distance_sum(part, demand, lengths, classes.sources)
+        if not apart:
+            continue
+        value = used / apart
+        if best is None or value < best.algbw:
+            best = Bound(demand.collective, value, proof)
+        if value == reached:
+            break
+    if best is None:
+        raise InternalError("a linear program of flows has no prices")
+    return best
+
+
+def _paths(classes: FlowClasses, place: int, needs: Mapping[int, Fraction], found: ProgramResult) -> _Shares:
+    """Return the paths of one source."""
+    source = classes.sources[place]
+    if found.values is not None:
+        return exact_paths(classes.topology, classes.flow(place, found.values), source, needs)
+    columns = classes.of_pair[place].tolist()
+    guess = [float(found.guess[column]) if column >= 0 else 0.0 for column in columns]
+    return rounded_paths(classes.topology, guess, source, needs)
+
+
+def _greatest_time(topology: Topology, paths: Sequence[FlowPath], orbits: Orbits) -> Fraction:
+    """Return the time of the busiest link for one unit of M, with the images of `paths` under the symmetry."""
+    places = {(link.source, link.target): place for place, link in enumerate(topology.links)}
+    used = [dict[Fraction, int]() for _ in orbits.link_sizes]
+    for path in paths:
+        for ends in pairwise(path.nodes):
+            counts = used[orbits.of_link[places[ends]]]
+            counts[path.share] = counts.get(path.share, 0) + 1
+    times = [
+        sum((share * count for share, count in counts.items()), Fraction(0))
+        * Fraction(orbits.symmetry.order, size)
+        / topology.links[first].bandwidth
+        for counts, size, first in zip(used, orbits.link_sizes, orbits.first_links, strict=True)
+    ]
+    return max(times)
+
+
+def _checked(  # noqa: PLR0913, PLR0917 (the parts of an optimum)
+    topology: Topology,
+    demand: Demand,
+    bound: Bound,
+    algbw: Fraction,
+    paths: tuple[FlowPath, ...],
+    symmetry: Symmetry,
+) -> FlowOptimum:
+    """Return the optimum after a check of its paths.
+
+    Raises:
+        InternalError: the paths of the listed sources do not deliver what these sources send, or beat the bound.
+    """
+    sent = dict(zip(demand.members(topology), demand.sent(topology), strict=True))
+    totals: dict[tuple[int, int], Fraction] = {}
+    for path in paths:
+        ends = path.nodes[0], path.nodes[-1]
+        totals[ends] = totals.get(ends, Fraction(0)) + path.share
+    sources = {source for source, _ in totals}
+    needed = {(source, target): part for source in sources for target, part in sent[source].items()}
+    if totals != needed:
+        raise InternalError("the paths of a flow do not deliver what its sources send")
+    if algbw > bound.algbw:
+        raise InternalError(f"the paths of a flow reach {algbw}, more than the bound {bound.algbw}")
+    return FlowOptimum(topology, demand, algbw, bound, paths, symmetry)

@@ -1,0 +1,236 @@
+"""Schedules of spanning trees that reach the optimum (ForestColl §5).
+
+The optimum scales the network so that capacities count trees. First, a fast method grows trees directly on the network
+with its switches. It may fail, but a complete set of trees within the capacities needs no further proof. Trees that it
+cannot complete are found by the method of the paper, which is proven to succeed: edge splitting replaces switches by
+logical links between compute nodes, spanning trees are packed into the logical links, and each tree edge is routed over
+the links that its capacity came from. Every step is exact; `docs/method.md` explains them.
+
+Trees that reduce are found on the transposed network and reversed (§5.7). In the end, redundant sends are replaced by
+copies or sums on switches that can make them (`in_network`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from math import gcd
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.base.errors import InputError
+from forestcoll.base.progress import SILENT, Progress
+from forestcoll.demand.collective import PhaseOp
+from forestcoll.demand.method import Method
+from forestcoll.kernels import RoutedTrees
+from forestcoll.schedule.rows import Rows, row_starts
+from forestcoll.schedule.trees.expansion import distinct_rows, expanded
+from forestcoll.schedule.trees.value import Phase, TreeSchedule
+from forestcoll.solver.forests.plan import ForestPlan
+from forestcoll.solver.forests.value import Optimum
+from forestcoll.solver.generation.growing import Forest
+from forestcoll.solver.generation.in_network import joined_at_switches
+from forestcoll.solver.generation.loads import achieved_algbw
+from forestcoll.solver.generation.logical import with_logical_links
+from forestcoll.solver.generation.memory import can_fit, check_memory, memory_range, memory_statement
+from forestcoll.solver.generation.packed import packed_phases
+from forestcoll.solver.generation.relays import divided_at
+from forestcoll.solver.generation.symmetric import grow_base_trees
+from forestcoll.topology import Symmetry, Topology
+
+MOST_LISTED_EDGES = 2**27
+"""The most tree edges of a schedule that lists all trees, if there is a symmetry, and the most edges of base trees.
+
+A longer file could not be read.
+"""
+
+_WORTH_A_SYMMETRY = 2**19
+"""The number of tree edges from which a search for a symmetry saves time, even if all trees are listed in the end."""
+
+
+def schedule_for(
+    best: Optimum, *, method: Method | str = Method.AUTO, compact: bool = False, progress: Progress = SILENT
+) -> TreeSchedule:
+    """Return a schedule with `best.trees_per_root` trees per root that reaches `best.algbw`.
+
+    The algbw of the schedule is computed from the loads of its links. It can be greater than `best.algbw` if that is
+    only a lower limit: the two forests of an allreduce may need different links, and copies on switches and relays
+    save traffic.
+
+    Args:
+        best: the optimum, as `optimum` returns it.
+        method: how trees are found: `auto`, `fast` or `proven`.
+        compact: whether the schedule lists base trees and a symmetry of the network, if there is a symmetry. Roots that
+            the symmetry leaves in place then have more trees, with smaller shares. A schedule that would be too large
+            for the memory or for a file is always compact if possible. For large symmetric networks, all trees are
+            computed from base trees.
+        progress: receives the stages of the work.
+
+    Returns:
+        The schedule.
+
+    Raises:
+        InputError: there is no such method, it cannot be compact, or the schedule cannot fit into the memory.
+        NoSolutionError: `method` is `fast`, and it did not complete all trees.
+
+    Example:
+        >>> from forestcoll import optimum, schedule_for
+        >>> schedule = schedule_for(optimum("dgx-a100:boxes=2"))
+        >>> str(schedule.algbw), schedule.trees_per_root
+        ('1040/3', 13)
+    """
+    chosen = _method(method)
+    if best.logical is not None:
+        return with_logical_links(best, best.logical, lambda each: _schedule_of(each, chosen, compact, progress))
+    return _schedule_of(best, chosen, compact, progress)
+
+
+def _schedule_of(best: Optimum, chosen: Method, compact: bool, progress: Progress) -> TreeSchedule:  # noqa: FBT001
+    if best.packing is not None:
+        return _tree_schedule(best, *packed_phases(best.packing), best.algbw, None)
+    if compact and chosen is Method.PROVEN:
+        raise InputError("the method 'proven' has no base trees; leave compact out or use the method 'auto'")
+    outward = [plan.outwards() for plan in best.forests]
+    forests = [Forest.of(each, progress) for each in (outward[-1:] if _are_alike(outward) else outward)]
+    trees = sum(weight > 0 for plan in best.forests for weight in plan.weights)
+    edges = trees * (len(best.members) - 1)
+    listed = not compact and edges <= MOST_LISTED_EDGES and can_fit(best.network, trees)
+    if listed:
+        _check_size(best.network, trees, progress)
+    if chosen is not Method.PROVEN and (not listed or edges >= _WORTH_A_SYMMETRY) and set(best.weights) == {1}:
+        base = grow_base_trees(best, forests, progress, most_edges=MOST_LISTED_EDGES, moves_all=listed)
+        if base is not None:
+            schedule = _schedule(best, base.routed, base.symmetry, base.parts)
+            if listed:
+                return expanded(schedule)
+            if not compact:
+                progress.remark(f"{best.topology.name}: a list of all trees is too long; base trees stand for them")
+            return schedule
+    if not listed:
+        if edges > MOST_LISTED_EDGES:
+            raise _too_long(best, trees, edges)
+        _check_size(best.network, trees, progress)
+    return _schedule(best, [forest.found(chosen, progress) for forest in forests])
+
+
+def _are_alike(outward: Sequence[ForestPlan]) -> bool:
+    """Return whether all forests have the same trees: for an allreduce, whether the network is its own transpose."""
+    inputs = [
+        (_ends(each.topology), each.topology.compute, each.tree_capacities(), each.weights, each.trees_per_root)
+        for each in outward
+    ]
+    return all(each == inputs[-1] for each in inputs)
+
+
+def _ends(topology: Topology) -> list[tuple[int, int]]:
+    return [(link.source, link.target) for link in topology.links]
+
+
+def _check_size(topology: Topology, trees: int, progress: Progress) -> None:
+    """Raise if a list of all trees cannot fit into the memory; report to `progress` if it needs or may need much."""
+    sentence = check_memory(topology, trees) or memory_statement(topology, trees)
+    if sentence is not None:
+        progress.remark(sentence)
+
+
+def _too_long(best: Optimum, trees: int, edges: int) -> InputError:
+    return InputError(
+        f"{best.topology.name}: the network has too little symmetry for base trees, and its {trees:,} trees have "
+        f"{edges:,} tree edges, more than the {MOST_LISTED_EDGES:,} that a file can hold (they would take minutes and "
+        f"{memory_range(best.network, trees)} of memory); use fewer ranks, a smaller network, or 'forestcoll optimum' "
+        "for the algbw alone"
+    )
+
+
+def _method(name: Method | str) -> Method:
+    try:
+        return Method(name)
+    except ValueError:
+        known = ", ".join(repr(each.value) for each in Method)
+        raise InputError(f"there is no method {name!r}; there are {known}") from None
+
+
+def _schedule(
+    best: Optimum, routed: Sequence[RoutedTrees], symmetry: Symmetry | None = None, parts_of_tree: int = 1
+) -> TreeSchedule:
+    """Return the schedule with the trees `routed`, whose multiplicities count parts of the trees of the plans."""
+    idle = set(best.topology.compute).difference(best.members)
+    parts = []
+    for place, plan in enumerate(best.forests):
+        trees = _part(plan, routed[min(place, len(routed) - 1)], plan.trees * parts_of_tree)
+        parts.append(divided_at(idle, len(best.topology.nodes), *joined_at_switches(best.network, *trees)))
+    routes, phases = parts[0][0], tuple(part[1] for part in parts)
+    if len(parts) > 1:
+        routes, phases = _joined(parts)
+    algbw = best.algbw
+    if not _is_exact(best):
+        algbw = achieved_algbw(best.topology, routes, phases, symmetry)
+    schedule = _tree_schedule(best, routes, phases, algbw, symmetry)
+    undivided = gcd(parts_of_tree, *(each for trees in routed for each in trees.multiplicities))
+    return replace(schedule, trees_per_root=best.trees_per_root * parts_of_tree // undivided)
+
+
+def _tree_schedule(
+    best: Optimum, routes: Rows, phases: tuple[Phase, ...], algbw: Fraction, symmetry: Symmetry | None
+) -> TreeSchedule:
+    return TreeSchedule(
+        topology=best.topology,
+        collective=best.collective,
+        routes=routes,
+        phases=phases,
+        algbw=algbw,
+        bound=best.bound,
+        trees_per_root=best.trees_per_root,
+        symmetry=symmetry,
+        shards=best.shards,
+        ranks=best.ranks,
+    )
+
+
+def _is_exact(best: Optimum) -> bool:
+    """Return whether trees reach exactly the algbw of their plan, not more (Theorem 12)."""
+    is_whole = len(best.forests) == 1 and best.forests[0].topology == best.topology
+    return is_whole and best.topology.has_balanced_switches and not best.topology.able_switches
+
+
+def _part(plan: ForestPlan, routed: RoutedTrees, whole: int) -> tuple[Rows, Phase]:
+    """Return the routes and the phase of the out-trees `routed`, reversed if data is reduced.
+
+    A tree of multiplicity m carries m/`whole` of the data.
+    """
+    nodes = len(plan.topology.compute)
+    routes, numbers = _used_routes(Rows(routed.path_starts, routed.path_nodes), routed.paths)
+    shares = {multiplicity: Fraction(multiplicity, whole) for multiplicity in set(routed.multiplicities)}
+    phase = Phase(
+        op=PhaseOp.BROADCAST,
+        roots=tuple(routed.roots),
+        shares=tuple(shares[multiplicity] for multiplicity in routed.multiplicities),
+        routes=Rows(np.arange(len(routed.roots) + 1, dtype=np.int64) * (nodes - 1), numbers),
+    )
+    if not plan.reduces:
+        return routes, phase
+    return routes.backwards(), replace(phase, op=phase.op.dual, routes=phase.routes.backwards())
+
+
+def _joined(parts: Sequence[tuple[Rows, Phase]]) -> tuple[Rows, tuple[Phase, ...]]:
+    """Return one table of distinct routes, and the phases with the new route numbers."""
+    lengths = np.concatenate([np.diff(routes.starts) for routes, _ in parts])
+    entries = np.concatenate([routes.entries for routes, _ in parts])
+    routes, numbers = distinct_rows(Rows(row_starts(lengths), entries))
+    phases: list[Phase] = []
+    begin = 0
+    for table, phase in parts:
+        renumbered = numbers[begin : begin + len(table)][phase.routes.entries]
+        phases.append(replace(phase, routes=Rows(phase.routes.starts, renumbered)))
+        begin += len(table)
+    return routes, tuple(phases)
+
+
+def _used_routes(paths: Rows, used: npt.NDArray[np.int32]) -> tuple[Rows, npt.NDArray[np.int32]]:
+    """Return the paths that `used` contains, and `used` with their new numbers."""
+    kept = np.zeros(len(paths), dtype=bool)
+    kept[used] = True
+    if kept.all():
+        return paths, used
+    numbers = np.cumsum(kept, dtype=np.int32) - 1
+    return paths.take(np.flatnonzero(kept)), numbers[used]

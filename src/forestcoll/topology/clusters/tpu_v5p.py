@@ -1,0 +1,23 @@
+"""Google TPU v5p: slices of a torus in three dimensions, six links of 100 GB/s each way to a chip.
+
+Google's page gives 1,200 GB/s to a chip in both directions together; its older pages give the same as 4,800 Gb/s.
+The slice has wrap-around links if all three dimensions are multiples of 4.
+"""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from forestcoll.topology.clusters._tpu import LINK_SPEED, TpuSlice
+from forestcoll.topology.registry import topology_builder
+
+
+@topology_builder(
+    "tpu-v5p",
+    summary="Google TPU v5p: a slice of the torus, wrap-around in whole cubes of 4 x 4 x 4",
+    source="docs.cloud.google.com/tpu/docs/v5p",
+)
+@dataclass(frozen=True)
+class TpuV5p(TpuSlice):
+    """A slice of TPU v5p. Chips are numbered from 0; the last dimension changes fastest."""
+
+    bandwidth: Fraction = field(default=Fraction(100), metadata=LINK_SPEED)

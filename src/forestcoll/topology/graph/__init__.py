@@ -1,0 +1,1 @@
+"""Questions about a network as a graph, and networks derived from it."""

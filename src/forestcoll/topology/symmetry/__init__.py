@@ -1,0 +1,1 @@
+"""The symmetry of a network: commuting shifts, how they are found, and their orbits."""

@@ -1,0 +1,44 @@
+"""A store of torch as the runtime uses stores."""
+
+from datetime import timedelta
+
+import torch.distributed as dist
+
+from forestcoll.base.errors import CommunicationError
+
+
+class TorchStore:
+    """Covers a `torch.distributed.Store`, with keys of its own.
+
+    Args:
+        store: where the values are kept.
+        prefix: begins all keys.
+    """
+
+    def __init__(self, store: dist.Store, prefix: str) -> None:
+        self._store, self._prefix = store, prefix
+
+    def set(self, key: str, value: bytes) -> None:
+        """Keep `value` under `key`."""
+        try:
+            self._store.set(self._prefix + key, value)
+        except RuntimeError as error:
+            raise CommunicationError(f"torch's store does not take {key!r}: {_first_line(error)}") from None
+
+    def get(self, key: str, timeout: float) -> bytes:
+        """Return the value under `key`, waiting `timeout` seconds at most.
+
+        Raises:
+            CommunicationError: no rank set it in this time, or the store is gone.
+        """
+        try:
+            self._store.wait([self._prefix + key], timedelta(seconds=max(timeout, 0.001)))
+            return bytes(self._store.get(self._prefix + key))
+        except RuntimeError as error:
+            raise CommunicationError(
+                f"no rank set {key!r} in torch's store within {timeout:g} s: {_first_line(error)}"
+            ) from None
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).splitlines()[0] if str(error) else type(error).__name__

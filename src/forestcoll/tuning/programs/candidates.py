@@ -1,0 +1,258 @@
+"""Programs of a schedule for a runtime, made with different options and simulated: the candidates of a search."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from forestcoll.base.errors import NoSolutionError
+from forestcoll.base.progress import SILENT, Progress
+from forestcoll.programs.formats.exporting import Target, limits_of
+from forestcoll.programs.formats.sizes import ALIGNMENT, chunks_of_file
+from forestcoll.programs.lowering import Lowering, Options, lower, lowerer_for
+from forestcoll.programs.model import Program, Protocol
+from forestcoll.schedule.flows.value import FlowSchedule
+from forestcoll.schedule.schedule import Schedule
+from forestcoll.schedule.trees.value import TreeSchedule
+from forestcoll.simulation.costs import Costs
+from forestcoll.simulation.simulate import paths_of
+from forestcoll.topology.gpus import gpu_of
+from forestcoll.tuning.programs.divisible import LEAST_BYTES, Count, counts_for
+from forestcoll.tuning.programs.message_choices import MessageChoices
+from forestcoll.tuning.programs.plan_choices import OtherPlanChoices, PlanChoices
+from forestcoll.tuning.programs.rounds import MANY_RANKS, RoundModel, most_instructions, round_bytes_of, slices_of
+
+SIZES = (10**6, 64 * 10**6, 10**9)
+"""The sizes of M for which a report states the expected algbw, in bytes; programs are chosen for the last one."""
+
+MOST_BYTES = 2**32
+"""The size of M up to which a program is made by default: 4 GiB."""
+
+SLOW = 0.95
+"""A program that reaches less than this part of the algbw of its schedule is slow."""
+
+MOST_WORK = 2_000_000
+"""The search ends when it has simulated about this many instructions, which takes about ten seconds."""
+
+WORK_OF_RANK = 125_000
+"""For programs of messages of more than 16 ranks, the search simulates about this many instructions for each rank."""
+
+MOST_WORK_OF_PLANS = 16_000_000
+"""The same as `MOST_WORK` for plans of MSCCL++ made of trees, whose rounds are simulated faster."""
+
+MAKING = 8
+"""Making an instruction takes as long as simulating so many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """What a program is chosen for.
+
+    Attributes:
+        sizes: the sizes of M in bytes for which the result states the expected times; the program is chosen for the
+            last one.
+        least_bytes: the least size of M for which the runtime can use the program.
+        most_bytes: the size of M up to which the runtime should be able to use the program.
+        costs: the parameters of the model; if None, those of `Costs`, with the bandwidth of a block of the machine.
+    """
+
+    sizes: tuple[int, ...] = SIZES
+    least_bytes: int = LEAST_BYTES
+    most_bytes: int = MOST_BYTES
+    costs: Costs | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A program of a schedule, with its expected speed.
+
+    Attributes:
+        options: the options of the lowering.
+        lowering: the program, and what it loses.
+        model: the times of the program for any size.
+        algbw: the expected algbw at the greatest size, or an estimate that is below that of another candidate; 0 if the
+            program is too long to be simulated.
+    """
+
+    options: Options
+    lowering: Lowering
+    model: RoundModel
+    algbw: float
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether the program is slower than it should be; one that is too long to be simulated is not known to be."""
+        return 0 < self.algbw < SLOW * self.lowering.schedule_algbw
+
+    def instead_of(self, known: "Candidate", used: TreeSchedule | FlowSchedule) -> "Candidate":
+        """Return this candidate, a program of `used`, with its loss against the schedule of `known`."""
+        loss = 1 - self.lowering.algbw / known.lowering.schedule_algbw
+        trees = used.trees_per_root if isinstance(used, TreeSchedule) else None
+        changed = replace(self.lowering, loss=loss, trees_left_out=0, other_trees=trees, other_flows=trees is None)
+        return replace(self, lowering=changed)
+
+
+@dataclass
+class Candidates:
+    """The programs of a schedule for a runtime, each made and simulated once.
+
+    Attributes:
+        schedule: the schedule.
+        target: the format.
+        dialect: for MSCCL XML, the runtime.
+        aim: the sizes and the costs.
+        given: the options that are not chosen, with their values.
+        progress: receives how much of the work of a search is done, in percent.
+        known: the candidates by their options; None for options that do not fit.
+        problem: why the last candidate that does not fit does not; None if all fit.
+        highest: the greatest algbw of a candidate.
+        work: about how many instructions were simulated.
+    """
+
+    schedule: Schedule
+    target: Target
+    dialect: str
+    aim: Aim
+    given: dict[str, Any]
+    progress: Progress = SILENT
+    known: dict[Options, Candidate | None] = field(default_factory=dict)
+    problem: NoSolutionError | None = None
+    highest: float = 0.0
+    work: int = 0
+
+    def __post_init__(self) -> None:
+        machine = gpu_of(self.schedule.topology)
+        self.machine = machine
+        self.costs = self.aim.costs or Costs(block_gbps=machine.block_gbps if machine else None)
+        self.limits = limits_of(self.target, self.dialect, len(self.schedule.topology.compute))
+        self.counts = self._counts()
+        self.choices = self._choices()
+
+    def of(self, other: TreeSchedule | FlowSchedule) -> "Candidates":
+        """Return the candidates of another schedule of the same demand; none are made yet."""
+        return Candidates(other, self.target, self.dialect, self.aim, self.given, self.progress)
+
+    def _choices(self) -> PlanChoices | OtherPlanChoices | MessageChoices:
+        """Return the options to choose from."""
+        blocks = self.most_blocks
+        if self.target is not Target.MSCCLPP_JSON:
+            return MessageChoices(
+                schedule=self.schedule,
+                counts=self.counts,
+                given=self.given,
+                size=self.aim.sizes[-1],
+                blocks=blocks,
+                most_instructions=self.most_instructions,
+                finest=self.finest,
+            )
+        packets = self.given.get("protocol") == Protocol.LL
+        if isinstance(self.schedule, TreeSchedule) and not packets:
+            return PlanChoices.of(self.schedule, self.counts, self.aim.least_bytes // ALIGNMENT, self.given)
+        in_rounds = lowerer_for(self.schedule).in_pieces
+        return OtherPlanChoices(self.counts, in_rounds, blocks, frozenset(self.given))
+
+    def _counts(self) -> tuple[Count, ...]:
+        """Return the numbers of chunks to choose from; none for steps, flows and exact shares."""
+        if not isinstance(self.schedule, TreeSchedule) or self.given.get("chunks", 0) is None:
+            return ()
+        asked = self.given.get("chunks")
+        if asked is not None:
+            counts = counts_for(self.schedule, asked)
+            return (min(counts, key=lambda each: (each.loss, each.chunks)),)
+        return counts_for(self.schedule, self.finest)
+
+    @property
+    def finest(self) -> int:
+        """The most chunks of a program."""
+        most = self.aim.least_bytes // ALIGNMENT
+        return most if self.limits.chunks is None else min(most, self.limits.chunks)
+
+    @property
+    def most_instructions(self) -> int:
+        """The most instructions of a program that can be simulated."""
+        return most_instructions(self.schedule, messages=self.target is not Target.MSCCLPP_JSON)
+
+    @property
+    def most_work(self) -> int:
+        """How many instructions a search simulates."""
+        if isinstance(self.choices, PlanChoices):
+            return MOST_WORK_OF_PLANS
+        ranks = min(len(self.schedule.members), MANY_RANKS)
+        return MOST_WORK if self.target is Target.MSCCLPP_JSON else max(MOST_WORK, WORK_OF_RANK * ranks)
+
+    @property
+    def most_blocks(self) -> int:
+        """The most blocks of a rank."""
+        processors = self.machine.processors if self.machine else 104
+        return min(processors, self.limits.blocks or processors)
+
+    def evaluate(self, options: Options) -> Candidate | None:
+        """Return the candidate with these options; None if it does not fit, or the work for the search is done."""
+        skipped = self.work > self.most_work or self._is_too_long(options)
+        if options not in self.known and skipped and any(self.known.values()):
+            return None
+        if options not in self.known:
+            self.known[options] = self._candidate(options) if self._divides(options) else None
+        return self.known[options]
+
+    def _is_too_long(self, options: Options) -> bool:
+        """Return whether a program cannot be simulated, by the number of its trees or flows; it could not be chosen."""
+        if not isinstance(self.schedule, TreeSchedule | FlowSchedule):
+            return False
+        ranks = len(self.schedule.members)
+        phases = len(self.schedule.phases) if isinstance(self.schedule, TreeSchedule) else 1
+        least = phases * (1 if self.schedule.collective.has_root else ranks)
+        trees = next((each.trees for each in self.counts if each.chunks == options.chunks), least)
+        one_sided = self.target is Target.MSCCLPP_JSON
+        parts = self.choices.parts(options) if isinstance(self.choices, PlanChoices) else options.instances
+        copies = parts if one_sided else max(options.instances, options.scale // (options.step_chunks or 1))
+        return 2 * (ranks - 1) * trees * copies > self.most_instructions
+
+    def _divides(self, options: Options) -> bool:
+        """Return whether the program can be used for the least size."""
+        if not self.counts or "chunks" in self.given:
+            return True
+        pieces = 1 if self.target is Target.MSCCLPP_JSON else options.pieces
+        chunks = (options.chunks or 1) * options.instances * pieces
+        if chunks * ALIGNMENT <= self.aim.least_bytes:
+            return True
+        self.problem = self.problem or NoSolutionError(
+            f"{self.schedule.topology.name}: {self.aim.least_bytes} bytes cannot be divided into {chunks} chunks of "
+            f"{ALIGNMENT} bytes; give --chunks or fewer --instances"
+        )
+        return False
+
+    def _candidate(self, options: Options) -> Candidate | None:
+        try:
+            lowering = lower(self.schedule, options, self.limits)
+        except NoSolutionError as error:
+            self.problem = error
+            return None
+        chunks = chunks_of_file(lowering.program)
+        if any(self.known.values()) and chunks * ALIGNMENT > self.aim.least_bytes and "chunks" not in self.given:
+            return None
+        round_bytes = round_bytes_of(self.target, options)
+        slices = slices_of(self.target, options)
+        known = self._model_of(lowering.program, round_bytes)
+        model = known or RoundModel(
+            schedule=self.schedule,
+            program=lowering.program,
+            chunks=chunks,
+            round_bytes=round_bytes,
+            paths=paths_of(lowering.schedule),
+            costs=self.costs,
+            algbw=lowering.algbw,
+            slices=slices,
+        )
+        self.work += MAKING * model.length
+        algbw = 0.0
+        if model.can_be_simulated:
+            size = self.aim.sizes[-1]
+            algbw = model.algbw_at(size, least=self.highest)
+            self.highest = max(self.highest, algbw)
+            self.work += model.work_at(size) if known is None else 0
+        self.progress.advance(min(100, 100 * self.work // self.most_work), 100)
+        return Candidate(options, lowering, model, algbw)
+
+    def _model_of(self, program: Program, round_bytes: int) -> RoundModel | None:
+        """Return the model of a program that was made before, with other options."""
+        models = (each.model for each in self.known.values() if each is not None)
+        return next((each for each in models if each.round_bytes == round_bytes and each.program == program), None)

@@ -1,0 +1,74 @@
+"""What an export will take, from the size of the schedule alone: instructions, time, memory and files.
+
+Each tree sends data to every other rank, so a program of trees has at least two instructions for each edge of a tree, a
+send and a receive. All stages take time and memory in proportion to them.
+"""
+
+from dataclasses import dataclass
+from math import isqrt
+
+from forestcoll.base.errors import InputError
+from forestcoll.base.progress import Progress
+from forestcoll.base.units import size_name
+from forestcoll.programs.formats.exporting import Target, least_instructions
+from forestcoll.schedule.schedule import Schedule
+
+LONG = 100_000
+"""An estimate is reported if a program has at least so many instructions: it takes some seconds."""
+
+MOST = 20_000_000
+"""The most instructions of a program that is exported; they take some minutes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """What an instruction takes, measured by `benchmarks/large_exports.py`.
+
+    Attributes:
+        seconds: CPU time for choosing, lowering, writing and checking.
+        memory: bytes of memory.
+        file: bytes of the files.
+    """
+
+    seconds: float
+    memory: int
+    file: int
+
+
+PRICES = {
+    Target.CHAKRA: Price(25e-6, 400, 75),
+    Target.ASTRA_SIM: Price(60e-6, 600, 75),
+    Target.GOAL: Price(80e-6, 2000, 85),
+    Target.MSCCL_XML: Price(40e-6, 1700, 120),
+    Target.MSCCLPP_JSON: Price(65e-6, 900, 85),
+}
+"""The price of an instruction in each format."""
+
+
+def announce(schedule: Schedule, target: Target, scale: int, progress: Progress) -> None:
+    """Report what an export of a large schedule will take.
+
+    Args:
+        schedule: the schedule.
+        target: the format.
+        scale: the number of pieces times the number of instances.
+        progress: receives the remark.
+
+    Raises:
+        InputError: the program would have more than `MOST` instructions.
+    """
+    count = least_instructions(schedule) * scale
+    if count > MOST:
+        ranks = len(schedule.members)
+        fits = isqrt(MOST * ranks * ranks // count)
+        raise InputError(
+            f"{schedule.topology.name}: the program would have about {count:,} instructions, and at most {MOST:,} can "
+            f"be checked; use at most about {fits} ranks, or fewer trees, pieces or instances"
+        )
+    if count >= LONG:
+        price = PRICES[target]
+        seconds, memory, file = (max(1, round(count * each)) for each in (price.seconds, price.memory, price.file))
+        progress.remark(
+            f"about {count:,} instructions: the export takes about {seconds:,} s and {size_name(memory)} of memory, "
+            f"and writes about {size_name(file)}"
+        )

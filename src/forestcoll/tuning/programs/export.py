@@ -1,0 +1,222 @@
+"""Export of a schedule as a program for a runtime: the best one that the simulator finds, written and checked."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from forestcoll.base.errors import InputError, InternalError
+from forestcoll.base.progress import SILENT, Progress
+from forestcoll.programs.formats.chakra.astra_sim import NETWORK
+from forestcoll.programs.formats.exporting import (
+    DEFAULT_BYTES,
+    DEFAULT_DIALECT,
+    Expected,
+    Export,
+    Target,
+    collector_paused,
+    export_with,
+    target_named,
+    usual_options,
+)
+from forestcoll.programs.lowering import Options, Placement, lowerer_for
+from forestcoll.programs.model import Protocol
+from forestcoll.schedule.schedule import Schedule
+from forestcoll.simulation.costs import Costs, Point, point_at
+from forestcoll.simulation.program.paths import Paths
+from forestcoll.simulation.simulate import simulate
+from forestcoll.simulation.traces import seconds_of
+from forestcoll.tuning.programs.candidates import SLOW
+from forestcoll.tuning.programs.estimate import announce
+from forestcoll.tuning.programs.search import Chosen, best_program
+
+PIECES = (8, 16, 32, 64)
+"""The numbers of pieces that are tried for ASTRA-sim."""
+
+NEAR = 0.9
+"""A folder for ASTRA-sim is good enough if its expected algbw is this part of that of the schedule."""
+
+MOST_NODES = 100_000
+"""About the most nodes of the traces for which more pieces are tried."""
+
+
+def export(
+    schedule: Schedule,
+    target: Target | str,
+    *,
+    dialect: str = DEFAULT_DIALECT,
+    size: int = DEFAULT_BYTES,
+    options: Options | None = None,
+) -> Export:
+    """Convert a schedule into a program in the format of a runtime.
+
+    Without `options`, simulation chooses the number of chunks, which calls divide, and blocks, channels,
+    instances and pieces within the limits of the runtime. The text is read back, checked by the rules of the format
+    and, except for Chakra, whose traces do not say which data they move, run on symbolic data. So a wrong program is
+    never returned.
+
+    Args:
+        schedule: a schedule of trees, steps or flows that `verify` accepts. Of flows, only a plain all-to-all has a
+            program.
+        target: the format: `"msccl-xml"`, `"mscclpp-json"`, `"chakra"`, `"astra-sim"` or `"goal"`.
+        dialect: for MSCCL XML, the runtime that loads the file: `"microsoft"`, `"azure"` or `"rccl"`.
+        size: for simulators (Chakra, ASTRA-sim, GOAL), the total data M in bytes.
+        options: the options of the lowering, which are used as they are; None for the best ones. The format determines
+            the style.
+
+    Returns:
+        The program; `Export.write` writes it to files.
+
+    Raises:
+        InputError: schedules of this kind have no programs; there is no such format or dialect; the format cannot
+            express the collective, its shards or the placement; or a library is missing.
+        NoSolutionError: no program of the schedule fits the runtime.
+
+    Example:
+        >>> from forestcoll import generate
+        >>> exported = export(generate("ring:nodes=4"), "msccl-xml")
+        >>> exported.text[:26], exported.sizes.match(2**20)
+        ('<algo name="ring:nodes=4" ', True)
+    """
+    target = target_named(target)
+    if options is not None:
+        return export_with(options, schedule, target, dialect=dialect, size=size)
+    return export_best(schedule, target, dialect=dialect, size=size)
+
+
+def export_best(  # noqa: PLR0913 (one parameter per option)
+    schedule: Schedule,
+    target: Target | str,
+    *,
+    dialect: str = DEFAULT_DIALECT,
+    size: int = DEFAULT_BYTES,
+    given: Mapping[str, Any] | None = None,
+    progress: Progress = SILENT,
+) -> Export:
+    """Convert a schedule into the best program for a runtime, as `export`; options in `given` are not searched.
+
+    Args:
+        schedule: the schedule.
+        target: the format.
+        dialect: for MSCCL XML, the runtime.
+        size: for simulators, M in bytes.
+        given: options of the lowering by their names; see `best_program`.
+        progress: receives the stages and, for large programs, an estimate of the time, the memory and the files.
+
+    Raises:
+        InputError: as `export`; also if the program would have more instructions than can be checked.
+        NoSolutionError: as `export`.
+    """
+    target, given = target_named(target), dict(given or {})
+    if target is Target.MSCCL_XML:
+        _check_placement(dialect, given)
+    if target is Target.ASTRA_SIM:
+        return _in_pieces(schedule, size, given, progress)
+    if target.has_bytes:
+        options = replace(usual_options(schedule, target, dialect), **given)
+        announce(schedule, target, options.scale, progress)
+        return export_with(options, schedule, target, dialect=dialect, size=size, progress=progress)
+    usual = usual_options(schedule, target, dialect)
+    announce(schedule, target, given.get("pieces", usual.pieces) * given.get("instances", 1), progress)
+    with collector_paused():
+        chosen = best_program(schedule, target, dialect, given=given, progress=progress)
+        known = chosen.lowering
+        done = export_with(chosen.options, chosen.schedule, target, dialect=dialect, lowering=known, progress=progress)
+        expected = _expected(schedule, chosen.points, chosen.model.costs)
+        return replace(done, expected=expected, slow=why_slow(chosen))
+
+
+def _expected(schedule: Schedule, points: Sequence[Point], costs: Costs) -> tuple[Expected, ...]:
+    """Return the speed of a program at some sizes, next to that of its schedule."""
+    alone = simulate(schedule, [point.size for point in points], costs) if points else ()
+    return tuple(Expected(mine.size, mine.algbw, own.algbw) for mine, own in zip(points, alone, strict=True))
+
+
+def _in_pieces(schedule: Schedule, size: int, given: Mapping[str, Any], progress: Progress) -> Export:
+    """Return the folder for ASTRA-sim with the fewest pieces whose expected time is near that of the schedule.
+
+    The expected time is that of ASTRA-sim's analytical model, which moves one message at a time over a link. A network
+    that this model cannot express is for ns-3, and gets the usual number of pieces without an expected time.
+    """
+    usual = usual_options(schedule, Target.ASTRA_SIM)
+    paths = Paths.shortest(schedule)
+    numbers = (given["pieces"],) if "pieces" in given else PIECES if lowerer_for(schedule).in_pieces else (1,)
+    announce(schedule, Target.ASTRA_SIM, numbers[0] * given.get("instances", 1), progress)
+    best: Export | None = None
+    for pieces in numbers:
+        options = replace(usual, **{**given, "pieces": pieces})
+        done = export_with(options, schedule, Target.ASTRA_SIM, size=size, progress=progress)
+        if NETWORK not in done.files:
+            return done
+        point = point_at(schedule, size=size, seconds=seconds_of(done.traces, paths), pieces=1, part=1)
+        if best is None or point.algbw > best.expected[0].algbw:
+            best = replace(done, expected=_expected(schedule, [point], Costs()))
+        is_near = point.algbw >= NEAR * done.lowering.schedule_algbw
+        if is_near or len(done.traces[0].nodes) * len(done.traces) > MOST_NODES:
+            break
+    if best is None:
+        raise InternalError("no number of pieces was tried")
+    if best.expected[0].algbw < NEAR * best.lowering.schedule_algbw:
+        best = replace(best, slow="ASTRA-sim sends each message whole from node to node, and one message at a time")
+    return best
+
+
+def _check_placement(dialect: str, given: Mapping[str, Any]) -> None:
+    from forestcoll.programs.formats.msccl_xml import dialect_named
+
+    if dialect_named(dialect).one_place and given.get("placement") == Placement.BOTH:
+        raise InputError(f"the {dialect} dialect is for in place or for out of place; export two files")
+
+
+def why_slow(chosen: Chosen) -> str | None:
+    """Return why the program is slow at the greatest size, or None if it is not."""
+    bound = chosen.lowering.schedule_algbw
+    if not chosen.points or chosen.points[-1].algbw >= SLOW * bound:
+        return None
+    refused = "" if chosen.refused is None else f"; of another program that was tried: {chosen.refused}"
+    return _reason(chosen, SLOW * bound) + refused
+
+
+def _reason(chosen: Chosen, enough: float) -> str:
+    """Return why the program does not reach `enough`: what is rounded or left out, and what slows the rest down."""
+    known = float(chosen.lowering.algbw)
+    if known >= enough:
+        return _first_reason(chosen, enough)
+    unit = chosen.model.schedule.topology.bandwidth_unit
+    chunks = chosen.model.chunks
+    rounded = f"shares are rounded to {chunks} chunks, or fewer trees are used, so that {known:.4g} {unit} is the most"
+    if chosen.points[-1].algbw >= SLOW * known:
+        return rounded
+    return f"{rounded}, and {_first_reason(chosen, SLOW * known)}"
+
+
+def _first_reason(chosen: Chosen, enough: float) -> str:
+    """Return the first reason without which the program would reach `enough`, with what it would reach."""
+    unit = chosen.model.schedule.topology.bandwidth_unit
+    costs = chosen.model.costs
+    limit = f"a block moves at most {costs.block_gbps or 0:g} GB/s"
+    times = f"each message takes {costs.overhead_us:g} us before it moves and {costs.alpha_us:g} us to arrive"
+    instant = replace(costs, alpha_us=0, overhead_us=0)
+    without_both = _algbw(chosen, replace(instant, block_gbps=None))
+    if without_both < enough and chosen.options.protocol is not Protocol.SIMPLE:
+        return f"the protocol {chosen.options.protocol.value} is for small messages"
+    if without_both < enough:
+        return (
+            "blocks wait for each other: the order of a block's steps leaves links idle; "
+            f"if messages took no time but that of their bytes, it would reach {without_both:.4g} {unit}"
+        )
+    if costs.block_gbps is not None and (without_limit := _algbw(chosen, replace(costs, block_gbps=None))) >= enough:
+        return (
+            f"{limit}, and more blocks do not fit or do not help; "
+            f"without this limit, it would reach {without_limit:.4g} {unit}"
+        )
+    if (without_times := _algbw(chosen, instant)) >= enough:
+        return (
+            f"{times}, and larger or smaller messages do not help; "
+            f"without these times, it would reach {without_times:.4g} {unit}"
+        )
+    return f"{limit}, and {times}; without both, it would reach {without_both:.4g} {unit}"
+
+
+def _algbw(chosen: Chosen, costs: Costs) -> float:
+    """Return what the program would reach at the greatest size with other parameters of the model."""
+    return replace(chosen.model, costs=costs).point(chosen.points[-1].size).algbw

@@ -1,0 +1,131 @@
+"""`verify` takes any kind of schedule. The table `JUDGES` is the only place that lists the judge of each kind."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar, overload
+
+from forestcoll.base.errors import InternalError
+from forestcoll.demand.collective import Collective, collective_named
+from forestcoll.schedule.bundle.value import BundleSchedule
+from forestcoll.schedule.flows.value import FlowSchedule
+from forestcoll.schedule.schedule import Schedule
+from forestcoll.schedule.series.value import SeriesSchedule
+from forestcoll.schedule.steps.value import StepSchedule
+from forestcoll.schedule.trees.value import TreeSchedule
+from forestcoll.verification.bundle.rules import bundle_rules
+from forestcoll.verification.bundle.verifier import judge_bundle
+from forestcoll.verification.flows.rules import flow_rules
+from forestcoll.verification.flows.verifier import judge_flows
+from forestcoll.verification.report import BundleReport, FlowReport, Report, SeriesReport, StepReport, TreeReport
+from forestcoll.verification.series.verifier import judge_series, series_rules
+from forestcoll.verification.steps.rules import step_rules
+from forestcoll.verification.steps.verifier import judge_steps
+from forestcoll.verification.trees.verifier import judge_trees, tree_rules
+
+AnyReport = TypeVar("AnyReport", bound=Report)
+
+Rules = tuple[tuple[str, str], ...]
+"""Identifiers of rules with their statements."""
+
+
+@dataclass(frozen=True)
+class Judge:
+    """The judge of one kind of schedule.
+
+    Attributes:
+        judge: returns the report of a schedule.
+        rules: returns the rules of a collective, in the order in which they are tried.
+    """
+
+    judge: Callable[[Any], Report]
+    rules: Callable[[Collective], Rules]
+
+
+JUDGES: dict[type[Schedule], Judge] = {
+    TreeSchedule: Judge(judge_trees, tree_rules),
+    StepSchedule: Judge(judge_steps, lambda _: step_rules()),
+    SeriesSchedule: Judge(judge_series, lambda _: series_rules()),
+    FlowSchedule: Judge(judge_flows, lambda _: flow_rules()),
+    BundleSchedule: Judge(judge_bundle, lambda _: bundle_rules()),
+}
+"""The judge of each kind."""
+
+
+@overload
+def verify(schedule: TreeSchedule) -> TreeReport: ...
+@overload
+def verify(schedule: StepSchedule) -> StepReport: ...
+@overload
+def verify(schedule: SeriesSchedule) -> SeriesReport: ...
+@overload
+def verify(schedule: FlowSchedule) -> FlowReport: ...
+@overload
+def verify(schedule: BundleSchedule) -> BundleReport: ...
+@overload
+def verify(schedule: Schedule) -> Report: ...
+def verify(schedule: Schedule) -> Report:
+    """Check a schedule by the rules of its kind, in order, up to the first that it breaks.
+
+    The judge computes everything that the schedule claims again, exactly, without the code that generates schedules.
+
+    Args:
+        schedule: a schedule of any kind, from any source.
+
+    Returns:
+        The report: `ok`, the first `fault`, the `algbw` in the topology's unit, the proven `bound`, and whether the
+        schedule is `optimal`. Each kind adds its own figures.
+
+    Raises:
+        InternalError: there is no judge for this kind of schedule.
+
+    Example:
+        >>> from forestcoll import build_topology, generate
+        >>> report = verify(generate(build_topology("ring:nodes=4")))
+        >>> report.ok, report.optimal, str(report.algbw)
+        (True, True, '8/3')
+    """
+    if type(schedule) not in JUDGES:
+        raise InternalError(f"there is no judge for schedules of kind {schedule.kind!r}")
+    return JUDGES[type(schedule)].judge(schedule)
+
+
+def rules(of: Collective | str = Collective.ALLGATHER) -> Rules:
+    """Return the identifier and the statement of each rule that `verify` applies, in order.
+
+    Args:
+        of: a collective, for the rules of its trees or flows, or a kind of schedule: "trees", "steps", "series",
+            "flows" or "bundle".
+
+    Returns:
+        Pairs of identifier and statement.
+
+    Raises:
+        InputError: the collective or kind is unknown.
+
+    Example:
+        >>> rules("series")[0]
+        ('source', 'The source is a compute node.')
+        >>> rules("reduce")[4]
+        ('phase-ops', 'A reduce has one phase, a reduce.')
+    """
+    by_kind: Mapping[str, Judge] = {each.kind: judge for each, judge in JUDGES.items()}
+    if of in by_kind:
+        return by_kind[of].rules(Collective.ALLGATHER)
+    collective = collective_named(of)
+    return flow_rules() if collective.is_personalised else tree_rules(collective)
+
+
+def certified(report: AnyReport) -> AnyReport:
+    """Return `report` if the schedule is correct; use as `certified(verify(schedule))` on a generated schedule.
+
+    Raises:
+        InternalError: the schedule breaks a rule, which is a defect of the generator.
+
+    Example:
+        >>> from forestcoll import generate
+        >>> certified(verify(generate("ring:nodes=4"))).optimal
+        True
+    """
+    if report.fault is not None:
+        raise InternalError(f"the generated schedule breaks a rule: {report.fault.message} [{report.fault.rule}]")
+    return report

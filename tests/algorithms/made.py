@@ -1,0 +1,54 @@
+"""Make, verify and measure baselines in tests."""
+
+from fractions import Fraction
+
+from forestcoll import load_topology
+from forestcoll.algorithms.baseline import DoesNotApplyError, Made, Problem
+from forestcoll.algorithms.table import baselines_named
+from forestcoll.demand.collective import Collective
+from forestcoll.demand.demand import Request
+from forestcoll.schedule.schedule import Schedule
+from forestcoll.topology import TopologyLike
+from forestcoll.verification import verify
+
+
+def problem_of(topology: TopologyLike, collective: str = "allgather") -> Problem:
+    network = load_topology(topology)
+    return Problem(network, Request.of(collective).demand(network))
+
+
+def verified(name: str, problem: Problem) -> Made:
+    """Return what an algorithm makes, after `verify` has accepted its schedule."""
+    (baseline,) = baselines_named([name])
+    found = baseline.result(problem)
+    report = verify(found.schedule)
+    assert report.fault is None, report.fault
+    assert report.algbw == found.schedule.algbw
+    return found
+
+
+def made(name: str, problem: Problem) -> Schedule:
+    """Return the schedule of an algorithm, after `verify` has accepted it."""
+    return verified(name, problem).schedule
+
+
+def algbw_of(name: str, topology: TopologyLike, collective: str = "allgather") -> Fraction:
+    """Return the algbw of an algorithm, which counts what its schedule does not have."""
+    found = verified(name, problem_of(topology, collective))
+    algbw = found.algbw or found.schedule.algbw
+    assert algbw is not None
+    return algbw
+
+
+def refusal(name: str, topology: TopologyLike, collective: str = "allgather") -> str:
+    """Return why an algorithm does not apply."""
+    (baseline,) = baselines_named([name])
+    try:
+        baseline.result(problem_of(topology, collective))
+    except DoesNotApplyError as error:
+        return str(error)
+    raise AssertionError(f"{name} applies to {topology}")
+
+
+def all_collectives() -> list[Collective]:
+    return [Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE]

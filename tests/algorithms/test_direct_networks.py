@@ -1,0 +1,116 @@
+"""The baselines: correct on their networks, with the published costs, and clear errors on other networks."""
+
+from fractions import Fraction
+
+import pytest
+
+from forestcoll.algorithms.by_steps import generate_steps
+from forestcoll.base.errors import InputError
+from forestcoll.demand.collective import Collective
+from forestcoll.demand.method import StepMethod
+from forestcoll.schedule.steps.shape import StepShape, step_shape
+from forestcoll.topology import TopologyBuilder
+from forestcoll.topology.registry import build_topology
+from forestcoll.verification import verify
+
+
+def _cost(name: str, method: str, collective: str = "allgather", chunks: int | None = None) -> StepShape:
+    schedule = generate_steps(build_topology(name), collective, method=method, chunks=chunks)
+    assert verify(schedule).fault is None
+    assert schedule.collective == collective
+    return step_shape(schedule)
+
+
+def _best(nodes: int) -> Fraction:
+    return Fraction(nodes - 1, nodes)
+
+
+@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
+@pytest.mark.parametrize(
+    ("name", "method", "nodes", "steps"),
+    [
+        ("ring:nodes=2", "ring", 2, 1),
+        ("ring:nodes=8", "ring", 8, 7),
+        ("ring:nodes=9", "ring", 9, 8),
+        ("circulant:nodes=7,offsets=1+2,one_way=true", "ring", 7, 6),
+        ("shifted-ring:nodes=6", "ring", 6, 5),
+        ("shifted-ring:nodes=12", "ring", 12, 11),
+        ("torus:dims=4x4", "torus-rings", 16, 6),
+        ("torus:dims=3x3x3", "torus-rings", 27, 6),
+        ("hypercube:dim=4", "torus-rings", 16, 4),
+    ],
+)
+def test_rings_reach_the_least_bandwidth_time(name: str, method: str, nodes: int, steps: int, collective: str) -> None:
+    cost, phases = _cost(name, method, collective), 2 if collective == "allreduce" else 1
+    assert (cost.steps, cost.bandwidth_factor) == (phases * steps, phases * _best(nodes))
+
+
+def test_rings_share_data_by_bandwidth_and_accept_any_numbering() -> None:
+    builder = TopologyBuilder("odd ring")
+    for node in "abcde":
+        builder.add_compute(node)
+    around = "adbec"
+    for one, other in zip(around, around[1:] + around[0], strict=True):
+        builder.add_link(one, other, 3)
+        builder.add_link(other, one, 1)
+    schedule = generate_steps(builder.build(), method="ring")
+    assert verify(schedule).optimal
+    assert schedule.phases[0].transfers.points[1] in {Fraction(1, 4), Fraction(3, 4)}
+
+
+def test_torus_rings_of_different_sizes_are_as_slow_as_the_longest() -> None:
+    cost = _cost("torus:dims=2x3x5", "torus-rings")
+    assert cost.steps == 1 + 2 + 4
+    assert cost.bandwidth_factor > _best(30)
+
+
+def test_halving_and_doubling_uses_one_link_at_a_time() -> None:
+    for collective, phases in (("allgather", 1), ("reduce-scatter", 1), ("allreduce", 2)):
+        cost = _cost("hypercube:dim=3", "halving-doubling", collective)
+        assert (cost.steps, cost.bandwidth_factor) == (3 * phases, 3 * phases * _best(8))
+
+
+@pytest.mark.parametrize(("nodes", "height"), [(2, 1), (3, 1), (7, 2), (8, 3), (15, 3), (16, 4)])
+@pytest.mark.parametrize("chunks", [1, 2, 5])
+def test_a_double_binary_tree_is_a_pipeline(nodes: int, height: int, chunks: int) -> None:
+    cost = _cost(f"double-binary-tree:nodes={nodes}", "double-binary-tree", "allreduce", chunks)
+    assert cost.steps == 2 * (height + chunks - 1)
+    assert set(cost.step_times) <= {
+        Fraction(1, 2 * chunks),
+        Fraction(1, 4 * chunks),
+    }  # an edge of both trees has twice the bandwidth
+
+
+@pytest.mark.parametrize(
+    ("name", "method", "words"),
+    [
+        ("torus:dims=4x4", "ring", "the links are not rings through all 16 nodes"),
+        ("circulant:nodes=8,offsets=1+2", "ring", "the links are not rings through all 8 nodes"),
+        ("complete-bipartite:left=2,right=3", "ring", "the links are not rings through all 5 nodes"),
+        ("ring:nodes=8", "halving-doubling", "no link from 0 to 2, partners at step 1"),
+        ("ring:nodes=6", "halving-doubling", "6 nodes; recursive halving and doubling needs a power of two"),
+        ("complete:nodes=5", "torus-rings", "not a torus with nodes numbered row by row"),
+        ("dgx-a100:boxes=1", "ring", "is a switch"),
+        ("dgx-a100:boxes=1", "torus-rings", "is a switch"),
+        ("dgx-a100:boxes=1", "halving-doubling", "is a switch"),
+        ("double-binary-tree:nodes=8", "double-binary-tree", "does not support allgather; choose allreduce"),
+    ],
+)
+def test_unsupported_networks_raise_an_error(name: str, method: str, words: str) -> None:
+    with pytest.raises(InputError, match=words) as raised:
+        generate_steps(build_topology(name), method=method)
+    assert "\n" not in str(raised.value)
+
+
+def test_unsupported_arguments_raise_an_error() -> None:
+    ring = build_topology("ring:nodes=8")
+    with pytest.raises(InputError, match="no full-duplex link between 1 and 3, an edge of the double binary tree"):
+        generate_steps(ring, Collective.ALLREDUCE, method=StepMethod.DOUBLE_BINARY_TREE)
+    with pytest.raises(InputError, match="unknown step method 'best'; choose one of 'bfb'"):
+        generate_steps(ring, method="best")
+    with pytest.raises(InputError, match="chunks are only for 'bfb' and 'double-binary-tree'"):
+        generate_steps(ring, method="ring", chunks=2)
+    with pytest.raises(InputError, match="a data size is only for the method 'bfb'"):
+        generate_steps(ring, method="ring", data_size=2)
+    with pytest.raises(InputError, match="a reduce has one root"):
+        generate_steps(ring, "reduce", method="ring")

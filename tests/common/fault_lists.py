@@ -1,0 +1,24 @@
+"""Lists of faults as files in `tests/golden/faults/`: the rule and the whole message of each, one line."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from forestcoll.verification import Fault
+
+FOLDER = Path(__file__).parents[1] / "golden" / "faults"
+
+
+def check(name: str, found: Iterable[tuple[str, Fault | None]]) -> None:
+    """Check that faults, each with the name of its case, are those in a file. A new list is written, and fails."""
+    path = FOLDER / f"{name}.txt"
+    text = "".join(f"{case}: {_shown(fault)}\n" for case, fault in found)
+    if not path.exists():
+        path.write_text(text)
+    else:
+        assert text == path.read_text()
+        return
+    raise AssertionError(f"{path} is new: check it")
+
+
+def _shown(fault: Fault | None) -> str:
+    return "no fault" if fault is None else f"[{fault.rule}] {fault.message}"

@@ -1,0 +1,104 @@
+"""Transfers of the core share links as the plain simulation says, however few of them a change touches."""
+
+import heapq
+from itertools import pairwise
+from random import Random
+
+import numpy as np
+import pytest
+
+from forestcoll.kernels.events import HopTables, Rows, hop_program
+from forestcoll.simulation.program.paths import Multipath
+from plain_transfers import Sharing, Transfers
+
+FAR_APART = (1.0, 2.0, 3.0, 5.0, 5.0, 7.0, 40.0, 1e3)
+
+
+def rows(lists: list[list[int]]) -> Rows:
+    starts = np.concatenate(([0], np.cumsum([len(each) for each in lists])))
+    return starts.astype(np.int32), np.array([value for each in lists for value in each], np.int32)
+
+
+def network(random: Random, links: int, flows: int, hops: int) -> HopTables:
+    """Return hops of many flows, each over a few links, that begin when others have arrived."""
+    crossed = [random.sample(range(links), random.randint(1, 3)) for _ in range(flows)]
+    after = [sorted(random.sample(range(hop + 1, hops), min(2, hops - hop - 1))) for hop in range(hops)]
+    return {
+        "pairs": np.array([random.randrange(flows) for _ in range(hops)], np.int32),
+        "sizes": np.array([random.choice((0.5, 1.0, 1.0, 3.5)) for _ in range(hops)]),
+        "after": rows([each if random.random() < 0.4 else [] for each in after]),
+        "lanes": np.full(flows, hops, np.int32),
+        "places": np.full(links, hops * flows, np.int32),
+        "links": rows(crossed),
+        "weights": np.array([random.choice((1.0, 1.0, 0.5, 0.25)) for each in crossed for _ in each]),
+        "bandwidths": np.array([random.choice(FAR_APART) for _ in range(links)]),
+    }
+
+
+def plain_ends(tables: HopTables, latency: float) -> list[float]:
+    """Return when the data of each hop has moved, by the plain sharing of links."""
+    pairs, sizes = tables["pairs"].tolist(), tables["sizes"].tolist()
+    after, lists = (
+        [values[first:last].tolist() for first, last in pairwise(starts.tolist())]
+        for starts, values in (tables["after"], tables["links"])
+    )
+    weights = iter(tables["weights"].tolist())
+    multipaths = [Multipath(tuple(each), tuple(next(weights) for _ in each), 0) for each in lists]
+    transfers = Transfers(Sharing(multipaths, tables["bandwidths"]), len(multipaths))
+    waits = np.bincount(tables["after"][1], minlength=len(pairs)).tolist()
+    ends, ended = [0.0] * len(pairs), list[int]()
+    arrivals: list[tuple[float, int]] = []
+    now = 0.0
+
+    def start(hop: int) -> None:
+        transfers.start(pairs[hop], sizes[hop], lambda _: ended.append(hop))
+
+    for hop, count in enumerate(waits):
+        if not count:
+            start(hop)
+    while arrivals or len(transfers):
+        due = arrivals[0][0] if arrivals else float("inf")
+        passed = min(transfers.next_end(), due - now)
+        done = transfers.advance(passed)
+        now += passed
+        for each in done:
+            each(now)
+        for hop in ended:
+            ends[hop] = now
+            heapq.heappush(arrivals, (now + latency, hop))
+        ended.clear()
+        while arrivals and arrivals[0][0] <= now:
+            for other in after[heapq.heappop(arrivals)[1]]:
+                waits[other] -= 1
+                if not waits[other]:
+                    start(other)
+    return ends
+
+
+def check_ends(tables: HopTables, latency: float) -> None:
+    order = np.arange(len(tables["pairs"]), dtype=np.int32)
+    _, ends, _ = hop_program(tables).run(order=order, overhead=0.0, latency=latency)
+    assert ends.tolist() == pytest.approx(plain_ends(tables, latency), rel=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_transfers_take_as_long_as_plain_ones(seed: int) -> None:
+    random = Random(seed)  # noqa: S311 (a test)
+    flows = random.choice((2, 10, 60))
+    check_ends(network(random, links=random.choice((3, 10, 80)), flows=flows, hops=4 * flows), latency=0.25)
+
+
+def test_a_flow_may_become_faster_than_others_on_a_link_that_stays_full() -> None:
+    """On the first link, one flow becomes slower when another becomes faster, and a third one must become faster."""
+    links = [[0], [0, 1], [0, 2], [2], [1]]
+    tables: HopTables = {
+        "pairs": np.arange(5, dtype=np.int32),
+        "sizes": np.array([10, 10, 10, 0.9, 10]),
+        "after": rows([[], [], [], [4], []]),
+        "lanes": np.ones(5, np.int32),
+        "places": np.full(3, 5, np.int32),
+        "links": rows(links),
+        "weights": np.ones(7),
+        "bandwidths": np.array([3, 0.9, 1.8]),
+    }
+    check_ends(tables, latency=0.0)

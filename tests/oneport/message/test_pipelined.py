@@ -1,0 +1,184 @@
+from fractions import Fraction
+from math import ceil, lcm
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forestcoll.base.errors import InputError
+from forestcoll.oneport import Platform
+from forestcoll.oneport.message.pipeline_bound import packet_times
+from forestcoll.oneport.message.pipelined import Pipeline, pipelined_broadcast, root_rule
+from forestcoll.simulation.series.play import play_series
+from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology.registry import build_topology
+from forestcoll.verification import verify
+from forestcoll.verification.series.timetable import timetable_fault
+from networks import examples
+from packet_schedules import least_makespan
+
+
+def line(nodes: int, *, latency_us: int = 0) -> Topology:
+    """Return a line with links of 1 GB/s, which is 1000 bytes per microsecond."""
+    builder = TopologyBuilder("line", port_model="one-port")
+    for node in range(nodes):
+        builder.add_compute(node)
+        if node:
+            builder.add_link(node - 1, node, 1, latency_us=latency_us)
+    return builder.build()
+
+
+@st.composite
+def platforms_with_start_ups(
+    draw: st.DrawFn, most: int = 5, ports: tuple[str | None, ...] = ("one-port", None)
+) -> Topology:
+    builder = TopologyBuilder("random", port_model=draw(st.sampled_from(ports)))
+    count = draw(st.integers(2, most))
+    for node in range(count):
+        builder.add_compute(node)
+    pairs = [(one, other) for other in range(count) for one in range(other)]
+    tree = [(draw(st.integers(0, other - 1)), other) for other in range(1, count)]
+    for one, other in sorted({*tree, *draw(st.lists(st.sampled_from(pairs), max_size=4))}):
+        builder.add_duplex(one, other, draw(st.integers(1, 9)), latency_us=draw(st.integers(0, 20)))
+    return builder.build()
+
+
+def test_the_number_of_packets_on_a_line_follows_the_square_root_rule_with_constants() -> None:
+    # (R + H - 1)(beta + n c) with n = L/R is least at R = sqrt((H - 1) L c / beta)
+    plan = pipelined_broadcast(line(5, latency_us=10), 0, 10**7)
+    assert plan.packets == pytest.approx((3 * 10**7 / 1000 / 10) ** 0.5, abs=1)
+    assert plan.makespan == (plan.packets + 3) * (10 + Fraction(plan.packet_size, 1000))
+    assert plan.bound == 3 * (10 + Fraction(1, 1000)) + 10 + 10**4  # a byte to the last but one, then everything
+
+
+def test_no_other_number_of_packets_of_a_line_is_faster() -> None:
+    topology, size = line(4, latency_us=7), 20_000
+    best = pipelined_broadcast(topology, 0, size)
+    every = [(ceil(size / each) + 2) * (7 + Fraction(each, 1000)) for each in range(1, size + 1)]
+    assert best.makespan == min(every)
+
+
+def test_the_number_of_packets_can_be_given() -> None:
+    plan = pipelined_broadcast(line(3, latency_us=2), 0, 1000, packets=4)
+    assert (plan.packets, plan.packet_size) == (4, 250)
+    assert plan.makespan == (4 + 1) * (2 + Fraction(1, 4))
+
+
+@given(platforms_with_start_ups(), st.integers(1, 10**6))
+@examples(40)
+def test_by_cycles_the_makespan_is_the_simulated_time_of_the_verified_schedule(topology: Topology, size: int) -> None:
+    plan = Pipeline(topology, 0).plan_by_cycles(size)
+    schedule = plan.schedule()
+    assert verify(schedule).ok
+    cuts = schedule.period / plan.cycle
+    assert cuts.denominator == 1
+    assert plan.packets * plan.packet_size >= size > (plan.packets - 1) * plan.packet_size
+    if plan.packets <= 300:
+        run = play_series(schedule, plan.packets, cuts=int(cuts))
+        assert run.makespan <= plan.makespan
+        assert run.cycles <= plan.cycles + plan.height - 1
+    assert plan.makespan >= plan.bound
+
+
+@given(platforms_with_start_ups(), st.integers(1, 10**6))
+@examples(10)
+def test_the_timetable_is_correct_and_not_slower_than_cycles(topology: Topology, size: int) -> None:
+    pipeline = Pipeline(topology, 0)
+    plan, by_cycles = pipeline.plan(size), pipeline.plan_by_cycles(size)
+    assert plan.timetable is not None
+    assert timetable_fault(plan.timetable) is None
+    assert plan.bound <= plan.makespan == plan.timetable.makespan <= by_cycles.makespan
+    assert plan.timetable.packets == plan.packets
+    assert plan.packets * plan.packet_size >= size > (plan.packets - 1) * plan.packet_size
+    assert plan.timetable.times == tuple(packet_times(topology, plan.packet_size))
+    assert verify(plan.schedule()).ok
+
+
+@given(platforms_with_start_ups(4, ports=("one-port",)), st.integers(3, 6))
+@examples(5)
+def test_no_schedule_of_three_packets_beats_the_plan_by_a_quarter(topology: Topology, digits: int) -> None:
+    pipeline, size, platform = Pipeline(topology, 0), 10**digits, Platform.of(topology, 0)
+    best = []
+    for packets in (1, 2, 3):
+        times = packet_times(topology, -(-size // packets))
+        scale = lcm(*(time.denominator for time in times))
+        units = [int(time * scale) for time in times]
+        best.append(Fraction(least_makespan(platform, units, packets, 9 * sum(units)), scale))
+        plan = pipeline.plan(size, packets=packets)
+        if plan.packets == packets:
+            assert best[-1] <= plan.makespan <= best[-1] * Fraction(5, 4)
+    assert pipeline.plan(size, packets=1).makespan == best[0]
+    plan = pipeline.plan(size)
+    assert plan.bound <= min(best)
+    assert plan.makespan <= min(best) * Fraction(5, 4)
+
+
+def test_a_complete_network_uses_low_trees() -> None:
+    builder = TopologyBuilder("complete", port_model="one-port")
+    for node in range(8):
+        builder.add_compute(node)
+    for one in range(8):
+        for other in range(one):
+            builder.add_duplex(one, other, 1, latency_us=5)
+    pipeline = Pipeline(builder.build(), 0)
+    assert pipeline.plan(1).makespan == 3 * (5 + Fraction(1, 1000))  # the nodes with the packet double three times
+    plan = pipeline.plan(8000, packets=8)
+    assert plan.makespan <= 12 * 6  # ten is the least: all packets leave the source, and the last one doubles twice
+    assert pipeline.plan_by_cycles(8000, packets=8).makespan == 14 * 6
+
+
+@given(platforms_with_start_ups())
+@examples(6)
+def test_plans_approach_the_bound_as_messages_grow(topology: Topology) -> None:
+    pipeline = Pipeline(topology, 0)
+    plans = [pipeline.plan(10**exponent) for exponent in (6, 9, 12)]
+    ratios = [plan.makespan / plan.bound for plan in plans]
+    assert ratios[0] >= ratios[1] >= ratios[2] >= 1
+    assert ratios[2] < Fraction(21, 20)  # most of the remaining gap comes from rounding the proportions of the trees
+    rule = pipeline.plan(10**12, packets=root_rule(10**12))
+    assert plans[2].makespan <= rule.makespan
+
+
+def test_trees_are_chosen_for_the_best_packet_size() -> None:
+    builder = TopologyBuilder("detour", port_model="one-port")
+    for node in range(3):
+        builder.add_compute(node)
+    builder.add_link(0, 1, 10, latency_us=10)
+    builder.add_link(1, 2, 10, latency_us=10_000)
+    builder.add_link(0, 2, 5, latency_us=10)
+    topology = builder.build()
+    assert {tree.edges for tree in pipelined_broadcast(topology, 0, 10_000).trees} == {((0, 1), (0, 2))}
+    assert ((0, 1), (1, 2)) in {tree.edges for tree in pipelined_broadcast(topology, 0, 10**12).trees}
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 99, 100, 101, 10**12, 10**12 + 1])
+def test_by_the_root_rule_the_number_of_packets_equals_the_bytes_per_packet(size: int) -> None:
+    packets = root_rule(size)
+    assert (packets - 1) ** 2 < size <= packets**2
+
+
+def test_the_time_of_a_packet_is_start_up_plus_size_over_bandwidth() -> None:
+    assert packet_times(line(2, latency_us=3), 500) == [Fraction(7, 2)]
+
+
+@pytest.mark.parametrize(
+    ("size", "packets", "message"),
+    [
+        (0, None, "size is 0 bytes; expected 1 or more"),
+        (10, 11, "packets is 11; expected 1 to 10, at most one packet per byte"),
+        (10, 0, "packets is 0; expected 1 to 10, at most one packet per byte"),
+    ],
+)
+def test_sizes_and_packets_are_checked(size: int, packets: int | None, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        pipelined_broadcast(line(2), 0, size, packets=packets)
+    assert str(caught.value) == message
+
+
+@pytest.mark.slow  # nine seconds
+def test_plans_for_thirty_nodes_exist_for_any_message_size() -> None:
+    pipeline = Pipeline(build_topology("tiers"), 0)
+    plan = pipeline.plan(10**11)
+    assert plan.packets_per_cycle > 1
+    assert plan.makespan / plan.bound < Fraction(6, 5)
+    assert verify(plan.schedule()).ok

@@ -1,0 +1,134 @@
+"""The folder for ASTRA-sim: its files, the networks and collectives that it is refused for, and the pieces."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from samples import schedule
+
+from forestcoll.algorithms.by_steps import generate_steps
+from forestcoll.algorithms.generate import generate
+from forestcoll.base.errors import InputError
+from forestcoll.demand.collective import Collective
+from forestcoll.programs.formats import chakra
+from forestcoll.programs.formats.chakra.schema import message
+from forestcoll.programs.lowering import Options, Placement
+from forestcoll.solver.personalised import generate_flows
+from forestcoll.topology.registry import build_topology
+from forestcoll.tuning.programs.export import NEAR, export
+
+KEYS = {
+    Collective.ALLGATHER: ("all-gather-implementation-custom", 2),
+    Collective.REDUCE_SCATTER: ("reduce-scatter-implementation-custom", 7),
+    Collective.ALLREDUCE: ("all-reduce-implementation-custom", 0),
+}
+
+
+def called(data: bytes) -> dict[str, Any]:
+    """Return the attributes of the only node of a workload."""
+    node = message("Node").FromString(data[data[0] + 2 :])
+    assert node.type == 7
+    return {each.name: getattr(each, each.WhichOneof("value")) for each in node.attr}
+
+
+@pytest.mark.parametrize("collective", KEYS)
+def test_a_folder_has_all_that_a_simulation_needs(tmp_path: Path, collective: Collective) -> None:
+    done = export(schedule("ring:nodes=3", collective), "astra-sim", size=3000)
+    done.write(tmp_path / "sim")
+    files = {path.name for path in (tmp_path / "sim").iterdir()}
+    traces = {f"{name}.{rank}.et" for name in ("collective", "workload") for rank in range(3)}
+    assert files == traces | {"system.json", "memory.json", "network.yml", "run.sh"}
+    key, number = KEYS[collective]
+    assert json.loads(done.files["system.json"])[key] == ["collective"]
+    assert called(done.files["workload.1.et"]) == {"is_cpu_op": False, "comm_type": number, "comm_size": 3000}
+    assert done.files["network.yml"].startswith(b"topology: [ Ring ]\n")
+    assert [each.nodes for each in chakra.read_traces(tmp_path / "sim" / "collective")] == [
+        each.nodes for each in done.traces
+    ]
+
+
+def test_the_run_names_the_files_of_the_folder() -> None:
+    files = export(schedule("ring:nodes=3"), "astra-sim", size=3000).files
+    text = files["run.sh"].decode()
+    for name in ("system.json", "memory.json", "network.yml"):
+        assert f"={name}" in text
+        assert name in files
+
+
+def test_an_all_to_all_has_a_key() -> None:
+    files = export(generate_flows("ring:nodes=3"), "astra-sim", size=3000).files
+    assert "all-to-all-implementation-custom" in json.loads(files["system.json"])
+
+
+@pytest.mark.parametrize("collective", [Collective.BROADCAST, Collective.REDUCE])
+def test_a_collective_without_a_key_is_refused(collective: Collective) -> None:
+    with pytest.raises(InputError, match=f"ASTRA-sim has no key for a custom {collective.value}"):
+        export(schedule("ring:nodes=3", collective), "astra-sim")
+
+
+def test_steps_have_an_expected_time_too() -> None:
+    done = export(generate_steps("complete:nodes=3,bandwidth=50"), "astra-sim")
+    assert done.expected[0].algbw == pytest.approx(done.lowering.schedule_algbw, rel=0.01)
+
+
+def test_a_network_of_several_switches_is_written_for_ns_3() -> None:
+    options = Options(placement=Placement.OUT_OF_PLACE)
+    files = export(schedule("dgx-a100:boxes=2,gpus=2"), "astra-sim", options=options).files
+    done = export(schedule("dgx-a100:boxes=2,gpus=2"), "astra-sim")
+    assert done.expected == ()
+    assert done.slow is None
+    assert "network.yml" not in files
+    assert "run.sh" not in files
+    assert files["network.txt"].startswith(b"7 3 8\n")
+    assert json.loads(files["logical.json"]) == {"logical-dims": ["4"]}
+
+
+def test_a_network_that_no_file_of_astra_sim_expresses_is_refused() -> None:
+    with pytest.raises(InputError, match="which ns-3's text cannot express"):
+        export(schedule("ring:nodes=3,one_way=true"), "astra-sim")
+
+
+def test_a_group_of_some_nodes_is_refused() -> None:
+    group = generate(build_topology("dgx-a100:boxes=1"), ranks="0-3")
+    with pytest.raises(InputError, match="simulates all 8 compute nodes, and 4 have a rank"):
+        export(group, "astra-sim")
+
+
+def test_pieces_are_chosen_until_the_time_is_near_that_of_the_schedule() -> None:
+    made = schedule("dgx-a100:boxes=1")
+    chosen = export(made, "astra-sim")
+    assert chosen.expected[0].algbw >= NEAR * chosen.lowering.schedule_algbw
+    assert chosen.slow is None
+    eight = export(made, "chakra")
+    assert len(chosen.traces[0].nodes) == 2 * len(eight.traces[0].nodes)
+
+
+def test_a_folder_that_stays_slow_says_why() -> None:
+    found = export(schedule("ring:nodes=3"), "astra-sim", size=300)
+    assert found.slow == "ASTRA-sim sends each message whole from node to node, and one message at a time"
+
+
+def test_a_folder_that_cannot_be_made_is_reported(tmp_path: Path) -> None:
+    done = export(schedule("ring:nodes=3"), "astra-sim")
+    with pytest.raises(InputError, match="no does not exist"):
+        done.write(tmp_path / "no" / "sim")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="is a file; name a folder"):
+        done.write(tmp_path / "file")
+
+
+def test_a_smaller_simulation_leaves_no_files_of_the_older_one(tmp_path: Path) -> None:
+    folder = tmp_path / "sim"
+    for made in (schedule("dgx-a100:boxes=2,gpus=2"), schedule("ring:nodes=3")):
+        done = export(made, "astra-sim")
+        done.write(folder)
+        assert {path.name for path in folder.iterdir()} == set(done.files)
+
+
+def test_a_folder_with_other_files_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    message = "holds 'notes.txt', which is no file of a simulation by ASTRA-sim; name another folder"
+    with pytest.raises(InputError, match=message):
+        export(schedule("ring:nodes=3"), "astra-sim").write(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]

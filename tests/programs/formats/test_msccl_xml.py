@@ -1,0 +1,340 @@
+"""MSCCL XML: reading, refusing and writing files, and the rules of its runtimes, each broken by a test."""
+
+from pathlib import Path
+
+import pytest
+from samples import ALGORITHM, REDUCTION, schedule
+
+from forestcoll.base.errors import InputError
+from forestcoll.demand.collective import Collective
+from forestcoll.programs.formats import msccl_xml
+from forestcoll.programs.formats.judging import judge_file
+from forestcoll.programs.formats.msccl_xml import DIALECTS, Algorithm, dialect_fault, dialects, form_fault
+from forestcoll.programs.formats.msccl_xml.rules import FORM
+from forestcoll.programs.interpreter import check
+from forestcoll.programs.lowering import Options, Placement, lower
+from forestcoll.programs.model import Protocol
+from forestcoll.tuning.programs.export import export
+
+ROOT = Path(__file__).parents[3]
+
+
+def parsed(text: str) -> Algorithm:
+    return msccl_xml.parse_algorithm(text.encode(), where="file.xml")
+
+
+def changed(old: str, new: str, *, text: str = ALGORITHM) -> str:
+    assert old in text
+    return text.replace(old, new, 1)
+
+
+@pytest.mark.parametrize("text", [ALGORITHM, REDUCTION])
+def test_a_file_is_written_back_byte_for_byte(text: str) -> None:
+    assert "".join(msccl_xml.emit(parsed(text))) == text
+
+
+@pytest.mark.parametrize("text", [ALGORITHM, REDUCTION])
+def test_correct_files_satisfy_all_rules_and_run(text: str) -> None:
+    algorithm = parsed(text)
+    assert form_fault(algorithm) is None
+    assert dialect_fault(algorithm, DIALECTS["azure"]) is None
+    assert dialect_fault(algorithm, DIALECTS["rccl"]) is None
+    assert check(msccl_xml.to_program(algorithm)).ok
+
+
+@pytest.mark.parametrize("text", [ALGORITHM, REDUCTION])
+@pytest.mark.parametrize("dialect", ["azure", "rccl"])
+def test_a_file_converted_to_a_program_and_back_is_equal(text: str, dialect: str) -> None:
+    program = msccl_xml.to_program(parsed(text))
+    again = msccl_xml.from_program(program, DIALECTS[dialect])
+    assert msccl_xml.to_program(again).ranks == program.ranks
+
+
+def test_malformed_text_is_refused_with_its_line() -> None:
+    for old, new, message in (
+        ("<algo", "<!DOCTYPE algo [<!ENTITY a 'b'>]><algo", "document type"),
+        ('cnt="1"', 'cnt="one"', r"line 4: <step> has cnt 'one'; expected an integer"),
+        ('cnt="1"', 'cnt="010"', "expected an integer"),
+        ('cnt="1"', "", 'line 4: <step> has no "cnt"'),
+        ('srcbuf="i"', 'srcbuf="x"', "expected i, o or s"),
+        ('type="s"', 'type="sr"', "expected one of s, r, rcs"),
+        ('hasdep="0"', 'hasdep="2"', "expected 0 or 1"),
+        ("<tb", "<block", "unknown element <block>"),
+        ("    <tb", "    <gpu", "<gpu> is inside <gpu>; it belongs inside <algo>"),
+        ('ngpus="2" ', "", 'line 1: <algo> has no "ngpus"'),
+        ("</algo>", "", "not valid XML"),
+        ("  <gpu", " text <gpu", "text 'text' outside a tag"),
+        ('id="0"', 'id="99999999999999999999"', "expected an integer"),
+    ):
+        with pytest.raises(InputError, match=message):
+            parsed(changed(old, new))
+
+
+def test_nested_entities_are_refused() -> None:
+    entities = "".join(f"<!ENTITY a{i} '{f'&a{i - 1};' * 10}'>" for i in range(1, 20))
+    with pytest.raises(InputError, match="document type"):
+        parsed(f"<!DOCTYPE algo [<!ENTITY a0 'ha'>{entities}]><algo name='&a19;'/>")
+
+
+def test_elements_cannot_be_nested_deeply() -> None:
+    with pytest.raises(InputError, match="is inside <algo>"):
+        parsed("<algo name='' proto='' coll='' nchannels='1' nchunksperloop='1' ngpus='1'>" + "<algo>" * 10**5)
+
+
+BROKEN = [
+    ("algorithm-sizes", 'nchannels="1"', 'nchannels="0"', None),
+    ("collective-unknown", 'coll="allgather"', 'coll="gather"', None),
+    ("collective-unknown", 'nchunksperloop="2"', 'nchunksperloop="3"', None),
+    ("protocol-unknown", 'proto="Simple"', 'proto="LL64"', None),
+    ("rank-numbers", 'gpu id="1"', 'gpu id="0"', (0, None, None)),
+    ("rank-numbers", 'gpu id="1"', 'gpu id="2"', (2, None, None)),
+    ("buffer-size", 'o_chunks="2"', 'o_chunks="3"', (0, None, None)),
+    ("block-numbers", 'tb id="1"', 'tb id="2"', (0, 2, None)),
+    ("block-numbers", 'tb id="1"', 'tb id="0"', (0, 0, None)),
+    ("block-peer", 'send="1"', 'send="0"', (0, 0, None)),
+    ("block-peer", 'send="1"', 'send="2"', (0, 0, None)),
+    ("block-channel", 'chan="0"', 'chan="1"', (0, 0, None)),
+    ("step-number", 's="1" type="r"', 's="2" type="r"', (0, 0, 1)),
+    ("step-peer", 'send="1" recv="1"', 'send="1" recv="-1"', (0, 0, 1)),
+    ("step-count", 'cnt="1"', 'cnt="72"', (0, 0, 0)),
+    ("step-count", 'cnt="1"', 'cnt="0"', (0, 0, 0)),
+    ("step-offset", 'dstoff="1"', 'dstoff="2"', (0, 0, 1)),
+    ("step-offset", 'srcoff="0"', 'srcoff="-1"', (0, 0, 0)),
+    ("dependency", 'depid="-1" deps="-1"', 'depid="2" deps="0"', (0, 0, 0)),
+    ("dependency", 'depid="-1" deps="-1"', 'depid="1" deps="1"', (0, 0, 0)),
+    ("dependency", 'depid="-1" deps="-1"', 'depid="1" deps="0"', (0, 0, 0)),
+    ("nop", 'type="cpy"', 'type="nop"', (0, 1, 0)),
+    ("connection-shared", 'send="-1" recv="-1"', 'send="1" recv="-1"', (0, 1, None)),
+    ("connection-lonely", 'send="0" recv="0"', 'send="0" recv="-1"', (0, 0, None)),
+]
+
+
+@pytest.mark.parametrize(("rule", "old", "new", "place"), BROKEN)
+def test_a_violated_rule_is_named_with_its_place(
+    rule: str, old: str, new: str, place: tuple[int, int | None, int | None] | None
+) -> None:
+    text = changed(old, new)
+    if rule == "connection-lonely":
+        text = text.replace('      <step s="1" type="r" srcbuf="i" srcoff="0" dstbuf="o" dstoff="0"', "<!--", 1)
+        text = text.replace('<!-- cnt="1" depid="-1" deps="-1" hasdep="0"/>', "", 1)
+    fault = form_fault(parsed(text))
+    assert fault is not None
+    assert (fault.rule, (fault.rank, fault.block, fault.step)) == (rule, place or (None, None, None))
+
+
+def block_of(*steps: str) -> str:
+    """Return a block of rank 0 with these types of steps, instead of the one that copies."""
+    listed = "".join(
+        f'<step s="{place}" type="{kind}" srcbuf="i" srcoff="0" dstbuf="o" dstoff="0" cnt="{int(kind != "nop")}" '
+        f'depid="-1" deps="-1" hasdep="0"/>'
+        for place, kind in enumerate(steps)
+    )
+    first = ALGORITHM.index('<step s="0" type="cpy"')
+    return ALGORITHM[:first] + listed + ALGORITHM[ALGORITHM.index("\n", first) :]
+
+
+WAITS = 'depid="-1" deps="-1"'
+
+MESSAGES = [
+    (changed('ngpus="2"', 'ngpus="1"'), "ngpus is 1; expected 2 or more"),
+    (changed('nchunksperloop="2"', 'nchunksperloop="0"'), "nchunksperloop is 0; expected 1 or more"),
+    (changed('ngpus="2"', 'ngpus="3"').replace('loop="2"', 'loop="3"'), "has no <gpu> with id 2; ngpus is 3"),
+    (changed('s_chunks="0"', 's_chunks="-1"'), "rank 0: s_chunks is -1; expected 0 or more"),
+    (
+        changed('send="1" recv="1"', 'send="-1" recv="1"'),
+        "rank 0, block 0, step 0: s sends, but the block's send is -1",
+    ),
+    (
+        changed(WAITS, 'depid="5" deps="0"'),
+        "rank 0, block 0, step 0: depid is 5; the rank has blocks 0 to 1",
+    ),
+    (
+        block_of("nop", "cpy").replace(WAITS, 'depid="1" deps="0"', 1).replace('hasdep="0"', 'hasdep="1"'),
+        "rank 0, block 0, step 0: waits for step 0 of block 1, a nop, which never reports that it is done",
+    ),
+    (block_of("nop", "cpy"), "rank 0, block 1, step 0: a nop without depid makes the runtimes count steps wrongly"),
+    (
+        REDUCTION.replace('<step s="1" type="re"', '<step s="1" type="nop"').replace(
+            'dstbuf="o" dstoff="0" cnt="1" depid="0" deps="1"', 'dstbuf="o" dstoff="0" cnt="0" depid="0" deps="1"'
+        ),
+        "rank 0, block 2, step 1: a nop is the last step; put its dependency on the step after it",
+    ),
+    (
+        REDUCTION.replace('depid="0" deps="1"', WAITS),
+        "rank 0, block 2, step 0: a nop is followed by step 1 without depid; put the last dependency there",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), MESSAGES)
+def test_the_message_of_a_broken_rule_has_the_value_and_the_limit(text: str, message: str) -> None:
+    fault = form_fault(parsed(text))
+    assert fault is not None
+    assert str(fault).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("limit", "most", "message"),
+    [
+        ("MAX_OFFSET", 0, "rank 0, block 0, step 1: dstoff is 1; the runtimes count to 0"),
+        ("MAX_DEPENDED_BLOCK", 0, "rank 0, block 2, step 0: depid is 1; the runtimes count to 0"),
+    ],
+)
+def test_numbers_beyond_those_of_the_runtimes_are_refused(
+    limit: str, most: int, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dialects, limit, most)
+    text = ALGORITHM if limit == "MAX_OFFSET" else REDUCTION
+    assert str(form_fault(parsed(text))) == message
+
+
+@pytest.mark.parametrize(
+    ("limit", "message"),
+    [
+        ("MAX_CHILDREN", "rank 0: has 2 blocks; the runtime takes "),
+        ("MAX_NODES", "XML elements with <algo> and all <gpu>; the runtime takes 1"),
+        ("MAX_BLOCKS_PER_CHANNEL", "blocks send on channel 0; the runtime takes "),
+    ],
+)
+def test_files_beyond_a_limit_of_the_runtimes_are_refused(
+    limit: str, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dialects, limit, 1 if limit != "MAX_BLOCKS_PER_CHANNEL" else 0)
+    assert message in str(dialect_fault(parsed(ALGORITHM), DIALECTS["azure"]))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('minBytes="0"', 'minBytes="-1"', "minBytes is -1 and maxBytes is 0; expected 0 or more"),
+        ('nchannels="1"', 'nchannels="99"', "nchannels is 99; the runtime has "),
+    ],
+)
+def test_attributes_that_the_runtime_does_not_take_are_refused(old: str, new: str, message: str) -> None:
+    assert str(dialect_fault(parsed(changed(old, new)), DIALECTS["azure"])).startswith(message)
+
+
+def test_reductions_that_are_fused_have_one_count() -> None:
+    more = '      <step s="2" type="re" srcbuf="s" srcoff="0" dstbuf="o" dstoff="0" cnt="2" depid="-1" deps="-1" '
+    last = '<step s="1" type="re" srcbuf="s" srcoff="0" dstbuf="o" dstoff="0" cnt="1" depid="0" deps="1" hasdep="0"/>\n'
+    text = REDUCTION.replace(last, f'{last}{more}hasdep="0"/>\n').replace('o_chunks="1"', 'o_chunks="2"')
+    text = text.replace('s_chunks="1"', 's_chunks="2"').replace('nchunksperloop="2"', 'nchunksperloop="4"')
+    fault = form_fault(parsed(text))
+    assert fault is not None
+    assert (fault.rule, fault.rank, fault.block, fault.step) == ("reduction-fused", 0, 2, 2)
+
+
+def test_every_rule_is_violated_by_a_test() -> None:
+    assert {rule.id for rule in FORM} == {rule for rule, *_ in BROKEN} | {"reduction-fused"}
+
+
+def test_every_rule_is_described() -> None:
+    text = (ROOT / "docs" / "runtimes.md").read_text(encoding="utf-8")
+    assert [rule.id for rule in FORM if f"`{rule.id}`" not in text] == []
+
+
+@pytest.mark.parametrize(
+    ("dialect", "old", "new", "message"),
+    [
+        ("azure", ' outofplace="1"', "", 'no "outofplace"'),
+        ("rccl", ' maxBytes="0"', "", 'no "maxBytes"'),
+        ("azure", 'minBytes="0" maxBytes="0"', 'minBytes="8" maxBytes="4"', "no size is left"),
+        ("azure", 'i_chunks="1"', 'i_chunks="0"', None),
+        ("azure", "<algo", '<?xml version="1.0"?>\n<algo', "line 1 has an XML declaration"),
+        ("rccl", 'name="pair"', "name='pair'", "line 1 has an attribute in single quotes"),
+        ("rccl", 'proto="Simple" ', 'proto="Simple"\n', "line 1 has a tab or a line break within a tag"),
+        ("microsoft", 'name="pair"', f'name="{"x" * 300}"', "name has 300 characters"),
+        ("microsoft", 'coll="allgather"', 'coll="reducescatter"', "coll is 'reducescatter'"),
+        ("azure", 'coll="allgather"', 'coll="custom"', "coll is 'custom'"),
+    ],
+)
+def test_files_that_one_runtime_does_not_load(dialect: str, old: str, new: str, message: str | None) -> None:
+    fault = dialect_fault(parsed(changed(old, new)), DIALECTS[dialect])
+    assert (fault is None) if message is None else (fault is not None and message in str(fault))
+
+
+def test_limits_differ_by_dialect() -> None:
+    steps = "".join(
+        f'<step s="{s}" type="cpy" srcbuf="i" srcoff="0" dstbuf="o" dstoff="0" cnt="1" '
+        'depid="-1" deps="-1" hasdep="0"/>'
+        for s in range(65)
+    )
+    first = ALGORITHM.index('<step s="0" type="cpy"')
+    text = ALGORITHM[:first] + steps + ALGORITHM[ALGORITHM.index("\n", first) :]
+    faults = {name: dialect_fault(parsed(text), dialect) for name, dialect in DIALECTS.items()}
+    assert faults["microsoft"] is None
+    for name in ("azure", "rccl"):
+        fault = faults[name]
+        assert fault is not None
+        assert (fault.rank, fault.block, fault.step) == (0, 1, 64)
+
+
+def test_the_root_is_the_rank_that_receives_nothing() -> None:
+    text = "".join(
+        msccl_xml.emit(
+            msccl_xml.from_program(lower(schedule("ring:nodes=4", Collective.BROADCAST)).program, DIALECTS["azure"])
+        )
+    )
+    assert msccl_xml.to_program(parsed(text)).root == 0
+    assert msccl_xml.to_program(parsed(text), root=2).root == 2
+    with pytest.raises(InputError, match="there is no rank 4"):
+        msccl_xml.to_program(parsed(text), root=4)
+    with pytest.raises(InputError, match="allgather has no root"):
+        msccl_xml.to_program(parsed(ALGORITHM), root=0)
+
+
+def test_messages_take_one_slot_if_the_greatest_size_allows_it() -> None:
+    small = parsed(REDUCTION)
+    assert msccl_xml.to_program(small).slots == 8
+    assert msccl_xml.to_program(small).slot_chunks == 1  # 1 MiB in two chunks; a slot of LL holds 32 KiB
+    tiny = parsed(changed('maxBytes="1048576"', 'maxBytes="8192"', text=REDUCTION))
+    assert msccl_xml.to_program(tiny).slot_chunks == 8
+    assert msccl_xml.to_program(parsed(ALGORITHM)).slot_chunks == 1
+
+
+@pytest.mark.parametrize(
+    ("collective", "protocol", "size"),
+    [
+        (Collective.ALLREDUCE, "Simple", 2**21),
+        (Collective.BROADCAST, "Simple", 2**19),
+        (Collective.REDUCE, "Simple", 2**19),
+        (Collective.BROADCAST, "LL", 2**15),
+    ],
+)
+def test_messages_of_broadcasts_and_reduces_have_fewer_chunks(collective: Collective, protocol: str, size: int) -> None:
+    options = Options(placement=Placement.OUT_OF_PLACE, protocol=Protocol(protocol), chunks=8)
+    program = lower(schedule("ring:nodes=4", collective), options).program
+    text = "".join(msccl_xml.emit(msccl_xml.from_program(program, DIALECTS["azure"])))
+    limited = text.replace('maxBytes="0"', f'maxBytes="{2 * size}"')  # in chunks of a quarter of a message
+    assert msccl_xml.to_program(parsed(limited)).slot_chunks == 4
+
+
+@pytest.mark.parametrize(
+    ("spec", "protocol", "remarks"),
+    [("dgx-a100:boxes=2", "Simple", 1), ("dgx-a100:boxes=2", "LL", 0), ("dgx-a100:boxes=1", "Simple", 0)],
+)
+@pytest.mark.parametrize("collective", [Collective.BROADCAST, Collective.REDUCE])
+def test_a_broadcast_or_reduce_that_would_hang_has_a_remark(
+    tmp_path: Path, collective: Collective, spec: str, protocol: str, remarks: int
+) -> None:
+    options = Options(placement=Placement.IN_PLACE, protocol=Protocol(protocol), chunks=64)
+    done = export(schedule(f"{spec},gpus=2", collective), "msccl-xml", options=options)
+    assert len(done.remarks) == remarks
+    path = tmp_path / "program.xml"
+    done.write(path)
+    judged = judge_file(path).remarks  # a file does not say which ranks are in one box
+    assert [remark.split(" with ")[0] for remark in judged] == [f"all runtimes hang in a {collective.value}"] * (
+        protocol == "Simple"
+    )
+    assert done.remarks in ((), judged)
+
+
+def test_an_allreduce_has_no_remark() -> None:
+    assert export(schedule("dgx-a100:boxes=2,gpus=2", Collective.ALLREDUCE), "msccl-xml").remarks == ()
+
+
+def test_a_program_that_the_format_cannot_express_is_refused() -> None:
+    program = lower(schedule("ring:nodes=3"), Options(placement=Placement.OUT_OF_PLACE)).program
+    with pytest.raises(InputError, match="there is no dialect 'amd'"):
+        msccl_xml.dialect_named("amd")
+    assert msccl_xml.from_program(program, DIALECTS["microsoft"]).collective == "allgather"

@@ -1,0 +1,445 @@
+"""MSCCL++ plans: reading, refusing and writing files, and the rules of the executor, each broken by a test."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from unittest import mock
+
+import pytest
+from samples import local, loop_plan, packet_plan, plan, remote, schedule, switch_plan, text_of
+
+from forestcoll.algorithms.generate import generate
+from forestcoll.base.errors import InputError
+from forestcoll.demand.collective import Collective
+from forestcoll.programs.formats import mscclpp
+from forestcoll.programs.formats.exporting import Export, Target, usual_options
+from forestcoll.programs.formats.judging import judge_file
+from forestcoll.programs.formats.mscclpp import Plan
+from forestcoll.programs.formats.mscclpp.document import OperationName
+from forestcoll.programs.formats.mscclpp.operations import SHAPES
+from forestcoll.programs.formats.mscclpp.rules import RULES
+from forestcoll.programs.interpreter import check
+from forestcoll.programs.lowering import Options, Placement, Style
+from forestcoll.programs.model import Multicast, Span
+from forestcoll.solver.personalised import generate_flows
+from forestcoll.tuning.programs.export import export
+
+ROOT = Path(__file__).parents[3]
+SAMPLES = [plan, packet_plan, loop_plan, switch_plan]
+
+Change = Callable[[dict[str, Any]], None]
+
+
+def parsed(document: dict[str, Any]) -> Plan:
+    return mscclpp.plan_from_document(document, where="file.json")
+
+
+def operations(document: dict[str, Any], rank: int = 0) -> list[dict[str, Any]]:
+    listed: list[dict[str, Any]] = document["gpus"][rank]["threadblocks"][0]["ops"]
+    return listed
+
+
+@pytest.mark.parametrize("make", SAMPLES)
+def test_correct_plans_satisfy_all_rules_and_run(make: Callable[[], dict[str, Any]]) -> None:
+    found = parsed(make())
+    assert mscclpp.plan_fault(found) is None
+    assert list(mscclpp.remarks(found)) == []
+    assert check(mscclpp.to_program(found)).fault is None
+
+
+@pytest.mark.parametrize("make", SAMPLES)
+def test_a_written_schedule_is_read_back(make: Callable[[], dict[str, Any]]) -> None:
+    found = parsed(make())
+    text = "".join(mscclpp.emit(found))
+    assert parsed(json.loads(text)) == found
+    assert "".join(mscclpp.emit(parsed(json.loads(text)))) == text
+
+
+@pytest.mark.parametrize("make", [plan, packet_plan, switch_plan])
+def test_a_plan_converted_to_a_program_and_back_does_the_same(make: Callable[[], dict[str, Any]]) -> None:
+    program = mscclpp.to_program(parsed(make()))
+    again = mscclpp.to_program(mscclpp.from_program(program))
+    for rank, other in zip(program.ranks, again.ranks, strict=True):
+        for block, same in zip(rank.blocks, other.blocks, strict=True):
+            moved = [(each.sources, each.targets, each.meets) for each in block.instructions if each.sources]
+            assert moved == [(each.sources, each.targets, each.meets) for each in same.instructions if each.sources]
+
+
+YES, NO = True, False
+
+
+def _set(path: str, value: object) -> Change:
+    def change(document: dict[str, Any]) -> None:
+        here: Any = document
+        *keys, last = [int(key) if key.isdigit() else key for key in path.split("/")]
+        for key in keys:
+            here = here[key]
+        if value is None:
+            del here[last]
+        else:
+            here[last] = value
+
+    return change
+
+
+FIRST = "gpus/0/threadblocks/0"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (_set("name", None), r'file\.json: has no "name"'),
+        (_set("inplace", 1), "inplace is 1; expected true or false"),
+        (_set("gpus", {}), "gpus is {}; expected a list"),
+        (_set("gpus/1", 7), r"gpus\[1\] is 7; expected an object"),
+        (_set("gpus/0/id", -1), r"gpus\[0\]: id is -1; expected an integer of 0 or more"),
+        (_set("gpus/0/input_chunks", 1.5), "input_chunks is 1.5; expected an integer"),
+        (_set("gpus/0/input_chunks", YES), "input_chunks is true; expected an integer"),
+        (_set(f"{FIRST}/ops/3/name", "putt"), r"ops\[3\]: name is 'putt'; expected one of nop, barrier, put"),
+        (_set(f"{FIRST}/ops/3/src_buff/0/type", "x"), r"src_buff\[0\]: type is 'x'; expected one of i, o, s"),
+        (_set(f"{FIRST}/ops/3/src_buff/0/size", None), 'has no "size"'),
+        (_set(f"{FIRST}/channels/0/channel_ids", [0, "1"]), r"channel_ids\[1\] is '1'"),
+        (_set("gpus/0/remote_buffers/0/access_channel_types", ["air"]), r"access_channel_types\[0\] is 'air'"),
+        (_set("max_message_size", 2**70), "expected an integer of 0 or more"),
+    ],
+)
+def test_an_invalid_plan_is_refused_with_its_place(change: Change, message: str) -> None:
+    document = plan()
+    change(document)
+    with pytest.raises(InputError, match=message):
+        parsed(document)
+
+
+def test_a_pipeline_in_a_pipeline_is_refused() -> None:
+    document = loop_plan()
+    pipeline = operations(document)[3]
+    pipeline["ops"].append(dict(pipeline, ops=[]))
+    with pytest.raises(InputError, match="a pipeline inside a pipeline"):
+        parsed(document)
+
+
+def _more_operations(document: dict[str, Any]) -> None:
+    operations(document).extend([{"name": "nop"}] * 60)
+
+
+def _both_packed_and_plain(document: dict[str, Any]) -> None:
+    operations(document).append({"name": "copy", "src_buff": [local("i", 0)], "dst_buff": [local("s", 1)]})
+
+
+BROKEN: list[tuple[str, Callable[[], dict[str, Any]], Change, tuple[int | None, int | None, int | None] | None]] = [
+    ("plan-top", plan, _set("protocol", "LL128"), (None, None, None)),
+    ("plan-top", plan, _set("num_threads_per_block", 100), (None, None, None)),
+    ("plan-top", plan, _set("min_message_size", 2**31), (None, None, None)),
+    ("rank-numbers", plan, _set("gpus/0/id", 1), (1, None, None)),
+    ("buffer-size", plan, _set("gpus/0/output_chunks", 3), (0, None, None)),
+    ("buffer-size", plan, _set("inplace", NO), None),
+    ("rank-channels", plan, _set("gpus/0/channels/0/connected_to", [0]), (0, None, None)),
+    ("rank-channels", plan, _set("gpus/0/remote_buffers/0/rank", 2), (0, None, None)),
+    ("block-form", plan, _set(f"{FIRST}/id", 1), (0, 1, None)),
+    ("block-form", plan, _more_operations, (0, 0, 64)),
+    ("block-form", plan, _set(f"{FIRST}/channels/0/channel_ids", [1]), (0, 0, None)),
+    ("block-form", plan, _set(f"{FIRST}/remote_buffer_refs/0/remote_buffer_ids", [0] * 17), (0, 0, None)),
+    ("operation-shape", plan, _set(f"{FIRST}/ops/3/src_buff", [remote(0, 0)]), (0, 0, 3)),
+    ("operation-shape", plan, _set(f"{FIRST}/ops/3/channel_type", "switch"), (0, 0, 3)),
+    ("operation-shape", plan, _set(f"{FIRST}/ops/3/name", "pws"), (0, 0, 3)),
+    ("operation-channels", plan, _set(f"{FIRST}/ops/5/channel_ids", [1]), (0, 0, 5)),
+    ("operation-channels", plan, _set(f"{FIRST}/ops/5/channel_ids", []), (0, 0, 5)),
+    ("operation-range", plan, _set(f"{FIRST}/ops/3/dst_buff/0/index", 2), (0, 0, 3)),
+    ("operation-range", plan, _set(f"{FIRST}/ops/3/dst_buff/0/buffer_id", 1), (0, 0, 3)),
+    ("operation-counts", plan, _set(f"{FIRST}/ops/3/dst_buff/0/size", 2), (0, 0, 3)),
+    ("operation-handler", packet_plan, _set(f"{FIRST}/ops/2/src_buff/0/type", "o"), (0, 0, 2)),
+    ("packets", packet_plan, _set("protocol", "Simple"), (0, 0, 0)),
+    ("packets", packet_plan, _both_packed_and_plain, (0, 0, 3)),
+    ("operation-sync", plan, _set(f"{FIRST}/ops/2", {"name": "sem_acquire", "semaphore_ids": [0]}), (0, 0, 2)),
+    ("operation-sync", plan, _set(f"{FIRST}/ops/2", {"name": "barrier", "barrier_id": 16}), (0, 0, 2)),
+    ("pipeline", loop_plan, _set(f"{FIRST}/ops/3/iter_context/num_chunks", 2), (0, 0, 3)),
+    ("pipeline", loop_plan, _set(f"{FIRST}/ops/3/iter_context/unit_size", 100), (0, 0, 3)),
+]
+
+
+@pytest.mark.parametrize(("rule", "make", "change", "place"), BROKEN)
+def test_a_violated_rule_is_named_with_its_place(
+    rule: str,
+    make: Callable[[], dict[str, Any]],
+    change: Change,
+    place: tuple[int | None, int | None, int | None] | None,
+) -> None:
+    document = make()
+    change(document)
+    if place is None:
+        document["gpus"][0]["input_chunks"] = 0
+        place = (0, None, None)
+    fault = mscclpp.plan_fault(parsed(document))
+    assert fault is not None
+    assert (fault.rule, (fault.rank, fault.block, fault.step)) == (rule, place)
+
+
+def _put(**changes: object) -> Change:
+    """Change the put of rank 0."""
+
+    def change(document: dict[str, Any]) -> None:
+        operations(document)[3] |= changes
+
+    return change
+
+
+def _second_group(document: dict[str, Any]) -> None:
+    document["gpus"][0]["channels"][1]["rank_groups"][0]["ranks"] = [1]
+
+
+def _no_gpus(document: dict[str, Any]) -> None:
+    document["gpus"] = []
+
+
+OUT, FAR = local("o", 0), remote(0, 0)
+SEMAPHORES = {"name": "sem_release", "semaphore_ids": []}
+
+MESSAGES: list[tuple[Callable[[], dict[str, Any]], Change, str]] = [
+    (plan, _set("buffer_alignment", 0), "buffer_alignment is 0; expected 1 or more"),
+    (plan, _no_gpus, "has no gpus; expected one for each rank"),
+    (plan, _set("gpus/0/channels/0/connected_to", [7]), "connected_to holds 7; expected another of ranks 0 to 1"),
+    (switch_plan, _second_group, "a rank group is [1]; expected the rank itself and others, each once"),
+    (
+        plan,
+        _set(f"{FIRST}/channels/0/channel_ids", [0] * 17),
+        "uses 17 memory channels; the executor takes 16",
+    ),
+    (
+        plan,
+        _set(f"{FIRST}/remote_buffer_refs/0/remote_buffer_ids", [3]),
+        "uses remote buffer 3; the rank has 1",
+    ),
+    (
+        plan,
+        _set("gpus/0/remote_buffers/0/access_channel_types", ["port"]),
+        "uses remote buffer 0 by a memory channel, which its access_channel_types leave out",
+    ),
+    (plan, _put(dst_buff=[OUT, FAR]), "put cannot have these dst_buff; it needs one with buffer_id or more"),
+    (plan, _put(dst_buff=[FAR, FAR]), "put has 1 src_buff and 2 dst_buff; they go in pairs"),
+    (plan, _put(src_buff=[OUT] * 11, dst_buff=[FAR] * 11), "put has more than 10 src_buff or dst_buff"),
+    (plan, _set(f"{FIRST}/ops/5/channel_ids", [0] * 9), "signal has 9 channel_ids; the executor takes 8"),
+    (plan, _put(src_buff=[local("s", 0)]), "src_buff is chunks 0 to 0 of buffer s, which has 0"),
+    (
+        packet_plan,
+        _set(f"{FIRST}/ops/1/src_buff/0/size", 2),
+        "respkt has chunks of sizes [1, 2]; they must be the same",
+    ),
+    (plan, _put(tbg_info={"tb_id": 2, "tbg_size": 2}), "tbg_info is part 2 of 2"),
+    (
+        plan,
+        _put(src_buff=[OUT, local("i", 0)], dst_buff=[FAR, FAR]),
+        "put has sources in different buffers; the kernel takes the first one's for all",
+    ),
+    (
+        plan,
+        _set(f"{FIRST}/ops/2", {"name": "barrier", "barrier_id": 0, "num_threadblocks": 0}),
+        "num_threadblocks is 0; expected 1 or more",
+    ),
+    (plan, _set(f"{FIRST}/ops/2", SEMAPHORES), "sem_release has no semaphore_ids; it needs one or more"),
+    (
+        plan,
+        _set(f"{FIRST}/ops/2", SEMAPHORES | {"semaphore_ids": [0] * 17}),
+        "uses 17 semaphores; the executor takes 16",
+    ),
+]
+
+
+@pytest.mark.parametrize(("make", "change", "message"), MESSAGES)
+def test_the_message_of_a_broken_rule_has_the_value_and_the_limit(
+    make: Callable[[], dict[str, Any]], change: Change, message: str
+) -> None:
+    document = make()
+    change(document)
+    fault = mscclpp.plan_fault(parsed(document))
+    assert fault is not None
+    assert fault.message.startswith(message)
+
+
+def test_ranks_of_an_allreduce_have_equal_buffers() -> None:
+    document = packet_plan()
+    document["gpus"][1] |= {"input_chunks": 4, "output_chunks": 4}
+    fault = mscclpp.plan_fault(parsed(document))
+    assert fault is not None
+    assert "chunks differ from rank to rank; in allreduce they are all the same" in fault.message
+
+
+def test_every_rule_is_violated_by_a_test_and_described() -> None:
+    assert {rule.id for rule in RULES} == {rule for rule, *_ in BROKEN}
+    text = (ROOT / "docs" / "runtimes.md").read_text(encoding="utf-8")
+    assert [rule.id for rule in RULES if f"`{rule.id}`" not in text] == []
+
+
+def test_every_operation_has_a_shape() -> None:
+    assert set(SHAPES) == set(OperationName)
+
+
+def test_a_get_with_two_offsets_is_a_fault_as_the_kernel_swaps_them() -> None:
+    document = plan()
+    for rank, gpu in enumerate(document["gpus"]):
+        operations(document, rank)[3] = {
+            "name": "get",
+            "src_buff": [remote(0, 1 - rank)],
+            "dst_buff": [local("o", rank)],
+            "channel_ids": [0],
+            "channel_type": "memory",
+        }
+        assert gpu["remote_buffers"][0]["type"] == "o"
+    fault = mscclpp.plan_fault(parsed(document))
+    assert fault is not None
+    assert (fault.rule, fault.rank, fault.step) == ("operation-handler", 0, 3)
+
+
+@pytest.mark.parametrize(
+    ("make", "change"),
+    [
+        (plan, _set(f"{FIRST}/ops/4", {"name": "put", "src_buff": [local("o", 0)], "dst_buff": [remote(0, 0)]})),
+        (plan, _set(f"{FIRST}/ops/3/src_buff/0/index", 1)),
+        (plan, _set(f"{FIRST}/ops/3/dst_buff/0/index", 1)),
+        (plan, _set(f"{FIRST}/ops/6", {"name": "nop"})),
+        (plan, _set(f"{FIRST}/ops/5", {"name": "nop"})),
+        (plan, _set(f"{FIRST}/ops/1", {"name": "nop"})),
+        (plan, _set(f"{FIRST}/ops/5/name", "rlxsignal")),
+        (packet_plan, _set(f"{FIRST}/ops/2/src_buff/0/index", 0)),
+        (packet_plan, _set(f"{FIRST}/ops/1/src_buff/1/index", 1)),
+        (packet_plan, _set(f"{FIRST}/ops/0/src_buff/0/index", 0)),
+        (loop_plan, _set("gpus/1/threadblocks/0/ops/3/iter_context/unit_size", 32768)),
+        (switch_plan, _set(f"{FIRST}/ops/3/src_buff/0/index", 1)),
+        (switch_plan, _set(f"{FIRST}/ops/2", {"name": "rlxwait", "channel_ids": [0], "channel_type": "memory"})),
+    ],
+)
+def test_a_plan_with_a_wrong_result_is_found_by_running_it(make: Callable[[], dict[str, Any]], change: Change) -> None:
+    document = make()
+    change(document)
+    for operation in operations(document):
+        if operation["name"] == "put":
+            operation.setdefault("channel_type", "memory")
+    found = parsed(document)
+    assert mscclpp.plan_fault(found) is None
+    fault = check(mscclpp.to_program(found)).fault
+    assert fault is not None
+    assert fault.rank is not None
+
+
+def test_threads_that_do_not_meet_before_a_signal_are_found() -> None:
+    document = plan()
+    del operations(document)[4]
+    fault = check(mscclpp.to_program(parsed(document))).fault
+    assert fault is not None
+    assert (fault.rank, fault.block, fault.step) == (0, 0, 3)
+
+
+def test_rounds_of_pipelines_are_in_the_ratio_of_their_units() -> None:
+    document = loop_plan()
+    for rank in range(2):
+        operations(document, rank)[3]["iter_context"]["unit_size"] = 1024
+    assert check(mscclpp.to_program(parsed(document))).ok
+
+
+def test_remarks_say_where_the_executor_deviates_from_the_plan() -> None:
+    document = plan()
+    document["gpus"][0]["input_chunks"] = document["gpus"][1]["input_chunks"] = 0
+    operations(document).append({"name": "flush", "channel_ids": [0], "channel_type": "port"})
+    document["gpus"][0]["channels"].append({"channel_type": "port", "connected_to": [1]})
+    document["gpus"][0]["threadblocks"][0]["channels"].append({"channel_type": "port", "channel_ids": [0]})
+    put = {"src_buff": [{"type": "i", "index": 0, "size": 1}], "dst_buff": [{"buffer_id": 0, "index": 0, "size": 1}]}
+    operations(document).append({"name": "pwsf", **put, "channel_ids": [0], "channel_type": "port"})
+    remarks = list(mscclpp.remarks(parsed(document)))
+    assert [remark.split()[0] for remark in remarks] == ["input_chunks", "flush", "pwsf"]
+
+
+def test_an_exported_plan_uses_switches_that_multicast_and_add_up() -> None:
+    def exported(spec: str, collective: Collective) -> Export:
+        made = schedule(spec, collective)
+        return export(made, "mscclpp-json", options=usual_options(made, Target.MSCCLPP_JSON))
+
+    one_box = exported("dgx-h100:boxes=1,gpus=4,nvls=true", Collective.ALLREDUCE)
+    summed = [each for *_, each in one_box.lowering.program.instructions() if each.sources]
+    assert all(isinstance(place, Multicast) for each in summed for place in each.places)
+    assert '"glres"' in one_box.text
+    two = exported("dgx-h100:boxes=2,gpus=4,nvls=true", Collective.ALLGATHER)
+    assert '"gstore"' in two.text
+    assert '"pws"' in two.text
+    plain = exported("dgx-h100:boxes=1,gpus=4", Collective.ALLREDUCE)
+    assert all(isinstance(place, Span) for *_, each in plain.lowering.program.instructions() for place in each.places)
+    assert '"res"' not in plain.text  # on one switch, every rank sends straight to the root
+
+
+def test_the_snippet_is_python_that_names_the_plan() -> None:
+    done = export(schedule("ring:nodes=3", Collective.BROADCAST), "mscclpp-json")
+    code = done.snippet("ring.json")
+    compile(code, "use.py", "exec")
+    assert "'ring.json'" in code
+    assert f"NAME = {json.loads(done.text)['name']!r}" in code
+    assert "RANKS = 3" in code
+    assert "\nROOT = 0\n" in code
+    with pytest.raises(InputError, match="only plans"):
+        export(schedule("ring:nodes=3"), "msccl-xml").snippet("ring.xml")
+
+
+@pytest.mark.parametrize(("root", "place", "chosen"), [(1, 0, "the plan"), (0, 0, None), (1, 8, None)])
+def test_the_snippet_selects_the_plan_for_its_root_in_place(root: int, place: int, chosen: str | None) -> None:
+    done = export(generate("ring:nodes=3", collective="broadcast", root=1), "mscclpp-json")
+    names: dict[str, Any] = {"__file__": "use.py"}
+    types = SimpleNamespace(float16=1, bfloat16=2, float32=3, int32=4, uint32=5)
+    module = SimpleNamespace(ext=SimpleNamespace(), DataType=types)
+    with mock.patch.dict(sys.modules, {"mscclpp": module, "mscclpp.ext": module.ext}):
+        exec(done.snippet("ring.json"), names)  # noqa: S102 (our own code)
+    request = SimpleNamespace(
+        collective="broadcast",
+        world_size=3,
+        message_size=2**20,
+        input_buffer=0,
+        output_buffer=place,
+        hints={"root": [root]},
+        dtype=types.float32,
+    )
+    known = {"broadcast": {names["NAME"]: "the plan"}}
+    assert names["select"](known, request) == chosen
+    request.dtype = 9  # the executor has no kernel for the others
+    assert names["select"](known, request) is None
+
+
+@pytest.mark.parametrize("collective", sorted(set(Collective) - {Collective.GATHER, Collective.SCATTER}))
+@pytest.mark.parametrize("target", ["mscclpp-json", "msccl-xml"])
+def test_a_program_for_one_placement_is_for_the_calls_of_frameworks(collective: Collective, target: str) -> None:
+    spec = "ring:nodes=3"
+    made = generate_flows(spec, collective) if collective.is_personalised else schedule(spec, collective)
+    program = export(made, target).lowering.program
+    in_place = collective in {Collective.ALLREDUCE, Collective.BROADCAST, Collective.REDUCE}
+    assert (program.in_place, program.out_of_place) == (in_place, not in_place)
+
+
+def test_plans_of_one_network_have_different_names() -> None:
+    """The executor of MSCCL++ runs what it has set up for the name of a plan and the memory of the call."""
+    made = [schedule("ring:nodes=3", each) for each in (Collective.ALLGATHER, Collective.REDUCE_SCATTER)]
+    made += [generate("ring:nodes=3", collective="broadcast", root=root) for root in range(3)]
+    texts = [export(each, "mscclpp-json").text for each in made]
+    other = Options(style=Style.ONE_SIDED, placement=Placement.OUT_OF_PLACE, chunks=6)
+    texts.append(export(made[0], "mscclpp-json", options=other).text)
+    names = {text: json.loads(text)["name"] for text in texts}
+    assert len(set(names.values())) == len(texts)
+    assert export(made[0], "mscclpp-json").text == texts[0]
+    assert [name.rpartition(" ")[0] for name in names.values()] == ["ring:nodes=3"] * len(texts)
+
+
+def test_a_plan_is_for_messages_whose_offsets_fit_into_32_bits() -> None:
+    found = parsed(json.loads(export(schedule("ring:nodes=3", Collective.ALLREDUCE), "mscclpp-json").text))
+    chunks = max(max(gpu.output_chunks, gpu.scratch_chunks) for gpu in found.gpus)
+    assert found.most_bytes == 2**32 // chunks * found.gpus[0].input_chunks
+
+
+def test_a_plan_is_one_json_object() -> None:
+    assert json.loads(text_of(plan())) == plan()
+
+
+def test_the_releases_that_have_all_operations_of_a_plan_load_it(tmp_path: Path) -> None:
+    path = tmp_path / "plan.json"
+    export(schedule("dgx-h100:boxes=1,gpus=3,nvls=true", Collective.ALLGATHER), "mscclpp-json").write(path)
+    found = judge_file(path).loads
+    refused = "the release has no operation gstore"
+    assert found == {"mscclpp 0.8": refused, "mscclpp 0.9": refused, "mscclpp 0.10": None}
+    export(schedule("ring:nodes=3", Collective.ALLGATHER), "mscclpp-json").write(path)
+    assert set(judge_file(path).loads.values()) == {None}

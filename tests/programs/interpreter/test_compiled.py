@@ -1,0 +1,160 @@
+"""The compiled proof accepts correct programs, and never a program that the interpreter in Python refuses."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+import pytest
+from mutations import MUTATIONS, with_instruction
+
+from forestcoll import generate
+from forestcoll.programs.interpreter.checking import interpreted
+from forestcoll.programs.interpreter.compiled import Compiled
+from forestcoll.programs.lowering import Options, Placement, Style, lower
+from forestcoll.programs.model import Barrier, Instruction, Program, Protocol, Span
+
+COLLECTIVES = ("allgather", "reduce-scatter", "allreduce", "broadcast", "reduce")
+SPECS = ("dgx-a100:boxes=2,gpus=2", "ring:nodes=4")
+MESSAGES = Options(pieces=2)
+SIGNALS = Options(style=Style.ONE_SIDED, placement=Placement.OUT_OF_PLACE)
+IN_PLACE = replace(SIGNALS, placement=Placement.IN_PLACE, pieces=2, blocks=1)
+SEMAPHORES = replace(SIGNALS, children=1, pieces=2)
+
+
+def program_for(spec: str, collective: str, options: Options) -> Program:
+    root = 1 if collective in {"broadcast", "reduce"} else None
+    return lower(generate(spec, collective=collective, root=root), options).program
+
+
+def is_proven(program: Program) -> bool:
+    compiled = Compiled.of(program)
+    return compiled is not None and compiled.is_right()
+
+
+@pytest.mark.parametrize("options", [MESSAGES, SIGNALS, IN_PLACE, SEMAPHORES])
+@pytest.mark.parametrize("collective", COLLECTIVES)
+@pytest.mark.parametrize("spec", SPECS)
+def test_programs_are_proven_as_the_interpreter_proves_them(spec: str, collective: str, options: Options) -> None:
+    program = program_for(spec, collective, options)
+    assert is_proven(program)
+    compiled, verdict = Compiled.of(program), interpreted(program)
+    assert verdict.ok
+    assert compiled is not None
+    assert (compiled.instructions, compiled.messages) == (verdict.instructions, verdict.messages)
+
+
+@pytest.mark.parametrize("mutate", MUTATIONS)
+@pytest.mark.parametrize("collective", COLLECTIVES)
+@pytest.mark.parametrize("options", [MESSAGES, SIGNALS, IN_PLACE, SEMAPHORES])
+def test_no_broken_program_is_proven(
+    options: Options, collective: str, mutate: Callable[[Program], Iterator[Program]]
+) -> None:
+    for broken in islice(mutate(program_for(SPECS[0], collective, options)), 0, None, 7):
+        assert not is_proven(broken) or interpreted(broken).ok
+
+
+def changed_signals(program: Program) -> Iterator[Program]:
+    """A wait, a signal, a flush, a semaphore or a meeting is missing, or one is relaxed."""
+    names = ("waits", "signals", "flushes", "acquires", "releases")
+    for rank, block, number, each in program.instructions():
+        changes: list[dict[str, Any]] = [{name: ()} for name in names if getattr(each, name)]
+        changes += [{"meets": not each.meets}, {"relaxed": not each.relaxed}]
+        for change in changes:
+            yield with_instruction(program, (rank, block, number), replace(each, **change))
+
+
+@pytest.mark.parametrize("options", [SIGNALS, IN_PLACE, SEMAPHORES])
+@pytest.mark.parametrize("collective", COLLECTIVES)
+def test_no_program_with_changed_signals_is_proven_but_refused(collective: str, options: Options) -> None:
+    program = program_for(SPECS[0], collective, options)
+    proven = refused = 0
+    for changed in islice(changed_signals(program), 0, None, 17):
+        ok = interpreted(changed).ok
+        assert ok or not is_proven(changed)
+        proven, refused = proven + ok, refused + (not ok)
+    assert proven > 0
+    assert refused > 0
+
+
+def test_unusual_programs_are_left_to_the_interpreter() -> None:
+    packets = program_for(SPECS[0], "allgather", replace(SIGNALS, protocol=Protocol.LL))
+    assert not is_proven(packets)
+    assert interpreted(packets).ok
+    program = program_for(SPECS[1], "allgather", SIGNALS)
+    blocks = program.ranks[0].blocks
+    meeting = replace(blocks[0], instructions=(Instruction(barrier=Barrier(0, 1)), *blocks[0].instructions))
+    rank = replace(program.ranks[0], blocks=(meeting, *blocks[1:]))
+    assert Compiled.of(replace(program, ranks=(rank, *program.ranks[1:]))) is None
+
+
+def test_programs_with_semaphores_are_proven() -> None:
+    program = program_for("complete:nodes=5", "broadcast", SEMAPHORES)
+    used = [each for *_, each in program.instructions() if each.acquires]
+    assert used
+    assert is_proven(program)
+
+
+def changed_semaphores(program: Program) -> Iterator[Program]:
+    """A semaphore begins with 1, is released by two blocks, twice or too early, or is acquired twice or too late."""
+    for number, changed in enumerate(program.ranks):
+        for semaphore in range(len(changed.semaphores)):
+            counts = tuple(int(each == semaphore) for each in range(len(changed.semaphores)))
+            ranks = (*program.ranks[:number], replace(changed, semaphores=counts), *program.ranks[number + 1 :])
+            yield replace(program, ranks=ranks)
+    for rank, block, number, each in program.instructions():
+        place = rank, block, number
+        if each.acquires or each.releases:
+            taken, given = each.acquires, each.releases
+            yield with_instruction(program, place, replace(each, acquires=given, releases=taken))
+            yield with_instruction(program, place, replace(each, acquires=taken * 2, releases=given * 2))
+        elif program.ranks[rank].semaphores:
+            yield with_instruction(program, place, replace(each, releases=(0,)))
+            yield with_instruction(program, place, replace(each, acquires=(0,)))
+
+
+def test_unknown_semaphores_are_left_to_the_interpreter() -> None:
+    program = program_for("complete:nodes=5", "broadcast", SEMAPHORES)
+    for rank, block, number, each in program.instructions():
+        for name in ("acquires", "releases"):
+            for wrong in (-1, len(program.ranks[rank].semaphores)):
+                changed: dict[str, Any] = {name: (wrong,)}
+                assert Compiled.of(with_instruction(program, (rank, block, number), replace(each, **changed))) is None
+
+
+@pytest.mark.parametrize("collective", ["broadcast", "allreduce"])
+def test_no_program_with_changed_semaphores_is_proven_but_refused(collective: str) -> None:
+    proven = refused = 0
+    for changed in islice(changed_semaphores(program_for("complete:nodes=4", collective, SEMAPHORES)), 0, None, 5):
+        ok = interpreted(changed).ok
+        assert ok or not is_proven(changed)
+        proven, refused = proven + is_proven(changed), refused + (not ok)
+    assert proven > 0
+    assert refused > 0
+
+
+def of_another_rank(program: Program) -> Iterator[Program]:
+    """Data is written to another rank than that of the channel, or a channel of another rank is flushed."""
+    size = len(program.ranks)
+    for rank, block, number, each in program.instructions():
+        for place, target in enumerate(each.targets):
+            if isinstance(target, Span) and each.channel is not None:
+                moved = replace(target, rank=(target.rank + 1) % size)
+                targets = (*each.targets[:place], moved, *each.targets[place + 1 :])
+                yield with_instruction(program, (rank, block, number), replace(each, targets=targets))
+        for place, flushed in enumerate(each.flushes):
+            other = next(
+                key
+                for key, channel in enumerate(program.channels)
+                if channel.kind is program.channels[flushed].kind and channel.source != rank
+            )
+            flushes = (*each.flushes[:place], other, *each.flushes[place + 1 :])
+            yield with_instruction(program, (rank, block, number), replace(each, flushes=flushes))
+
+
+@pytest.mark.parametrize("options", [SIGNALS, IN_PLACE, SEMAPHORES])
+def test_no_program_with_data_or_flushes_of_another_rank_is_proven(options: Options) -> None:
+    changes = list(of_another_rank(program_for(SPECS[0], "allgather", options)))
+    assert len(changes) > 10
+    for changed in changes:
+        assert not is_proven(changed) or interpreted(changed).ok

@@ -1,0 +1,132 @@
+"""Programs of large networks: ranks that are made when they are read, many peers, and early refusals."""
+
+from dataclasses import replace
+from itertools import product
+
+import pytest
+
+from forestcoll import generate
+from forestcoll.base.errors import InputError, NoSolutionError
+from forestcoll.base.progress import Progress
+from forestcoll.programs.formats.exporting import Target, least_instructions, usual_options
+from forestcoll.programs.interpreter import check
+from forestcoll.programs.lowering import Options, lower, plans, two_sided
+from forestcoll.programs.model import DeferredRanks, Program, block_counts, instruction_count, message_counts
+from forestcoll.programs.model.limits import Limits
+from forestcoll.schedule.schedule import Schedule
+from forestcoll.tuning.programs.estimate import MOST, announce
+
+
+def both(monkeypatch: pytest.MonkeyPatch, collective: str) -> tuple[Program, Program]:
+    schedule = generate("dgx-a100:boxes=2,gpus=2", collective=collective)
+    eager = lower(schedule).program
+    monkeypatch.setattr(two_sided, "MOST_AT_ONCE", 0)
+    return eager, lower(schedule).program
+
+
+@pytest.mark.parametrize("collective", ["allgather", "allreduce"])
+def test_ranks_that_are_made_when_they_are_read_are_the_same(monkeypatch: pytest.MonkeyPatch, collective: str) -> None:
+    eager, deferred = both(monkeypatch, collective)
+    assert isinstance(eager.ranks, tuple)
+    assert isinstance(deferred.ranks, DeferredRanks)
+    assert replace(deferred, ranks=tuple(deferred.ranks)) == eager
+    assert deferred.ranks[1:3] == eager.ranks[1:3]
+    assert deferred.ranks[-1] == eager.ranks[-1]
+    for count in (block_counts, message_counts, instruction_count):
+        wanted, found = count(eager), count(deferred)
+        assert found == wanted if isinstance(wanted, int) else list(found) == list(wanted)  # type: ignore[arg-type]
+    assert check(deferred) == check(eager)
+
+
+def test_peers_are_distributed_over_channels_if_one_channel_has_too_few_blocks() -> None:
+    limits = Limits(name="a test", blocks=7, blocks_per_channel=4)
+    program = lower(generate("complete:nodes=8"), Options(), limits).program
+    assert check(program).ok
+    assert max(map(len, [rank.blocks for rank in program.ranks])) == 7
+    assert {channel.number for channel in program.channels} == {0, 1}
+
+
+def test_blocks_on_one_channel_are_counted_before_chains_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chains of 256 ranks take seconds to make."""
+    monkeypatch.setattr(plans, "chains_of", None)
+    limits = Limits(name="a test", blocks=14, blocks_per_channel=4)
+    with pytest.raises(NoSolutionError, match="it needs 7 blocks on one channel number, and 4 is the most"):
+        lower(generate("complete:nodes=8"), Options(blocks=7, levels=0), limits)
+
+
+@pytest.mark.parametrize("spec", ["torus:dims=3x3", "dgx-a100:boxes=2,gpus=4", "mi250:boxes=1,gpus=8"])
+@pytest.mark.parametrize("collective", ["allgather", "allreduce"])
+def test_plans_are_only_left_out_without_their_chains_if_they_exceed_a_limit(
+    monkeypatch: pytest.MonkeyPatch, spec: str, collective: str
+) -> None:
+    schedule = generate(spec, collective)
+    every = [
+        (Options(levels=0, chunks=72, step_chunks=1), Limits(name="a test", **limits))
+        for blocks, steps, on_channel in product((7, 12), (16, 18, 45, None), (3, None))
+        for limits in [{"blocks": blocks, "steps": steps, "blocks_per_channel": on_channel}]
+    ]
+    found = [program_or_none(schedule, *each) for each in every]
+    monkeypatch.setattr(plans._Planner, "_excess_through", lambda *_: None)
+    assert found == [program_or_none(schedule, *each) for each in every]
+    assert None in found
+    assert any(found)
+
+
+def program_or_none(schedule: Schedule, options: Options, limits: Limits) -> Program | None:
+    try:
+        return lower(schedule, options, limits).program
+    except NoSolutionError:
+        return None
+
+
+def test_too_many_peers_are_refused_with_the_number_that_fits() -> None:
+    with pytest.raises(NoSolutionError, match=r"7 thread blocks, .* and 6 is the most; .* at most 6 peers"):
+        lower(generate("complete:nodes=8"), Options(), Limits(name="a test", blocks=6))
+
+
+def test_phases_of_an_allreduce_have_blocks_of_their_own_for_each_peer() -> None:
+    schedule = generate("complete:nodes=8", "allreduce")
+    fits = lower(schedule, Options(), Limits(name="a test", blocks=14)).program
+    assert max(len(rank.blocks) for rank in fits.ranks) == 14
+    with pytest.raises(NoSolutionError, match=r"14 thread blocks, 2 for each .* 13 is the most; .* at most 6 peers"):
+        lower(schedule, Options(), Limits(name="a test", blocks=13))
+    with pytest.raises(NoSolutionError, match=r"14 thread blocks, .* and 1 is the most; what fits is fewer boxes$"):
+        lower(schedule, Options(), Limits(name="a test", blocks=1))
+
+
+def test_blocks_that_others_wait_for_are_limited() -> None:
+    schedule = generate("dgx-a100:boxes=2,gpus=4")
+    with pytest.raises(
+        NoSolutionError,
+        match=r"blocks that others wait for .* what fits is fewer boxes, or a schedule in which a rank has fewer peers",
+    ):
+        lower(schedule, Options(), Limits(name="a test", dependency_block=0))
+
+
+class Remarks(Progress):
+    """Keeps the remarks."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def remark(self, text: str) -> None:
+        self.texts.append(text)
+
+
+def test_the_estimate_counts_a_send_and_a_receive_for_each_edge() -> None:
+    schedule = generate("ring:nodes=4")
+    program = lower(schedule, usual_options(schedule, Target.CHAKRA)).program
+    trees = len(schedule.phases[0])
+    assert least_instructions(schedule) == 2 * 3 * trees
+    assert instruction_count(program) >= least_instructions(schedule)
+
+
+def test_a_long_export_is_announced_and_a_too_long_one_is_refused() -> None:
+    schedule = generate("ring:nodes=4")
+    remarks = Remarks()
+    announce(schedule, Target.CHAKRA, 1, remarks)
+    assert not remarks.texts
+    announce(schedule, Target.CHAKRA, 10**4, remarks)
+    assert "480,000 instructions: the export takes about 12 s" in remarks.texts[0]
+    with pytest.raises(InputError, match="use at most about 3 ranks"):
+        announce(schedule, Target.CHAKRA, MOST // 30, remarks)

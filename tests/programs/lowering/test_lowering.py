@@ -1,0 +1,475 @@
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
+from random import Random
+from typing import Any
+
+import pytest
+
+from forestcoll.algorithms.by_steps import generate_steps
+from forestcoll.algorithms.generate import generate
+from forestcoll.base.errors import InputError, NoSolutionError
+from forestcoll.demand.collective import Collective
+from forestcoll.demand.method import StepMethod
+from forestcoll.demand.ranks import without_relays
+from forestcoll.programs.interpreter import check
+from forestcoll.programs.lowering import Lowering, Options, Placement, Style, lower
+from forestcoll.programs.lowering.fitting import excess_of
+from forestcoll.programs.lowering.grid import Grid, achieved, grid_for, rounded
+from forestcoll.programs.model import Buffer, ChannelKind, Message, Program, Span, instruction_count
+from forestcoll.programs.model.limits import Limits
+from forestcoll.schedule.shape_of import shape_of
+from forestcoll.schedule.trees.expansion import expanded
+from forestcoll.schedule.trees.value import TreeSchedule
+from forestcoll.simulation.costs import Costs
+from forestcoll.simulation.program.events import run_in_time
+from forestcoll.simulation.simulate import paths_of
+from forestcoll.solver.generation.step_duality import from_allgathers
+from forestcoll.topology import TopologyBuilder
+from forestcoll.topology.registry import build_topology
+from forestcoll.verification import verify
+from routed_steps import random_allgather
+
+AZURE = Limits(
+    name="azure", blocks=64, steps=64, channels=32, blocks_per_channel=32, count=71, waits=1, steps_of_rank=4000
+)
+
+
+def schedule_of(spec: str, collective: Collective = Collective.ALLGATHER, **options: Any) -> TreeSchedule:
+    return generate(build_topology(spec), collective=collective, **options)
+
+
+def lowered(schedule: TreeSchedule, limits: Limits | None = None, **options: Any) -> Lowering:
+    lowering = lower(schedule, Options(**options), *([limits] if limits else []))
+    assert check(lowering.program).ok
+    return lowering
+
+
+def blocks(program: Program) -> int:
+    return max(len(rank.blocks) for rank in program.ranks)
+
+
+@pytest.mark.parametrize("collective", [Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE])
+def test_two_mi250_boxes_with_83_trees_per_root_fit(collective: Collective) -> None:
+    schedule = schedule_of("mi250:boxes=2", collective)
+    assert schedule.trees_per_root == 83
+    lowering = lowered(schedule, AZURE)
+    assert lowering.loss == 0
+    assert lowering.trees_left_out == 0
+    assert lowering.algbw == schedule.algbw
+    assert lowering.program.chunks == 32 * 83
+    assert max(each.count for *_, each in lowering.program.instructions()) <= 71
+
+
+def test_a_block_has_one_peer_to_receive_from_and_one_to_send_to() -> None:
+    program = lowered(schedule_of("dgx-a100:boxes=2,gpus=4"), AZURE).program
+    for rank in program.ranks:
+        for block in rank.blocks:
+            for ends in ("sources", "targets"):
+                places = [place for each in block.instructions for place in getattr(each, ends)]
+                used = {place.channel for place in places if isinstance(place, Message)}
+                assert len(used) <= 1
+
+
+@pytest.mark.parametrize(
+    ("spec", "collective", "most"),
+    [
+        ("dgx-a100:boxes=2", Collective.ALLGATHER, {32: "0.0111", 64: "0.0111", 128: "0.0022", 4096: "0.0002"}),
+        ("mi250:boxes=2", Collective.ALLGATHER, {256: "0.0362", 512: "0.0098", 4096: "0.0013"}),
+        ("mi300x:boxes=2", Collective.ALLREDUCE, {64: "0.0362", 128: "0.0362", 256: "0.0052", 2048: "0.0011"}),
+    ],
+)
+def test_each_doubling_of_the_chunks_loses_no_more(spec: str, collective: Collective, most: dict[int, str]) -> None:
+    schedule = expanded(schedule_of(spec, collective))
+    losses = []
+    for chunks in (2**power for power in range(5, 13)):
+        grid = grid_for(schedule, chunks)
+        assert sum(grid.parts) == sum(grid.trees[-1]) == grid.chunks == chunks
+        assert _sums(schedule, grid) == list(grid.parts)
+        losses.append(1 - achieved(schedule, grid) / schedule.algbw)
+        assert losses[-1] <= Fraction(most.get(chunks, "1"))
+    assert losses == sorted(losses, reverse=True)
+
+
+def _sums(schedule: TreeSchedule, grid: Grid) -> list[int]:
+    """Return the number of chunks of each root in the last phase."""
+    sums = dict.fromkeys(schedule.members, 0)
+    for root, count in zip(schedule.phases[-1].roots, grid.trees[-1], strict=True):
+        sums[root] += count
+    return list(sums.values())
+
+
+def test_a_schedule_that_does_not_fit_keeps_its_greatest_trees_and_states_the_loss() -> None:
+    schedule = schedule_of("mi250:boxes=2,gpus=8")
+    tight = Limits(name="tight", steps_of_rank=60, blocks=64, count=71, waits=1)
+    lowering = lowered(schedule, tight)
+    assert lowering.trees_left_out > 0
+    assert 0 < lowering.loss < Fraction(1, 2)
+    assert lowering.algbw == schedule.algbw * (1 - lowering.loss)
+    assert excess_of(lowering.program, tight) is None
+
+
+def test_a_schedule_that_cannot_fit_is_refused_with_the_limit_and_the_rank() -> None:
+    schedule = schedule_of("dgx-a100:boxes=1")
+    with pytest.raises(NoSolutionError, match=r"no program fits tiny, not even .*: it needs 7 thread blocks"):
+        lower(schedule, Options(placement=Placement.IN_PLACE), Limits(name="tiny", blocks=3))
+    with pytest.raises(NoSolutionError, match=r"steps.*rank \d+, and 4 is the most|4 is the most"):
+        lower(schedule, Options(), Limits(name="short", steps_of_rank=4))
+
+
+def test_a_limit_of_blocks_is_kept() -> None:
+    schedule = schedule_of("mi250:boxes=1")
+    sizes = [blocks(lowered(schedule, blocks=budget).program) for budget in (64, 24, 12)]
+    assert sizes == sorted(sizes, reverse=True)
+    assert all(size <= budget for size, budget in zip(sizes, (64, 24, 12), strict=True))
+
+
+def test_shares_are_rounded_to_the_chunks_that_are_asked_for() -> None:
+    schedule = schedule_of("dgx-a100:boxes=2")
+    assert lowered(schedule).program.chunks == 208
+    rounded_lowering = lowered(schedule, chunks=64)
+    assert rounded_lowering.program.chunks == 64
+    assert 0 < rounded_lowering.loss < Fraction(1, 4)
+    with pytest.raises(NoSolutionError, match="use a multiple of 16 chunks"):
+        lower(schedule, Options(chunks=100))
+
+
+def test_a_lowering_has_the_schedule_that_its_program_executes() -> None:
+    schedule = schedule_of("dgx-h100:boxes=4")
+    lowering = lowered(schedule, chunks=32)
+    assert isinstance(lowering.schedule, TreeSchedule)
+    assert lowering.trees_left_out == 16
+    assert lowering.schedule.phases[0].shares == (Fraction(1, 32),) * 32
+    report = verify(lowering.schedule)
+    assert (report.fault, report.algbw) == (None, lowering.algbw)
+    assert lowered(schedule).schedule == replace(expanded(schedule), trees_per_root=None)
+
+
+def test_data_takes_no_path_of_a_tree_that_is_left_out() -> None:
+    schedule = schedule_of("dgx-h100:boxes=4")
+    some = [paths_of(each).between(15, 8).links for each in (schedule, lowered(schedule, chunks=32).schedule)]
+    assert [len(each) for each in some] == [4, 2]  # through the switch of the box; a small tree takes the network, too
+
+
+def test_rounding_keeps_the_sum_and_is_never_off_by_a_chunk() -> None:
+    shares = [Fraction(1, 3), Fraction(1, 7), Fraction(11, 21)]
+    for total in (1, 2, 5, 100):
+        counts = rounded(shares, total)
+        assert sum(counts) == total
+        assert all(abs(count - share * total) < 1 for count, share in zip(counts, shares, strict=True))
+
+
+@pytest.mark.parametrize("style", Style)
+def test_pieces_follow_each_other_and_instances_run_in_parallel(style: Style) -> None:
+    schedule = schedule_of("ring:nodes=3")
+    plain, pieces, instances = (
+        lowered(schedule, style=style, placement=Placement.OUT_OF_PLACE, pieces=pieces, instances=instances)
+        for pieces, instances in ((1, 1), (4, 1), (1, 2))
+    )
+    assert pieces.program.chunks == 4 * plain.program.chunks
+    assert instances.program.chunks == 2 * plain.program.chunks
+    assert blocks(pieces.program) == blocks(plain.program) < blocks(instances.program)
+
+
+@pytest.mark.parametrize("collective", [Collective.ALLGATHER, Collective.REDUCE, Collective.ALLREDUCE])
+def test_strands_share_the_chunks_of_a_tree(collective: Collective) -> None:
+    root = {"root": 0} if collective.has_root else {}
+    schedule = schedule_of("ring:nodes=4", collective, **root)
+    options: dict[str, Any] = {"chunks": 16, "pieces": 8, "step_chunks": 2, "placement": "out-of-place"}
+    plain, strands = (lowered(schedule, strands=number, **options).program for number in (1, 3))
+    assert strands.chunks == plain.chunks == 128
+    assert min(Counter((each.source, each.target) for each in strands.channels).values()) >= 3
+    assert blocks(strands) > blocks(plain)
+
+
+def test_parts_of_trees_that_share_a_link_alternate() -> None:
+    builder = TopologyBuilder("two chains with a common first link")
+    for node in range(4):
+        builder.add_compute(node)
+    for source, target, bandwidth in ((0, 1, 2), (1, 2, 1), (1, 3, 1), (2, 3, 1), (3, 2, 1), (1, 0, 1), (2, 1, 1)):
+        builder.add_link(source, target, bandwidth)
+    schedule = generate(builder.build(), collective=Collective.BROADCAST, root=0)
+    program = lowered(schedule, chunks=64, step_chunks=1).program
+    costs = Costs(alpha_us=0, overhead_us=0)
+    seconds = run_in_time(program, paths_of(schedule), 2 * 10**9, costs).seconds
+    assert 1 <= seconds < 1.1  # 1.5 if the parts of one tree came before those of the other
+
+
+def test_in_each_instance_the_ranks_of_a_box_write_to_different_ranks_at_once() -> None:
+    schedule = schedule_of("dgx-a100:boxes=2,gpus=4")
+    options: dict[str, Any] = {"style": Style.ONE_SIDED, "placement": "out-of-place", "chunks": 8, "instances": 8}
+    program = lowered(schedule, **options).program
+    first: dict[tuple[int, int], int] = {}
+    for rank, _, _, each in program.instructions():
+        if each.channel is None or program.channels[each.channel].kind is not ChannelKind.MEMORY:
+            continue
+        [source], [target] = each.sources, each.targets
+        if isinstance(source, Span) and source.buffer is Buffer.INPUT and isinstance(target, Span):
+            first.setdefault((source.offset, rank), target.rank)
+    offsets = {offset for offset, _ in first}
+    assert len(offsets) == 8
+    assert all(len({first[offset, rank] for rank in range(4)}) == 4 for offset in offsets)
+
+
+def test_in_place_a_root_copies_nothing() -> None:
+    schedule = schedule_of("ring:nodes=4")
+    for placement, copies in ((Placement.IN_PLACE, 0), (Placement.OUT_OF_PLACE, 4), (Placement.BOTH, 4)):
+        program = lowered(schedule, placement=placement).program
+        local = [each for *_, each in program.instructions() if all(isinstance(place, Span) for place in each.places)]
+        assert len(local) == copies
+        assert (program.in_place, program.out_of_place) == (placement != "out-of-place", placement != "in-place")
+
+
+def test_sums_need_scratch_only_if_the_output_has_no_space() -> None:
+    for collective, needs in ((Collective.ALLREDUCE, False), (Collective.REDUCE_SCATTER, True)):
+        program = lowered(schedule_of("torus:dims=3x3", collective)).program
+        used = {place.buffer for *_, each in program.instructions() for place in each.places if isinstance(place, Span)}
+        assert (Buffer.SCRATCH in used) == needs
+
+
+def test_the_same_schedule_gives_the_same_program() -> None:
+    schedule = schedule_of("dgx-a100:boxes=2,gpus=3", Collective.ALLREDUCE)
+    assert lower(schedule).program == lower(schedule).program
+
+
+@pytest.mark.parametrize("style", Style)
+def test_participating_ranks_have_a_program(style: Style) -> None:
+    topology = without_relays(build_topology("dgx-a100:boxes=2,gpus=3"), "0-1,3-4")
+    for collective in (Collective.ALLGATHER, Collective.ALLREDUCE):
+        schedule = generate(topology, collective=collective, ranks="0-1,3-4")
+        lowering = lowered(schedule, style=style, placement=Placement.OUT_OF_PLACE)
+        assert len(lowering.program.ranks) == 4
+        assert lowering.loss == 0
+
+
+def test_trees_over_idle_nodes_have_no_program() -> None:
+    schedule = generate(build_topology("dgx-a100:boxes=2,gpus=3"), ranks="0-1,3-4")
+    with pytest.raises(InputError, match="takes no part, so that it runs no program; generate with --no-relays"):
+        lower(schedule)
+
+
+@pytest.mark.parametrize("value", [0, -1, True, 1.5])
+@pytest.mark.parametrize("name", ["chunks", "pieces", "step_chunks", "channels", "instances", "strands", "blocks"])
+def test_options_are_positive_integers(name: str, value: object) -> None:
+    knobs: dict[str, Any] = {name: value}
+    with pytest.raises(InputError, match=name):
+        Options(**knobs)
+
+
+@pytest.mark.parametrize("value", [Fraction(1, 2), Fraction(2**32), "2"])
+def test_the_chunks_of_a_step_are_one_or_more(value: Any) -> None:
+    with pytest.raises(InputError, match=r"step_chunks is .*; it must be an integer or a fraction from 1 to"):
+        Options(step_chunks=value)
+
+
+@pytest.mark.parametrize("value", [0, -0.1, 1.1, True, "1", None, float("nan")])
+def test_the_overhead_of_lanes_is_a_part(value: object) -> None:
+    knobs: dict[str, Any] = {"lane_overhead": value}
+    with pytest.raises(InputError, match=r"lane_overhead is .*; it must be a number above 0, at most 1"):
+        Options(**knobs)
+
+
+def test_options_with_names_accept_their_text() -> None:
+    knobs: dict[str, Any] = {"style": "one-sided", "placement": "in-place", "protocol": "LL"}
+    assert (Options(**knobs).style, Options(**knobs).placement) == (Style.ONE_SIDED, Placement.IN_PLACE)
+    with pytest.raises(InputError, match="placement is 'beside'; it must be one of 'in-place'"):
+        Options(**(knobs | {"placement": "beside"}))
+
+
+STEPS = [
+    ("ring:nodes=5", StepMethod.RING),
+    ("torus:dims=3x4", StepMethod.BFB),
+    ("torus:dims=3x4", StepMethod.TORUS_RINGS),
+    ("hypercube:dim=3", StepMethod.HALVING_DOUBLING),
+    ("circulant:nodes=7,offsets=1+2,one_way=true", StepMethod.BFB),
+    ("complete-bipartite:left=3,right=3", StepMethod.BFB),
+]
+
+
+@pytest.mark.parametrize("collective", [Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE])
+@pytest.mark.parametrize(("spec", "method"), STEPS)
+def test_steps_are_lowered_to_correct_programs(spec: str, method: StepMethod, collective: Collective) -> None:
+    steps = generate_steps(build_topology(spec), collective, method=method)
+    for placement in Placement:
+        lowering = lower(steps, Options(placement=placement), AZURE)
+        assert check(lowering.program).ok
+        assert lowering.loss == 0
+
+
+def test_steps_of_a_double_binary_tree_are_lowered_to_a_correct_program() -> None:
+    steps = generate_steps(build_topology("complete:nodes=6"), "allreduce", method="double-binary-tree", chunks=3)
+    assert check(lower(steps).program).ok
+
+
+@pytest.mark.parametrize("collective", [Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE])
+@pytest.mark.parametrize("seed", range(3))
+def test_steps_with_routes_through_switches_are_lowered_to_correct_programs(seed: int, collective: Collective) -> None:
+    network = build_topology("dgx-a100:boxes=2,gpus=3")
+    steps = from_allgathers(network, collective, lambda each: random_allgather(each, Random(seed), relays=False))  # noqa: S311
+    lowering = lower(steps)
+    assert check(lowering.program).ok
+    assert lowering.algbw == shape_of(steps).algbw
+
+
+def test_steps_of_some_ranks_are_lowered_to_correct_programs() -> None:
+    network = build_topology("dgx-a100:boxes=2,gpus=3")
+    steps = random_allgather(network, Random(2), relays=False, ranks=(0, 2, 4, 5))  # noqa: S311
+    program = lower(steps).program
+    assert check(program).ok
+    assert len(program.ranks) == 4
+
+
+def test_steps_with_routes_through_compute_nodes_have_no_program() -> None:
+    steps = random_allgather(build_topology("ring:nodes=5"), Random(1))  # noqa: S311
+    with pytest.raises(InputError, match="a transfer passes through a compute node"):
+        lower(steps)
+
+
+def test_steps_are_lowered_two_sided_and_exactly() -> None:
+    steps = generate_steps(build_topology("torus:dims=3x4"))
+    with pytest.raises(InputError, match="two-sided"):
+        lower(steps, Options(style=Style.ONE_SIDED))
+    with pytest.raises(NoSolutionError, match="a multiple of 48 chunks"):
+        lower(steps, Options(chunks=50))
+    with pytest.raises(NoSolutionError, match="3 is the most"):
+        lower(steps, Options(), Limits(name="tiny", blocks=3))
+
+
+@pytest.mark.parametrize(
+    ("instances", "most", "first"),
+    [
+        (2, 2, [[2, 2], [1, 1, 2]]),
+        (4, 4, [[4], [1, 4], [2, 4], [3, 4]]),
+        (4, 2, [[2, 2], [1, 1, 2], [1, 1, 1, 1, 2], [1, 1, 1, 1, 1, 1, 2]]),
+        (6, 3, [[3], [1, 2, 3], [1, 3], [1, 1, 2, 3], [2, 3], [2, 1, 2, 3]]),
+        (3, Fraction(5, 2), [[2, 3, 2, 3], [1, 1, 3, 2, 3], [1, 1, 1, 1, 2, 2, 3]]),
+        (2, Fraction(13, 4), [[3, 3, 3, 4], [1, 3, 3, 3, 4]]),
+    ],
+)
+def test_instances_begin_their_messages_at_different_times(
+    instances: int, most: int | Fraction, first: list[list[int]]
+) -> None:
+    schedule = generate("dgx-a100:boxes=1", collective="broadcast", root=0)
+    options = Options(chunks=64, step_chunks=most, instances=instances, placement=Placement.IN_PLACE)
+    program = lower(schedule, options).program
+    sent = [[each.count for each in block.instructions] for block in program.ranks[0].blocks]
+    assert check(program).ok
+    assert [sum(counts) for counts in sent] == [64] * instances
+    assert [counts[: len(begin)] for counts, begin in zip(sent, first, strict=True)] == first
+
+
+def test_trees_of_different_roots_begin_their_messages_at_different_times() -> None:
+    program = lowered(schedule_of("dgx-a100:boxes=1"), chunks=128, step_chunks=4, levels=1).program
+    first = [rank.blocks[0].instructions[0].count for rank in program.ranks]
+    assert first == [4, 2, 4, 3, 1, 4, 2, 1]
+
+
+@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
+def test_lanes_between_two_ranks_take_turns_and_are_continued_by_other_blocks(collective: str) -> None:
+    schedule = generate("ring:nodes=4", collective=collective)
+    limits = replace(AZURE, steps=16)
+    program = lower(schedule, Options(chunks=96, step_chunks=1, lanes=2), limits).program
+    assert check(program).ok
+    assert excess_of(program, limits) is None
+    sent: dict[tuple[int, int], Counter[int]] = {}
+    for _, _, _, each in program.instructions():
+        for place in each.targets:
+            if isinstance(place, Message):
+                channel = program.channels[place.channel]
+                sent.setdefault((channel.source, channel.target), Counter())[channel.number] += 1
+    assert max(map(len, sent.values())) > 2
+    for numbers in sent.values():
+        assert all(numbers[lane] - numbers[lane + 1] in {0, 1} for lane in range(0, len(numbers), 2))
+
+
+@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
+@pytest.mark.parametrize("placement", [Placement.IN_PLACE, Placement.OUT_OF_PLACE])
+def test_lanes_that_begin_with_own_data_begin_with_as_many_copies_as_there_are_lanes_before(
+    collective: str, placement: Placement
+) -> None:
+    schedule = generate("ring:nodes=4", collective=collective)
+    program = lower(schedule, Options(chunks=32, step_chunks=1, lanes=3, placement=placement)).program
+    assert check(program).ok
+    copies: dict[int, set[int]] = {}
+    for rank in program.ranks:
+        for block in rank.blocks:
+            sending = [number for number, each in enumerate(block.instructions) if isinstance(each.targets[0], Message)]
+            if not sending:
+                continue
+            pauses, first = block.instructions[: sending[0]], block.instructions[sending[0]]
+            [message] = first.targets
+            assert isinstance(message, Message)
+            assert all(each.sources == first.sources and each.targets == pauses[0].targets for each in pauses)
+            [held] = first.sources
+            is_own = isinstance(held, Span) and held.buffer is Buffer.INPUT
+            copies.setdefault(program.channels[message.channel].number, set()).add(len(pauses))
+            assert len(pauses) == (program.channels[message.channel].number if is_own else 0)
+    assert max(max(each) for each in copies.values()) > 0
+    assert instruction_count(program) == sum(1 for _ in program.instructions())
+
+
+def test_a_tree_with_too_many_parts_for_the_steps_of_a_block_is_sent_by_blocks_that_continue_each_other() -> None:
+    schedule = generate("dgx-a100:boxes=1,gpus=3", collective="broadcast", root=0)
+    options = Options(chunks=20, step_chunks=1, placement=Placement.IN_PLACE)
+    program = lower(schedule, options, replace(AZURE, steps=8)).program
+    blocks = program.ranks[0].blocks
+    assert check(program).ok
+    assert [len(block.instructions) for block in blocks] == [7, 7, 6]
+    waits = [[(each.block, each.instruction) for each in block.instructions[0].after] for block in blocks]
+    assert waits == [[], [(0, 6)], [(1, 6)]]
+
+
+def test_levels_choose_how_hops_are_distributed_over_blocks() -> None:
+    schedule = schedule_of("dgx-a100:boxes=4")
+    programs = {each: lowered(schedule, chunks=32, levels=each).program for each in (None, 1, 0)}
+    assert {each: blocks(program) for each, program in programs.items()} == {None: 21, 1: 21, 0: 18}
+    assert programs[None] == programs[1]  # 35 blocks of two levels are more than by default
+    many = lowered(schedule, chunks=32, blocks=64).program
+    assert (blocks(many), lowered(schedule, chunks=32, blocks=64, levels=2).program) == (35, many)
+
+
+def test_a_rank_sends_on_at_once_what_has_the_longest_way() -> None:
+    builder = TopologyBuilder("branches")
+    for number in range(6):
+        builder.add_compute(f"gpu{number}")
+    for one, other in ((0, 1), (1, 2), (1, 3), (3, 4), (4, 5)):
+        builder.add_duplex(f"gpu{one}", f"gpu{other}", 1)
+    schedule = generate(builder.build(), collective="broadcast", root="gpu0")
+    program = lowered(schedule, levels=0).program
+    passed = {
+        (rank, program.channels[place.channel].target)
+        for rank, _, _, each in program.instructions()
+        if any(isinstance(source, Message) for source in each.sources)
+        for place in each.targets
+        if isinstance(place, Message)
+    }
+    assert passed == {(1, 3), (3, 4), (4, 5)}
+
+
+def test_each_edge_of_the_trees_of_one_root_has_its_own_blocks() -> None:
+    schedule = schedule_of("dgx-a100:boxes=2,gpus=4", Collective.BROADCAST, root=0)
+    program = lowered(schedule, chunks=4, placement=Placement.IN_PLACE).program
+    sent = [
+        sum(place.count for each in block.instructions for place in each.targets if isinstance(place, Message))
+        for rank in program.ranks
+        for block in rank.blocks
+    ]
+    edges = sum(len(list(tree.routes)) for phase in expanded(schedule).phases for tree in phase)
+    assert Counter(sent)[1] == edges == len(program.channels)
+
+
+def test_steps_may_move_several_pieces() -> None:
+    schedule = schedule_of("ring:nodes=4")
+    program = lowered(schedule, chunks=4, pieces=8, step_chunks=2, placement=Placement.IN_PLACE).program
+    assert program.chunks == 4 * 8
+    assert Counter(each.count for *_, each in program.instructions()).most_common(1)[0][0] == 2
+    assert max(each.count for *_, each in program.instructions()) == 2
+
+
+def test_one_sided_trees_have_blocks_of_their_own_if_there_are_enough() -> None:
+    schedule = schedule_of("dgx-a100:boxes=2,gpus=4", Collective.REDUCE_SCATTER)
+    options: dict[str, Any] = {"style": Style.ONE_SIDED, "placement": Placement.OUT_OF_PLACE, "chunks": 8}
+    few, many = (lowered(schedule, blocks=most, **options).program for most in (2, None))
+    assert (blocks(few), blocks(many)) == (2, 8)
+    assert check(few).ok
+    assert check(many).ok

@@ -1,0 +1,199 @@
+"""One-sided programs: the jobs of ranks, the blocks that do them, and the order that semaphores and signals give."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from forestcoll import generate
+from forestcoll.base.errors import NoSolutionError
+from forestcoll.demand.collective import Collective
+from forestcoll.programs.interpreter import check
+from forestcoll.programs.lowering import Options, Placement, Style, lower
+from forestcoll.programs.lowering.cells import cells_of
+from forestcoll.programs.lowering.flows import flows_of
+from forestcoll.programs.lowering.grid import grid_for
+from forestcoll.programs.lowering.jobs import Job, jobs_of
+from forestcoll.programs.model import Block, Buffer, ChannelKind, Instruction, Program, Span
+from forestcoll.programs.model.limits import Limits
+from forestcoll.schedule.trees.value import TreeSchedule
+
+COLLECTIVES = (
+    Collective.ALLGATHER,
+    Collective.REDUCE_SCATTER,
+    Collective.ALLREDUCE,
+    Collective.BROADCAST,
+    Collective.REDUCE,
+)
+LIMITS = Limits(name="test", blocks=104, steps=64, channels_of_block=16)
+
+
+def schedule_of(spec: str, collective: Collective) -> TreeSchedule:
+    schedule = generate(spec, collective, root=0 if collective.has_root else None)
+    assert isinstance(schedule, TreeSchedule)
+    return schedule
+
+
+def program_of(spec: str, collective: Collective, **changes: Any) -> Program:
+    options: dict[str, Any] = {"style": Style.ONE_SIDED, "placement": Placement.OUT_OF_PLACE, "pieces": 2}
+    return lower(schedule_of(spec, collective), Options(**(options | changes)), LIMITS).program
+
+
+def written_by(block: Block, rank: int) -> set[int]:
+    """The other ranks that a block writes to."""
+    targets = [place for each in block.instructions for place in each.targets if isinstance(place, Span)]
+    return {place.rank for place in targets} - {rank}
+
+
+def test_a_block_sends_to_one_rank_if_asked() -> None:
+    program = program_of("mi300x:boxes=1", Collective.ALLGATHER, chunks=8, children=1)
+    for number, rank in enumerate(program.ranks):
+        sent = [written_by(block, number) for block in rank.blocks]
+        assert sorted(map(list, sent)) == [[other] for other in range(8) if other != number]
+    assert check(program).ok
+
+
+@pytest.mark.parametrize("collective", COLLECTIVES)
+@pytest.mark.parametrize("spec", ["dgx-a100:boxes=2,gpus=4", "mi250:boxes=1", "ring:nodes=5", "torus:dims=2x3"])
+@pytest.mark.parametrize(("children", "blocks", "step_chunks"), [(1, 104, 3), (1, 5, None), (2, 9, None), (None, 3, 5)])
+def test_programs_are_right_with_any_number_of_blocks(
+    collective: Collective, spec: str, children: int | None, blocks: int, step_chunks: int | None
+) -> None:
+    shared = 1 if not collective.has_shards else len(schedule_of(spec, collective).members)
+    options = {"children": children, "blocks": blocks, "step_chunks": step_chunks}
+    try:
+        program = program_of(spec, collective, chunks=8 * shared, instances=2, **options)
+    except NoSolutionError:
+        assert blocks < 104  # few blocks have too many steps or channels
+        return
+    assert max(len(rank.blocks) for rank in program.ranks) <= blocks
+    assert check(program).ok
+
+
+def loops_of(program: Program) -> Iterator[tuple[Instruction, ...]]:
+    """The instructions of the first round of each loop."""
+    for rank in program.ranks:
+        for block in rank.blocks:
+            yield from (block.instructions[each.first : each.first + each.length] for each in block.loops)
+
+
+def test_jobs_that_wait_for_nothing_share_loops_with_others() -> None:
+    program = program_of("ring:nodes=5", Collective.ALLGATHER, chunks=10, children=1, blocks=1, step_chunks=1)
+    rows = list(loops_of(program))
+    assert any(not row[0].waits and any(each.waits for each in row) for row in rows)
+    assert check(program).ok
+
+
+@pytest.mark.parametrize("collective", COLLECTIVES)
+def test_a_job_has_a_higher_level_than_those_that_it_waits_for(collective: Collective) -> None:
+    schedule = schedule_of("mi250:boxes=1", collective)
+    options = Options(style=Style.ONE_SIDED, pieces=2, chunks=64)
+    cells = cells_of(flows_of(schedule, grid_for(schedule, 64), options, None), 2)
+    jobs = jobs_of(cells, 16, lambda _source, _target: ChannelKind.MEMORY, 1, None, packets=False)
+    by_place: dict[tuple[int, int], list[Job]] = {}
+    for job in jobs:
+        by_place.setdefault((job.place, job.rank), []).append(job)
+    for job in jobs:
+        others = [each for other in job.hears for each in by_place[job.place, other] if job.rank in each.tells]
+        senders = [each for each in others if each.goes_up == job.sums]
+        assert len(senders) == len(job.hears)
+        if job.semaphore is not None:
+            senders += [each for each in by_place[job.place, job.rank] if job.semaphore in each.followers]
+        assert all(each.level < job.level for each in senders)
+
+
+def test_large_parts_have_different_sizes() -> None:
+    for step_chunks, sizes in ((128, 8), (31, 1)):
+        chunks = 8 * step_chunks
+        program = program_of("complete:nodes=2", Collective.BROADCAST, chunks=chunks, step_chunks=step_chunks)
+        counts = Counter(each.count for row in loops_of(program) for each in row if each.channel is not None)
+        assert len(counts) == sizes
+        assert sum(size * number for size, number in counts.items()) == chunks
+        assert max(counts) <= 1.05 * step_chunks
+        assert min(counts) >= 0.95 * step_chunks
+
+
+def changed(program: Program, name: str) -> Iterator[Program]:
+    """The program without one of its `acquires` or `releases`, each in turn."""
+    for rank, block, number, each in program.instructions():
+        if not getattr(each, name):
+            continue
+        ranks = list(program.ranks)
+        blocks = list(ranks[rank].blocks)
+        listed = list(blocks[block].instructions)
+        change: dict[str, Any] = {name: ()}
+        listed[number] = replace(each, **change)
+        blocks[block] = Block(tuple(listed))
+        ranks[rank] = replace(ranks[rank], blocks=tuple(blocks))
+        yield replace(program, ranks=tuple(ranks))
+
+
+@pytest.mark.parametrize("name", ["acquires", "releases"])
+@pytest.mark.parametrize("collective", [Collective.ALLREDUCE, Collective.BROADCAST])
+def test_blocks_that_share_a_result_wait_for_each_other(collective: Collective, name: str) -> None:
+    program = program_of("dgx-a100:boxes=2,gpus=3", collective, chunks=8, children=1, pieces=1)
+    assert check(program).ok
+    broken = list(changed(program, name))
+    assert broken
+    assert not any(check(each).ok for each in broken)
+
+
+def test_trees_have_blocks_in_proportion_to_their_shares() -> None:
+    program = program_of("mi250:boxes=1", Collective.ALLGATHER, chunks=512, children=1, step_chunks=11, blocks=104)
+    counts = Counter(each.count for *_, each in program.instructions() if each.channel is not None)
+    assert max(counts) == 11
+    assert min(counts) >= 10
+    whole = program_of("mi250:boxes=1", Collective.ALLGATHER, chunks=512, children=1, blocks=104)
+    assert max(each.count for *_, each in whole.instructions()) > 20
+
+
+def test_a_root_has_the_data_of_its_first_child_in_its_output() -> None:
+    for placement, expected in ((Placement.OUT_OF_PLACE, 0), (Placement.IN_PLACE, 1)):
+        program = program_of("ring:nodes=4", Collective.REDUCE, chunks=8, placement=placement)
+        assert program.ranks[0].scratch_chunks == expected * program.chunks
+        assert check(program).ok
+
+
+def test_a_root_waits_for_the_data_in_its_output() -> None:
+    program = program_of("ring:nodes=4", Collective.REDUCE, chunks=8, pieces=1)
+
+    def reads_output(each: Instruction) -> bool:
+        return any(isinstance(place, Span) and place.buffer is Buffer.OUTPUT for place in each.sources)
+
+    places = [(rank, block, number) for rank, block, number, each in program.instructions() if reads_output(each)]
+    assert places
+    for rank, block, number in places:
+        listed = list(program.ranks[rank].blocks[block].instructions)
+        before = max(place for place in range(number) if listed[place].waits)
+        listed[before] = replace(listed[before], waits=())
+        blocks = list(program.ranks[rank].blocks)
+        blocks[block] = Block(tuple(listed))
+        ranks = list(program.ranks)
+        ranks[rank] = replace(ranks[rank], blocks=tuple(blocks))
+        assert not check(replace(program, ranks=tuple(ranks))).ok
+
+
+def test_a_root_with_too_many_channels_adds_up_and_sends_in_different_blocks() -> None:
+    schedule = generate("dgx-a100:boxes=4,gpus=2", "allreduce")
+    options = Options(style=Style.ONE_SIDED, placement=Placement.OUT_OF_PLACE)
+    program = lower(schedule, options, Limits(name="a test", channels_of_block=4)).program
+    assert check(program).ok
+    most = max(len(_ports(program, block)) for rank in program.ranks for block in rank.blocks)
+    assert most <= 4
+    assert any(rank.semaphores for rank in program.ranks)
+    assert not any(rank.semaphores for rank in lower(schedule, options).program.ranks)
+    with pytest.raises(NoSolutionError, match="port channels of a block"):
+        lower(schedule, options, Limits(name="a test", channels_of_block=2))
+
+
+def _ports(program: Program, block: Block) -> set[tuple[int, int, int]]:
+    """Return the pairs of ranks and numbers of the PORT channels that a block uses."""
+    used = {channel for each in block.instructions for channel in (*each.waits, *each.signals, *each.flushes)}
+    found = (program.channels[each] for each in used)
+    return {
+        (min(one.source, one.target), max(one.source, one.target), one.number)
+        for one in found
+        if one.kind is ChannelKind.PORT
+    }

@@ -1,0 +1,269 @@
+"""The timetable of hops: hops begin after those that they depend on, and lanes do one hop at a time."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+from forestcoll import generate
+from forestcoll.demand.collective import Collective, PhaseOp
+from forestcoll.programs.interpreter import check
+from forestcoll.programs.lowering import Options, Placement, hop_run, lower, timetable
+from forestcoll.programs.lowering.chains import Edges
+from forestcoll.programs.lowering.flows import Flow, flows_of
+from forestcoll.programs.lowering.grid import grid_for
+from forestcoll.programs.lowering.hop_run import Hops, Room, Times, hops_to_run, run_hops
+from forestcoll.programs.lowering.pair_links import Pair, PairLinks
+from forestcoll.programs.lowering.timetable import FEW_HOPS, rooms, timetables
+from forestcoll.schedule.trees.expansion import expanded
+from forestcoll.simulation.costs import Costs
+from forestcoll.simulation.program.events import EventSimulation
+from forestcoll.simulation.simulate import paths_of
+
+LANES = 2
+
+OVERHEAD = Options().lane_overhead
+
+LATENCY = hop_run.LATENCY * OVERHEAD
+
+Hop = tuple[int, int, int]
+
+
+def _timetable(spec: str, collective: Collective) -> tuple[dict[Hop, tuple[float, int]], Sequence[Flow]]:
+    """Return the ends and lanes of the hops of a network by flow, source and target, and the flows."""
+    schedule = expanded(generate(spec, collective=collective))
+    flows = flows_of(schedule, grid_for(schedule, 32), Options(step_chunks=1), None)
+    edges = Edges.of(flows)
+    (_, ends, lanes), _ = timetables(flows, edges, PairLinks.of(schedule), LANES, OVERHEAD)[0]
+    rows = zip(edges.flow.tolist(), edges.upper.tolist(), edges.lower.tolist(), strict=True)
+    outward = [flow.op is PhaseOp.BROADCAST for flow in flows]
+    hops = [(flow, upper, lower) if outward[flow] else (flow, lower, upper) for flow, upper, lower in rows]
+    return dict(zip(hops, zip(ends.tolist(), lanes.tolist(), strict=True), strict=True)), flows
+
+
+@pytest.mark.parametrize("spec", ["hypercube:dim=3", "mi250:boxes=2,gpus=4"])
+@pytest.mark.parametrize("collective", [Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE])
+def test_a_hop_ends_after_the_data_has_arrived(spec: str, collective: Collective) -> None:
+    hops, flows = _timetable(spec, collective)
+    arrived: dict[tuple[int, int], float] = defaultdict(float)
+    for (flow, _, target), (end, _) in hops.items():
+        arrived[flow, target] = max(arrived[flow, target], end + LATENCY)
+    assert all(end > arrived[flow, source] + OVERHEAD for (flow, source, _), (end, _) in hops.items())
+    reduced = {(each.root, each.offset): arrived[flow, each.root] for flow, each in enumerate(flows) if not each.phase}
+    for (flow, source, _), (end, _) in hops.items():
+        if flows[flow].phase and source == flows[flow].root:
+            assert end > reduced[flows[flow].root, flows[flow].offset] + OVERHEAD
+
+
+@pytest.mark.parametrize("collective", [Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE])
+def test_lanes_take_turns_and_links_are_rarely_idle(collective: Collective) -> None:
+    hops, _ = _timetable("hypercube:dim=3", collective)
+    lanes: dict[tuple[int, int, int], list[float]] = defaultdict(list)
+    for (_, source, target), (end, lane) in hops.items():
+        lanes[source, target, lane].append(end)
+    assert all(late - early > OVERHEAD for listed in lanes.values() for early, late in pairwise(sorted(listed)))
+    assert {lane for _, _, lane in lanes} == set(range(LANES))
+    assert max(end for end, _ in hops.values()) < 1.2
+
+
+@pytest.mark.parametrize("collective", [Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE])
+@pytest.mark.parametrize("lanes", [2, 5])
+def test_a_program_takes_as_long_as_the_replay_of_its_timetable(
+    collective: Collective, lanes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The replay is the time of the program in the simulation, also where pairs share NICs; the timetable is near."""
+    schedule = expanded(generate("mi250:boxes=2,gpus=4", collective=collective))
+    options = Options(chunks=1024, step_chunks=8, lanes=lanes, placement=Placement.IN_PLACE)
+    flows = flows_of(schedule, grid_for(schedule, 1024), options, None)
+    edges, replays = Edges.of(flows), list[float]()
+
+    def recorded(*arguments: Any) -> float:
+        seconds = hop_run.replay(*arguments)
+        if len(arguments[2].ends) == len(edges.flow):  # of all hops, not of one phase alone
+            replays.append(seconds)
+        return seconds
+
+    monkeypatch.setattr(timetable, "replay", recorded)
+    first = timetables(flows, edges, PairLinks.of(schedule), lanes, OVERHEAD)[0]
+    program = lower(schedule, options).program
+    assert check(program).ok
+    seconds = 3e-3
+    costs = Costs(alpha_us=LATENCY * seconds * 1e6, overhead_us=OVERHEAD * seconds * 1e6)
+    assert schedule.algbw is not None
+    size = round(float(schedule.algbw) * 1e9 * seconds)
+    simulated = (
+        EventSimulation(replace(program, slots=hop_run.SLOTS), paths_of(schedule), costs).run(size).seconds / seconds
+    )
+    assert first.seconds == min(replays) == pytest.approx(simulated, rel=0.01)
+    assert first.times.length == pytest.approx(simulated, rel=0.1)
+
+
+@pytest.mark.parametrize(("better", "count"), [(False, 3 * 2 + 4), (True, 3 * 2 + 16)])
+def test_timetables_are_made_as_long_as_they_become_better(
+    monkeypatch: pytest.MonkeyPatch, count: int, *, better: bool
+) -> None:
+    """Two are made for each of three first orders; then up to sixteen, and no more after four in vain."""
+    calls: list[float] = []
+
+    def faster(*_: Any) -> float:
+        calls.append(1.0 / (1 + better * len(calls)))
+        return calls[-1]
+
+    monkeypatch.setattr(timetable, "replay", faster)
+    schedule = expanded(generate("ring:nodes=4"))
+    flows = flows_of(schedule, grid_for(schedule, 8), Options(step_chunks=1), None)
+    found = timetables(flows, Edges.of(flows), PairLinks.of(schedule), LANES, OVERHEAD)
+    assert len(found) == 1
+    assert len(calls) == count
+
+
+def test_hops_of_a_sum_are_received_in_their_order_and_slots_are_limited() -> None:
+    """Three hops of one lane and two lanes that add to one sum, with times by hand."""
+    one_lane = hops_to_run(Hops([(0, 1)] * 3, [1] * 3, [[]] * 3), {(0, 1): {5: 0.1}}, Room({(0, 1): 1}))
+    o = OVERHEAD
+    first = Times(np.zeros(3), np.array([1.0, 2.0, 3.0]), np.zeros(3, dtype=np.int64))
+    send = o + 0.1
+    assert hop_run.replay(one_lane, o, first, np.full(3, -1)) == pytest.approx(3 * send + LATENCY + o)
+    slow = hops_to_run(Hops([(0, 1)] * 3, [1] * 3, [[]] * 3), {(0, 1): {5: 0.0001}}, Room({(0, 1): 1}))
+    waits = 0.0001 + 2 * o + LATENCY  # a slot is empty when its message has been received
+    assert hop_run.replay(slow, o, first, np.full(3, -1)) == pytest.approx(2 * waits)
+    links = {(0, 2): {5: 0.1}, (1, 2): {6: 0.3}}
+    sums = hops_to_run(Hops([(0, 2), (1, 2)], [1, 1], [[], []]), links, Room(dict.fromkeys(links, 1)))
+    late = Times(np.zeros(2), np.array([2.0, 1.0]), np.zeros(2, dtype=np.int64))
+    both = np.zeros(2, dtype=np.int64)
+    assert hop_run.replay(sums, o, late, both) == pytest.approx(o + 0.3 + LATENCY + 2 * o)
+    assert hop_run.replay(sums, o, late, both - 1) == pytest.approx(o + 0.3 + LATENCY + o)
+
+
+def test_blocks_that_wait_for_each_other_never_end() -> None:
+    hops = Hops([(0, 1), (1, 0)], [1, 1], [[1], [0]])
+    links = {(0, 1): {5: 0.1}, (1, 0): {6: 0.1}}
+    circle = hops_to_run(hops, links, Room(dict.fromkeys(links, 1)))
+    times = Times(np.zeros(2), np.ones(2), np.zeros(2, dtype=np.int64))
+    assert hop_run.replay(circle, OVERHEAD, times, np.full(2, -1)) == float("inf")
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"order": [0]}, "order needs a number for each hop"),
+        ({"lanes": [0]}, "lanes needs a number for each hop"),
+        ({"sums": [0]}, "sums needs a number for each hop"),
+        ({"lanes": [0, 1]}, "a lane is out of range"),
+        ({"sums": [0, 2]}, "a sum is out of range"),
+        ({"slots": 0}, "a lane has no slot"),
+    ],
+)
+def test_a_replay_refuses_numbers_that_do_not_fit(changed: dict[str, Any], message: str) -> None:
+    hops = hops_to_run(Hops([(0, 1)] * 2, [1, 1], [[], []]), {(0, 1): {5: 0.1}}, Room({(0, 1): 1}))
+    given: dict[str, Any] = {"order": [0, 1], "lanes": [0, 0], "sums": [-1, -1], "slots": 1} | changed
+    columns: dict[str, Any] = {
+        name: value if name == "slots" else np.array(value, dtype=np.int32) for name, value in given.items()
+    }
+    with pytest.raises(ValueError, match=message):
+        hops.replay(**columns, overhead=OVERHEAD, latency=LATENCY)
+
+
+def _run(
+    hops: Hops,
+    links: Mapping[Pair, Mapping[int, float]],
+    order: Sequence[float],
+    *,
+    lanes: int = LANES,
+    one_at_a_time: bool = False,
+) -> Times:
+    room = Room(dict.fromkeys(links, lanes), one_at_a_time=one_at_a_time)
+    return run_hops(hops_to_run(hops, links, room), OVERHEAD, np.array(order))
+
+
+def test_two_hops_of_a_pair_share_its_link_and_the_third_waits_for_a_lane() -> None:
+    hops = Hops([(0, 1)] * 3, [2, 1, 1], [[], [], []])
+    times = _run(hops, {(0, 1): {7: 0.25}}, [0, 1, 2])
+    assert times.begins == pytest.approx([0, OVERHEAD, 0.5 + 2 * OVERHEAD])
+    assert times.ends == pytest.approx([1 - OVERHEAD, 0.5 + 2 * OVERHEAD, 1 + OVERHEAD])
+    assert times.lanes.tolist() == [0, 1, 1]
+
+
+def test_lanes_of_a_pair_open_one_overhead_after_each_other() -> None:
+    times = _run(Hops([(0, 1)] * 4, [1] * 4, [[]] * 4), {(0, 1): {7: 0.25}}, [0, 1, 2, 3], lanes=4)
+    assert times.begins == pytest.approx([0, OVERHEAD, 2 * OVERHEAD, 3 * OVERHEAD])
+    assert times.lanes.tolist() == [0, 1, 2, 3]
+
+
+def test_hops_of_several_pairs_share_a_link_fairly() -> None:
+    hops = Hops([(0, 1), (0, 2)], [1, 2], [[], []])
+    times = _run(hops, {(0, 1): {5: 0.25}, (0, 2): {5: 0.25, 6: 0.1}}, [1, 0])
+    assert times.begins == pytest.approx([0, 0])
+    assert times.ends == pytest.approx([OVERHEAD + 0.5, OVERHEAD + 0.75])
+
+
+def test_hops_of_several_pairs_wait_for_a_place_on_a_link_in_their_order() -> None:
+    hops = Hops([(0, 1), (0, 2), (0, 3), (1, 2)], [1, 1, 1, 1], [[]] * 4)
+    links = {(0, 1): {5: 0.25}, (0, 2): {5: 0.25, 6: 0.1}, (0, 3): {5: 0.25}, (1, 2): {7: 0.5}}
+    hop = OVERHEAD + 0.25
+    times = _run(hops, links, [2, 0, 1, 3], one_at_a_time=True)
+    assert times.begins == pytest.approx([2 * hop, 0, hop, 0])
+    assert times.ends == pytest.approx([3 * hop, hop, 2 * hop, OVERHEAD + 0.5])
+
+
+def test_a_link_of_one_pair_has_a_place_for_each_lane() -> None:
+    hops = Hops([(0, 1)] * 2, [1, 1], [[], []])
+    assert _run(hops, {(0, 1): {5: 0.25}}, [0, 1], one_at_a_time=True).begins == pytest.approx([0, OVERHEAD])
+
+
+PAIRS = Hops([(0, 1)] * 3 + [(0, 2), (1, 2)], [1] * 5, [[]] * 5)
+
+SHARED = {(0, 1): {5: 0.25}, (0, 2): {5: 0.25, 6: 0.1}, (1, 2): {7: 0.25}}
+
+APART = {(0, 1): {5: 0.25}, (0, 2): {6: 0.1}, (1, 2): {7: 0.25}}
+
+
+def test_the_pairs_of_a_link_have_lanes_in_proportion_to_their_data() -> None:
+    assert rooms(PAIRS, SHARED, LANES, OVERHEAD) == [
+        Room({(0, 1): round(7 * 0.75), (0, 2): round(7 * 0.25), (1, 2): LANES}),
+        Room({(0, 1): 3, (0, 2): 1, (1, 2): LANES}),
+    ]
+    assert rooms(PAIRS, APART, LANES, OVERHEAD) == [Room(dict.fromkeys(APART, LANES))]
+
+
+def test_pairs_on_fast_links_have_more_lanes_as_their_overheads_are_long() -> None:
+    """With an overhead of 0.05, hops that take 0.25, 0.1 and 0.025 have 1.4, 3.5 and 7 more lanes."""
+    links = {**APART, (1, 2): {7: 0.025}}
+    assert rooms(PAIRS, links, LANES, 0.05) == [
+        Room({(0, 1): LANES + 1, (0, 2): LANES + 4, (1, 2): LANES + 7}),
+        Room(dict.fromkeys(links, LANES)),
+    ]
+    assert [room.lanes[1, 2] for room in rooms(PAIRS, SHARED, LANES, 0.05)] == [LANES + 1, LANES, LANES + 1]
+
+
+def test_few_hops_may_move_one_at_a_time_over_shared_links() -> None:
+    turns = Room(dict.fromkeys(SHARED, LANES), one_at_a_time=True)
+    assert rooms(PAIRS, SHARED, LANES, OVERHEAD, one_at_a_time=True)[2:] == [turns]
+    assert rooms(PAIRS, APART, LANES, OVERHEAD, one_at_a_time=True) == [Room(dict.fromkeys(APART, LANES))]
+    many = Hops([*SHARED] * FEW_HOPS, [1] * len(SHARED) * FEW_HOPS, [[]] * len(SHARED) * FEW_HOPS)
+    assert turns not in rooms(many, SHARED, LANES, OVERHEAD, one_at_a_time=True)
+
+
+def test_a_hop_waits_for_the_data_and_time_can_run_backwards() -> None:
+    hops = Hops([(0, 1), (1, 2)], [1, 1], [[1], []])
+    links = {(0, 1): {0: 0.5}, (1, 2): {1: 0.25}}
+    times = _run(hops, links, [0, 0])
+    assert times.begins == pytest.approx([0, OVERHEAD + 0.5 + LATENCY])
+    back = _run(hops.backwards(), links, [0, 0]).backwards()
+    assert back.begins == pytest.approx(times.begins)
+    assert back.ends == pytest.approx(times.ends)
+
+
+def test_the_second_phase_of_an_allreduce_begins_while_the_first_one_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the order of both phases alone, links of a MI250 box are idle for longer at the start and the end."""
+    schedule = expanded(generate("mi250:boxes=1", collective=Collective.ALLREDUCE))
+    flows = flows_of(schedule, grid_for(schedule, 128), Options(step_chunks=1), None)
+    edges, links = Edges.of(flows), PairLinks.of(schedule)
+    joined = timetables(flows, edges, links, 1, 0.004)[0]
+    monkeypatch.setattr(timetable._Work, "has_phases", False)
+    other = timetables(flows, edges, links, 1, 0.004)[0]
+    assert joined.times.length < 0.97 * other.times.length

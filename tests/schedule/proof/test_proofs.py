@@ -1,0 +1,230 @@
+"""Every kind of proof is sound for all numbers, equals the result of the search, and is read back from JSON."""
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forestcoll.base.errors import InputError
+from forestcoll.demand.collective import SCHEDULED, Collective, PhaseOp
+from forestcoll.demand.demand import Demand
+from forestcoll.schedule.proof import (
+    CutProof,
+    LengthsProof,
+    Proof,
+    ProofError,
+    ReceiptProof,
+    TreeDualProof,
+    WeightedCut,
+    proof_document,
+    proof_from_document,
+)
+from forestcoll.schedule.proof.tree_dual import PHASES
+from forestcoll.solver.bounds.table import bounds_of
+from forestcoll.solver.forests.value import Optimum
+from forestcoll.solver.optimum import optimum
+from forestcoll.solver.personalised import flow_optimum
+from forestcoll.topology import Shift, Symmetry, Topology, TopologyBuilder
+from forestcoll.topology.registry import build_topology
+from networks import examples, ranks_for
+from one_answer import drawn_networks
+from oracles import exit_bandwidth, subsets
+
+PARTS = st.integers(0, 6).map(lambda number: Fraction(number, 2))
+
+
+@st.composite
+def solved(draw: st.DrawFn, collective: Collective | None = None) -> Optimum:
+    """The optimum of a collective on a small network, possibly over some of its compute nodes."""
+    topology = draw(drawn_networks(most=5))
+    options: dict[str, Any] = {"collective": collective or draw(st.sampled_from(SCHEDULED))}
+    members = topology.compute
+    if draw(st.booleans()):
+        options["ranks"] = draw(ranks_for(topology))
+        members = tuple(topology.compute[rank] for rank in options["ranks"])
+    if options["collective"].has_root:
+        options["root"] = topology.nodes[members[-1]].id
+    return optimum(topology, **options)
+
+
+def proven(proof: Proof, best: Optimum) -> Fraction | None:
+    """Return the algbw that a proof proves for the request of `best`, None if the proof is invalid."""
+    try:
+        return proof.algbw(best.topology, best.demand)
+    except ProofError:
+        return None
+
+
+@examples(60)
+@given(solved())
+def test_no_cut_proves_less_than_a_schedule_reaches(best: Optimum) -> None:
+    found = []
+    for inside in subsets(range(len(best.topology.nodes))):
+        bound = proven(CutProof(tuple(sorted(inside))), best)
+        if bound is not None:
+            assert bound >= best.bound.algbw
+            found.append(bound)
+        else:
+            kept = len(inside.intersection(best.members))
+            assert kept in {0, len(best.members)} or not best.demand.collective.has_shards
+    assert min(found) == CutProof(best.cut).algbw(best.topology, best.demand)
+
+
+@st.composite
+def weights(draw: st.DrawFn, topology: Topology, phases: tuple[PhaseOp, ...]) -> TreeDualProof:
+    """Arbitrary weights of arbitrary sets, and arbitrary potentials, most of them of switches."""
+    sets = st.sets(st.integers(0, len(topology.nodes) - 1), min_size=1)
+    cuts = draw(st.lists(st.tuples(st.sampled_from(phases), sets, PARTS), min_size=1, max_size=6))
+    nodes = st.sampled_from([*topology.switches, *topology.switches, *topology.compute])
+    potentials = {phase: draw(st.dictionaries(nodes, PARTS, max_size=3)) for phase in phases}
+    return TreeDualProof(
+        tuple(WeightedCut(phase, tuple(sorted(each)), weight) for phase, each, weight in cuts), potentials
+    )
+
+
+@examples(200)
+@given(solved(), st.data())
+def test_no_weights_prove_less_than_a_schedule_reaches(best: Optimum, data: st.DataObject) -> None:
+    phases: tuple[PhaseOp, ...] = PHASES
+    if best.collective is not Collective.ALLREDUCE:
+        phases = (PhaseOp.REDUCE,) if best.collective.only_reduces else (PhaseOp.BROADCAST,)
+    bound = proven(data.draw(weights(best.topology, phases)), best)
+    assert bound is None or bound >= best.algbw
+
+
+@examples(100)
+@given(solved(), st.data())
+def test_a_changed_proof_proves_no_less_than_a_schedule_reaches(best: Optimum, data: st.DataObject) -> None:
+    proof = best.bound.proof
+    if isinstance(proof, CutProof):
+        moved = set(proof.inside) ^ {data.draw(st.integers(0, len(best.topology.nodes) - 1))}
+        bound = proven(CutProof(tuple(sorted(moved))), best)
+        assert bound is None or bound >= best.algbw
+    elif isinstance(proof, TreeDualProof):
+        factors = data.draw(st.lists(PARTS, min_size=len(proof.cuts), max_size=len(proof.cuts)))
+        pairs = zip(proof.cuts, factors, strict=True)
+        cuts = tuple(replace(cut, weight=cut.weight * factor) for cut, factor in pairs)
+        bound = proven(replace(proof, cuts=cuts), best)
+        assert bound is None or bound >= best.algbw
+
+
+@examples(60)
+@given(drawn_networks(most=5))
+def test_a_receipt_proof_bounds_only_an_allreduce_without_copies(topology: Topology) -> None:
+    best = optimum(topology, "allreduce")
+    bound = proven(ReceiptProof(), best)
+    assert (bound is None) == bool(topology.able_switches)
+    assert bound is None or bound >= best.bound.algbw
+
+
+@examples(40)
+@given(drawn_networks(most=5), st.data())
+def test_no_lengths_prove_less_than_a_flow_reaches(topology: Topology, data: st.DataObject) -> None:
+    reached = flow_optimum(topology).algbw
+    count = len(topology.links)
+    lengths = data.draw(st.lists(st.integers(0, 4), min_size=count, max_size=count))
+    try:
+        bound = LengthsProof.of(topology, tuple(lengths)).algbw(topology, Demand(Collective.ALL_TO_ALL))
+    except ProofError:
+        return
+    assert bound >= reached
+
+
+def through_json(proof: Proof, topology: Topology) -> Proof:
+    return proof_from_document(json.loads(json.dumps(proof_document(proof))), topology, "proof")
+
+
+@examples(100)
+@given(solved())
+def test_a_proof_is_read_back_unchanged(best: Optimum) -> None:
+    again = through_json(best.bound.proof, best.topology)
+    assert again.algbw(best.topology, best.demand) == best.bound.algbw
+    assert proof_document(again) == proof_document(best.bound.proof)
+
+
+@pytest.mark.parametrize("spec", ["mi250:boxes=2", "mi250:boxes=2,gpus=8", "dgx-a100:boxes=2", "mesh:dims=5"])
+def test_the_proofs_of_machines_are_read_back_unchanged(spec: str) -> None:
+    topology = build_topology(spec)
+    for row in bounds_of(topology).collectives:
+        assert through_json(row.bound.proof, topology).algbw(topology, row.demand()) == row.upper_algbw
+
+
+SPOILED: dict[str, tuple[dict[str, object], str]] = {
+    "no object": ([], "proof is []; expected"),  # type: ignore[dict-item]
+    "no kind": ({}, "proof.kind is null; this version supports"),
+    "another kind": ({"kind": "oath"}, "proof.kind is 'oath'; this version supports"),
+    "no cut": ({"kind": "cut"}, 'proof has no "cut"'),
+    "no list": ({"kind": "cut", "cut": 3}, "proof.cut is 3; expected a list"),
+    "no node": ({"kind": "cut", "cut": [99]}, "proof.cut[0] is 99; expected an integer from 0 to 3"),
+    "no integer": ({"kind": "cut", "cut": [True]}, "proof.cut[0] is true"),
+    "no weight": ({"kind": "tree-dual", "cuts": [{"phase": "reduce", "cut": [0]}], "potentials": {}}, 'no "weight"'),
+    "no phase": ({"kind": "tree-dual", "cuts": [{"phase": "x", "cut": [0], "weight": 1}]}, "phase is 'x'"),
+    "no potentials": ({"kind": "tree-dual", "cuts": []}, 'proof has no "potentials"'),
+    "no image": (
+        {
+            "kind": "tree-dual",
+            "cuts": [],
+            "potentials": {"reduce": [], "broadcast": []},
+            "symmetry": [{"order": 2, "image": [0]}],
+        },
+        "image has 1 entries; expected one for each of the 4 nodes",
+    ),
+    "no length": ({"kind": "lengths", "lengths": [{"source": 0, "target": 1, "length": "x"}]}, "length is 'x'"),
+}
+
+
+@pytest.mark.parametrize("name", SPOILED)
+def test_an_invalid_proof_is_refused_with_its_place(name: str) -> None:
+    document, message = SPOILED[name]
+    with pytest.raises(InputError) as caught:
+        proof_from_document(document, build_topology("ring:nodes=4"), "proof")
+    assert message in str(caught.value)
+
+
+def test_a_proof_with_a_wrong_symmetry_proves_nothing() -> None:
+    """If images of links had another bandwidth, the proof would count the same bandwidth twice."""
+    builder = TopologyBuilder("pairs")
+    for node in range(4):
+        builder.add_compute(node)
+    for one, other, bandwidth in ((0, 1, 1), (1, 2, 3), (2, 3, 2), (3, 0, 3)):
+        builder.add_duplex(one, other, bandwidth)
+    topology, demand = builder.build(), Demand(Collective.ALLREDUCE)
+    cuts = tuple(
+        WeightedCut(phase, tuple(each for each in range(4) if each != node), Fraction(1))
+        for phase in PHASES
+        for node in (0, 1)
+    )
+    for image in ([2, 3, 0, 1], [0, 0, 1, 1]):
+        proof = TreeDualProof(cuts, {}, Symmetry((Shift(2, np.array(image, dtype=np.int32)),)))
+        with pytest.raises(ProofError, match="is not a symmetry of the network"):
+            proof.algbw(topology, demand)
+
+
+def test_a_proof_with_different_potentials_in_an_orbit_proves_nothing() -> None:
+    builder = TopologyBuilder("two hubs")
+    for hub in "xy":
+        builder.add_switch(hub)
+    for node in range(2):
+        builder.add_compute(node)
+        for hub in "xy":
+            builder.add_duplex(node, hub, 1)
+    swapped = Symmetry((Shift(2, np.array([1, 0, 3, 2], dtype=np.int32)),))
+    cuts = (WeightedCut(PhaseOp.BROADCAST, (2,), Fraction(1)),)
+    proof = TreeDualProof(cuts, {PhaseOp.BROADCAST: {0: Fraction(1)}}, swapped)
+    with pytest.raises(ProofError, match="a node with another potential"):
+        proof.algbw(builder.build(), Demand())
+
+
+def test_a_receipt_proof_does_not_count_links_into_dead_ends() -> None:
+    builder = TopologyBuilder("drain")
+    builder.add_duplex(builder.add_compute("a"), builder.add_compute("b"), 1)
+    builder.add_link("a", builder.add_switch("sink"), 9)
+    builder.add_link("b", "sink", 9)
+    topology = builder.build()
+    assert exit_bandwidth(topology, frozenset({0})) == 10
+    assert ReceiptProof().algbw(topology, Demand(Collective.ALLREDUCE)) == 1

@@ -1,0 +1,90 @@
+"""The strength of a network is the optimum of an allreduce where all nodes take part and links are full duplex."""
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forestcoll.algorithms.generate import generate
+from forestcoll.base.progress import SILENT
+from forestcoll.demand.collective import Collective
+from forestcoll.demand.demand import Demand
+from forestcoll.presentation.results.schedules.explanations import explain
+from forestcoll.schedule.proof.bound import Bound
+from forestcoll.schedule.proof.partition import PartitionProof
+from forestcoll.solver.allreduce.linear_program import allreduce_optimum
+from forestcoll.solver.allreduce.strength import strength
+from forestcoll.solver.forests.broadcast import cut_set_bound
+from forestcoll.solver.optimum import optimum
+from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology.registry import build_topology
+from forestcoll.verification import verify
+from networks import SMALL, drawn_network, duplex_networks, examples
+
+ALLREDUCE = Demand(Collective.ALLREDUCE)
+
+
+def found(topology: Topology) -> PartitionProof:
+    proof = strength(topology, cut_set_bound(topology).cut, SILENT)
+    assert proof is not None
+    return proof
+
+
+def partitions(nodes: Sequence[int]) -> Iterator[list[list[int]]]:
+    """Yield all partitions of `nodes`."""
+    if not nodes:
+        yield []
+        return
+    for parts in partitions(nodes[1:]):
+        yield [[nodes[0]], *parts]
+        for place, part in enumerate(parts):
+            yield [*parts[:place], [nodes[0], *part], *parts[place + 1 :]]
+
+
+@examples(30)
+@given(duplex_networks(most=6, switches=False))
+def test_no_partition_has_less_bandwidth(topology: Topology) -> None:
+    proofs = (
+        PartitionProof(tuple(map(tuple, map(sorted, parts))))
+        for parts in partitions(range(len(topology.nodes)))
+        if len(parts) > 1
+    )
+    assert found(topology).algbw(topology, ALLREDUCE) == min(each.algbw(topology, ALLREDUCE) for each in proofs)
+
+
+@examples(30)
+@given(duplex_networks(most=8, switches=False, kinds=st.just(SMALL)))
+def test_the_strength_is_the_optimum_of_the_linear_program(topology: Topology) -> None:
+    assert found(topology).algbw(topology, ALLREDUCE) == allreduce_optimum(topology).upper
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_schedule_reaches_the_strength(seed: int) -> None:
+    topology = drawn_network(seed, nodes=12, kinds="c", one_way=False)
+    schedule = generate(topology, "allreduce")
+    report = verify(schedule)
+    assert (report.ok, report.optimal) == (True, True)
+    assert schedule.algbw == found(topology).algbw(topology, ALLREDUCE)
+
+
+def test_the_partition_is_stated_with_its_links() -> None:
+    """Nodes 0 to 2 have fast links to each other; the slow links between them and nodes 3 and 4 are the limit."""
+    builder = TopologyBuilder("fast and slow")
+    for node in range(5):
+        builder.add_compute(node)
+    for one, other, bandwidth in ((0, 1, 10), (1, 2, 10), (0, 2, 10), (0, 3, 1), (0, 4, 1), (3, 4, 1)):
+        builder.add_duplex(one, other, bandwidth)
+    best = optimum(builder.build(), "allreduce")
+    assert best.bound == Bound(Collective.ALLREDUCE, Fraction(3, 2), PartitionProof(((0, 1, 2), (3,), (4,))))
+    assert best.is_optimal
+    sentences = explain(best.bound, best.topology, best.demand)
+    assert sentences[0].startswith("The nodes are divided into 3 parts.")
+    assert sentences[-1] == "  6 GB/s together, so algbw <= 6 / 4 = 3/2 GB/s."
+
+
+@pytest.mark.parametrize("spec", ["dgx-h100:boxes=2", "ring:nodes=4,one_way=true"])
+def test_other_networks_have_no_strength(spec: str) -> None:
+    topology = build_topology(spec)
+    assert strength(topology, cut_set_bound(topology).cut, SILENT) is None

@@ -1,0 +1,115 @@
+"""The bound of rings is compared with published values, and with rings on random networks."""
+
+from fractions import Fraction
+from itertools import pairwise, permutations
+
+import pytest
+
+from forestcoll import Collective, Demand, changed_network, optimum, verify
+from forestcoll.algorithms.baseline import Problem
+from forestcoll.algorithms.nccl_ring import nccl_ring
+from forestcoll.base.errors import InputError
+from forestcoll.solver.bounds.rings import ring_bound
+from forestcoll.topology import TopologyBuilder
+from forestcoll.topology.registry import load_topology
+
+
+@pytest.mark.parametrize(
+    ("spec", "algbw"),
+    [
+        ("dgx-a100:boxes=1", "2400/7"),
+        ("dgx-a100:boxes=2", "640/3"),
+        ("dgx-a100:boxes=4", "6400/31"),
+        ("dgx-h100:boxes=2", "1280/3"),
+        ("dgx-h100:boxes=16", "51200/127"),
+        ("mi250:boxes=1", "320"),
+        ("mi250:boxes=2", "8192/31"),
+        ("mi300x:boxes=1", "512"),
+        ("mi300x:boxes=2", "1280/3"),
+    ],
+)
+@pytest.mark.parametrize("collective", [Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE])
+def test_known_values(spec: str, algbw: str, collective: Collective) -> None:
+    topology = load_topology(spec)
+    of_all = optimum(topology, collective).bound.algbw
+    found = ring_bound(topology, Demand(collective), of_all)
+    assert found is not None
+    assert found.algbw == Fraction(algbw) / (2 if collective is Collective.ALLREDUCE else 1)
+
+
+@pytest.mark.parametrize(
+    ("spec", "reaches"),
+    [
+        ("dgx-a100:boxes=2", True),
+        ("dgx-a100:boxes=3", True),
+        ("dgx-a100:boxes=2,nics=true", True),
+        ("dgx-h100:boxes=16", True),
+        ("mi300x:boxes=2", True),
+        ("mi250:boxes=2,gpus=8", True),
+        ("mi250:boxes=1,gpus=8", False),
+        ("dgx-1", True),
+        ("cluster:box=dgx-h100,boxes=2,nics=4,nic_bandwidth=50", True),
+    ],
+)
+def test_the_rings_of_nccl_reach_the_bound_on_most_machines(spec: str, reaches: bool) -> None:  # noqa: FBT001
+    topology = load_topology(spec)
+    found = ring_bound(topology, Demand(), optimum(topology).bound.algbw)
+    assert found is not None
+    rings = verify(nccl_ring(Problem(topology, Demand())))
+    assert rings.algbw is not None
+    assert (rings.algbw == found.algbw) if reaches else (rings.algbw < found.algbw)
+
+
+def test_a_dead_nic_takes_a_ring() -> None:
+    changed = changed_network(load_topology("dgx-a100:boxes=2"), ["b0/gpu0--ib"])
+    found = ring_bound(changed, Demand(), optimum(changed).algbw)
+    assert found is not None
+    assert found.algbw == Fraction(560, 3)
+
+
+def test_no_ring_of_a_small_network_is_faster() -> None:
+    """All Hamiltonian cycles of a network without switches, each alone: none exceeds the bound, the best reaches it."""
+    builder = TopologyBuilder("small")
+    nodes = list(range(5))
+    for each in nodes:
+        builder.add_compute(each)
+    bandwidths = {}
+    for one in nodes:
+        for other in nodes:
+            if one != other:
+                bandwidths[one, other] = Fraction(1 + (one * 7 + other * 3) % 5)
+                builder.add_link(one, other, bandwidths[one, other])
+    topology = builder.build()
+    found = ring_bound(topology, Demand(), optimum(topology).bound.algbw)
+    assert found is not None
+    for order in permutations(nodes[1:]):
+        cycle = [0, *order, 0]
+        slowest = min(bandwidths[pair] for pair in pairwise(cycle))
+        assert slowest * Fraction(5, 4) <= found.algbw
+
+
+def test_idle_nodes_do_not_forward_data_of_rings() -> None:
+    topology = load_topology("mi250:boxes=2")
+    ranks = tuple(range(8)) + tuple(range(16, 24))
+    demand = Demand(ranks=ranks)
+    found = ring_bound(topology, demand, optimum(topology, ranks="0-7,16-23").bound.algbw)
+    assert found is not None
+    assert found.algbw == 8 * 16 * Fraction(16, 15)
+
+
+def test_one_rank_has_no_ring() -> None:
+    topology = load_topology("dgx-a100:boxes=2")
+    with pytest.raises(InputError, match="dgx-a100:boxes=2: one rank takes part; rings need two or more"):
+        ring_bound(topology, Demand(ranks=(3,)), Fraction(200))
+
+
+def test_no_rings() -> None:
+    topology = load_topology("dgx-a100:boxes=2")
+    assert ring_bound(topology, Demand(Collective.BROADCAST, root=0), Fraction(200)) is None
+    assert ring_bound(topology, Demand(Collective.ALL_TO_ALL), Fraction(200)) is None
+    star = TopologyBuilder("star")
+    for each in range(4):
+        star.add_compute(each)
+    for each in (1, 2, 3):
+        star.add_duplex(0, each, 1)
+    assert ring_bound(star.build(), Demand(ranks=(1, 2, 3)), Fraction(1)) is None

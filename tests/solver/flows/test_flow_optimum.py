@@ -1,0 +1,214 @@
+"""The optimum of all-to-all, gather, scatter and demand matrices, compared with definitions and published values."""
+
+from fractions import Fraction
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from flow_demands import demands
+from flow_oracles import pairs_of, plain_optimum
+from forestcoll.base.errors import InputError, NoSolutionError
+from forestcoll.demand.collective import Collective
+from forestcoll.demand.demand import Demand
+from forestcoll.solver.flows.search import flow_search
+from forestcoll.solver.flows.value import FlowOptimum
+from forestcoll.solver.personalised import flow_optimum
+from forestcoll.topology import Symmetry, Topology, TopologyBuilder
+from forestcoll.topology.registry import build_topology
+from forestcoll.topology.symmetry.orbits import Orbits
+from networks import SMALL, examples, networks
+from oracles import exit_bandwidth, subsets
+
+
+def solved(topology: Topology, demand: Demand) -> FlowOptimum:
+    """Return the optimum after a check of its proof by the definition."""
+    found = flow_search(topology, demand)
+    assert found.is_optimal
+    assert found.bound.proof.algbw(topology, demand) == found.algbw
+    return found
+
+
+def rate(spec: str) -> Fraction:
+    topology = build_topology(spec)
+    return solved(topology, Demand(Collective.ALL_TO_ALL)).algbw / len(topology.compute)
+
+
+@pytest.mark.parametrize("nodes", range(3, 10))
+def test_rings(nodes: int) -> None:
+    # On a one-way ring, data travels a mean of (1 + … + N-1)/N links; on a full-duplex ring, the shorter direction.
+    assert rate(f"ring:nodes={nodes},one_way=true") == Fraction(2, nodes * (nodes - 1))
+    hops = sum(min(step, nodes - step) for step in range(nodes))
+    assert rate(f"ring:nodes={nodes}") == Fraction(2, hops)
+
+
+@pytest.mark.parametrize("nodes", range(2, 7))
+def test_a_complete_network_sends_over_each_link_once(nodes: int) -> None:
+    assert rate(f"complete:nodes={nodes}") == 1
+
+
+@pytest.mark.parametrize("dimensions", range(1, 5))
+def test_a_hypercube(dimensions: int) -> None:
+    assert rate(f"hypercube:dim={dimensions}") == Fraction(2, 2**dimensions)
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ("dgx-a100:boxes=2", Fraction(25, 8)),
+        ("torus:dims=4x4", Fraction(1, 8)),
+        ("dgx-a100:boxes=1", Fraction(300, 7)),
+        ("torus:dims=8x8x8", Fraction(1, 512)),
+        ("dgx-h100:boxes=64", Fraction(50, 504)),
+    ],
+)
+def test_machines_and_tori(spec: str, expected: Fraction) -> None:
+    assert rate(spec) == expected
+
+
+def test_a_chain_is_limited_by_its_middle() -> None:
+    builder = TopologyBuilder("chain")
+    for node in range(6):
+        builder.add_compute(node)
+    for one, other in pairwise(range(6)):
+        builder.add_duplex(one, other, 1)
+    assert solved(builder.build(), Demand(Collective.ALL_TO_ALL)).algbw == Fraction(6, 9)
+
+
+def test_shifted_rings_of_a_thousand_nodes_have_the_published_time() -> None:
+    # Table 4: 10738 us for 1 MiB per node at 100 Gb/s, a quarter of it over each link.
+    best = flow_optimum("shifted-ring:nodes=1024")
+    assert best.is_optimal
+    found = best.algbw / 1024
+    assert found == Fraction(2, 65537)
+    assert round(2**20 * 8 / 100e3 * 4 / 1024 / float(found)) == 10738
+
+
+def test_the_line_graph_of_a_complete_bipartite_graph_has_the_published_rate() -> None:
+    pairs = [(one, 4 + other) for one in range(4) for other in range(4)]
+    edges = pairs + [(other, one) for one, other in pairs]
+    builder = TopologyBuilder("line graph")
+    for edge in range(len(edges)):
+        builder.add_compute(edge)
+    for one, (_, middle) in enumerate(edges):
+        for other, (start, _) in enumerate(edges):
+            if middle == start:
+                builder.add_link(one, other, 1)
+    assert solved(builder.build(), Demand(Collective.ALL_TO_ALL)).algbw == 32 * Fraction(4, 70)  # Table 7: 5.71e-2
+
+
+@examples(50)
+@given(st.data(), networks(most=5, kinds=st.just(SMALL)))
+def test_the_optimum_equals_that_of_a_plain_linear_program(data: st.DataObject, topology: Topology) -> None:
+    check_against_plain_program(data, topology)
+
+
+@pytest.mark.slow
+@examples(500)
+@given(st.data(), networks(most=7, kinds=st.just(SMALL)))
+def test_the_optimum_equals_that_of_a_plain_linear_program_on_500_networks(
+    data: st.DataObject, topology: Topology
+) -> None:
+    check_against_plain_program(data, topology)
+
+
+def check_against_plain_program(data: st.DataObject, topology: Topology) -> None:
+    demand = data.draw(demands(topology))
+    found = solved(topology, demand).algbw
+    plain = plain_optimum(topology, demand)
+    assert found.denominator < 10**5
+    assert Fraction(plain).limit_denominator(10**5) == found
+
+
+@examples(40)
+@given(st.data(), networks(most=6))
+def test_the_optimum_is_within_every_cut_and_does_not_depend_on_symmetry(
+    data: st.DataObject, topology: Topology
+) -> None:
+    demand = data.draw(demands(topology))
+    found = flow_search(topology, demand)
+    pairs = pairs_of(topology, demand)
+    if not found.is_optimal:  # bandwidths too far apart for floating point
+        assert found.algbw < found.bound.algbw
+        return
+    if demand.root is None and demand.ranks is None:
+        assert flow_search(topology, demand, orbits=Orbits.of(topology, Symmetry(()))).algbw == found.algbw
+    for inside in subsets(range(len(topology.nodes))):
+        leaving = sum(part for (source, target), part in pairs.items() if source in inside and target not in inside)
+        assert found.algbw * leaving <= exit_bandwidth(topology, inside)
+
+
+@examples(40)
+@given(st.data(), networks(most=6))
+def test_a_gather_and_a_scatter_reach_a_cut(data: st.DataObject, topology: Topology) -> None:
+    collective = data.draw(st.sampled_from([Collective.GATHER, Collective.SCATTER]))
+    demand = Demand(collective, data.draw(st.sampled_from(topology.compute)))
+    found, pairs = solved(topology, demand), pairs_of(topology, demand)
+    cuts = []
+    for inside in subsets(range(len(topology.nodes))):
+        leaving = sum(part for (source, target), part in pairs.items() if source in inside and target not in inside)
+        cuts += [exit_bandwidth(topology, inside) / leaving] if leaving else []
+    assert found.algbw == min(cuts)
+
+
+def test_a_demand_between_two_nodes_is_a_max_flow() -> None:
+    matrix: list[list[object]] = [[0, 0, 1, 0], [0] * 4, [0] * 4, [0] * 4]
+    best = flow_optimum("complete:nodes=4,bandwidth=5", matrix=matrix)
+    assert best.algbw == 15
+    assert {len(path.nodes) for path in best.paths} == {2, 3}
+
+
+def test_equal_parts_need_no_matrix() -> None:
+    equal = [["1/3"] * 3] * 3
+    best = flow_optimum("ring:nodes=3", matrix=equal)
+    assert best.demand == Demand(Collective.ALL_TO_ALL)
+    assert best.algbw == 3
+    shards = {0: "1/4", 1: "1/4", 2: "1/2"}
+    gather = flow_optimum("ring:nodes=3", "gather", root=0, shards=shards)
+    assert gather.demand.matrix is not None
+    assert gather.algbw == Fraction(8, 3)
+    halves: list[list[object]] = [[0, "1/4", "1/2"], [0] * 3, [0] * 3]
+    scatter = flow_optimum("ring:nodes=3", "scatter", root=0, matrix=halves)
+    assert scatter.algbw == Fraction(8, 3)
+
+
+def test_idle_nodes_relay() -> None:
+    assert flow_optimum("torus:dims=4x4", ranks="0-3").algbw == Fraction(16, 3)
+    assert flow_optimum("ring:nodes=6", ranks="0,3").algbw == 4
+
+
+@pytest.mark.parametrize(
+    ("keywords", "message"),
+    [
+        ({"collective": "allreduce"}, "an allreduce moves along trees"),
+        ({"collective": "gather"}, "a gather needs a root"),
+        ({"root": 0}, "an all-to-all has no root"),
+        ({"matrix": [[0, 1], [1, 0]]}, "has 2 rows; expected one for each of the 3 nodes"),
+        ({"matrix": [[0, 1, 0], [1, 0], [0, 0, 0]]}, "row 1 has 2 numbers; expected 3"),
+        ({"matrix": [[0, -1, 0], [0] * 3, [0] * 3]}, "row 0, column 1 is -1; it must be 0 or more"),
+        ({"matrix": [[0, "x", 0], [0] * 3, [0] * 3]}, "row 0, column 1: 'x' is not a number"),
+        ({"matrix": [[1, 0, 0], [0] * 3, [0] * 3]}, "no node sends data to another"),
+        ({"collective": "gather", "root": 0, "matrix": [[0, 1, 0], [0] * 3, [0] * 3]}, "data goes to the root only"),
+        (
+            {"collective": "scatter", "root": 0, "matrix": [[0] * 3, [1, 0, 0], [0] * 3]},
+            "data comes from the root only",
+        ),
+        ({"shards": {0: 1}}, "an all-to-all has no shards"),
+    ],
+)
+def test_invalid_arguments_raise(keywords: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        flow_optimum("ring:nodes=3", **keywords)  # type: ignore[arg-type]
+
+
+def test_shards_and_a_matrix_exclude_each_other() -> None:
+    with pytest.raises(InputError, match="exclude each other"):
+        flow_optimum("ring:nodes=2", "gather", root=0, shards={0: 1}, matrix=[[0, 0], [1, 0]])
+
+
+def test_a_one_port_network_has_no_flows() -> None:
+    document = build_topology("ring:nodes=3")
+    object.__setattr__(document, "port_model", "one-port")
+    with pytest.raises(NoSolutionError, match="one-port"):
+        flow_optimum(document)

@@ -1,0 +1,290 @@
+"""Breadth-first broadcasts compared with published values, a linear program, and the bounds of the paper's appendix."""
+
+from dataclasses import replace
+from fractions import Fraction
+from itertools import combinations
+from math import gcd
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forestcoll.base.errors import InputError, NoSolutionError
+from forestcoll.demand.collective import Collective
+from forestcoll.schedule.steps.shape import StepShape, step_shape
+from forestcoll.schedule.steps.value import StepSchedule
+from forestcoll.solver.exact_lp.linear_program import LinearProgram, Row
+from forestcoll.solver.generation.bfb import bfb
+from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology.registry import build_topology
+from forestcoll.verification import verify
+from networks import SMALL, examples, networks, one_way_networks
+from oracles import distances_of
+
+
+def _best(nodes: int) -> Fraction:
+    return Fraction(nodes - 1, nodes)
+
+
+def _right(schedule: StepSchedule) -> StepSchedule:
+    assert verify(schedule).fault is None
+    return schedule
+
+
+def _network(name: str, nodes: int, links: list[tuple[int, int]]) -> Topology:
+    """Return the network of these one-way links of bandwidth 1, without links from a node to itself."""
+    builder = TopologyBuilder(name)
+    for node in range(nodes):
+        builder.add_compute(node)
+    for source, target in links:
+        if source != target:
+            builder.add_link(source, target, 1)
+    return builder.build()
+
+
+def _lexicographic(cycle: int, copies: int) -> Topology:
+    """Return the degree expansion of a bidirectional ring (Definition 13)."""
+    links = [
+        (node * copies + one, (node + way) % cycle * copies + other)
+        for node in range(cycle)
+        for way in (1, -1)
+        for one in range(copies)
+        for other in range(copies)
+    ]
+    return _network(f"ring of {cycle} * {copies}", cycle * copies, links)
+
+
+def _kautz(degree: int, nodes: int) -> Topology:
+    """Return the generalized Kautz graph (Definition 16)."""
+    links = [(node, (-degree * node - add) % nodes) for node in range(nodes) for add in range(1, degree + 1)]
+    return _network("kautz", nodes, links)
+
+
+@pytest.mark.parametrize(
+    ("name", "steps"),
+    [
+        ("ring:nodes=2", 1),
+        ("ring:nodes=3", 1),
+        ("ring:nodes=8", 4),
+        ("ring:nodes=9", 4),
+        ("torus:dims=3x4", 3),
+        ("torus:dims=4x4x4", 6),
+        ("torus:dims=5x2x3", 4),
+        ("hypercube:dim=5", 5),
+        ("complete:nodes=9", 1),
+        ("complete-bipartite:left=4,right=4", 2),
+        ("hamming:dim=2,base=3", 2),
+        ("hamming:dim=3,base=4", 3),
+        ("circulant:nodes=7,offsets=1,one_way=true", 6),
+    ],
+)
+def test_known_graphs_reach_the_least_bandwidth_time(name: str, steps: int) -> None:
+    topology = build_topology(name)
+    cost = step_shape(_right(bfb(topology)))
+    assert (cost.steps, cost.bandwidth_factor) == (steps, _best(len(topology.nodes)))
+
+
+@pytest.mark.parametrize(
+    ("topology", "steps"),
+    [
+        (build_topology("complete:nodes=5"), 2),
+        (_lexicographic(3, 2), 4),
+        (build_topology("circulant:nodes=7,offsets=2+3"), 4),
+        (build_topology("complete-bipartite:left=4,right=4"), 4),
+        (build_topology("hamming:dim=2,base=3"), 4),
+        (_lexicographic(5, 2), 4),
+        (build_topology("circulant:nodes=11,offsets=2+3"), 4),
+        (build_topology("circulant:nodes=12,offsets=2+3"), 4),
+    ],
+    ids=lambda value: value.name if isinstance(value, Topology) else str(value),
+)
+def test_table_5(topology: Topology, steps: int) -> None:
+    cost = step_shape(_right(bfb(topology, Collective.ALLREDUCE)))
+    assert (cost.steps, cost.bandwidth_factor) == (steps, 2 * _best(len(topology.nodes)))
+
+
+def test_the_first_row_of_table_4() -> None:
+    cost = step_shape(_right(bfb(_kautz(4, 1024))))
+    assert cost.steps == 5
+    assert round(float(cost.bandwidth_factor), 3) == 1.332
+
+
+def test_circulants_of_degree_4_are_optimal() -> None:
+    for nodes in range(5, 26):
+        for one, other in combinations(range(1, (nodes + 1) // 2), 2):
+            if gcd(nodes, one, other) == 1:
+                cost = step_shape(bfb(build_topology(f"circulant:nodes={nodes},offsets={one}+{other}")))
+                assert cost.bandwidth_factor == _best(nodes), (nodes, one, other)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "offsets", "least"),
+    # In C(12, {1, 3, 4, 5}) nodes 2, 6 and 10 are at distance 2 from node 0. Its neighbours 4 and 8 are adjacent to
+    # none of them. So six links bring three shards, 1/2 each. A balanced load would be 3/8 on each of the eight links.
+    [(12, "1+3+4+5", Fraction(1) + Fraction(1, 2)), (15, "1+4+5", Fraction(1) + Fraction(3, 2))],
+)
+def test_conjecture_1_has_counterexamples(nodes: int, offsets: str, least: Fraction) -> None:
+    topology = build_topology(f"circulant:nodes={nodes},offsets={offsets}")
+    cost = step_shape(_right(bfb(topology)))
+    degree = 2 * len(offsets.split("+"))
+    assert cost.bandwidth_factor == least * degree / nodes > _best(nodes)
+    second = _least_time(topology, distances_of(topology), 0, 2)  # HiGHS gives the same value
+    assert second == pytest.approx(float(cost.step_times[1] * nodes), rel=1e-9)
+
+
+DIRECT = st.one_of(networks(most=7, switches=False), one_way_networks(most=7, switches=False))
+
+
+FEW_DIGITS = st.one_of(  # HiGHS computes in floating point
+    networks(most=7, switches=False, kinds=st.just(SMALL)),
+    one_way_networks(most=7, switches=False, kinds=st.just(SMALL)),
+)
+
+
+@examples(60)
+@given(FEW_DIGITS)
+def test_linear_programming_finds_no_faster_schedule(topology: Topology) -> None:
+    times = step_shape(bfb(topology)).step_times
+    distances = distances_of(topology)
+    for step, time in enumerate(times, start=1):
+        slowest = max(_least_time(topology, distances, target, step) for target in topology.compute)
+        assert slowest == pytest.approx(float(time * len(topology.compute)), rel=1e-6)
+
+
+def _least_time(topology: Topology, distances: list[list[int]], target: int, step: int) -> float:
+    """Return the optimum of LP (1) with the bandwidths of links, by HiGHS."""
+    bandwidths = {link.source: link.bandwidth for link in topology.links if link.target == target}
+    shards = [node for node in topology.compute if distances[node][target] == step]
+    pairs = [(shard, node) for shard in shards for node in bandwidths if distances[shard][node] == step - 1]
+    if not pairs:
+        return 0.0
+    program = LinearProgram([0] * len(pairs) + [-1])
+    for shard in shards:
+        program.add(Row({column: 1 for column, pair in enumerate(pairs) if pair[0] == shard}, 1, 1))
+    for node, bandwidth in bandwidths.items():
+        load = {column: bandwidth.denominator for column, pair in enumerate(pairs) if pair[1] == node}
+        program.add(Row(load | {len(pairs): -bandwidth.numerator}, None, 0))
+    return float(program.solve().values[-1])
+
+
+@examples(60)
+@given(DIRECT, st.integers(1, 12))
+def test_whole_chunks_keep_the_bound_of_theorem_20(topology: Topology, chunks: int) -> None:
+    free, whole = bfb(topology), _right(bfb(topology, chunks=chunks))
+    assert all((point * chunks).denominator == 1 for point in whole.phases[0].transfers.points)
+    for least, time in zip(step_shape(free).step_times, step_shape(whole).step_times, strict=True):
+        slowest = min(link.bandwidth for link in topology.links)
+        assert least <= time <= least + Fraction(1, len(topology.compute) * chunks) / slowest
+
+
+def test_a_fitting_number_of_chunks_costs_no_bandwidth() -> None:
+    topology = build_topology("torus:dims=5x3")
+    free = bfb(topology)
+    chunks = 1
+    for point in free.phases[0].transfers.points:
+        chunks *= point.denominator // gcd(chunks, point.denominator)
+    assert step_shape(bfb(topology, chunks=chunks)) == step_shape(free)
+    assert step_shape(bfb(topology, chunks=1)).bandwidth_factor > step_shape(free).bandwidth_factor
+
+
+def _two_paths(slow_latency: int) -> Topology:
+    """Return a network with two paths from node 0 to node 3: over node 1, and over node 2 with a higher latency."""
+    builder = TopologyBuilder("two paths")
+    for node in range(4):
+        builder.add_compute(node)
+    for source, target in ((0, 1), (0, 2), (1, 3), (3, 0)):
+        builder.add_link(source, target, 1, latency_us=1)
+    builder.add_link(2, 3, 1, latency_us=slow_latency)
+    return builder.build()
+
+
+def test_links_share_a_load_by_their_latencies() -> None:
+    # 4 KB: a shard of 1000 B takes 1 µs over a link of 1 GB/s. Shard 0 over 1 -> 3 and 2 -> 3: 1 + x = 1.5 + (1 - x).
+    topology = _two_paths(slow_latency=1)
+    equal = bfb(topology, data_size=4000)
+    assert Fraction(1, 2) in equal.phases[0].transfers.points
+    late = bfb(_two_paths(slow_latency=2), data_size=8000)  # 1 + 2x = 2 + 2(1 - x): x = 3/4
+    assert Fraction(3, 4) in _right(late).phases[0].transfers.points
+
+
+def test_a_link_with_too_high_a_latency_is_not_used() -> None:
+    schedule = _right(bfb(_two_paths(slow_latency=50), data_size=4000))
+    second = list(schedule.phases[0].transfers.step(1))
+    assert [each.source for each in second if each.shard == 0 and each.target == 3] == [1]
+
+
+def test_collectives_of_one_way_networks_are_mirrored() -> None:
+    topology = _kautz(2, 9)
+    gather, scatter = bfb(topology), _right(bfb(topology, "reduce-scatter"))
+    mirrored = step_shape(bfb(topology.transposed()))
+    assert step_shape(scatter).step_times == mirrored.step_times[::-1]
+    both = _right(bfb(topology, "allreduce"))
+    assert both.steps == gather.steps + scatter.steps
+    assert step_shape(both).bandwidth_time == step_shape(gather).bandwidth_time + step_shape(scatter).bandwidth_time
+
+
+def test_bandwidths_of_many_digits_are_exact() -> None:
+    builder = TopologyBuilder("odd")
+    for node in range(4):
+        builder.add_compute(node)
+    for node in range(4):
+        builder.add_duplex(node, (node + 1) % 4, Fraction(10**25 + node, 7**9))
+    _right(bfb(builder.build()))
+
+
+def test_bad_arguments_raise_an_error() -> None:
+    ring = build_topology("ring:nodes=4")
+    with pytest.raises(InputError, match="is a switch; the methods of steps need a network without switches"):
+        bfb(build_topology("dgx-a100:boxes=1"))
+    with pytest.raises(InputError, match="a broadcast has one root"):
+        bfb(ring, "broadcast")
+    with pytest.raises(InputError, match="chunks is 0; expected an integer of 1 or more"):
+        bfb(ring, chunks=0)
+    with pytest.raises(InputError, match="data_size is -1"):
+        bfb(ring, data_size=-1)
+    with pytest.raises(InputError, match="the link from 0 to 1 has no latency_us"):
+        bfb(ring, data_size=1000)
+    one_port = TopologyBuilder("one-port", port_model="one-port")
+    for node in range(2):
+        one_port.add_compute(node)
+    one_port.add_duplex(0, 1, 1)
+    with pytest.raises(NoSolutionError, match="port_model"):
+        bfb(one_port.build())
+
+
+@pytest.mark.parametrize("collective", [Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE])
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "hypercube:dim=5",
+        "torus:dims=4x5x2",
+        "ring:nodes=33,one_way=true",
+        "circulant:nodes=24,offsets=2+5",
+        "torus:dims=3x4,bandwidth=7/2",
+    ],
+)
+def test_images_under_a_symmetry_take_the_time_of_the_schedule_without_it(
+    spec: str, collective: Collective, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    topology = build_topology(spec)
+    plain, whole_chunks = bfb(topology, collective), bfb(topology, collective, chunks=3)
+    monkeypatch.setattr("forestcoll.solver.generation.bfb.allgather._SYMMETRY_FROM", 0)
+    assert _times(_right(bfb(topology, collective))) == _times(plain)
+    assert _times(_right(bfb(topology, collective, chunks=3))) == _times(whole_chunks)
+
+
+def _times(schedule: StepSchedule) -> StepShape:
+    """Return the shape without the time to add up data, which depends on how parts are divided among links."""
+    return replace(step_shape(schedule), reduction_factor=Fraction(0))
+
+
+def test_latencies_that_differ_are_not_mapped_to_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    builder = TopologyBuilder("ring")
+    for node in range(6):
+        builder.add_compute(node)
+    for node in range(6):
+        builder.add_duplex(node, (node + 1) % 6, 1, latency_us=1 + node % 3)
+    topology = builder.build()
+    plain = bfb(topology, data_size=6000)
+    monkeypatch.setattr("forestcoll.solver.generation.bfb.allgather._SYMMETRY_FROM", 0)
+    assert bfb(topology, data_size=6000) == plain

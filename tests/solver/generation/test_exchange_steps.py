@@ -1,0 +1,254 @@
+"""All-to-alls in steps: right on every network, as fast as a plain linear program says, and refused if broken."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forestcoll.algorithms.by_steps import generate_steps
+from forestcoll.base.errors import InputError
+from forestcoll.design.realisation import topology_of
+from forestcoll.design.search.finder import TopologyFinder
+from forestcoll.programs.lowering import lower
+from forestcoll.runtime.engine.plan import plan_of
+from forestcoll.schedule.files import read_schedule, write_schedule
+from forestcoll.schedule.steps.value import StepSchedule, Transfer, Transfers
+from forestcoll.simulation.simulate import simulate
+from forestcoll.solver.exact_lp.linear_program import LinearProgram, Row
+from forestcoll.solver.flows import stepwise
+from forestcoll.solver.forests.scaling import ScaledTopology
+from forestcoll.solver.personalised import flow_optimum
+from forestcoll.topology import Topology
+from forestcoll.topology.registry import load_topology
+from forestcoll.verification import StepReport, verify
+from networks import SMALL, examples, networks
+
+
+def made(topology: Topology | str, steps: int | None = None) -> tuple[StepSchedule, StepReport]:
+    schedule = generate_steps(topology, "all-to-all", method="steps", steps=steps)
+    report = verify(schedule)
+    assert isinstance(report, StepReport)
+    assert report.fault is None, report.fault
+    return schedule, report
+
+
+@pytest.mark.parametrize(
+    ("spec", "steps", "factor"),
+    [
+        ("ring:nodes=5", 2, "6/5"),
+        ("torus:dims=4x4", 4, "2"),
+        ("hypercube:dim=4", 4, "2"),
+        ("mesh:dims=3x3", 4, "8/3"),
+        ("complete:nodes=4", 1, "3/4"),
+        ("circulant:nodes=16,offsets=3+4", 3, "2"),
+        ("circulant:nodes=12,offsets=2+3", 2, "5/3"),
+        ("kautz:degree=2,length=2", 3, "5/2"),
+    ],
+)
+def test_networks_in_the_fewest_steps(spec: str, steps: int, factor: str) -> None:
+    schedule, report = made(spec)
+    assert (schedule.steps, str(report.bandwidth_factor)) == (steps, factor)
+    assert report.least_factor is not None
+    assert report.bandwidth_factor is not None
+    assert report.optimal == (report.bandwidth_factor == report.least_factor)
+    assert report.bandwidth_factor <= report.least_factor * Fraction(11, 10)
+
+
+@pytest.mark.parametrize(
+    "spec", ["kautz:degree=2,length=2", "kautz:degree=2,length=3", "circulant:nodes=12,offsets=2+3"]
+)
+def test_one_step_more_reaches_the_rate_of_the_best_flow(spec: str) -> None:
+    fewest, first = made(spec)
+    schedule, report = made(spec, fewest.steps + 1)
+    assert not first.optimal
+    assert report.optimal
+    assert schedule.steps == fewest.steps + 1
+    assert report.algbw == flow_optimum(spec).algbw
+
+
+@pytest.mark.parametrize(("nodes", "steps", "printed"), [(32, 3, 5.71e-2), (32, 4, 5.26e-2)])
+def test_the_rates_of_the_papers_networks_are_reached(nodes: int, steps: int, printed: float) -> None:
+    # the MCF column of Table 7, for L(K4,4) and DistReg(4,32)
+    (member,) = [
+        each for each in TopologyFinder(published_only=True).find(nodes, 4).members if each.cost.steps == steps
+    ]
+    topology = topology_of(member)
+    _, report = made(topology)
+    assert report.algbw is not None
+    assert float(f"{float(report.algbw / nodes / topology.links[0].bandwidth):.2e}") == printed
+
+
+def test_the_document_shows_the_actual_rates() -> None:
+    text = (Path(__file__).parents[3] / "docs" / "steps.md").read_text()
+    rows = re.findall(r"^\| `([a-z]+:\S+)` \| (.*) \|$", text, re.MULTILINE)
+    assert len(rows) == 5
+    for spec, shown in rows:
+        cells = shown.split(" | ")
+        reports = [made(spec, steps)[1] for steps in (int(cells[0]), int(cells[3]))]
+        assert [str(each.bandwidth_factor) for each in reports] == [cells[1], cells[4]]
+        assert [str(each.least_factor) for each in reports] == [cells[6]] * 2
+        algbws = [reports[0].algbw, reports[1].algbw, flow_optimum(spec).algbw]
+        nodes = len(load_topology(spec).compute)
+        assert [f"{float(each or 0) / nodes:.4f}" for each in algbws] == [cells[2], cells[5], cells[7]]
+
+
+def plain_time(topology: Topology, steps: int) -> float:
+    """Return the time of the fastest all-to-all by a program with one flow for each pair, without any symmetry."""
+    nodes, links = len(topology.nodes), [(link.source, link.target) for link in topology.links]
+    pairs = [(source, target) for source in range(nodes) for target in range(nodes) if source != target]
+    capacities = ScaledTopology.of(topology).capacities
+    places = {
+        (pair, link, step): steps + number
+        for number, (pair, link, step) in enumerate(
+            (pair, link, step) for pair in range(len(pairs)) for link in range(len(links)) for step in range(steps)
+        )
+    }
+    program = LinearProgram([-1] * steps + [0] * len(places))
+    for link in range(len(links)):
+        for step in range(steps):
+            loads = {places[pair, link, step]: 1 for pair in range(len(pairs))}
+            program.add(Row({step: -capacities[link]} | loads, None, 0))
+    for pair, (source, target) in enumerate(pairs):
+        for node in range(nodes):
+            for step in range(steps + 1):
+                row: dict[int, int] = {}
+                for link, (tail, head) in enumerate(links):
+                    for each in range(steps):
+                        if head == node and each < step:
+                            row[places[pair, link, each]] = row.get(places[pair, link, each], 0) + 1
+                        if tail == node and each < min(step + 1, steps):
+                            row[places[pair, link, each]] = row.get(places[pair, link, each], 0) - 1
+                own = int(node == source)
+                exact = int(node == target) - own if step == steps else None
+                program.add(Row(row, -own if exact is None else exact, exact))
+    unit = Fraction(1, nodes) / (topology.links[0].bandwidth / capacities[0])
+    return float(sum(program.solve().values[:steps])) * float(unit)
+
+
+@examples(15)
+@given(networks(kinds=st.just(SMALL), most=4, switches=False), st.integers(0, 1))
+def test_the_time_is_that_of_a_plain_program(topology: Topology, more: int) -> None:
+    fewest, _ = made(topology)
+    schedule, report = made(topology, fewest.steps + more)
+    assert report.algbw is not None
+    assert float(1 / report.algbw) == pytest.approx(plain_time(topology, schedule.steps), rel=1e-9)
+
+
+def test_a_file_has_the_schedule(tmp_path: Path) -> None:
+    schedule, _ = made("circulant:nodes=8,offsets=1+3")
+    write_schedule(schedule, tmp_path / "steps.json")
+    assert read_schedule(tmp_path / "steps.json") == schedule
+    text = (tmp_path / "steps.json").read_text()
+    (tmp_path / "spaced.json").write_text(text.replace('"shard": ', '"shard":  '))
+    assert read_schedule(tmp_path / "spaced.json") == schedule
+
+
+def test_large_data_takes_the_stated_time() -> None:
+    schedule, report = made("torus:dims=3x4")
+    assert report.algbw is not None
+    (point,) = simulate(schedule, [2**44])
+    assert point.algbw == pytest.approx(float(report.algbw), rel=0.01)
+
+
+# Broken schedules.
+
+
+def with_steps(schedule: StepSchedule, steps: list[list[Transfer]]) -> StepSchedule:
+    (phase,) = schedule.phases
+    return replace(schedule, phases=(replace(phase, transfers=Transfers.of(steps)),))
+
+
+def broken(schedule: StepSchedule) -> Iterator[tuple[str, StepSchedule]]:
+    """Yield schedules with one change, and the rules that may find it."""
+    steps = [list(step) for step in schedule.phases[0].transfers]
+    for number, step in enumerate(steps):
+        for place, each in enumerate(step):
+            rest = [*step[:place], *step[place + 1 :]]
+            changes = {
+                "part-missing part-not-held": rest,
+                "transfer-link part-missing part-not-held": [*rest, each._replace(target=each.source)],
+                "part-missing part-not-held transfer-part": [
+                    *rest,
+                    each._replace(high=each.low + (each.high - each.low) / 2),
+                ],
+                "part-not-held part-missing": [*rest, each._replace(shard=(each.shard + 1) % len(schedule.members))],
+            }
+            for rules, changed in changes.items():
+                yield rules, with_steps(schedule, [*steps[:number], changed, *steps[number + 1 :]])
+    yield "part-not-held", with_steps(schedule, steps[::-1])
+    yield "part-missing", with_steps(schedule, steps[:-1])
+    for number, _ in enumerate(pairwise(steps)):
+        joined = [*steps[:number], steps[number] + steps[number + 1], *steps[number + 2 :]]
+        yield "part-not-held", with_steps(schedule, joined)
+
+
+@pytest.mark.parametrize("spec", ["ring:nodes=4", "circulant:nodes=6,offsets=1+2"])
+def test_every_broken_schedule_is_refused(spec: str) -> None:
+    schedule, _ = made(spec)
+    for rules, wrong in broken(schedule):
+        fault = verify(wrong).fault
+        assert fault is not None
+        assert fault.rule in rules.split()
+
+
+def test_wrong_claims_are_refused() -> None:
+    schedule, report = made("ring:nodes=4")
+    assert report.algbw is not None
+    for rule, wrong in (
+        ("algbw-wrong", replace(schedule, algbw=report.algbw + 1)),
+        ("step-shards", replace(schedule, shards=(Fraction(1, 4),) * 4)),
+        ("step-phases", replace(schedule, phases=schedule.phases * 2)),
+        ("part-missing", replace(schedule, collective=generate_steps("ring:nodes=4").collective)),
+    ):
+        fault = verify(wrong).fault
+        assert fault is not None
+        assert fault.rule == rule
+    bound = schedule.bound
+    assert bound is not None
+    lower_bound = verify(replace(schedule, bound=replace(bound, algbw=bound.algbw / 2))).fault
+    assert lower_bound is not None
+    assert lower_bound.rule == "certificate-bound"
+
+
+# What is refused.
+
+
+@pytest.mark.parametrize(
+    ("spec", "collective", "options", "words"),
+    [
+        ("dgx-a100:boxes=2,gpus=2", "all-to-all", {"method": "steps"}, "needs a network without"),
+        ("ring:nodes=6", "all-to-all", {"method": "steps", "steps": 2}, "takes 3 steps or more; steps is 2"),
+        ("ring:nodes=6", "all-to-all", {"method": "bfb"}, "the method 'bfb' is not for an all-to-all; use 'steps'"),
+        ("ring:nodes=6", "allgather", {"method": "steps"}, "the method 'steps' is not for an allgather"),
+        (
+            "ring:nodes=6",
+            "allgather",
+            {"method": "bfb", "steps": 4},
+            "a number of steps is only for the method 'steps'",
+        ),
+        ("ring:nodes=6", "all-to-all", {"method": "steps", "chunks": 4}, "chunks are only for 'bfb'"),
+    ],
+)
+def test_what_is_not_possible_is_refused(spec: str, collective: str, options: dict[str, object], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        generate_steps(spec, collective, **options)  # type: ignore[arg-type]
+
+
+def test_a_large_program_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stepwise, "MOST_COLUMNS", 10)
+    with pytest.raises(InputError, match=r"has \d+ columns; at most 10 can be solved"):
+        stepwise.fastest_steps(load_topology("kautz:degree=2,length=2"))
+
+
+def test_steps_have_no_program_and_cannot_be_run() -> None:
+    schedule, _ = made("ring:nodes=4")
+    with pytest.raises(InputError, match="an all-to-all in steps has no program; use a schedule of flows"):
+        lower(schedule)
+    with pytest.raises(InputError, match="an all-to-all in steps cannot be run; use a schedule of flows"):
+        plan_of(schedule)

@@ -1,0 +1,104 @@
+"""What `generate` adds to the cores: methods, errors, stages, and a table of distinct routes."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pytest
+
+from forestcoll.algorithms.generate import generate
+from forestcoll.base.errors import InputError, NoSolutionError
+from forestcoll.base.progress import Progress
+from forestcoll.demand.method import Method
+from forestcoll.kernels import AnyProblem, Core, RoutedTrees
+from forestcoll.kernels.interface import ReportProgress
+from forestcoll.solver.forests.scaling import ScaledTopology
+from forestcoll.solver.generation.forest import schedule_for
+from forestcoll.solver.optimum import optimum
+from forestcoll.topology.registry import build_topology
+
+TOPOLOGY = build_topology("dgx-a100:boxes=2,gpus=3")
+
+
+class Listener(Progress):
+    def __init__(self) -> None:
+        self.stages: list[str] = []
+        self.notes: list[Mapping[str, int]] = []
+
+    def begin(self, stage: str) -> None:
+        self.stages.append(stage)
+
+    def note(self, counters: Mapping[str, int]) -> None:
+        self.notes.append(counters)
+
+
+@pytest.mark.parametrize(
+    ("method", "stages"),
+    [
+        (Method.AUTO, ["growing trees"]),
+        (Method.FAST, ["growing trees"]),
+        (Method.PROVEN, ["removing switches", "packing trees", "routing trees"]),
+    ],
+)
+def test_each_method_reports_its_stages_and_counters(method: Method, stages: list[str]) -> None:
+    listener = Listener()
+    generate(TOPOLOGY, method=method, progress=listener)
+    assert listener.stages[0] == "finding the bottleneck cut"
+    assert listener.stages[-len(stages) :] == stages
+    assert len(listener.notes) == 1
+
+
+def test_the_same_arguments_give_the_same_schedule() -> None:
+    for method in Method:
+        one, other = generate(TOPOLOGY, method=method), generate(TOPOLOGY, method=method)
+        assert (one.routes, one.phases) == (other.routes, other.phases)
+
+
+@pytest.mark.parametrize("method", list(Method))
+def test_every_route_is_used_and_listed_once(method: Method) -> None:
+    schedule = generate(TOPOLOGY, method=method)
+    routes = list(schedule.routes)
+    assert len(set(routes)) == len(routes)
+    assert np.array_equal(np.unique(schedule.phases[0].routes.entries), np.arange(len(routes)))
+
+
+def test_a_schedule_carries_its_optimum_and_certificate() -> None:
+    best = optimum(TOPOLOGY, trees=2)
+    schedule = schedule_for(best)
+    assert schedule.topology is TOPOLOGY
+    assert schedule.algbw == best.algbw
+    assert schedule.bound == best.bound
+    assert schedule.trees_per_root == 2
+
+
+def test_generate_refuses_what_optimum_refuses() -> None:
+    with pytest.raises(InputError, match="trees is 0"):
+        generate(TOPOLOGY, trees=0)
+
+
+class Incomplete:
+    """A core whose fast method leaves the trees of two roots incomplete."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    def grow_trees(
+        self, problem: AnyProblem, supply: int, progress: ReportProgress, *, prove: bool
+    ) -> tuple[RoutedTrees, Mapping[str, int]]:
+        routed, counters = self._core.grow_trees(problem, supply, progress, prove=prove)
+        return routed, {**counters, "missing": 2}
+
+
+def test_the_fast_method_reports_how_many_roots_it_left_incomplete(monkeypatch: pytest.MonkeyPatch) -> None:
+    best = optimum(TOPOLOGY)
+    make_problem = ScaledTopology.problem
+
+    def problem(scaled: ScaledTopology, capacities: Sequence[int], bound: int) -> tuple[Incomplete, AnyProblem]:
+        core, made = make_problem(scaled, capacities, bound)
+        return Incomplete(core), made
+
+    monkeypatch.setattr(ScaledTopology, "problem", problem)
+    with pytest.raises(NoSolutionError) as caught:
+        schedule_for(best, method=Method.FAST)
+    assert str(caught.value) == (
+        "dgx-a100:boxes=2,gpus=3: the fast method left the trees of 2 roots incomplete; use the method auto or proven"
+    )

@@ -1,0 +1,248 @@
+"""Base trees: their images are a schedule that reaches the optimum. Without a symmetry, all trees are listed."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from forestcoll.algorithms.generate import generate
+from forestcoll.base.errors import InputError
+from forestcoll.base.progress import SILENT, Progress
+from forestcoll.demand.method import Method
+from forestcoll.schedule.trees.expansion import expanded
+from forestcoll.solver.generation import forest, memory
+from forestcoll.solver.generation.forest import schedule_for
+from forestcoll.solver.generation.growing import Forest
+from forestcoll.solver.optimum import optimum
+from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology.graph.changes import changed_network
+from forestcoll.topology.registry import build_topology
+from forestcoll.topology.symmetry.automorphisms import find_symmetry
+from forestcoll.verification import verify
+
+NETWORKS = {
+    "dgx-a100:boxes=3": 24,
+    "dgx-h100:boxes=16": 128,
+    "mi250:boxes=64": 256,
+    "gb200-nvl72:boxes=2": 144,
+    "torus:dims=3x4x2": 24,
+    "hypercube:dim=5": 32,
+    "hamming:dim=2,base=3": 9,
+    "circulant:nodes=11,offsets=1+3": 11,
+    "fat-tree:levels=3,arity=3": 27,
+    "dragonfly:routers=4,nodes=2,global_links=2,groups=5": 20,
+    "dragonfly:routers=8,nodes=4,global_links=4,groups=32": 128,  # paths over two links of an orbit
+    "complete-bipartite:left=4,right=4": 8,
+}
+"""Networks whose base trees are completed with the first group, with the order of the group."""
+
+
+class Counters(Progress):
+    def __init__(self) -> None:
+        self.noted: dict[str, int] = {}
+        self.remarks: list[str] = []
+
+    def remark(self, text: str) -> None:
+        self.remarks.append(text)
+
+    def note(self, counters: Mapping[str, int]) -> None:
+        self.noted |= counters
+
+
+@pytest.mark.parametrize(("spec", "order"), NETWORKS.items())
+def test_base_trees_and_their_images_reach_the_optimum(spec: str, order: int) -> None:
+    schedule = generate(build_topology(spec), compact=True)
+    assert schedule.symmetry is not None
+    assert schedule.symmetry.order == order
+    assert verify(schedule).optimal
+    assert verify(expanded(schedule)) == verify(schedule)
+
+
+def test_a_smaller_group_is_tried_and_then_all_trees_are_grown() -> None:
+    counters = Counters()
+    best = optimum(build_topology("mi250:boxes=2"))
+    schedule = schedule_for(best, compact=True, progress=counters)
+    assert counters.noted["group_order"] < find_symmetry(best.topology).order
+    assert schedule.symmetry is None
+    assert verify(schedule).optimal
+
+
+def test_without_a_symmetry_all_trees_are_listed() -> None:
+    builder = TopologyBuilder("a line")
+    for place in range(3):
+        builder.add_compute(place)
+    builder.add_duplex(0, 1, 1)
+    builder.add_duplex(1, 2, 2)
+    schedule = generate(builder.build(), compact=True)
+    assert schedule.symmetry is None
+    assert verify(schedule).optimal
+
+
+def test_all_trees_of_large_symmetric_networks_are_images_of_base_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forest, "_WORTH_A_SYMMETRY", 1)
+    counters = Counters()
+    schedule = generate(build_topology("torus:dims=4x4"), progress=counters)
+    assert counters.noted["group_order"] == 16
+    assert schedule.symmetry is None
+    assert len(schedule.phases[0]) == 32
+    assert verify(schedule).optimal
+
+
+def test_base_trees_are_listed_if_a_list_of_all_trees_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forest, "MOST_LISTED_EDGES", 100)
+    schedule = generate(build_topology("dgx-a100:boxes=2"))
+    assert schedule.symmetry is not None
+    assert verify(schedule).optimal
+
+
+def test_base_trees_are_not_grown_if_a_list_of_them_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forest, "MOST_LISTED_EDGES", 100)
+    topology = changed_network(build_topology("torus:dims=4x4"), without=["0--1"])
+    assert find_symmetry(topology).order == 2  # 8 roots, 15 edges for each
+    counters = Counters()
+    with pytest.raises(InputError, match=r"16 trees have 240 tree edges, more than the 100 .* use fewer ranks"):
+        generate(topology, progress=counters)
+    assert "group_order" not in counters.noted
+
+
+def test_the_memory_of_many_base_trees_is_stated_before_they_are_grown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "LONG_EDGES", 100)
+    counters = Counters()
+    schedule = generate(build_topology("torus:dims=3x4x5"), compact=True, progress=counters)
+    assert schedule.symmetry is not None
+    assert counters.remarks == []  # 59 edges
+    topology = changed_network(build_topology("torus:dims=4x4"), without=["0--1"])
+    generate(topology, compact=True, progress=counters)
+    assert counters.remarks[0].startswith("a schedule of 120 tree edges or more needs 480 bytes to ")
+
+
+@pytest.mark.parametrize(("spec", "roots"), [("torus:dims=8x8x8", 100), ("hypercube:dim=8", 64)])
+def test_a_direct_network_with_a_dead_link_has_base_trees_for_few_roots(spec: str, roots: int) -> None:
+    topology = changed_network(build_topology(spec), without=["0--1"])
+    schedule = generate(topology, compact=True)
+    assert len(set(schedule.phases[0].roots)) <= roots
+    assert verify(schedule).optimal
+
+
+def test_the_proven_method_has_no_base_trees() -> None:
+    with pytest.raises(InputError, match="leave compact out"):
+        generate(build_topology("ring:nodes=4"), method=Method.PROVEN, compact=True)
+
+
+@st.composite
+def copies(draw: st.DrawFn) -> Topology:
+    """Return identical boxes of one to four compute nodes with random links, joined by one to three hubs."""
+    size, boxes, hubs = draw(st.integers(1, 4)), draw(st.integers(2, 4)), draw(st.integers(1, 3))
+    inner = [
+        (one, other, draw(st.integers(1, 9))) for one in range(size) for other in range(one) if draw(st.booleans())
+    ]
+    outer = [(node, hub, draw(st.integers(1, 5))) for node in range(size) for hub in range(hubs)]
+    builder = TopologyBuilder("copies")
+    switches = [builder.add_switch(f"hub{hub}") for hub in range(hubs)]
+    for box in range(boxes):
+        nodes = [builder.add_compute(f"box{box}/{node}") for node in range(size)]
+        for one, other, bandwidth in inner:
+            builder.add_duplex(nodes[one], nodes[other], bandwidth)
+        for node, hub, bandwidth in outer:
+            builder.add_duplex(nodes[node], switches[hub], bandwidth)
+    return builder.build()
+
+
+FAULTY = {
+    ("dgx-a100:boxes=2", "b0/gpu0--ib"): 8,
+    ("dgx-a100:boxes=4", "b2/gpu0--ib, b2/gpu1--ib, b2/gpu2--b2/nvswitch"): 24,
+    ("dgx-a100:boxes=8", "b3/gpu0--b3/nvswitch"): 56,
+    ("dgx-h100:boxes=32", "b0/gpu0--ib, b2/gpu1--ib"): 240,
+    ("mi250:boxes=16", "b0/gpu0--ib"): 60,
+    ("mi250:boxes=8", "b0/gpu0--b0/gpu4"): 28,
+    ("cluster:boxes=4", "b0/gpu0--leaf0"): 24,
+}
+"""Networks with dead links whose group leaves the nodes of faulty boxes in place, with the order of the group."""
+
+
+@pytest.mark.parametrize(("fault", "order"), FAULTY.items())
+def test_base_trees_of_an_almost_symmetric_network_reach_the_optimum(fault: tuple[str, str], order: int) -> None:
+    spec, gone = fault
+    topology = changed_network(build_topology(spec), without=gone.split(", "))
+    schedule = generate(topology, compact=True)
+    assert schedule.symmetry is not None
+    assert schedule.symmetry.order == order
+    assert schedule.algbw == optimum(topology).algbw
+    assert verify(schedule).optimal
+    assert verify(expanded(schedule)) == verify(schedule)
+
+
+@pytest.mark.parametrize("collective", ["reduce-scatter", pytest.param("allreduce", marks=pytest.mark.slow)])
+def test_base_trees_that_reduce_in_an_almost_symmetric_network(collective: str) -> None:
+    topology = changed_network(build_topology("dgx-a100:boxes=48"), without=["b0/gpu0--ib"])
+    schedule = generate(topology, collective, compact=True)
+    assert schedule.symmetry is not None
+    assert schedule.symmetry.order == 47 * 8
+    assert verify(schedule).ok
+    assert schedule.algbw == optimum(topology, collective).algbw
+
+
+def test_the_trees_of_a_root_are_counted_with_their_images() -> None:
+    """A tree with the share m/(N k) counts m times, and each root has k trees."""
+    topology = changed_network(build_topology("dgx-a100:boxes=3"), without=["b0/gpu0--ib"])
+    schedule = generate(topology, compact=True)
+    listed = expanded(schedule).phases[0]
+    assert schedule.trees_per_root is not None
+    for root in topology.compute:
+        counts = [tree.share * 24 * schedule.trees_per_root for tree in listed if tree.root == root]
+        assert all(each.denominator == 1 for each in counts)
+        assert sum(counts) == schedule.trees_per_root
+
+
+def test_a_group_with_fewer_orbits_is_preferred_to_a_small_one_that_moves_every_root() -> None:
+    topology = changed_network(build_topology("mi300x:boxes=32"), without=["b0/gpu0--b0/gpu3"])
+    assert find_symmetry(topology).order == 2
+    schedule = generate(topology, compact=True)
+    assert schedule.symmetry is not None
+    assert schedule.symmetry.order == 31 * 8
+    assert verify(schedule).optimal
+
+
+def with_fault(draw: st.DrawFn, topology: Topology) -> Topology:
+    """Return `topology` with another bandwidth of one to three links, so that trees still reach all nodes."""
+    ends = sorted({(min(each.source, each.target), max(each.source, each.target)) for each in topology.links})
+    slow = draw(st.lists(st.sampled_from(ends), min_size=1, max_size=3, unique=True))
+    factor = Fraction(1, draw(st.integers(2, 4)))
+    links = tuple(
+        replace(each, bandwidth=each.bandwidth * factor)
+        if (min(each.source, each.target), max(each.source, each.target)) in slow
+        else each
+        for each in topology.links
+    )
+    return replace(topology, links=links)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_identical_boxes_with_faults_have_valid_compact_schedules(data: st.DataObject) -> None:
+    topology = data.draw(st.composite(with_fault)(data.draw(copies())))
+    schedule = generate(topology, compact=True)
+    assert verify(schedule).optimal
+    assert verify(expanded(schedule)) == verify(schedule)
+
+
+@settings(max_examples=150)
+@given(copies())
+def test_identical_boxes_on_hubs_have_base_trees(topology: Topology) -> None:
+    schedule = generate(topology, compact=True)
+    assert verify(schedule).optimal
+    assert verify(expanded(schedule)).optimal
+
+
+def test_trees_that_are_divided_into_many_parts_have_wide_integers() -> None:
+    topology = changed_network(build_topology("dgx-a100:boxes=4"), without=["b0/gpu0--ib"])
+    (plan,) = optimum(topology, trees=2**49).forests
+    undivided = Forest.of(plan, SILENT)
+    assert undivided.divided(1, SILENT) is undivided
+    assert undivided.core is not undivided.divided(24, SILENT).core
+    schedule = generate(topology, trees=2**49, compact=True)
+    assert schedule.symmetry is not None
+    assert verify(schedule).ok

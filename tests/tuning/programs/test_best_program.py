@@ -1,0 +1,431 @@
+"""The best program of a schedule: what calls divide, and how fast the simulator expects it to be."""
+
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forestcoll import build_topology, generate, generate_flows, generate_steps
+from forestcoll.algorithms.baseline import Problem
+from forestcoll.algorithms.table import BASELINES
+from forestcoll.base.errors import NoSolutionError
+from forestcoll.base.progress import Progress
+from forestcoll.demand.collective import Collective
+from forestcoll.demand.demand import Demand
+from forestcoll.programs.formats import mscclpp
+from forestcoll.programs.formats.exporting import Target
+from forestcoll.programs.formats.sizes import chunks_of_file
+from forestcoll.programs.interpreter import check
+from forestcoll.programs.lowering import Options, Placement
+from forestcoll.schedule.trees.shape import tree_shape
+from forestcoll.schedule.trees.value import TreeSchedule
+from forestcoll.simulation import Costs
+from forestcoll.topology import Topology
+from forestcoll.topology.graph.boxes import box_numbers
+from forestcoll.tuning.programs import candidates
+from forestcoll.tuning.programs.candidates import Aim
+from forestcoll.tuning.programs.export import why_slow
+from forestcoll.tuning.programs.other_schedules import (
+    shortened,
+    with_few_peers,
+    with_less_scratch,
+    with_one_peer,
+    with_other_number_of_trees,
+    with_two_peers,
+)
+from forestcoll.tuning.programs.search import best_program
+from forestcoll.verification import verify
+from networks import examples, uneven_networks
+
+
+@pytest.mark.parametrize("target", ["msccl-xml", "mscclpp-json"])
+@pytest.mark.parametrize("collective", ["allgather", "allreduce"])
+def test_one_box_reaches_the_speed_of_its_schedule_with_powers_of_two(target: str, collective: str) -> None:
+    schedule = generate("dgx-a100:boxes=1", collective=collective)
+    chosen = best_program(schedule, target, "rccl")
+    assert (2**16) % (16 * chunks_of_file(chosen.lowering.program)) == 0
+    assert chosen.points[-1].algbw >= 0.95 * float(schedule.algbw)
+    assert check(chosen.lowering.program).ok
+
+
+def test_more_chunks_never_reach_less() -> None:
+    schedule = generate("dgx-a100:boxes=2,gpus=4")
+    plain = {"instances": 1, "pieces": 1, "blocks": 32}  # the search over these options takes half a minute
+    found = [
+        best_program(schedule, "msccl-xml", "rccl", aim=Aim(sizes=(2**20,)), given={**plain, "chunks": most}).lowering
+        for most in (48, 64)
+    ]
+    assert [each.algbw for each in found] == sorted(each.algbw for each in found)
+    assert [each.program.chunks & (each.program.chunks - 1) for each in found] == [0] * 2
+
+
+def test_programs_with_too_many_instances_to_be_simulated_are_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each instance moves at least one chunk of each tree, so long steps do not make up for many instances."""
+    known = candidates.Candidates(generate("ring:nodes=4"), Target.MSCCL_XML, "rccl", Aim(), {})
+    plain = Options(chunks=8)
+    assert known.evaluate(plain) is not None
+    assert known.evaluate(replace(plain, instances=8, step_chunks=8)) is not None
+    monkeypatch.setattr(candidates, "most_instructions", lambda *_, **__: 200)
+    assert known.evaluate(replace(plain, instances=4, step_chunks=4)) is not None
+    assert known.evaluate(replace(plain, instances=16, step_chunks=16)) is None
+
+
+def test_latencies_are_named_as_the_reason_of_a_slow_program() -> None:
+    aim = Aim(sizes=(10**9,), costs=Costs(alpha_us=10**5))
+    chosen = best_program(generate("ring:nodes=3"), "msccl-xml", "rccl", aim=aim, given={"instances": 1, "pieces": 1})
+    reason = why_slow(chosen)
+    assert reason is not None
+    assert "100000 us to arrive" in reason
+    assert "without these times, it would reach 3" in reason
+    refused = why_slow(replace(chosen, refused="it needs 172 steps, and 64 is the most"))
+    assert refused == f"{reason}; of another program that was tried: it needs 172 steps, and 64 is the most"
+
+
+def test_blocks_and_latencies_are_named_together_if_one_alone_is_not_the_reason() -> None:
+    aim = Aim(sizes=(2**24,), costs=Costs(alpha_us=50, overhead_us=30, block_gbps=10))
+    chosen = best_program(generate("dgx-a100:boxes=1"), "msccl-xml", aim=aim, given={"instances": 1})
+    reason = why_slow(chosen)
+    assert reason is not None
+    assert reason.startswith("a block moves at most 10 GB/s, and each message takes 30 us before it moves and 50 us")
+    assert "without both, it would reach 342.9 GB/s" in reason
+
+
+@pytest.mark.parametrize(("chunks", "most", "others"), [(16, "266.7", 0), (32, "320", 1)])
+def test_what_slows_a_program_down_besides_rounding_is_named(chunks: int, most: str, others: int) -> None:
+    given = {"chunks": chunks, "instances": 1, "pieces": 1, "step_chunks": 1}
+    reason = why_slow(best_program(generate("mi250:boxes=1"), "msccl-xml", "rccl", given=given))
+    assert reason is not None
+    assert reason.startswith(f"shares are rounded to {chunks} chunks, or fewer trees are used, so that {most} GB/s")
+    assert reason.count("is the most, and blocks wait for each other") == others
+
+
+@pytest.mark.parametrize("target", ["msccl-xml", "mscclpp-json"])
+@pytest.mark.parametrize("spec", ["dgx-a100:boxes=1", "mi250:boxes=1"])
+def test_an_all_to_all_reaches_the_speed_of_its_schedule_with_powers_of_two(target: str, spec: str) -> None:
+    schedule = generate_flows(spec)
+    chosen = best_program(schedule, target)
+    assert chosen.points[-1].algbw >= 0.95 * float(schedule.algbw)
+    assert all(2**power % (chunks_of_file(chosen.lowering.program) * 16) == 0 for power in range(16, 33))
+    assert why_slow(chosen) is None
+
+
+def test_the_chunks_of_an_all_to_all_can_be_given() -> None:
+    chosen = best_program(generate_flows("torus:dims=4x4"), "mscclpp-json", given={"chunks": 192})
+    assert chosen.options.chunks == 192
+    assert chosen.lowering.loss == 0
+
+
+def test_instances_may_use_more_blocks_than_a_single_one() -> None:
+    schedule = generate("dgx-h100:boxes=2,gpus=4")  # a NIC has 50 GB/s, a block 38.7
+    given = {"chunks": 8, "pieces": 1, "step_chunks": 1}
+    chosen = best_program(schedule, "msccl-xml", aim=Aim(sizes=(10**9,)), given=given)
+    assert chosen.options.instances > 1
+    assert chosen.points[-1].algbw >= 0.95 * float(schedule.algbw)
+
+
+@pytest.mark.slow  # eight seconds
+def test_of_programs_that_are_about_as_fast_the_one_for_small_sizes_is_chosen() -> None:
+    schedule = generate("dgx-a100:boxes=1,gpus=4", collective="broadcast", root=0)
+    both = [best_program(schedule, "mscclpp-json", aim=Aim(sizes=sizes)) for sizes in ((10**6, 10**9), (10**9,))]
+    small, large = (each.model.points((10**6, 10**9)) for each in both)
+    assert small[0].algbw >= large[0].algbw
+    assert small[1].algbw * 1.01 >= large[1].algbw
+
+
+def test_the_chunks_of_steps_are_used_or_refused() -> None:
+    schedule = generate_steps("ring:nodes=4", method="ring")
+    assert best_program(schedule, "msccl-xml", given={"chunks": 16}).options.chunks == 16
+    with pytest.raises(NoSolutionError, match="a multiple of 8 chunks"):
+        best_program(schedule, "msccl-xml", given={"chunks": 7})
+
+
+class Stages(Progress):
+    """The stages, each with the percents that were done."""
+
+    def __init__(self) -> None:
+        self.done: list[tuple[str, list[int]]] = []
+
+    def begin(self, stage: str) -> None:
+        self.done.append((stage, []))
+
+    def advance(self, done: int, total: int) -> None:
+        assert total == 100
+        self.done[-1][1].append(done)
+
+
+@pytest.mark.parametrize(
+    ("spec", "size", "share"),
+    [("mesh:dims=3x3", 10**6, 0.85), ("mi250:boxes=1", 10**9, 0.95)],
+)
+@pytest.mark.slow
+def test_a_slow_plan_has_other_trees_if_they_are_faster(spec: str, size: int, share: float) -> None:
+    schedule, stages = generate(spec, collective="broadcast", root=0), Stages()
+    given, aim = {"placement": Placement.OUT_OF_PLACE}, Aim(sizes=(size,))
+    chosen = best_program(schedule, "mscclpp-json", aim=aim, given=given, progress=stages)
+    assert schedule.trees_per_root is not None
+    assert chosen.schedule != schedule
+    assert chosen.lowering.other_trees == 4 * schedule.trees_per_root
+    assert chosen.lowering.schedule_algbw == schedule.algbw
+    assert chosen.points[-1].algbw >= share * float(schedule.algbw)
+    assert check(chosen.lowering.program).ok
+    assert [stage for stage, _ in stages.done] == ["choosing the program", "choosing the program with other trees"]
+    assert all(percents and set(percents) <= set(range(101)) for _, percents in stages.done)
+    assert sum(len(percents) for _, percents in stages.done) <= chosen.tried
+
+
+@pytest.mark.parametrize("collective", ["allgather", "allreduce"])
+def test_other_trees_are_fewer_for_many_roots(collective: str) -> None:
+    schedule = generate("mi250:boxes=1", collective=collective)
+    other = with_other_number_of_trees(schedule)
+    assert other is not None
+    assert (other.trees_per_root, other.demand) == (2, schedule.demand)
+    assert other.algbw < schedule.algbw
+
+
+@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter"])
+def test_few_trees_of_several_boxes_have_one_peer(collective: str) -> None:
+    schedule = generate("mi250:boxes=2,gpus=8", collective=collective)
+    other = with_other_number_of_trees(schedule)
+    assert other is not None
+    assert (other.trees_per_root, other.demand) == (2, schedule.demand)
+    assert other.algbw == generate("mi250:boxes=2,gpus=8", collective=collective, trees=2).algbw
+    assert _most_peers(other) == 1
+
+
+@pytest.mark.parametrize("spec", ["mi250:boxes=2,gpus=8", "mi250:boxes=4,gpus=8", "dgx-a100:boxes=3"])
+@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
+def test_with_one_peer_a_rank_sends_to_one_rank_of_another_box(spec: str, collective: str) -> None:
+    schedule = generate(spec, collective=collective)
+    other = with_one_peer(schedule)
+    assert other is not None
+    assert verify(other).ok
+    assert (other.demand, other.bound) == (schedule.demand, schedule.bound)
+    assert _most_peers(other) == 1 <= _most_peers(schedule)
+    assert other.algbw <= schedule.algbw
+
+
+def _most_peers(schedule: TreeSchedule) -> int:
+    """Return the most ranks of other boxes that a rank sends to."""
+    box = box_numbers(schedule.topology)
+    ends = {(route[0], route[-1]) for route in schedule.routes}
+    return max(Counter(one for one, other in ends if box[one] != box[other]).values())
+
+
+@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
+def test_with_two_peers_a_rank_exchanges_data_with_two_ranks_of_other_boxes(collective: str) -> None:
+    schedule = generate("dgx-a100:boxes=9", collective=collective)
+    other = with_two_peers(schedule)
+    assert other is not None
+    assert verify(other).ok
+    assert (other.demand, other.bound) == (schedule.demand, schedule.bound)
+    box = box_numbers(schedule.topology)
+    ends = {frozenset((route[0], route[-1])) for route in other.routes if box[route[0]] != box[route[-1]]}
+    assert set(Counter(node for pair in ends for node in pair).values()) == {2}
+
+
+def test_trees_with_two_peers_are_for_many_ranks_of_equal_boxes() -> None:
+    assert with_two_peers(generate("dgx-a100:boxes=8")) is None
+    assert with_two_peers(generate("dgx-a100:boxes=9", "broadcast", root=0)) is None
+    assert with_two_peers(generate("torus:dims=9x9")) is None
+
+
+def test_a_program_of_many_ranks_has_two_peers_in_other_boxes() -> None:
+    """On 34 boxes, a rank has 34 peers along the trees of the optimum; RCCL has 32 blocks on a channel number."""
+    schedule = generate("dgx-a100:boxes=34,gpus=2", "reduce-scatter")
+    chosen = best_program(schedule, "msccl-xml", "rccl", given={"instances": 1, "pieces": 1})
+    assert chosen.schedule == with_two_peers(schedule)
+    assert chosen.points[-1].algbw >= 0.95 * float(schedule.algbw)
+    assert (chosen.lowering.schedule_algbw, chosen.lowering.other_trees) == (schedule.algbw, 1)
+    assert check(chosen.lowering.program).ok
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter"])
+def test_256_ranks_are_fast_with_two_peers(collective: str) -> None:
+    """Along the trees of the optimum, a rank has 38 peers, and the program reaches 97 GB/s or 23 GB/s."""
+    schedule = generate("dgx-a100:boxes=32", collective)
+    chosen = best_program(schedule, "msccl-xml", "rccl")
+    assert chosen.points[-1].algbw >= 0.89 * float(schedule.algbw)
+    assert check(chosen.lowering.program).ok
+
+
+def test_there_is_no_schedule_with_one_peer_for_one_root_or_without_equal_boxes() -> None:
+    assert with_one_peer(generate("mi250:boxes=2,gpus=8", collective="broadcast", root=0)) is None
+    assert with_one_peer(generate("mi250:boxes=1")) is None
+    assert with_one_peer(generate_steps("ring:nodes=4", method="ring")) is None
+
+
+def test_a_slow_all_to_all_has_few_peers_if_they_are_faster() -> None:
+    schedule = generate_flows("dgx-a100:boxes=4,gpus=2")
+    chosen = best_program(schedule, "msccl-xml", "rccl", given={"blocks": 10})  # 14 are needed for 7 peers
+    other = with_few_peers(schedule)
+    assert other is not None
+    assert chosen.schedule == other
+    assert chosen.lowering.other_flows
+    assert chosen.lowering.loss == 0
+    assert (other.bound, other.algbw, verify(other).optimal) == (schedule.bound, schedule.algbw, True)
+    assert chosen.points[-1].algbw >= 0.95 * float(schedule.algbw)
+    assert check(chosen.lowering.program).ok
+    enough = best_program(schedule, "msccl-xml", "rccl")
+    assert (enough.schedule, enough.lowering.other_flows) == (schedule, False)
+
+
+@pytest.mark.slow  # a minute
+def test_an_all_to_all_on_four_mi250_boxes_fits_rccl() -> None:
+    schedule = generate_flows("mi250:boxes=4")
+    chosen = best_program(schedule, "msccl-xml", "rccl")
+    assert chosen.lowering.other_flows
+    assert chosen.points[-1].algbw >= 0.95 * float(schedule.algbw)
+    assert check(chosen.lowering.program).ok
+
+
+def test_few_peers_are_for_whole_all_to_alls_that_reach_the_optimum() -> None:
+    boxes = "dgx-a100:boxes=2,gpus=2"
+    schedule = generate_flows(boxes)
+    assert with_few_peers(schedule) is not None
+    assert with_few_peers(replace(schedule, algbw=schedule.algbw / 2)) is None
+    assert with_few_peers(generate_flows(boxes, ranks="0,2")) is None
+    assert with_few_peers(generate_flows(boxes, matrix=[[0, 1, 0, 0], [0] * 4, [0] * 4, [0] * 4])) is None
+    assert with_few_peers(generate_flows(boxes, "gather", root=0)) is None
+    assert with_few_peers(generate_flows("ring:nodes=4")) is None
+    assert with_few_peers(generate("ring:nodes=4")) is None
+
+
+@pytest.mark.slow  # half a minute
+@pytest.mark.parametrize("collective", ["broadcast", "reduce"])
+def test_steps_have_parts_of_a_chunk_on_average_if_a_rank_has_few_left(collective: str) -> None:
+    schedule = generate("mi300x:boxes=1", collective=collective, root=0)
+    chosen = best_program(schedule, "msccl-xml", "rccl")
+    assert chosen.options.strands == 2
+    assert chosen.options.step_chunks == Fraction(5, 2)
+    assert chosen.points[-1].algbw >= 0.95 * float(schedule.algbw)
+    assert check(chosen.lowering.program).ok
+
+
+@pytest.mark.parametrize("collective", ["broadcast", "reduce"])
+def test_a_slow_program_with_one_root_has_shorter_trees(collective: str) -> None:
+    schedule = generate("mesh:dims=3x3", collective=collective, root=0)
+    other = shortened(schedule)
+    assert other is not None
+    assert verify(other).ok
+    assert (tree_shape(schedule).greatest_height, tree_shape(other).greatest_height) == (6, 5)
+    assert (other.demand, other.algbw, other.trees_per_root) == (schedule.demand, schedule.algbw, 2)
+    chosen = best_program(schedule, "msccl-xml", "rccl", aim=Aim(sizes=(10**7,)))
+    assert (chosen.schedule, chosen.lowering.other_trees) == (other, 2)
+    assert check(chosen.lowering.program).ok
+    fast = best_program(schedule, "msccl-xml", "rccl", aim=Aim(sizes=(10**9,)))
+    assert (fast.schedule, fast.lowering.other_trees) == (schedule, None)
+
+
+def test_only_high_trees_with_one_root_become_shorter() -> None:
+    assert shortened(generate("mesh:dims=3x3")) is None
+    assert shortened(generate("ring:nodes=4", collective="broadcast", root=0)) is None
+    assert shortened(generate_steps("ring:nodes=4", method="ring")) is None
+
+
+def test_trees_that_forestcoll_did_not_make_are_not_replaced() -> None:
+    topology = build_topology("mi250:boxes=2,gpus=8")
+    problem = Problem(topology, Demand(Collective.ALLGATHER))
+    two_level = next(each for each in BASELINES if each.name == "two-level").result(problem).schedule
+    assert (with_one_peer(two_level), with_other_number_of_trees(two_level)) == (None, None)
+    own = generate(topology)
+    assert with_one_peer(own) is not None
+    assert with_one_peer(replace(own, trees_per_root=None)) is None
+    high = generate("mesh:dims=3x3", collective="broadcast", root=0)
+    assert shortened(high) is not None
+    assert shortened(replace(high, trees_per_root=None)) is None
+
+
+def test_other_trees_never_pass_through_idle_nodes() -> None:
+    ranks = [number for number in range(32) if number % 16 < 8]
+    relayed = generate("mi250:boxes=2", ranks=ranks)
+    assert (with_one_peer(relayed), with_other_number_of_trees(relayed)) == (None, None)
+
+
+def _received(schedule: TreeSchedule) -> dict[int, Fraction]:
+    """Return the part of the data that each node receives."""
+    received = dict.fromkeys(schedule.members, Fraction(0))
+    for tree in schedule.phases[0]:
+        for route in tree.routes:
+            received[schedule.routes[route][-1]] += tree.share
+    return received
+
+
+@pytest.mark.parametrize("in_place", [False, True])
+@pytest.mark.parametrize("spec", ["mi250:boxes=1", "mi250:boxes=2", "dgx-a100:boxes=4"])
+def test_with_less_scratch_ranks_receive_at_most_the_data(spec: str, *, in_place: bool) -> None:
+    schedule = generate(spec, collective="reduce", root=0)
+    assert _check_less_scratch(schedule, in_place=in_place)
+
+
+@given(network=uneven_networks(), in_place=st.booleans())
+@examples(60)
+def test_with_less_scratch_ranks_receive_at_most_the_data_on_any_network(network: Topology, *, in_place: bool) -> None:
+    root = network.nodes[network.compute[0]].id
+    _check_less_scratch(generate(network, collective="reduce", root=root), in_place=in_place)
+
+
+def _check_less_scratch(schedule: TreeSchedule, *, in_place: bool) -> int:
+    """Check all schedules with less scratch, and return their number."""
+    others = list(with_less_scratch(schedule, in_place=in_place))
+    for other in others:
+        received = _received(other)
+        assert other.root is not None
+        assert received.pop(other.root) <= (1 if in_place else 2)
+        assert max(received.values()) <= 1
+        assert (other.demand, other.bound, other.topology) == (schedule.demand, schedule.bound, schedule.topology)
+        assert other.algbw >= Fraction(199, 200) * schedule.algbw
+        assert other.trees_per_root is not None
+        assert other.trees_per_root.bit_count() == 1
+        assert verify(other).ok
+    return len(others)
+
+
+def test_only_reduces_of_forestcoll_have_schedules_with_less_scratch() -> None:
+    own = generate("mi250:boxes=1", collective="reduce", root=0)
+    assert not list(with_less_scratch(replace(own, trees_per_root=None), in_place=False))
+    for collective in ("reduce-scatter", "allreduce"):
+        assert not list(with_less_scratch(generate("mi250:boxes=1", collective=collective), in_place=False))
+    assert not list(with_less_scratch(generate_steps("ring:nodes=4", method="ring"), in_place=False))
+
+
+@pytest.mark.parametrize("spec", ["mesh:dims=3x3", pytest.param("mi250:boxes=1", marks=pytest.mark.slow)])
+def test_a_reduce_has_less_scratch_if_it_would_not_match_large_sizes(spec: str) -> None:
+    schedule = generate(spec, collective="reduce", root=0)
+    chosen = best_program(schedule, "mscclpp-json")
+    assert isinstance(chosen.schedule, TreeSchedule)
+    program = chosen.lowering.program
+    assert mscclpp.most_bytes(program) >= 2**32
+    assert max(rank.scratch_chunks for rank in program.ranks) <= program.chunks
+    assert chosen.lowering.other_trees == chosen.schedule.trees_per_root
+    assert chosen.points[-1].algbw >= 0.95 * float(schedule.algbw)
+    assert check(program).ok
+
+
+@pytest.mark.slow
+def test_a_reduce_keeps_its_trees_if_it_matches_the_sizes_asked_for() -> None:
+    schedule = generate("mi250:boxes=1", collective="reduce", root=0)
+    small = best_program(schedule, "mscclpp-json", aim=Aim(most_bytes=2**30))
+    assert small.schedule == schedule
+    assert mscclpp.most_bytes(small.lowering.program) < 2**32
+
+
+@pytest.mark.slow
+def test_a_slow_program_of_messages_has_one_peer_if_it_is_faster() -> None:
+    schedule = generate("mi250:boxes=2,gpus=8", collective="reduce-scatter")
+    chosen = best_program(schedule, "msccl-xml", "rccl")
+    assert isinstance(chosen.schedule, TreeSchedule)
+    assert chosen.schedule != schedule
+    assert _most_peers(chosen.schedule) == 1
+    assert chosen.lowering.other_trees == chosen.schedule.trees_per_root
+    assert chosen.points[-1].algbw >= 0.95 * float(schedule.algbw)
+    assert check(chosen.lowering.program).ok
+
+
+def test_there_are_no_other_trees_of_a_schedule_that_does_not_state_their_number() -> None:
+    schedule = generate("mi250:boxes=1")
+    assert with_other_number_of_trees(replace(schedule, trees_per_root=None)) is None
+    assert with_other_number_of_trees(generate("mi250:boxes=1", trees=2)) is None
