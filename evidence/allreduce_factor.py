@@ -34,7 +34,7 @@ from allreduce_hypothesis import described
 from forestcoll.base.errors import InputError
 from forestcoll.base.progress import SILENT
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.solver.allreduce.linear_program import allreduce_optimum
 from forestcoll.solver.allreduce.strength import strength
 from forestcoll.solver.bounds.cut_edge import cut_edge
@@ -158,7 +158,7 @@ def _size(topology: Topology) -> tuple[int, int, Fraction]:
 
 def best_of_trees(topology: Topology) -> Fraction | None:
     """Return the exact optimum along trees; None if it was not proven."""
-    demand = Demand(Collective.ALLREDUCE)
+    demand = NodeDemand(Collective.ALLREDUCE)
     if topology.switches:
         best = optimum(topology, Collective.ALLREDUCE)
         return best.algbw if best.is_optimal else None

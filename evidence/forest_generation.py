@@ -18,7 +18,7 @@ from forestcoll.algorithms.baseline import DoesNotApplyError, Problem
 from forestcoll.algorithms.generate import schedule_of
 from forestcoll.algorithms.table import BASELINES
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Request
+from forestcoll.demand.demand import Demand
 from forestcoll.simulation.simulate import loads_of
 from forestcoll.solver.optimum import solve
 from forestcoll.topology.registry import build_topology
@@ -85,7 +85,7 @@ def _made(machine: str, name: str, gpus: int) -> Timing:
     """Return the CPU seconds and the algbw of a schedule, or why there is none."""
     topology = build_topology(f"{machine}:boxes={gpus // PER_BOX[machine]}")
     begin = time.process_time()
-    solution = solve(topology, Request.of(Collective.ALLGATHER))
+    solution = solve(topology, Demand.of(Collective.ALLGATHER))
     if name == OWN:
         own = schedule_of(solution)
         return [time.process_time() - begin, float(own.algbw)]

@@ -51,12 +51,12 @@ NEAR = {
 
 LONG = [
     "test_the_report_of_a_changed_schedule_equals_that_of_its_expanded_form",
-    "test_the_judge_and_the_proof_compute_the_same_bound",
+    "test_the_verifier_and_the_proof_compute_the_same_bound",
     "test_a_changed_schedule_is_accepted_only_if_it_is_right",
     "test_a_change_is_refused_exactly_if_a_route_is_wrong_or_data_is_missing",
     "test_a_mutation_is_refused_exactly_if_data_is_missing",
     "test_verify_agrees_with_a_plain_implementation_of_the_rules",
-    "test_the_judge_imports_no_generator",
+    "test_the_verifier_imports_no_generator",
 ]
 """Tests that take longer than a hundred others. They are left out: shorter tests must notice the changes."""
 

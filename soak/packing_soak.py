@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "common"))
 
 from forestcoll.algorithms.generate import generate
 from forestcoll.demand.collective import Collective, PhaseOp
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.demand.ranks import require_reach
 from forestcoll.schedule.proof import TreeLengthsProof
 from forestcoll.schedule.proof.tree_dual import PHASES, Roles
@@ -117,7 +117,7 @@ def network(random: Random) -> tuple[Topology, tuple[int, ...]]:
 
 def ratio(topology: Topology, ranks: tuple[int, ...]) -> Fraction | None:
     """Return the algbw of `generate`, verified, as a part of the optimum; None if the optimum is not certified."""
-    demand = Demand(Collective.ALLREDUCE, ranks=ranks)
+    demand = NodeDemand(Collective.ALLREDUCE, ranks=ranks)
     require_reach(topology, ranks)
     part = usable_part(topology, ranks)
     lengths = Exact(part).lengths()

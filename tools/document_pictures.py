@@ -14,7 +14,7 @@ from forestcoll.algorithms.generate import generate
 from forestcoll.comparison import compare
 from forestcoll.comparison.by_boxes import by_boxes
 from forestcoll.comparison.curves import schedule_of
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.design.realisation import topology_of
 from forestcoll.design.search.finder import find_topologies
 from forestcoll.presentation.pages.figures import box_lines, size_lines
@@ -66,7 +66,7 @@ def _finder_pictures() -> Iterator[tuple[str, str]]:
     """Yield a frontier of networks, and a network on another frontier."""
     yield "frontier.svg", frontier_plot(find_topologies(1024, 4), find_topologies(1024, 4, published_only=True))
     found = topology_of(find_topologies(12, 4).members[0])
-    yield "found-network.svg", View(found, None, None, Demand()).svg()
+    yield "found-network.svg", View(found, None, None, NodeDemand()).svg()
 
 
 def main() -> None:

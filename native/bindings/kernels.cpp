@@ -91,10 +91,10 @@ nb::tuple bottleneck(const Problem<Capacity>& problem, nb::object progress) {
 }
 
 template <class Capacity>
-bool feeds(const Problem<Capacity>& problem, Capacity supply, nb::object progress) {
+bool supply_reaches_all(const Problem<Capacity>& problem, Capacity supply, nb::object progress) {
   PythonObserver observer(std::move(progress));
   nb::gil_scoped_release unlocked;
-  return feeds_everyone(problem.network, problem.terminals, problem.supplies(supply), observer);
+  return supply_reaches_all(problem.network, problem.terminals, problem.supplies(supply), observer);
 }
 
 template <class Capacity>
@@ -293,7 +293,7 @@ void bind(nb::module_ module) {
            "Return roots, multiplicities, and tails and heads of all tree edges.");
   module.def("bottleneck", &bottleneck<Capacity>, "problem"_a, "progress"_a = nb::none(),
              "Return weight inside, exit capacity and nodes of the throughput bottleneck cut.");
-  module.def("feeds", &feeds<Capacity>, "problem"_a, "supply"_a, "progress"_a = nb::none(),
+  module.def("supply_reaches_all", &supply_reaches_all<Capacity>, "problem"_a, "supply"_a, "progress"_a = nb::none(),
              "Return whether every compute node can receive `supply` times its weight from each.");
   module.def("split_capacity", &split_capacity<Capacity>, "problem"_a, "supply"_a, "way"_a, "amount"_a,
              "Return gamma of Theorem 6, but at most `amount`.");

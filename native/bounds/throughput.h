@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "bounds/feeding.h"
+#include "bounds/supply_reaches_all.h"
 
 namespace forestcoll {
 
@@ -28,7 +28,7 @@ class BottleneckSearch {
   // `weights` has one for every node, 0 for switches.
   BottleneckSearch(const Network<Capacity>& network, const std::vector<NodeIndex>& terminals,
                    std::vector<Capacity> weights)
-      : network_(network), terminals_(terminals), weights_(std::move(weights)), scaled_(network), inflow_(scaled_),
+      : network_(network), terminals_(terminals), weights_(std::move(weights)), scaled_(network), max_flow_(scaled_),
         is_terminal_(static_cast<std::size_t>(network.nodes())) {
     for (const NodeIndex terminal : terminals) {
       is_terminal_[static_cast<std::size_t>(terminal)] = true;
@@ -43,12 +43,12 @@ class BottleneckSearch {
     const auto on_shortfall = [&](Capacity) {
       std::vector<NodeIndex> inside;
       for (NodeIndex node = 0; node < network_.nodes(); ++node) {
-        if (!inflow_.on_sink_side(node)) inside.push_back(node);
+        if (!max_flow_.on_sink_side(node)) inside.push_back(node);
       }
-      take(std::move(inside), network_.entering([&](NodeIndex node) { return inflow_.on_sink_side(node); }));
+      take(std::move(inside), network_.entering([&](NodeIndex node) { return max_flow_.on_sink_side(node); }));
       return true;
     };
-    feed_all<Capacity>(inflow_, order, needed, on_shortfall, observer);
+    supply_all<Capacity>(max_flow_, order, needed, on_shortfall, observer);
     return best_;
   }
 
@@ -83,7 +83,7 @@ class BottleneckSearch {
       scaled_.set_capacity(arc, checked_multiply(network_.capacity(arc), weight_inside / divisor));
     }
     for (const NodeIndex terminal : terminals_) {
-      inflow_.set_supply(terminal, checked_multiply(supply_, weight(terminal)));
+      max_flow_.set_supply(terminal, checked_multiply(supply_, weight(terminal)));
     }
   }
 
@@ -91,7 +91,7 @@ class BottleneckSearch {
   const std::vector<NodeIndex>& terminals_;
   std::vector<Capacity> weights_;
   Network<Capacity> scaled_;
-  Inflow<Capacity> inflow_;
+  MaxFlow<Capacity> max_flow_;
   std::vector<char> is_terminal_;
   Capacity total_ = 0, supply_ = 0;
   Bottleneck<Capacity> best_{};
@@ -100,20 +100,20 @@ class BottleneckSearch {
 // Returns whether the trees that `supplies` counts fit: every terminal can receive everything that the terminals supply
 // (ForestColl Theorem 3).
 template <class Capacity>
-bool feeds_everyone(const Network<Capacity>& network, const std::vector<NodeIndex>& terminals,
-                    const std::vector<Capacity>& supplies, Observer& observer) {
-  Inflow<Capacity> inflow(network);
+bool supply_reaches_all(const Network<Capacity>& network, const std::vector<NodeIndex>& terminals,
+                        const std::vector<Capacity>& supplies, Observer& observer) {
+  MaxFlow<Capacity> max_flow(network);
   Capacity all = 0;
   std::vector<char> wanted(static_cast<std::size_t>(network.nodes()));
   for (const NodeIndex terminal : terminals) {
     const Capacity supply = supplies[static_cast<std::size_t>(terminal)];
-    inflow.set_supply(terminal, supply);
+    max_flow.set_supply(terminal, supply);
     all = checked_add(all, supply);
     wanted[static_cast<std::size_t>(terminal)] = true;
   }
   const auto order =
       breadth_first(network, terminals.front(), [&](NodeIndex v) { return wanted[static_cast<std::size_t>(v)] != 0; });
-  return feed_all<Capacity>(inflow, order, [&] { return all; }, [](Capacity) { return false; }, observer);
+  return supply_all<Capacity>(max_flow, order, [&] { return all; }, [](Capacity) { return false; }, observer);
 }
 
 }  // namespace forestcoll

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "flow/observer.h"
-#include "generation/group_inflow.h"
+#include "generation/group_max_flow.h"
 #include "generation/growth.h"
 #include "generation/tight_sets.h"
 
@@ -113,22 +113,22 @@ class Attempts {
   // kept. If there are few trees, each must take a large part of the data into every set, so all of them are kept.
   bool learn(Observer& observer) {
     const bool keeps_all = has_few_trees();
-    GroupInflow<Capacity> inflow(growth_.network());
+    GroupMaxFlow<Capacity> max_flow(growth_.network());
     std::vector<const Tree*> incomplete;
     for (const Tree& tree : best_.trees) {
       if (!tree.complete()) incomplete.push_back(&tree);
     }
-    inflow.ask_about(incomplete);
+    max_flow.ask_about(incomplete);
     const SetIndex before = sets_.size();
     for (const NodeIndex node : order_) {
       observer.advance(node, growth_.network().nodes());
-      if (inflow.reaches(node)) {
-        inflow.trust(node);
+      if (max_flow.reaches(node)) {
+        max_flow.trust(node);
       } else {
-        const std::vector<bool> side = inflow.sink_side();
+        const std::vector<bool> side = max_flow.sink_side();
         keep(side);
         for (NodeIndex each = 0; each < growth_.network().nodes(); ++each) {
-          if (side[index(each)] && !keeps_all) inflow.trust(each);
+          if (side[index(each)] && !keeps_all) max_flow.trust(each);
         }
       }
     }

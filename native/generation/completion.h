@@ -2,8 +2,8 @@
 //
 // As much as possible of the grown trees stays. First, capacity is freed: while some set of nodes cannot be entered by
 // all trees that still miss it, branches that enter the set although their tree was in it already are cut off. Then
-// each incomplete tree is grown further, in blocks of nodes, and every block is checked exactly (GroupInflow). A block
-// that fails the check is undone, the violated set is added to the tight sets, and the block size is halved.
+// each incomplete tree is grown further, in blocks of nodes, and every block is checked exactly (GroupMaxFlow). A
+// block that fails the check is undone, the violated set is added to the tight sets, and the block size is halved.
 //
 // A refused step is never tried again, for any block size, because the set that it violates forbids it. By the theorem
 // of Edmonds, extended to switches by edge splitting (ForestColl Theorems 5 and 7), there is always a step that is not
@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "flow/observer.h"
-#include "generation/group_inflow.h"
+#include "generation/group_max_flow.h"
 #include "generation/growth.h"
 
 namespace forestcoll {
@@ -33,7 +33,7 @@ class Completion {
   Completion(Growth<Capacity>& growth, TightSets<Capacity>& sets, const std::vector<NodeIndex>& terminals,
              const std::vector<NodeIndex>& order, std::vector<Tree>& trees)
       : growth_(growth), sets_(sets), terminals_(terminals), order_(order), trees_(trees), network_(growth.network()),
-        inflow_(network_), proofs_(index(network_.nodes())) {}
+        max_flow_(network_), proofs_(index(network_.nodes())) {}
 
   // Completes all trees; returns false if one could not be completed.
   bool run(Observer& observer) {
@@ -57,37 +57,37 @@ class Completion {
   // What the trees that miss a node would use to reach it.
   struct Proof {
     bool known = false;
-    std::vector<typename GroupInflow<Capacity>::Use> flow;
+    std::vector<typename GroupMaxFlow<Capacity>::Use> flow;
   };
 
   // Freeing capacity
 
   void make_room(Observer& observer) {
-    inflow_.ask_about(incomplete());
+    max_flow_.ask_about(incomplete());
     for (std::size_t place = 0; place < order_.size(); ++place) {
       while (!feeds(order_[place], observer)) {
-        free_set(inflow_.sink_side());
-        inflow_.ask_about(incomplete());
+        free_set(max_flow_.sink_side());
+        max_flow_.ask_about(incomplete());
         // Cutting off makes no set worse, so earlier answers for other nodes stay valid.
-        for (std::size_t before = 0; before < place; ++before) inflow_.trust(order_[before]);
+        for (std::size_t before = 0; before < place; ++before) max_flow_.trust(order_[before]);
       }
-      inflow_.trust(order_[place]);
+      max_flow_.trust(order_[place]);
     }
   }
 
-  // Returns whether all trees that miss it could reach every node; if not, the sink side of the inflow shows why. A
+  // Returns whether all trees that miss it could reach every node; if not, the sink side of the max-flow shows why. A
   // node is checked only if its last proof does not fit any more: trees that grow need less, and can start from more
   // nodes. A proof may rely on nodes that come earlier in the order.
   bool all_fed(Observer& observer) {
     ++counters_.checks;
-    inflow_.ask_about(incomplete());
+    max_flow_.ask_about(incomplete());
     renewed_.clear();
     for (const NodeIndex node : order_) {
       if (!fits(proofs_[index(node)])) {
         if (!feeds(node, observer)) return false;
-        renewed_.push_back({node, {true, inflow_.flow()}});
+        renewed_.push_back({node, {true, max_flow_.flow()}});
       }
-      inflow_.trust(node);
+      max_flow_.trust(node);
     }
     for (auto& [node, proof] : renewed_) proofs_[index(node)] = std::move(proof);
     return true;
@@ -101,7 +101,7 @@ class Completion {
   bool feeds(NodeIndex node, Observer& observer) {
     observer.pulse();
     ++counters_.inflows;
-    return inflow_.reaches(node);
+    return max_flow_.reaches(node);
   }
 
   std::vector<const Tree*> incomplete() const {
@@ -243,7 +243,7 @@ class Completion {
         block = std::max<NodeIndex>(1, std::min(2 * block, trees_[place].missing));
         continue;
       }
-      const std::vector<bool> violated = inflow_.sink_side();
+      const std::vector<bool> violated = max_flow_.sink_side();
       undo(place, before, trees_before);
       sets_.set_slacks(slacks_before);
       if (!learn(violated) && added == 1) return false;
@@ -298,7 +298,7 @@ class Completion {
   const std::vector<NodeIndex>& order_;
   std::vector<Tree>& trees_;
   const Network<Capacity>& network_;
-  GroupInflow<Capacity> inflow_;
+  GroupMaxFlow<Capacity> max_flow_;
   std::vector<Proof> proofs_;           // for each node
   std::vector<std::uint32_t> enters_;   // for each arc, 1 if it enters the set in which room is made, else 0
   std::vector<std::uint32_t> entries_;  // for each prefix of paths, how often it enters this set

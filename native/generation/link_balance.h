@@ -16,7 +16,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "flow/inflow.h"
+#include "flow/max_flow.h"
 #include "flow/network.h"
 
 namespace forestcoll {
@@ -161,17 +161,17 @@ class LinkBalance {
       const auto number = static_cast<std::int32_t>(link);
       network.add_arc(count + number, sink, capacity(number, time_));
     }
-    Inflow<Capacity> inflow(network);
-    for (NodeIndex from = 0; from < count; ++from) inflow.set_supply(from, supply((*classes_)[index(from)]));
+    MaxFlow<Capacity> max_flow(network);
+    for (NodeIndex from = 0; from < count; ++from) max_flow.set_supply(from, supply((*classes_)[index(from)]));
     const NodeIndex sinks[] = {sink};
-    if (inflow.into(sinks, needed) < needed) {
+    if (max_flow.into(sinks, needed) < needed) {
       overloaded_.assign(classes_->size(), false);
-      for (NodeIndex from = 0; from < count; ++from) overloaded_[index(from)] = !inflow.on_sink_side(from);
+      for (NodeIndex from = 0; from < count; ++from) overloaded_[index(from)] = !max_flow.on_sink_side(from);
       return false;
     }
     flows_.clear();
     for (ArcIndex arc = 0; arc < first_of_links; ++arc) {
-      const Capacity amount = inflow.flow(arc);
+      const Capacity amount = max_flow.flow(arc);
       if (amount > 0) flows_.push_back({index(network.tail(arc)), network.head(arc) - count, amount});
     }
     return true;

@@ -21,7 +21,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "bounds/feeding.h"
+#include "bounds/supply_reaches_all.h"
 #include "generation/cut_pool.h"
 
 namespace forestcoll {
@@ -42,7 +42,7 @@ class Packing {
  public:
   // `supplies` gives, for each node, the number of trees that it is the root of.
   Packing(const Network<Capacity>& network, const std::vector<NodeIndex>& terminals, std::vector<Capacity> supplies)
-      : network_(network), terminals_(terminals), inflow_(network_), pool_(network.nodes()),
+      : network_(network), terminals_(terminals), max_flow_(network_), pool_(network.nodes()),
         remaining_(std::move(supplies)), reached_(remaining_.size()),
         order_(breadth_first(network, terminals.front(), [&](NodeIndex node) { return is_in(terminals, node); })) {
     for (const NodeIndex terminal : terminals) total_ = checked_add(total_, remaining_[index(terminal)]);
@@ -71,14 +71,14 @@ class Packing {
   Capacity tree_capacity(const std::vector<Capacity>& remaining, ArcIndex arc, Capacity multiplicity) {
     Capacity others = 0;
     for (const NodeIndex terminal : terminals_) {
-      inflow_.set_supply(terminal, remaining[index(terminal)]);
+      max_flow_.set_supply(terminal, remaining[index(terminal)]);
       others = checked_add(others, remaining[index(terminal)]);
     }
     const Capacity most = std::min(multiplicity, network_.capacity(arc));
-    inflow_.limit_all();
-    inflow_.set_unlimited(network_.tail(arc));
+    max_flow_.limit_all();
+    max_flow_.set_unlimited(network_.tail(arc));
     const NodeIndex sinks[] = {network_.head(arc)};
-    return std::max<Capacity>(inflow_.into(sinks, checked_add(others, most)) - others, 0);
+    return std::max<Capacity>(max_flow_.into(sinks, checked_add(others, most)) - others, 0);
   }
 
  private:
@@ -190,7 +190,7 @@ class Packing {
       take_out(root, multiplicity);
       return multiplicity > 0;
     };
-    if (feed_all<Capacity>(inflow_, order_, [&] { return total_; }, on_shortfall, observer)) {
+    if (supply_all<Capacity>(max_flow_, order_, [&] { return total_; }, on_shortfall, observer)) {
       pool_.end_tree(multiplicity);
       return multiplicity;
     }
@@ -201,12 +201,12 @@ class Packing {
     for (const ArcIndex arc : tree_) network_.add_capacity(arc, -multiplicity);
     remaining_[index(root)] -= multiplicity;
     total_ -= multiplicity;
-    for (const NodeIndex terminal : terminals_) inflow_.set_supply(terminal, remaining_[index(terminal)]);
+    for (const NodeIndex terminal : terminals_) max_flow_.set_supply(terminal, remaining_[index(terminal)]);
   }
 
   // After a shortfall: learns its minimum cut, and returns how often the tree fits through the cut.
   Capacity learn_cut(NodeIndex root) {
-    const auto inside = [&](NodeIndex node) { return inflow_.on_sink_side(node); };
+    const auto inside = [&](NodeIndex node) { return max_flow_.on_sink_side(node); };
     const Capacity slack = slack_of(inside);
     const Capacity entries = entries_of(inside);
     const Capacity extra = entries - !inside(root);
@@ -219,7 +219,7 @@ class Packing {
   // An arc was refused while a tree is grown exactly, with its arcs already subtracted from the capacities.
   void learn_tight_cut() {
     if (pool_.full()) return;
-    const auto inside = [&](NodeIndex node) { return inflow_.on_sink_side(node); };
+    const auto inside = [&](NodeIndex node) { return max_flow_.on_sink_side(node); };
     const Capacity entries = entries_of(inside);
     ++counters_.learned_cuts;
     pool_.add(inside, slack_of(inside) + entries, entries);
@@ -246,7 +246,7 @@ class Packing {
 
   Network<Capacity> network_;
   const std::vector<NodeIndex>& terminals_;  // rising
-  Inflow<Capacity> inflow_;
+  MaxFlow<Capacity> max_flow_;
   CutPool<Capacity> pool_;
   std::vector<Capacity> remaining_;  // for each root, the number of remaining trees
   std::vector<char> reached_;

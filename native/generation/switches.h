@@ -17,7 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "flow/inflow.h"
+#include "flow/max_flow.h"
 #include "flow/observer.h"
 #include "generation/paths.h"
 
@@ -36,10 +36,10 @@ class SwitchRemoval {
   // `supplies` gives, for each node, the number of trees that it is the root of.
   SwitchRemoval(const Network<Capacity>& network, const std::vector<NodeIndex>& terminals,
                 const std::vector<Capacity>& supplies)
-      : result_{network, {}, {}}, terminals_(terminals), inflow_(result_.network),
+      : result_{network, {}, {}}, terminals_(terminals), max_flow_(result_.network),
         is_terminal_(static_cast<std::size_t>(network.nodes())) {
     for (const NodeIndex terminal : terminals) {
-      inflow_.set_supply(terminal, supplies[static_cast<std::size_t>(terminal)]);
+      max_flow_.set_supply(terminal, supplies[static_cast<std::size_t>(terminal)]);
       demand_ = checked_add(demand_, supplies[static_cast<std::size_t>(terminal)]);
       is_terminal_[static_cast<std::size_t>(terminal)] = true;
     }
@@ -148,29 +148,29 @@ class SwitchRemoval {
   // second one those with u, t inside and w outside; "infinite" arcs are unlimited supplies and additional sinks.
   Capacity split_capacity(NodeIndex u, NodeIndex w, NodeIndex t, Capacity amount, const std::vector<NodeIndex>& order,
                           Observer& observer) {
-    inflow_.limit_all();
-    inflow_.set_unlimited(u);
-    inflow_.set_unlimited(t);
+    max_flow_.limit_all();
+    max_flow_.set_unlimited(u);
+    max_flow_.set_unlimited(t);
     for (const NodeIndex v : order) {
       if (v == u || v == t) continue;
       amount = allowed({w, v}, amount, observer);
       if (amount == 0) return 0;
-      inflow_.set_unlimited(v);
+      max_flow_.set_unlimited(v);
     }
-    inflow_.limit_all();
-    inflow_.set_unlimited(w);
+    max_flow_.limit_all();
+    max_flow_.set_unlimited(w);
     if (is_terminal(t) || is_terminal(u)) return allowed({u, t}, amount, observer);
     for (const NodeIndex v : order) {
       amount = allowed({u, t, v}, amount, observer);
       if (amount == 0) return 0;
-      inflow_.set_unlimited(v);
+      max_flow_.set_unlimited(v);
     }
     return amount;
   }
 
   Capacity allowed(std::initializer_list<NodeIndex> sinks, Capacity amount, Observer& observer) {
     observer.pulse();
-    const Capacity arrived = inflow_.into({sinks.begin(), sinks.size()}, checked_add(demand_, amount));
+    const Capacity arrived = max_flow_.into({sinks.begin(), sinks.size()}, checked_add(demand_, amount));
     return std::max<Capacity>(arrived - demand_, 0);
   }
 
@@ -214,7 +214,7 @@ class SwitchRemoval {
 
   LogicalNetwork<Capacity> result_;
   const std::vector<NodeIndex>& terminals_;
-  Inflow<Capacity> inflow_;
+  MaxFlow<Capacity> max_flow_;
   std::vector<char> is_terminal_;
   std::unordered_map<std::uint64_t, ArcIndex> arc_between_;
   Capacity demand_ = 0;

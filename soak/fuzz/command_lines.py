@@ -13,7 +13,7 @@ from collections import Counter
 from pathlib import Path
 from random import Random
 
-from fuzz.commands import Case, CommandLines, document_of
+from fuzz.random_commands import Case, CommandLines, document_of
 from fuzz.running import fault_of, run
 from fuzz.seeds import write_seeds
 

@@ -13,7 +13,7 @@ from .comparison import compare as compare
 from .demand.collective import Collective as Collective
 from .demand.collective import PhaseOp as PhaseOp
 from .demand.demand import Demand as Demand
-from .demand.demand import Request as Request
+from .demand.demand import NodeDemand as NodeDemand
 from .demand.groups.layout import Layout as Layout
 from .demand.groups.layout import layout_groups as layout_groups
 from .demand.groups.pieces import Piece as Piece
@@ -46,8 +46,8 @@ from .oneport.message.atomic import atomic_broadcast as atomic_broadcast
 from .oneport.message.pipeline_bound import PipelineBound as PipelineBound
 from .oneport.message.pipelined import PipelinePlan as PipelinePlan
 from .oneport.message.pipelined import pipelined_broadcast as pipelined_broadcast
-from .oneport.series.comparison import Along as Along
 from .oneport.series.comparison import SeriesComparison as SeriesComparison
+from .oneport.series.comparison import SeriesKind as SeriesKind
 from .oneport.series.comparison import compare_series as compare_series
 from .presentation.pages.report import html_report as html_report
 from .presentation.results.programs.tuning_folder import write_tuning as write_tuning

@@ -3,10 +3,10 @@
 from fractions import Fraction
 
 from forestcoll import load_topology
-from forestcoll.algorithms.baseline import DoesNotApplyError, Made, Problem
+from forestcoll.algorithms.baseline import BaselineResult, DoesNotApplyError, Problem
 from forestcoll.algorithms.table import baselines_named
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Request
+from forestcoll.demand.demand import Demand
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import TopologyLike
 from forestcoll.verification import verify
@@ -14,10 +14,10 @@ from forestcoll.verification import verify
 
 def problem_of(topology: TopologyLike, collective: str = "allgather") -> Problem:
     network = load_topology(topology)
-    return Problem(network, Request.of(collective).demand(network))
+    return Problem(network, Demand.of(collective).demand(network))
 
 
-def verified(name: str, problem: Problem) -> Made:
+def verified(name: str, problem: Problem) -> BaselineResult:
     """Return what an algorithm makes, after `verify` has accepted its schedule."""
     (baseline,) = baselines_named([name])
     found = baseline.result(problem)

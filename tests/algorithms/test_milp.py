@@ -9,7 +9,7 @@ from made import algbw_of, problem_of, verified
 from forestcoll import TopologyBuilder, compare, load_topology, lower, optimum, read_schedule, verify, write_schedule
 from forestcoll.algorithms.baseline import Problem
 from forestcoll.algorithms.steps.milp import milp, solved
-from forestcoll.demand.demand import Request
+from forestcoll.demand.demand import Demand
 from forestcoll.schedule.steps.value import StepSchedule
 
 
@@ -77,7 +77,7 @@ def test_one_way_links() -> None:
 def test_some_of_the_compute_nodes() -> None:
     network = load_topology("dgx-a100:boxes=2")
     ids = [network.nodes[network.compute[place]].id for place in (0, 1, 8, 9)]
-    problem = Problem(network, Request.of("allreduce", ids).demand(network))
+    problem = Problem(network, Demand.of("allreduce", ids).demand(network))
     found = verified("milp", problem).schedule
     assert found.ranks == problem.members
     assert found.algbw is not None

@@ -13,7 +13,7 @@ from forestcoll.algorithms.steps.bine import code
 from forestcoll.algorithms.steps.sends import bits_of
 from forestcoll.algorithms.steps.swing import partners
 from forestcoll.algorithms.table import BASELINES
-from forestcoll.demand.demand import Request
+from forestcoll.demand.demand import Demand
 from forestcoll.schedule.steps.shape import step_shape
 from forestcoll.topology import TopologyBuilder
 from networks import duplex_networks, examples, networks, one_way_networks
@@ -104,7 +104,7 @@ def test_direct_sends_pass_through_compute_nodes_where_they_must() -> None:
 def check(topology: Topology, collective: Collective) -> int:
     """Verify and simulate all algorithms of steps that apply; return how many apply."""
     bound = optimum(topology, collective).bound.algbw
-    problem = Problem(topology, Request.of(collective).demand(topology))
+    problem = Problem(topology, Demand.of(collective).demand(topology))
     applied = 0
     for name in [*NAMES, "direct"]:
         try:

@@ -12,7 +12,7 @@ from forestcoll import Collective, Topology, TopologyBuilder, generate, load_top
 from forestcoll.algorithms.baseline import DoesNotApplyError, Problem
 from forestcoll.algorithms.blink import fastest_root
 from forestcoll.algorithms.table import BASELINES
-from forestcoll.demand.demand import Request
+from forestcoll.demand.demand import Demand
 from forestcoll.schedule.steps.shape import step_shape
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.schedule.trees.value import TreeSchedule
@@ -160,7 +160,7 @@ def test_the_reason_why_an_algorithm_does_not_apply(name: str, topology: str, co
 def check(topology: Topology, collective: Collective) -> int:
     """Verify all algorithms that apply and compare them with the bound; return how many apply."""
     bound = optimum(topology, collective).bound.algbw
-    problem = Problem(topology, Request.of(collective).demand(topology))
+    problem = Problem(topology, Demand.of(collective).demand(topology))
     applied = 0
     for baseline in BASELINES:
         if collective not in baseline.collectives or (baseline.name in LINEAR_PROGRAMS and len(topology.nodes) > 5):

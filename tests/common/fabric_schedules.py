@@ -72,7 +72,7 @@ def _two_level_trees(fabric: Fabric) -> Iterator[tuple[int, list[Path]]]:
 def _schedule(
     fabric: Fabric, collective: Collective, trees_of: Callable[[Fabric], Iterator[tuple[int, list[Path]]]]
 ) -> TreeSchedule:
-    """Return trees of equal shares as a schedule, with the proven bound of the network; the judge checks all of it."""
+    """Return trees of equal shares as a schedule, with the proven bound of the network; the verifier checks it."""
     trees = list(trees_of(fabric))
     ops = {Collective.ALLGATHER: [PhaseOp.BROADCAST], Collective.REDUCE_SCATTER: [PhaseOp.REDUCE]}.get(
         collective, [PhaseOp.REDUCE, PhaseOp.BROADCAST]

@@ -8,14 +8,14 @@ import highspy
 import numpy as np
 
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.flows.value import Flow, FlowSchedule
 from forestcoll.topology import Topology
 
 Pair = tuple[int, int]
 
 
-def pairs_of(topology: Topology, demand: Demand) -> dict[Pair, Fraction]:
+def pairs_of(topology: Topology, demand: NodeDemand) -> dict[Pair, Fraction]:
     """Return what each pair of nodes exchanges, by definition."""
     members = topology.compute if demand.ranks is None else demand.ranks
     found = {}
@@ -33,7 +33,7 @@ def pairs_of(topology: Topology, demand: Demand) -> dict[Pair, Fraction]:
     return found
 
 
-def plain_optimum(topology: Topology, demand: Demand) -> float:
+def plain_optimum(topology: Topology, demand: NodeDemand) -> float:
     """Return the greatest algbw: one column for each pair of nodes and link, and one for the rate."""
     pairs, links = list(pairs_of(topology, demand).items()), topology.links
     highs = highspy.Highs()  # type: ignore[no-untyped-call]
@@ -71,7 +71,7 @@ def is_right(schedule: FlowSchedule) -> bool:
         return False
     if not all(_is_flow(schedule, flow) for flow in schedule.flows):
         return False
-    demand = Demand(schedule.collective, schedule.root, None, schedule.ranks, schedule.matrix)
+    demand = NodeDemand(schedule.collective, schedule.root, None, schedule.ranks, schedule.matrix)
     sent: dict[Pair, Fraction] = {}
     for flow in schedule.flows:
         sent[flow.source, flow.target] = sent.get((flow.source, flow.target), Fraction(0)) + flow.share

@@ -21,7 +21,7 @@ from forestcoll.programs.model import ChannelKind, Instruction, Message, Multica
 from forestcoll.simulation.costs import Costs
 from forestcoll.simulation.loads import bytes_per_second
 from forestcoll.simulation.program.events import Action
-from forestcoll.simulation.program.limits import Flow, limits_of
+from forestcoll.simulation.program.limits import RouteShare, limits_of
 from forestcoll.simulation.program.paths import Paths
 from plain_transfers import Sharing, Transfers
 
@@ -105,7 +105,7 @@ class _Run:
         }
         self.at_barriers: dict[tuple[int, int], list[_Block]] = {}
         self.packets: dict[tuple[int, object, int], int] = {}
-        self.flows: dict[Flow, int] = {}
+        self.flows: dict[RouteShare, int] = {}
         self.actions: list[Action] = []
         self._prepare()
 
@@ -118,12 +118,12 @@ class _Run:
         self.transfers = Transfers(Sharing(limits.multipaths, limits.bandwidths), len(self.flows))
         self.sent = np.zeros(len(self.multipaths))
 
-    def _flows_of(self, rank: int, block: int, instruction: Instruction) -> list[Flow]:
+    def _flows_of(self, rank: int, block: int, instruction: Instruction) -> list[RouteShare]:
         """Return the flow of each transfer of an instruction."""
         limited = self.costs.block_gbps is not None and instruction.channel not in self.ports
         pairs = _pairs(self.program, rank, instruction)
         owner = (rank, block) if limited else None
-        return [Flow(source, target, owner, is_read=source != rank) for source, target in pairs]
+        return [RouteShare(source, target, owner, is_read=source != rank) for source, target in pairs]
 
     def until_done(self) -> None:
         """Process events until there are none left."""
@@ -254,7 +254,7 @@ class _Run:
             if not left:
                 done(now)
 
-        def transfer_done(flow: Flow) -> Callable[[float], None]:
+        def transfer_done(flow: RouteShare) -> Callable[[float], None]:
             def is_done(now: float) -> None:
                 latency = (self.costs.alpha_us + self.multipaths[self.flows[flow]].latency_us) * 1e-6
                 self._add_event(now + latency, lambda: self._arrive(instruction, flow.target))

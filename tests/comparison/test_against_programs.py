@@ -10,7 +10,7 @@ from forestcoll.algorithms.baseline import Problem
 from forestcoll.base.progress import SILENT
 from forestcoll.comparison.against.files import Candidate, candidates
 from forestcoll.comparison.against.program_runs import ProgramRun
-from forestcoll.demand.demand import Request
+from forestcoll.demand.demand import Demand
 
 TARGETS = ("msccl-xml", "mscclpp-json")
 
@@ -64,7 +64,7 @@ def test_a_program_written_by_hand_is_measured(tmp_path: Path) -> None:
 
 def test_a_multicast_uses_the_link_of_each_rank_of_its_group_once() -> None:
     network = load_topology("dgx-h100:boxes=1,nvls=true")
-    problem = Problem(network, Request.of("allreduce").demand(network))
+    problem = Problem(network, Demand.of("allreduce").demand(network))
     (found,), skipped = candidates(
         Path(__file__).parents[1] / "golden" / "nvls-allreduce.json", _part_of(problem, 3), SILENT
     )
@@ -76,7 +76,7 @@ def test_a_multicast_uses_the_link_of_each_rank_of_its_group_once() -> None:
 
 def _part_of(problem: Problem, ranks: int) -> Problem:
     chosen = list(problem.topology.ids(problem.members[:ranks]))
-    return Problem(problem.topology, Request.of("allreduce", chosen).demand(problem.topology))
+    return Problem(problem.topology, Demand.of("allreduce", chosen).demand(problem.topology))
 
 
 @pytest.mark.parametrize("target", TARGETS)

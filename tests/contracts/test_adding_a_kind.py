@@ -37,7 +37,7 @@ from forestcoll.verification.claims import Claim, bound_rules, is_optimal
 from forestcoll.verification.network import Network
 from forestcoll.verification.reading import read_verified
 from forestcoll.verification.rule import Rule, first_fault, statements
-from forestcoll.verification.verifiers import JUDGES, Judge
+from forestcoll.verification.verifiers import VERIFIERS, Verifier
 
 FORMAT = "example.stars/1"
 
@@ -96,7 +96,7 @@ RULES: tuple[Rule[Stars], ...] = (
 CLAIMS = bound_rules("the shards of the nodes inside")
 
 
-def judge(schedule: Stars) -> Report:
+def verified(schedule: Stars) -> Report:
     """Verify a schedule of stars."""
     achieved = _achieved(schedule)
     claim = Claim(schedule, Network(schedule.topology), achieved, (CutProof,))
@@ -127,7 +127,7 @@ def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
     kind: type[Schedule] = Stars
     monkeypatch.setitem(FORMATS, FORMAT, Format(Stars, text_of, from_document))
     monkeypatch.setitem(SHAPES, kind, lambda _: StarsShape())
-    monkeypatch.setitem(JUDGES, kind, Judge(judge, lambda _: (*statements(RULES), *statements(CLAIMS))))
+    monkeypatch.setitem(VERIFIERS, kind, Verifier(verified, lambda _: (*statements(RULES), *statements(CLAIMS))))
     monkeypatch.setitem(SIMULATIONS, kind, Simulation(Times, parts_of))
 
 

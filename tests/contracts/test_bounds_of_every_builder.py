@@ -3,7 +3,7 @@
 import pytest
 
 from forestcoll.demand.collective import SCHEDULED, Collective
-from forestcoll.demand.demand import Request
+from forestcoll.demand.demand import Demand
 from forestcoll.schedule.proof.tree_dual import TreeDualProof
 from forestcoll.solver.bounds.table import bound_of, bounds_of
 from forestcoll.solver.optimum import optimum
@@ -19,7 +19,7 @@ def test_the_bounds_are_proven_and_reached(name: str) -> None:
     assert found.collectives[0].upper_algbw == optimum(topology).algbw
     assert found.collectives[0].upper_algbw == found.collectives[1].upper_algbw  # all links are full duplex
     root = topology.nodes[topology.compute[-1]].id
-    rooted = [bound_of(topology, Request(each, root=root)) for each in (Collective.GATHER, Collective.SCATTER)]
+    rooted = [bound_of(topology, Demand(each, root=root)) for each in (Collective.GATHER, Collective.SCATTER)]
     for each in (*found.collectives, *rooted):
         assert each.tight
         assert each.achieved_algbw is None or each.achieved_algbw <= each.upper_algbw

@@ -7,7 +7,7 @@ import pytest
 
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import MAX_SHARDS_DIGITS
-from forestcoll.demand.demand import Demand, Request
+from forestcoll.demand.demand import Demand, NodeDemand
 from forestcoll.topology.registry import build_topology
 
 RING = build_topology("ring:nodes=4")
@@ -27,20 +27,20 @@ EQUAL = dict.fromkeys(range(4), "1/4")
 )
 def test_a_request_that_no_schedule_can_answer_is_refused(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError) as caught:
-        Request(**arguments).demand(RING)
+        Demand(**arguments).demand(RING)
     assert str(caught.value).startswith(message)
 
 
 def test_a_request_is_given_alone() -> None:
-    request = Request("broadcast", root=2)
-    assert Request.of(request) is request
-    assert Request.of("broadcast", root=2) == request
-    with pytest.raises(InputError, match=r"root is given in addition to a Request; put it into the Request, as root="):
-        Request.of(request, root=1)
+    request = Demand("broadcast", root=2)
+    assert Demand.of(request) is request
+    assert Demand.of("broadcast", root=2) == request
+    with pytest.raises(InputError, match=r"root is given in addition to a Demand; put it into the Demand, as root="):
+        Demand.of(request, root=1)
 
 
 def test_equal_shards_are_no_shards() -> None:
-    assert Request("allgather", shards=EQUAL).demand(RING) == Demand()
+    assert Demand("allgather", shards=EQUAL).demand(RING) == NodeDemand()
 
 
 def test_shards_with_a_huge_common_denominator_are_refused() -> None:
@@ -50,4 +50,4 @@ def test_shards_with_a_huge_common_denominator_are_refused() -> None:
     shards = {2 * pair: Fraction(1, 16) + part for pair, part in enumerate(parts)}
     shards |= {2 * pair + 1: Fraction(1, 16) - part for pair, part in enumerate(parts)}
     with pytest.raises(InputError, match=f"the common denominator has more than {MAX_SHARDS_DIGITS} digits; round"):
-        Request("allgather", shards=shards).demand(ring)
+        Demand("allgather", shards=shards).demand(ring)

@@ -9,7 +9,7 @@ import pytest
 from forestcoll.schedule.files import schedule_from_document
 from forestcoll.verification import verify
 from fuzz import command_lines, schedules
-from fuzz.commands import case_of
+from fuzz.random_commands import case_of
 from fuzz.readers import fault_of
 
 FOLDER = Path(__file__).with_name("regressions")

@@ -34,7 +34,7 @@ def test_feeds(network: Scaled, factor: Fraction, added: int) -> None:
     supply = max(0, int(network.supply * factor) + added)
     expected = can_feed(network.nodes, network.capacities, network.terminals, network.times(supply))
     assert expected == (supply <= network.supply)
-    assert {name: core.feeds(network.on(core), supply) for name, core in CORES.items()} == dict.fromkeys(
+    assert {name: core.supply_reaches_all(network.on(core), supply) for name, core in CORES.items()} == dict.fromkeys(
         CORES, expected
     )
 

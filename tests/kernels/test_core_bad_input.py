@@ -135,7 +135,7 @@ def test_sums_beyond_the_integer_width_overflow(name: str, bits: int) -> None:
     with pytest.raises(OverflowError):
         core.bottleneck(complete(core, 3, most))
     with pytest.raises(OverflowError):
-        core.feeds(complete(core, 3, most), most)
+        core.supply_reaches_all(complete(core, 3, most), most)
     with pytest.raises(OverflowError):
         core.remove_switches(star(core, 3, most), most)
     with pytest.raises(OverflowError):

@@ -27,7 +27,7 @@ def stages(core: Core, network: Scaled, progress: Callable[[int, int], None]) ->
     """Run every stage that takes a progress callback."""
     problem = network.on(core)
     core.bottleneck(problem, progress)
-    core.feeds(problem, network.supply, progress)
+    core.supply_reaches_all(problem, network.supply, progress)
     logical = core.remove_switches(problem, network.supply, progress)
     batches, _ = core.pack_trees(problem, logical, network.supply, progress)
     core.grow_trees(problem, network.supply, progress)

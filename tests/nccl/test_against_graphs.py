@@ -8,7 +8,7 @@ import pytest
 
 from forestcoll import Comparison, InputError, Topology, TopologyBuilder, compare, load_topology
 from forestcoll.algorithms.baseline import Problem
-from forestcoll.demand.demand import Request
+from forestcoll.demand.demand import Demand
 from forestcoll.nccl.graph_file import Pattern, read_graphs
 from forestcoll.nccl.graphs import schedule_of_graph
 from forestcoll.topology.importers.source import Source
@@ -134,7 +134,7 @@ def test_trees_are_for_an_allreduce(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("pattern", "senders"), [(1, {0: 1, 1: 1}), (2, {1: 2}), (3, {0: 2})])
 def test_the_pattern_of_a_tree_says_which_gpu_sends_to_the_child_boxes(pattern: int, senders: dict[int, int]) -> None:
     network = load_topology("dgx-a100:boxes=4")
-    problem = Problem(network, Request.of("allreduce").demand(network))
+    problem = Problem(network, Demand.of("allreduce").demand(network))
     graph = read_graphs(Source("g", graphs(["0", *range(8), "1"], pattern=pattern), "g")).trees
     assert graph is not None
     schedule, _ = schedule_of_graph(problem, graph, "g")

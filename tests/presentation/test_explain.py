@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.presentation.results.schedules.explanations import _EXPLANATIONS, explain
 from forestcoll.schedule.proof import Bound, LengthsProof, PricesProof
 from forestcoll.schedule.proof.documents import KINDS
@@ -63,13 +63,13 @@ def test_a_single_rank_of_a_box_has_its_id() -> None:
 
 def test_lengths_and_prices_are_explained() -> None:
     topology = build_topology("ring:nodes=4")
-    demand = Demand(Collective.ALL_TO_ALL)
+    demand = NodeDemand(Collective.ALL_TO_ALL)
     for lengths in ((1,) * 8, (1, 2) * 4):
         proof = LengthsProof.of(topology, lengths)
         lines = explain(Bound(demand.collective, proof.algbw(topology, demand), proof), topology, demand)
         assert "algbw <=" in lines[-1]
     prices = PricesProof(((Port(PortKind.LINK, 0), Fraction(1)),), ((Fraction(1), (1,)),))
-    lines = explain(Bound(Collective.BROADCAST, Fraction(1), prices), topology, Demand(Collective.BROADCAST, 0))
+    lines = explain(Bound(Collective.BROADCAST, Fraction(1), prices), topology, NodeDemand(Collective.BROADCAST, 0))
     assert lines[0].startswith("At the prices of 1 port, every message costs at least 1")
 
 

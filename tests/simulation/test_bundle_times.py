@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from forestcoll.algorithms.generate import generate
-from forestcoll.demand.demand import Request
+from forestcoll.demand.demand import Demand
 from forestcoll.demand.groups.value import Group
 from forestcoll.schedule.bundle.value import BundleMember, BundleSchedule
 from forestcoll.simulation import Costs, simulate
@@ -13,7 +13,7 @@ from forestcoll.simulation.simulate import loads_of, parts_of
 from forestcoll.solver.groups.solving import generate_groups
 from forestcoll.verification import verify
 
-REQUESTS = [Request("allreduce", "0-7"), Request("all-to-all", "8-15"), Request("allgather", "0,8")]
+REQUESTS = [Demand("allreduce", "0-7"), Demand("all-to-all", "8-15"), Demand("allgather", "0,8")]
 
 
 def test_large_messages_reach_the_algbw_of_the_bundle() -> None:

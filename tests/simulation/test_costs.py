@@ -10,7 +10,7 @@ from forestcoll.algorithms.generate import generate
 from forestcoll.algorithms.table import baselines_named
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Request
+from forestcoll.demand.demand import Demand
 from forestcoll.oneport.series.comparison import compare_series
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.steps.shape import step_shape
@@ -32,7 +32,7 @@ SERIES = compare_series(replace(build_topology("torus:dims=3x3"), port_model="on
 
 
 def rings() -> Schedule:
-    best = solve(build_topology("dgx-a100:boxes=2"), Request.of(Collective.ALLGATHER)).optimum
+    best = solve(build_topology("dgx-a100:boxes=2"), Demand.of(Collective.ALLGATHER)).optimum
     return baselines_named(["nccl-ring"])[0].result(Problem(best.topology, best.demand)).schedule
 
 

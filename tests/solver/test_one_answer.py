@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from agreement import arguments_for, network
 from forestcoll.algorithms.generate import generate, schedule_of
 from forestcoll.base.errors import InputError
-from forestcoll.demand.demand import Request
+from forestcoll.demand.demand import Demand
 from forestcoll.demand.method import Method
 from forestcoll.solver.optimum import optima_by_trees, optimum, solve
 from forestcoll.topology import Topology
@@ -68,13 +68,13 @@ def test_an_allreduce_with_few_trees_states_the_algbw_of_its_schedule() -> None:
 
 
 def test_a_schedule_made_by_the_solver_is_reused() -> None:
-    solution = solve("dgx-a100:boxes=2", Request("allreduce"), trees=1)
+    solution = solve("dgx-a100:boxes=2", Demand("allreduce"), trees=1)
     assert solution.schedule is not None
     assert schedule_of(solution) is solution.schedule
     proven = schedule_of(solution, method=Method.PROVEN)
     assert proven is not solution.schedule
     assert verify(proven).ok
-    assert solve("dgx-a100:boxes=2", Request("allreduce")).schedule is None
+    assert solve("dgx-a100:boxes=2", Demand("allreduce")).schedule is None
 
 
 def test_a_larger_max_trees_is_never_worse() -> None:
@@ -86,12 +86,12 @@ def test_a_larger_max_trees_is_never_worse() -> None:
 
 def test_a_request_equals_its_keywords() -> None:
     topology = build_topology("dgx-a100:boxes=2")
-    request = Request("broadcast", ranks="0-3,8-11", root="b0/gpu0")
+    request = Demand("broadcast", ranks="0-3,8-11", root="b0/gpu0")
     keywords: dict[str, Any] = {"ranks": "0-3,8-11", "root": "b0/gpu0"}
     assert optimum(topology, request) == optimum("dgx-a100:boxes=2", "broadcast", **keywords)
     assert generate(topology, request).algbw == optimum(topology, request).algbw
     assert optima_by_trees(topology, request, most=1)[0].ranks == (0, 1, 2, 3, 8, 9, 10, 11)
-    shards = Request(shards={"b0/gpu0": Fraction(1)})
+    shards = Demand(shards={"b0/gpu0": Fraction(1)})
     assert optimum(topology, shards).weights[0] == 1
 
 
@@ -99,5 +99,5 @@ def test_a_request_equals_its_keywords() -> None:
 def test_a_request_together_with_its_keywords_is_refused(name: str) -> None:
     values: dict[str, Any] = {"ranks": "0-3", "root": 0, "shards": {0: 1}}
     with pytest.raises(InputError) as caught:
-        optimum("ring:nodes=4", Request(), **{name: values[name]})
-    assert str(caught.value) == f"{name} is given in addition to a Request; put it into the Request, as {name}=..."
+        optimum("ring:nodes=4", Demand(), **{name: values[name]})
+    assert str(caught.value) == f"{name} is given in addition to a Demand; put it into the Demand, as {name}=..."

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from forestcoll.algorithms.baseline import DoesNotApplyError, Problem
 from forestcoll.algorithms.forests import schedule_of
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology
@@ -20,7 +20,7 @@ from networks import examples, networks
 
 
 def made(spec: str, more: int, trees: int = 1, collective: str = "allgather") -> TreeSchedule:
-    problem = Problem(build_topology(spec), Demand(Collective(collective)))
+    problem = Problem(build_topology(spec), NodeDemand(Collective(collective)))
     return schedule_of(problem, lambda each: shallow_forest(each, more, trees))
 
 
@@ -73,14 +73,14 @@ def test_large_networks_are_left_out() -> None:
 
 
 def test_members_that_only_other_nodes_join_are_named_as_the_reason() -> None:
-    problem = Problem(build_topology("ring:nodes=4"), Demand(Collective.ALLGATHER, ranks=(0, 2)))
+    problem = Problem(build_topology("ring:nodes=4"), NodeDemand(Collective.ALLGATHER, ranks=(0, 2)))
     with pytest.raises(DoesNotApplyError, match="does not reach all others"):
         shallow_forest(problem, 0, 1)
 
 
 def central(network: str | Topology, more: int = 0, times: int = 1) -> TreeSchedule:
     topology = build_topology(network) if isinstance(network, str) else network
-    problem = Problem(topology, Demand(Collective.ALLREDUCE))
+    problem = Problem(topology, NodeDemand(Collective.ALLREDUCE))
     centre = central_roots(problem, more, times)
     return schedule_of(problem, lambda each: central_forest(each, centre))
 

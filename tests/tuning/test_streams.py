@@ -9,7 +9,7 @@ from forestcoll.algorithms.baseline import Problem
 from forestcoll.algorithms.forests import schedule_of
 from forestcoll.algorithms.generate import generate
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.programs.interpreter import check
 from forestcoll.programs.model import Message
 from forestcoll.schedule.trees.value import TreeSchedule
@@ -24,7 +24,7 @@ COLLECTIVES = ("allgather", "reduce-scatter", "allreduce")
 
 
 def shallow(spec: str, collective: str, trees: int = 1, more: int = 1) -> TreeSchedule:
-    problem = Problem(build_topology(spec), Demand(Collective(collective)))
+    problem = Problem(build_topology(spec), NodeDemand(Collective(collective)))
     return schedule_of(problem, lambda each: shallow_forest(each, more, trees))
 
 
@@ -42,7 +42,7 @@ def test_streams_are_right_in_place_and_out_of_place(spec: str, trees: int, coll
 @pytest.mark.parametrize("times", [1, 2])
 @pytest.mark.parametrize(("spec", "more"), [("mesh:dims=3x3", 0), ("mesh:dims=3x3", 1), ("mi250:boxes=1", 0)])
 def test_ranks_may_be_roots_of_different_numbers_of_trees(spec: str, more: int, times: int) -> None:
-    problem = Problem(build_topology(spec), Demand(Collective.ALLREDUCE))
+    problem = Problem(build_topology(spec), NodeDemand(Collective.ALLREDUCE))
     centre = central_roots(problem, more, times)
     schedule = schedule_of(problem, lambda each: central_forest(each, centre))
     for pieces in (1, 3):

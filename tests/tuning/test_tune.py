@@ -16,7 +16,7 @@ from forestcoll.algorithms.table import BASELINES
 from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.base.files import parse_document
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.presentation.results.programs.tuning import tuning_document
 from forestcoll.programs.formats import msccl_xml, mscclpp
 from forestcoll.programs.interpreter import check
@@ -45,7 +45,7 @@ def tuned(spec: str, collective: str) -> Tuning:
 def candidates(spec: str, collective: str) -> list[tuple[str, Schedule]]:
     """Return schedules that are made and simulated without the code under test."""
     topology = build_topology(spec)
-    problem = Problem(topology, Demand(Collective(collective)))
+    problem = Problem(topology, NodeDemand(Collective(collective)))
     found: list[tuple[str, Schedule]] = [("optimum", generate(topology, collective))]
     for baseline in BASELINES:
         if baseline.name in {"milp", "tacos"}:

@@ -1,4 +1,4 @@
-"""The judges by kind: kinds and collectives without rules, and generated schedules with a fault."""
+"""The verifiers by kind: kinds and collectives without rules, and generated schedules with a fault."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -12,14 +12,13 @@ from forestcoll.demand.collective import Collective
 from forestcoll.schedule.proof import CutProof
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.topology.registry import build_topology
-from forestcoll.verification import Fault, Report, SeriesReport, certified, network, rules, verify
-from forestcoll.verification import verifiers as judges
+from forestcoll.verification import Fault, Report, SeriesReport, certified, network, rules, verifiers, verify
 
 
 def test_a_kind_without_a_judge_is_a_defect(monkeypatch: pytest.MonkeyPatch) -> None:
     schedule = generate("ring:nodes=4")
-    monkeypatch.setattr(judges, "JUDGES", {StepSchedule: judges.JUDGES[StepSchedule]})
-    with pytest.raises(InternalError, match="there is no judge for schedules of kind 'trees'"):
+    monkeypatch.setattr(verifiers, "VERIFIERS", {StepSchedule: verifiers.VERIFIERS[StepSchedule]})
+    with pytest.raises(InternalError, match="there is no verifier for schedules of kind 'trees'"):
         verify(schedule)
 
 

@@ -4,7 +4,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.topology import TopologyBuilder
 from forestcoll.topology.graph.changes import changed_network
 from forestcoll.topology.registry import load_topology
@@ -18,7 +18,7 @@ from forestcoll.what_if.failures import duplex_links
 def test_each_symmetry_keeps_all_links(spec: str, broken: tuple[str, ...]) -> None:
     topology = changed_network(load_topology(spec), broken)
     links = {(link.source, link.target): link.bandwidth for link in topology.links}
-    symmetries = Symmetries.of(topology, Demand())
+    symmetries = Symmetries.of(topology, NodeDemand())
     assert symmetries.images
     for image in symmetries.images:
         assert {(image[one], image[other]): each for (one, other), each in links.items()} == links
@@ -26,7 +26,7 @@ def test_each_symmetry_keeps_all_links(spec: str, broken: tuple[str, ...]) -> No
 
 def test_a_symmetry_keeps_the_root() -> None:
     topology = load_topology("dgx-a100:boxes=2")
-    images = Symmetries.of(topology, Demand(root=3)).images
+    images = Symmetries.of(topology, NodeDemand(root=3)).images
     assert images
     assert all(image[3] == 3 for image in images)
 
@@ -56,7 +56,7 @@ def test_unlike_boxes_are_not_exchanged() -> None:
 def test_classes_count_every_set_once(at_once: int) -> None:
     topology = load_topology("ring:nodes=7")
     items = [frozenset((ends,)) for ends in duplex_links(topology)]
-    images = images_of_items(Symmetries.of(topology, Demand()), items)
+    images = images_of_items(Symmetries.of(topology, NodeDemand()), items)
     classes = classes_of_sets(len(items), at_once, images)
     assert sum(each.count for each in classes) == comb(7, at_once)
     assert {each.first for each in classes} <= set(combinations(range(7), at_once))
@@ -66,7 +66,7 @@ def test_pairs_of_links_of_a_ring_differ_by_their_distance() -> None:
     """Turning a ring of 7 takes pairs of links at one distance to each other: 1, 2 or 3."""
     topology = load_topology("ring:nodes=7")
     items = [frozenset((ends,)) for ends in duplex_links(topology)]
-    images = images_of_items(Symmetries.of(topology, Demand()), items)
+    images = images_of_items(Symmetries.of(topology, NodeDemand()), items)
     assert [each.count for each in classes_of_sets(7, 2, images)] == [7, 7, 7]
 
 

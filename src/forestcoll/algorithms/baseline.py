@@ -11,7 +11,7 @@ from forestcoll.algorithms.boxes import Boxes
 from forestcoll.algorithms.routes import Routes
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.topology import NodeId, Topology
@@ -40,7 +40,7 @@ class Problem:
     """
 
     topology: Topology
-    demand: Demand
+    demand: NodeDemand
 
     @property
     def collective(self) -> Collective:
@@ -95,7 +95,7 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Made:
+class BaselineResult:
     """A schedule of an algorithm, with what the schedule does not say.
 
     Attributes:
@@ -130,18 +130,18 @@ class Baseline:
         name: the name in tables and on the command line.
         family: how its schedules move data.
         collectives: the collectives that it is used for.
-        make: returns its schedule for a problem, or a `Made` with more. The schedule is not verified yet. Raises
-            `DoesNotApplyError` where the algorithm has no meaning.
+        make: returns its schedule for a problem, or a `BaselineResult` with more. The schedule is not verified yet.
+            Raises `DoesNotApplyError` where the algorithm has no meaning.
         overhead: data that the algorithm sends and the schedule does not; None if the schedule has all sends.
     """
 
     name: str
     family: Family
     collectives: tuple[Collective, ...]
-    make: Callable[[Problem], Schedule | Made]
+    make: Callable[[Problem], Schedule | BaselineResult]
     overhead: Overhead | None = None
 
-    def result(self, problem: Problem) -> Made:
+    def result(self, problem: Problem) -> BaselineResult:
         """Return the schedule for a problem, with the algbw of the algorithm if that is another one.
 
         Raises:
@@ -150,8 +150,8 @@ class Baseline:
         if problem.collective not in self.collectives:
             raise DoesNotApplyError(f"not an algorithm for {problem.collective.with_article}")
         found = self.make(problem)
-        if isinstance(found, Made):
+        if isinstance(found, BaselineResult):
             return found
         if self.overhead is None or not isinstance(found, TreeSchedule):
-            return Made(found)
-        return Made(found, self.overhead.algbw(problem, found), self.overhead.note)
+            return BaselineResult(found)
+        return BaselineResult(found, self.overhead.algbw(problem, found), self.overhead.note)

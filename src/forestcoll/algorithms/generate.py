@@ -2,7 +2,7 @@
 
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.collective import Collective, ShardsByNode
-from forestcoll.demand.demand import Request, RequestLike
+from forestcoll.demand.demand import Demand, DemandLike
 from forestcoll.demand.method import Method
 from forestcoll.demand.ranks import RanksLike
 from forestcoll.schedule.trees.value import TreeSchedule
@@ -14,7 +14,7 @@ from forestcoll.topology import NodeId, TopologyLike
 
 def generate(  # noqa: PLR0913 (the request and how to solve it)
     topology: TopologyLike,
-    collective: RequestLike = Collective.ALLGATHER,
+    collective: DemandLike = Collective.ALLGATHER,
     *,
     ranks: RanksLike | None = None,
     root: NodeId | None = None,
@@ -56,7 +56,7 @@ def generate(  # noqa: PLR0913 (the request and how to solve it)
         >>> str(schedule.algbw), verify(schedule).ok
         ('1040/3', True)
     """
-    request = Request.of(collective, ranks, root, shards)
+    request = Demand.of(collective, ranks, root, shards)
     solution = solve(topology, request, trees=trees, max_trees=max_trees, max_peers=max_peers, progress=progress)
     return schedule_of(solution, method=method, compact=compact, progress=progress)
 

@@ -1,4 +1,4 @@
-"""Orders of the members of a box for rings: closed ones for a single box, and open ones between NICs.
+"""Orders of the members of a box, for the rings of NCCL: closed ones for a single box, open ones between NICs.
 
 On switches, any order loads the links of a member in the same way, so there is one ring for each NIC, in proportion to
 their bandwidths. On a full mesh with an even number of members, the open orders are the rows of a row-complete Latin

@@ -1,4 +1,4 @@
-"""Rings through a box on direct links, with weights that share the links as well as possible.
+"""Rings through a box on direct links that share the links as well as possible, for the rings of NCCL.
 
 The rings are columns of a packing program: the rates of all rings that use a link add up to its bandwidth or less.
 Rings are found one after the other. The prices of the links in the last program make full links expensive, and
@@ -96,7 +96,7 @@ def _packing(members: Sequence[int], hops: Hops) -> list[tuple[Fraction, Order]]
     places: dict[tuple[int, int], int] = {}
     prices, rates = dict.fromkeys(hops.bandwidths, 0.0), [Fraction(0)]
     while len(columns) < MOST_RINGS:
-        fresh = [order for order in _Search(members, hops, prices).best() if order not in columns]
+        fresh = [order for order in _RingSearch(members, hops, prices).best() if order not in columns]
         if not fresh:
             break
         columns.update((order, hops.column(order)) for order in fresh)
@@ -112,7 +112,7 @@ def _packing(members: Sequence[int], hops: Hops) -> list[tuple[Fraction, Order]]
     return [(rate / total, order) for rate, order in zip(rates, columns, strict=False) if rate]
 
 
-class _Search:
+class _RingSearch:
     """A search for the rings with the lowest price, from each end."""
 
     def __init__(self, members: Sequence[int], hops: Hops, prices: Mapping[tuple[int, int], float]) -> None:

@@ -25,7 +25,7 @@ from itertools import pairwise
 from math import lcm
 from random import Random
 
-from forestcoll.algorithms.baseline import DoesNotApplyError, Made, Problem
+from forestcoll.algorithms.baseline import BaselineResult, DoesNotApplyError, Problem
 from forestcoll.algorithms.forests import Edge, LogicalTree, Part, forest, schedule_of
 
 MOST_NODES = 64
@@ -45,7 +45,7 @@ _MOST_PAIRS = 2**14
 """The most pairs of a chunk and a node with which more than one chunk is tried."""
 
 
-def tacos(problem: Problem) -> Made:
+def tacos(problem: Problem) -> BaselineResult:
     """Return the best schedule of TACOS for a problem.
 
     Raises:
@@ -58,7 +58,7 @@ def tacos(problem: Problem) -> Made:
     return max((synthesized(problem, chunks) for chunks in tried), key=lambda made: made.algbw or 0)
 
 
-def synthesized(problem: Problem, chunks: int, seeds: Sequence[int] = SEEDS) -> Made:
+def synthesized(problem: Problem, chunks: int, seeds: Sequence[int] = SEEDS) -> BaselineResult:
     """Return the best of some runs with one number of chunks for each node.
 
     Args:
@@ -83,7 +83,7 @@ def synthesized(problem: Problem, chunks: int, seeds: Sequence[int] = SEEDS) -> 
     pipelined = schedule.algbw or algbw
     unit = problem.topology.bandwidth_unit
     more = f"; the loads of its trees would allow {float(pipelined):.6g} {unit}" if pipelined > algbw else ""
-    return Made(schedule, algbw, note + more)
+    return BaselineResult(schedule, algbw, note + more)
 
 
 class _Paths:

@@ -72,7 +72,7 @@ def _show_one(  # noqa: PLR0913 (one parameter per option)
 ) -> None:
     """Show the bound of one collective."""
     from forestcoll.cli.terminal_progress import TerminalProgress
-    from forestcoll.demand.demand import Request
+    from forestcoll.demand.demand import Demand
     from forestcoll.demand.matrix import read_matrix
     from forestcoll.demand.ranks import ranks_of
     from forestcoll.presentation.printing import print_json, print_page
@@ -89,7 +89,7 @@ def _show_one(  # noqa: PLR0913 (one parameter per option)
         network = named_network(topology, connected=ranks is None)
         members = ranks_of(network, ranks)
         matrix = None if demand is None else read_matrix(demand, network, members)
-        bound = bound_of(network, Request(kind, ranks, root, None, matrix), progress=progress)
+        bound = bound_of(network, Demand(kind, ranks, root, None, matrix), progress=progress)
     if as_json:
         print_json(bound_document(network, bound, members))
     else:

@@ -51,7 +51,7 @@ _OUTPUTS = {
 """What -o names, by the format."""
 
 
-class _Program(OutputFile):
+class _ProgramFile(OutputFile):
     """The file or folder that -o names. `--to`, which is read first, decides which of them."""
 
     def is_folder_of(self, ctx: click.Context | None) -> bool:
@@ -149,7 +149,7 @@ class _Program(OutputFile):
     metavar="SIZE",
     help="For chakra, astra-sim and goal: the data size M, such as 64KiB.  [default: 1GB]",
 )
-@output_option_of(_Program())
+@output_option_of(_ProgramFile())
 @json_option
 def command(  # noqa: PLR0913 (one parameter per option)
     *,

@@ -209,7 +209,7 @@ def _frontier(request: _Options, progress: "TerminalProgress") -> "Frontier":
 
 
 def _draw(frontier: "Frontier", chosen: "Construction", request: _Options, progress: "TerminalProgress") -> None:
-    from forestcoll.demand.demand import Demand
+    from forestcoll.demand.demand import NodeDemand
     from forestcoll.design.realisation import topology_of
     from forestcoll.presentation.pictures.raster import write_picture
     from forestcoll.presentation.results.networks.frontier_plot import frontier_plot
@@ -220,7 +220,7 @@ def _draw(frontier: "Frontier", chosen: "Construction", request: _Options, progr
         write_picture(frontier_plot(frontier, _published(request, progress)), request.plot)
     if request.picture is not None:
         progress.begin("drawing the network")
-        write_view(View(topology_of(chosen), None, None, Demand()), request.picture)
+        write_view(View(topology_of(chosen), None, None, NodeDemand()), request.picture)
 
 
 def _published(request: _Options, progress: "TerminalProgress") -> "Frontier | None":

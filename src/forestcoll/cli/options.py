@@ -21,7 +21,7 @@ from forestcoll.demand.collective import PERSONALISED, SCHEDULED, Collective, Sh
 
 if TYPE_CHECKING:
     from forestcoll.base.progress import Progress
-    from forestcoll.demand.demand import Request
+    from forestcoll.demand.demand import Demand
     from forestcoll.presentation.results.schedules.relays import RelayGain
     from forestcoll.solver.flows.value import FlowOptimum
     from forestcoll.solver.forests.value import Optimum
@@ -351,16 +351,16 @@ class CollectiveOptions:
         """Whether the collective moves along flows."""
         return Collective(self.collective).is_personalised
 
-    def _request(self, network: "Topology") -> "tuple[Topology, Request]":
+    def _request(self, network: "Topology") -> "tuple[Topology, Demand]":
         """Return the network, without relays if none are allowed, and the request for it."""
-        from forestcoll.demand.demand import Request
+        from forestcoll.demand.demand import Demand
         from forestcoll.demand.matrix import read_matrix
         from forestcoll.demand.ranks import ranks_of, without_relays
 
         if not self.relays:
             network = without_relays(network, self.ranks or ())
         matrix = None if self.demand is None else read_matrix(self.demand, network, ranks_of(network, self.ranks))
-        return network, Request(Collective(self.collective), self.ranks, self.root, self._shards(network), matrix)
+        return network, Demand(Collective(self.collective), self.ranks, self.root, self._shards(network), matrix)
 
     def _shards(self, network: "Topology") -> "ShardsByNode | None":
         """Return the content of the file of shards, after a check that names the file in its messages."""

@@ -9,7 +9,7 @@ from forestcoll.algorithms.table import baselines_named
 from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.comparison.value import Comparison
-from forestcoll.demand.demand import Request
+from forestcoll.demand.demand import Demand
 from forestcoll.solver.optimum import solve
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology, recipe_of
@@ -86,7 +86,7 @@ def _counts(
             if nodes > MOST_NODES:
                 return
             progress.begin(f"comparing {boxes} box{'es' * (boxes > 1)}")
-            solution = solve(spec, Request.of(found.demand.collective), progress=progress)
+            solution = solve(spec, Demand.of(found.demand.collective), progress=progress)
         except (InputError, NoSolutionError):
             continue  # the builder or the collective does not allow this number of boxes
         best = solution.optimum

@@ -18,7 +18,7 @@ from forestcoll.comparison.link_loads import link_loads
 from forestcoll.comparison.reasons import TIE, reason_for
 from forestcoll.comparison.value import Comparison, Row, Skipped
 from forestcoll.demand.collective import Collective, collective_named
-from forestcoll.demand.demand import Request
+from forestcoll.demand.demand import Demand
 from forestcoll.demand.ranks import RanksLike
 from forestcoll.schedule.proof import Bound
 from forestcoll.schedule.schedule import Schedule
@@ -79,7 +79,7 @@ def compare(  # noqa: PLR0913 (the collective, and what to compare)
     """
     wanted = _wanted(collective)
     chosen = baselines_named(None if baselines is None else [name for name in baselines if name != OWN])
-    solution = solve(topology, Request.of(wanted, ranks), progress=progress)
+    solution = solve(topology, Demand.of(wanted, ranks), progress=progress)
     best = solution.optimum
     problem = Problem(best.topology, best.demand)
     skipped: list[Skipped] = []

@@ -11,7 +11,7 @@ from fractions import Fraction
 from forestcoll.algorithms.baseline import Problem
 from forestcoll.algorithms.boxes import Boxes
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.proof import Bound, CutProof
 from forestcoll.topology import Link, Topology
 
@@ -85,7 +85,7 @@ def _of_boxes(problem: Problem, loads: Sequence[Fraction]) -> LoadedCut | None:
     )
 
 
-def _needed(topology: Topology, boxes: Boxes, demand: Demand) -> list[Fraction]:
+def _needed(topology: Topology, boxes: Boxes, demand: NodeDemand) -> list[Fraction]:
     """Return the data that must enter each box or, in a reduce-scatter, leave it; none if this is not known.
 
     In an allreduce, the sums of the other boxes enter a box, and they enter all boxes 2(B - 1) times in total, unless
@@ -102,7 +102,7 @@ def _needed(topology: Topology, boxes: Boxes, demand: Demand) -> list[Fraction]:
     return [1 - sum((parts[node] for node in box), Fraction(0)) for box in boxes.members]
 
 
-def _inner(link: Link, demand: Demand) -> int:
+def _inner(link: Link, demand: NodeDemand) -> int:
     """Return the end of a link that is inside the box that data enters over it or, in a reduce-scatter, leaves."""
     return link.source if demand.collective is Collective.REDUCE_SCATTER else link.target
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from forestcoll.base.display import Displayed
 from forestcoll.comparison.cuts import CutTraffic
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.proof import Bound
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.simulation import Costs, Point
@@ -77,7 +77,7 @@ class Comparison(Displayed):
     """
 
     topology: Topology
-    demand: Demand
+    demand: NodeDemand
     bound: Bound
     rows: tuple[Row, ...]
     skipped: tuple[Skipped, ...]

@@ -25,7 +25,7 @@ from forestcoll.topology.graph.reach import reached_from, unreachable_pair
 
 
 @dataclass(frozen=True)
-class Request:
+class Demand:
     """A collective and its parameters, by names and ids. Functions take it instead of the keywords of the same names.
 
     Attributes:
@@ -38,8 +38,8 @@ class Request:
             each other one, in multiples of M; equal parts if None.
 
     Example:
-        >>> from forestcoll import Request, optimum
-        >>> str(optimum("dgx-a100:boxes=2", Request("broadcast", root="b0/gpu0")).algbw)
+        >>> from forestcoll import Demand, optimum
+        >>> str(optimum("dgx-a100:boxes=2", Demand("broadcast", root="b0/gpu0")).algbw)
         '200'
     """
 
@@ -51,40 +51,40 @@ class Request:
 
     @staticmethod
     def of(
-        request: "RequestLike",
+        request: "DemandLike",
         ranks: RanksLike | None = None,
         root: NodeId | None = None,
         shards: ShardsByNode | None = None,
         matrix: MatrixLike | None = None,
-    ) -> "Request":
-        """Return `request` if it is a `Request`, else a request with that collective and the keywords.
+    ) -> "Demand":
+        """Return `request` if it is a `Demand`, else a request with that collective and the keywords.
 
         Raises:
-            InputError: `request` is a `Request`, and a keyword is also given.
+            InputError: `request` is a `Demand`, and a keyword is also given.
         """
-        if not isinstance(request, Request):
-            return Request(request, ranks, root, shards, matrix)
+        if not isinstance(request, Demand):
+            return Demand(request, ranks, root, shards, matrix)
         given = {"ranks": ranks, "root": root, "shards": shards, "matrix": matrix}
         for name, value in given.items():
             if value is not None:
-                raise InputError(f"{name} is given in addition to a Request; put it into the Request, as {name}=...")
+                raise InputError(f"{name} is given in addition to a Demand; put it into the Demand, as {name}=...")
         return request
 
-    def demand(self, topology: Topology) -> "Demand":
+    def demand(self, topology: Topology) -> "NodeDemand":
         """Check the request and return it in node numbers of `topology`.
 
         Raises:
-            InputError: as `Demand.of`.
+            InputError: as `NodeDemand.of`.
         """
-        return Demand.of(topology, self.collective, self.root, self.shards, self.ranks, self.matrix)
+        return NodeDemand.of(topology, self.collective, self.root, self.shards, self.ranks, self.matrix)
 
 
-RequestLike: TypeAlias = Collective | str | Request
+DemandLike: TypeAlias = Collective | str | Demand
 """A collective, its name, or a request."""
 
 
 @dataclass(frozen=True)
-class Demand:
+class NodeDemand:
     """A collective and its parameters, in node numbers of a network.
 
     Attributes:
@@ -100,8 +100,8 @@ class Demand:
             that take part. It is given if and only if `sources` is given.
 
     Example:
-        >>> from forestcoll import Collective, Demand, load_topology
-        >>> Demand(Collective.BROADCAST, root=2).weights(load_topology("ring:nodes=4"))
+        >>> from forestcoll import Collective, NodeDemand, load_topology
+        >>> NodeDemand(Collective.BROADCAST, root=2).weights(load_topology("ring:nodes=4"))
         (0, 0, 1, 0)
     """
 
@@ -121,7 +121,7 @@ class Demand:
         shards: ShardsByNode | None,
         ranks: RanksLike | None = None,
         matrix: MatrixLike | None = None,
-    ) -> "Demand":
+    ) -> "NodeDemand":
         """Check the arguments and return the demand.
 
         Raises:
@@ -132,7 +132,7 @@ class Demand:
         kind = collective_named(collective)
         members = ranks_of(topology, ranks)
         number = _root(topology, kind, root, members)
-        demand = Demand(kind, number, None, members)
+        demand = NodeDemand(kind, number, None, members)
         if shards is not None:
             if not kind.has_shards:
                 raise InputError(f"{kind.with_article} has no shards of different sizes; leave shards out")
@@ -145,7 +145,7 @@ class Demand:
         require_reach(topology, members, number, backwards=kind.only_reduces)
         return demand
 
-    def _personalised(self, topology: Topology, rows: MatrixLike | None) -> "Demand":
+    def _personalised(self, topology: Topology, rows: MatrixLike | None) -> "NodeDemand":
         """Return this demand of an all-to-all, a gather or a scatter with its matrix, after all checks."""
         if self.shards is not None and rows is not None:
             raise InputError("shards and a demand matrix exclude each other; give one of them")
@@ -156,7 +156,7 @@ class Demand:
         _check_reach(topology, demand)
         return demand
 
-    def with_matrix(self, topology: Topology, matrix: Matrix, where: str = "demand") -> "Demand":
+    def with_matrix(self, topology: Topology, matrix: Matrix, where: str = "demand") -> "NodeDemand":
         """Return this demand with a checked `matrix`, or without a matrix if all parts are those without one.
 
         Raises:
@@ -224,7 +224,7 @@ class Demand:
 
 
 def _matrix_of_shards(
-    demand: Demand, topology: Topology, shards: tuple[Fraction, ...]
+    demand: NodeDemand, topology: Topology, shards: tuple[Fraction, ...]
 ) -> tuple[tuple[Fraction, ...], ...]:
     """Return the demand matrix of a gather or a scatter with these shards."""
     members, nothing = demand.members(topology), Fraction(0)
@@ -233,7 +233,7 @@ def _matrix_of_shards(
     return tuple(tuple(shard if node == demand.root else nothing for node in members) for shard in shards)
 
 
-def _check_reach(topology: Topology, demand: Demand) -> None:
+def _check_reach(topology: Topology, demand: NodeDemand) -> None:
     """Check that each node reaches the nodes to which it sends data."""
     if demand.matrix is None:
         require_reach(topology, demand.ranks, demand.root, backwards=demand.collective is Collective.GATHER)

@@ -19,7 +19,7 @@ MOST_TRIALS = 200_000
 
 def find_mirror(wiring: Wiring) -> IntArray | None:
     """Return an isomorphism to the transpose, or None if there is none or the search reached its limit."""
-    search = _Search(wiring)
+    search = _MirrorSearch(wiring)
     for _ in search.completions(0):
         image = np.array([search.image[node] for node in range(wiring.nodes)], dtype=np.int32)
         if is_mirror(wiring, image):
@@ -27,7 +27,7 @@ def find_mirror(wiring: Wiring) -> IntArray | None:
     return None
 
 
-class _Search:
+class _MirrorSearch:
     def __init__(self, wiring: Wiring) -> None:
         self.image: dict[int, int] = {}
         self._wiring = wiring

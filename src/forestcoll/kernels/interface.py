@@ -94,13 +94,13 @@ class Core(Protocol):
         S lacks at least one terminal. Every terminal must be reachable from every other.
         """
 
-    def feeds(self, problem: AnyProblem, supply: int, progress: ReportProgress = None) -> bool:
+    def supply_reaches_all(self, problem: AnyProblem, supply: int, progress: ReportProgress = None) -> bool:
         """Return whether every terminal can receive `supply` times its weight from each terminal (Theorem 3)."""
 
     def split_capacity(self, problem: AnyProblem, supply: int, way: tuple[int, int, int], amount: int) -> int:
         """Return how much capacity of the path u -> w -> t (`way`) can become u -> t, at most `amount` (Theorem 6).
 
-        `feeds` stays true up to the result and becomes false above it, unless the result is `amount`.
+        `supply_reaches_all` stays true up to the result and becomes false above it, unless the result is `amount`.
         """
 
     def tree_capacity(self, problem: AnyProblem, remaining: Sequence[int], arc: int, multiplicity: int) -> int:
@@ -111,7 +111,7 @@ class Core(Protocol):
         """
 
     def remove_switches(self, problem: AnyProblem, supply: int, progress: ReportProgress = None) -> LogicalNetwork:
-        """Return the network with every switch removed while `feeds` stays true (Algorithm 3)."""
+        """Return the network with every switch removed while `supply_reaches_all` stays true (Algorithm 3)."""
 
     def pack_trees(
         self, problem: AnyProblem, logical: LogicalNetwork, supply: int, progress: ReportProgress = None

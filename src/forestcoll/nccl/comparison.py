@@ -12,7 +12,7 @@ from forestcoll.base.files import PathLike, as_path
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.base.units import bytes_per_microsecond
 from forestcoll.demand.collective import Collective, collective_named
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.demand.ranks import RanksLike, ranks_of, require_reach
 from forestcoll.nccl.log import COLLECTIVES, Log, LogRow, LogTest, collectives_of, read_log
 from forestcoll.schedule.proof.bound import Bound
@@ -69,7 +69,7 @@ class TestComparison:
     test: LogTest
     collective: Collective | None
     reason: str
-    demand: Demand | None = None
+    demand: NodeDemand | None = None
     bound: Bound | None = None
     gbps: Fraction = Fraction(1)
     rings: RingBound | None = None
@@ -197,9 +197,9 @@ class _Comparer:
     ) -> None:
         self._network, self._ranks, self._log, self._requested = network, ranks, log, request
         self._progress = progress
-        self._members = Demand(ranks=ranks).members(network)
+        self._members = NodeDemand(ranks=ranks).members(network)
         self._gbps = bytes_per_microsecond(network.bandwidth_unit) / 1000
-        self._bounds: dict[Demand, Bound | None] = {}
+        self._bounds: dict[NodeDemand, Bound | None] = {}
 
     def compared(self, test: LogTest) -> TestComparison:
         """Return one test next to its bound."""
@@ -212,7 +212,7 @@ class _Comparer:
         if test.groups > 1:
             return TestComparison(test, collective, f"{test.groups} groups ran at the same time; measure one group")
         self._check_ranks(test)
-        demand = Demand(collective, self._root(test, collective), None, self._ranks)
+        demand = NodeDemand(collective, self._root(test, collective), None, self._ranks)
         bound = self._bound(demand)
         if bound is None:
             return TestComparison(test, collective, "the linear program of the all-to-all is too large")
@@ -256,7 +256,7 @@ class _Comparer:
             raise InputError(f"{self._place(test)} has the root {shown(root)}; expected 0 to {len(self._members) - 1}")
         return self._members[root]
 
-    def _bound(self, demand: Demand) -> Bound | None:
+    def _bound(self, demand: NodeDemand) -> Bound | None:
         if demand not in self._bounds:
             self._progress.begin(f"finding the bound of {demand.collective.with_article}")
             exchange = demand.collective is Collective.ALL_TO_ALL
@@ -266,7 +266,9 @@ class _Comparer:
 
     def _all_to_all(self) -> Bound | None:
         try:
-            return flow_search(self._network, Demand(Collective.ALL_TO_ALL, ranks=self._ranks), self._progress).bound
+            return flow_search(
+                self._network, NodeDemand(Collective.ALL_TO_ALL, ranks=self._ranks), self._progress
+            ).bound
         except InputError:  # too large
             return None
 

@@ -5,14 +5,14 @@ heterogeneous platforms* (INRIA RR-4871, 2003). Section numbers in docstrings re
 """
 
 from forestcoll.oneport.platform.platform import Platform
-from forestcoll.oneport.series.comparison import Along, SeriesComparison, compare_series
+from forestcoll.oneport.series.comparison import SeriesComparison, SeriesKind, compare_series
 from forestcoll.oneport.series.optimum import SteadyOptimum, steady_optimum
 from forestcoll.oneport.series.periodic import periodic_schedule
 
 __all__ = [
-    "Along",
     "Platform",
     "SeriesComparison",
+    "SeriesKind",
     "SteadyOptimum",
     "compare_series",
     "periodic_schedule",

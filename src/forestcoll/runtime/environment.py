@@ -1,4 +1,4 @@
-"""Environment variables of processes that run together: who a process is, and how it reaches the others.
+"""The environment variables by which processes that run together find out who they are, read by their names.
 
 `forestcoll emulate` sets them, and they can be set by hand where ranks have several network interfaces.
 """

@@ -1,4 +1,4 @@
-"""Where ranks find each other: a store of small values by key.
+"""Where ranks find each other: a store of small values by key, in which they wait for each other.
 
 `TcpStore` is one for processes: rank 0 serves it, the others connect. `MemoryStore` is one for threads of a process.
 Any object with `set` and `get` will do, for example a thin cover of torch's store.

@@ -12,7 +12,7 @@ from typing import ClassVar, TypeVar
 from forestcoll.base.display import Displayed
 from forestcoll.base.errors import InputError, shown
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.demand.ranks import members_of
 from forestcoll.schedule.proof import Bound
 from forestcoll.topology import Topology
@@ -64,9 +64,9 @@ class Schedule(Displayed, ABC):
         return members_of(self.topology, self.ranks)
 
     @property
-    def demand(self) -> Demand:
+    def demand(self) -> NodeDemand:
         """The collective, root, shards and ranks of the schedule, as `generate` takes them."""
-        return Demand(self.collective, self.root, self.shards, self.ranks)
+        return NodeDemand(self.collective, self.root, self.shards, self.ranks)
 
     @property
     def operation(self) -> str:

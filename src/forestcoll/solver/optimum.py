@@ -5,7 +5,7 @@ from dataclasses import replace
 from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.collective import Collective, ShardsByNode
-from forestcoll.demand.demand import Request, RequestLike
+from forestcoll.demand.demand import Demand, DemandLike
 from forestcoll.demand.ranks import RanksLike
 from forestcoll.solver.counts import count_of
 from forestcoll.solver.forests.scaling import require_all_ports
@@ -20,7 +20,7 @@ from forestcoll.topology.registry import load_topology
 
 def optimum(  # noqa: PLR0913 (the request and how to solve it)
     topology: TopologyLike,
-    collective: RequestLike = Collective.ALLGATHER,
+    collective: DemandLike = Collective.ALLGATHER,
     *,
     ranks: RanksLike | None = None,
     root: NodeId | None = None,
@@ -38,7 +38,7 @@ def optimum(  # noqa: PLR0913 (the request and how to solve it)
     Args:
         topology: the network: a `Topology`, a spec string of a builder, a path, or a networkx graph. If switches are
             not balanced, the optimum is that of their largest balanced use, which may be below the cut bound.
-        collective: the collective, or a `Request` that also holds the ranks, the root and the shards.
+        collective: the collective, or a `Demand` that also holds the ranks, the root and the shards.
         ranks: the compute nodes that take part, as for `ranks_of`: positions or ids, or a text such as `0-7,16-23`;
             all if None. Idle compute nodes serve as relays.
         root: for a broadcast or a reduce, the compute node that is its root: an id or a position.
@@ -70,14 +70,14 @@ def optimum(  # noqa: PLR0913 (the request and how to solve it)
         >>> str(best.algbw), best.bound.proof.kind, best.is_optimal
         ('520/3', 'receipt', True)
     """
-    request = Request.of(collective, ranks, root, shards)
+    request = Demand.of(collective, ranks, root, shards)
     counts = {"trees": trees, "max_trees": max_trees, "max_peers": max_peers}
     return solve(topology, request, **counts, progress=progress).optimum
 
 
 def optima_by_trees(  # noqa: PLR0913 (the request and how to solve it)
     topology: TopologyLike,
-    collective: RequestLike = Collective.ALLGATHER,
+    collective: DemandLike = Collective.ALLGATHER,
     *,
     most: int,
     ranks: RanksLike | None = None,
@@ -111,7 +111,7 @@ def optima_by_trees(  # noqa: PLR0913 (the request and how to solve it)
         >>> [str(each.algbw) for each in optima_by_trees("mi250:boxes=2,gpus=8", most=4)]
         ['200', '200', '200', '1024/5']
     """
-    request = Request.of(collective, ranks, root, shards)
+    request = Demand.of(collective, ranks, root, shards)
     return solve(topology, request, max_trees=count_of("most", most), progress=progress).by_trees
 
 
@@ -148,7 +148,7 @@ def optimum_without_relays(
 
 def solve(  # noqa: PLR0913 (the request and how to solve it)
     topology: TopologyLike,
-    request: Request,
+    request: Demand,
     *,
     trees: int | None = None,
     max_trees: int | None = None,

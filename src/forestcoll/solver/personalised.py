@@ -5,7 +5,7 @@ from dataclasses import replace
 from forestcoll.base.errors import InputError
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.collective import Collective, ShardsByNode, collective_named
-from forestcoll.demand.demand import Request, RequestLike
+from forestcoll.demand.demand import Demand, DemandLike
 from forestcoll.demand.matrix import MatrixLike
 from forestcoll.demand.ranks import RanksLike
 from forestcoll.schedule.flows.value import FlowSchedule
@@ -21,7 +21,7 @@ from forestcoll.topology.registry import load_topology
 
 def flow_optimum(  # noqa: PLR0913 (the request and how to solve it)
     topology: TopologyLike,
-    collective: RequestLike = Collective.ALL_TO_ALL,
+    collective: DemandLike = Collective.ALL_TO_ALL,
     *,
     ranks: RanksLike | None = None,
     root: NodeId | None = None,
@@ -34,7 +34,7 @@ def flow_optimum(  # noqa: PLR0913 (the request and how to solve it)
 
     Args:
         topology: the network: a `Topology`, a spec string of a builder, a path, or a networkx graph.
-        collective: the collective, or a `Request` that also holds the keywords below.
+        collective: the collective, or a `Demand` that also holds the keywords below.
         ranks: the compute nodes that take part, as for `ranks_of`: positions or ids, or a text such as `0-7,16-23`;
             all if None. Idle compute nodes serve as relays.
         root: for a gather or a scatter, the compute node that is its root: an id or a position.
@@ -60,7 +60,7 @@ def flow_optimum(  # noqa: PLR0913 (the request and how to solve it)
         >>> str(flow_optimum("ring:nodes=4").algbw), str(flow_optimum("ring:nodes=4", "gather", root=0).algbw)
         ('2', '8/3')
     """
-    request = Request.of(collective, ranks, root, shards, matrix)
+    request = Demand.of(collective, ranks, root, shards, matrix)
     kind = collective_named(request.collective)
     if not kind.is_personalised:
         raise InputError(f"{kind.with_article} moves along trees, not along flows; use optimum() and generate()")
@@ -82,7 +82,7 @@ def _on_network(limited: FlowOptimum, best: FlowOptimum, logical: LogicalNetwork
 
 def generate_flows(  # noqa: PLR0913 (the request and how to solve it)
     topology: TopologyLike,
-    collective: RequestLike = Collective.ALL_TO_ALL,
+    collective: DemandLike = Collective.ALL_TO_ALL,
     *,
     ranks: RanksLike | None = None,
     root: NodeId | None = None,
@@ -121,6 +121,6 @@ def generate_flows(  # noqa: PLR0913 (the request and how to solve it)
         >>> len(schedule.flows), str(schedule.algbw), verify(schedule).optimal
         (240, '50', True)
     """
-    request = Request.of(collective, ranks, root, shards, matrix)
+    request = Demand.of(collective, ranks, root, shards, matrix)
     best = flow_optimum(topology, request, max_peers=max_peers, progress=progress)
     return flows_for(best, compact=compact, progress=progress)

@@ -20,7 +20,7 @@ from fractions import Fraction
 from forestcoll.base.errors import InputError, InternalError, NoSolutionError
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.proof.bound import Bound
 from forestcoll.schedule.proof.cut import CutProof
 from forestcoll.schedule.trees.value import TreeSchedule
@@ -41,13 +41,13 @@ class Solution:
 
     Attributes:
         optimum: the optimum.
-        promised: the algbw that the search states as a lower limit, in the unit of the topology.
+        lower_bound: the algbw that the search states as a lower limit, in the unit of the topology.
         schedule: the schedule whose loads determined the algbw; None if none was made.
         by_trees: the optima of all numbers of trees that were tried, if the best number was requested.
     """
 
     optimum: Optimum
-    promised: Fraction
+    lower_bound: Fraction
     schedule: TreeSchedule | None = None
     by_trees: tuple[Optimum, ...] = ()
 
@@ -55,7 +55,7 @@ class Solution:
         """Return this solution on `logical`, which was made from the network of `problem`, as one on that network."""
         optima = [_on_network(each, problem, logical) for each in (self.optimum, *self.by_trees)]
         made = None if self.schedule is None else on_fabric(self.schedule, optima[0], logical)
-        return Solution(optima[0], self.promised, made, tuple(optima[1:]))
+        return Solution(optima[0], self.lower_bound, made, tuple(optima[1:]))
 
 
 @dataclass(frozen=True)
@@ -72,14 +72,14 @@ class Problem:
     """
 
     topology: Topology
-    demand: Demand
+    demand: NodeDemand
     part: Topology
     search: Search
     bound: Bound
     cut: tuple[int, ...]
 
     @staticmethod
-    def of(topology: Topology, demand: Demand, progress: Progress, orbits: Orbits | None = None) -> "Problem":
+    def of(topology: Topology, demand: NodeDemand, progress: Progress, orbits: Orbits | None = None) -> "Problem":
         """Return the problem after its search. `orbits` are those of the usable part, if they are known already.
 
         Raises:
@@ -118,20 +118,20 @@ class Problem:
         best = max(candidates, key=lambda each: each.algbw)
         if best.algbw == self.bound.algbw or (best.is_exact and len(candidates) == 1):
             return Solution(self._optimum(best), best.algbw)
-        settled = max((self._settled(each, progress) for each in candidates), key=lambda each: each.optimum.algbw)
-        return replace(settled, promised=best.algbw)
+        measured = max((self._measured(each, progress) for each in candidates), key=lambda each: each.optimum.algbw)
+        return replace(measured, lower_bound=best.algbw)
 
     def solve_up_to(self, most: int, progress: Progress = SILENT) -> Solution:
         """Return the optimum with the best number of trees per root from 1 to `most`, the smallest of equal ones.
 
-        The search ends at the first number whose promised algbw is that of any number of trees.
+        The search ends at the first number whose lower bound is that of any number of trees.
 
         Raises:
             NoSolutionError: no number of trees has a solution.
         """
         progress.begin("finding the best number of trees")
         unlimited = self._optimum(max(self.search.candidates(), key=lambda each: each.algbw))
-        last = min(most, unlimited.trees_per_root)  # this number is promised the greatest algbw; fewer trees may be too
+        last = min(most, unlimited.trees_per_root)  # it has the greatest lower bound; fewer trees may have it too
         best: Solution | None = None
         optima: list[Optimum] = []
         refusal: NoSolutionError | None = None
@@ -145,7 +145,7 @@ class Problem:
             optima.append(found.optimum)
             if best is None or found.optimum.algbw > best.optimum.algbw:
                 best = found
-            if found.promised >= unlimited.algbw or found.optimum.is_optimal:
+            if found.lower_bound >= unlimited.algbw or found.optimum.is_optimal:
                 break
         if best is None:
             raise refusal or InternalError("no number of trees was tried")
@@ -163,14 +163,14 @@ class Problem:
             packing=found.packing,
         )
 
-    def _settled(self, found: Candidate, progress: Progress) -> Solution:
-        """Return the solution with the algbw of its schedule, or the promised algbw if the schedule is too large."""
-        promised = self._optimum(found)
+    def _measured(self, found: Candidate, progress: Progress) -> Solution:
+        """Return the solution with the algbw of its schedule, or with its lower bound if the schedule is too large."""
+        lower_bound = self._optimum(found)
         try:
-            schedule = schedule_for(promised, progress=progress)
+            schedule = schedule_for(lower_bound, progress=progress)
         except InputError:
-            return Solution(promised, found.algbw)
-        return Solution(replace(promised, algbw=schedule.algbw), found.algbw, schedule)
+            return Solution(lower_bound, found.algbw)
+        return Solution(replace(lower_bound, algbw=schedule.algbw), found.algbw, schedule)
 
     def _spare(self, found: Candidate) -> tuple[Link, ...]:
         if self.part.has_balanced_switches or found.packing is not None:
@@ -199,7 +199,7 @@ def on_whole(topology: Topology, ranks: Collection[int], bound: Bound) -> Bound:
     return replace(bound, proof=CutProof(widened(topology, ranks, bound.proof.inside)))
 
 
-def _search(topology: Topology, demand: Demand, progress: Progress, orbits: Orbits | None) -> Search:
+def _search(topology: Topology, demand: NodeDemand, progress: Progress, orbits: Orbits | None) -> Search:
     """Return the search on a network whose compute nodes all take part."""
     if demand.collective is Collective.ALLREDUCE:
         from forestcoll.solver.allreduce.search import AllreduceSearch

@@ -28,7 +28,7 @@ from forestcoll.algorithms.table import BASELINES
 from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.base.progress import Progress
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Request
+from forestcoll.demand.demand import Demand
 from forestcoll.demand.method import StepMethod
 from forestcoll.programs.model import Program
 from forestcoll.runtime.engine.trees import FORESTS
@@ -324,7 +324,7 @@ class Candidates:
         best = self.solution.optimum
 
         def make() -> Candidate:
-            request = Request.of(best.collective, self._problem.ranks_by_id)
+            request = Demand.of(best.collective, self._problem.ranks_by_id)
             schedule = generate(best.topology, request, trees=trees)
             return self._of(f"trees-{trees}", schedule)
 

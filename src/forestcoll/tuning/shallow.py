@@ -79,8 +79,8 @@ def central_roots(problem: Problem, more: int, times: int) -> Centre:
     Example:
         >>> from forestcoll import build_topology
         >>> from forestcoll.demand.collective import Collective
-        >>> from forestcoll.demand.demand import Demand
-        >>> problem = Problem(build_topology("mi250:boxes=1"), Demand(Collective.ALLREDUCE))
+        >>> from forestcoll.demand.demand import NodeDemand
+        >>> problem = Problem(build_topology("mi250:boxes=1"), NodeDemand(Collective.ALLREDUCE))
         >>> central_roots(problem, more=0, times=1)
         Centre(roots=(1, 2, 9, 10), height=3)
     """
@@ -91,7 +91,7 @@ def central_roots(problem: Problem, more: int, times: int) -> Centre:
     if height >= max(farthest):
         raise DoesNotApplyError("all compute nodes would be roots; these are shallow forests")
     roots = [node for node, far in enumerate(farthest) if far <= height]
-    search = _Search(sends, height)
+    search = _ForestSearch(sends, height)
     search.trees += map(search.grow, roots)
     for _ in range(times * 2 ** (len(roots) - 1).bit_length() - len(roots)):
         search.trees.append(search.grow(min(roots, key=search.growth)))
@@ -112,7 +112,7 @@ def central_forest(problem: Problem, centre: Centre) -> Part:
 
 
 def _forest(sends: "_Sends", problem: Problem, roots: Sequence[int], height: int) -> Part:
-    search = _Search(sends, height)
+    search = _ForestSearch(sends, height)
     search.trees += map(search.grow, roots)
     search.run()
     return forest(problem, (each.logical(sends, Fraction(1, len(roots))) for each in search.trees))
@@ -235,7 +235,7 @@ def _growth(load: int) -> int:
 
 
 @dataclass
-class _Search:
+class _ForestSearch:
     sends: _Sends
     height: int
     trees: list[_Tree] = field(default_factory=list)

@@ -7,7 +7,7 @@ from forestcoll.base.errors import InputError, shown
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.base.units import has_known_size
 from forestcoll.demand.collective import UNROOTED, Collective, collective_named
-from forestcoll.demand.demand import Request
+from forestcoll.demand.demand import Demand
 from forestcoll.demand.ranks import RanksLike
 from forestcoll.programs.formats.exporting import DEFAULT_DIALECT
 from forestcoll.programs.formats.msccl_xml import dialect_named
@@ -72,7 +72,7 @@ def tune(  # noqa: PLR0913 (the request, the sizes and the model)
         [1.7, 1.0]
     """
     wanted, chosen = _wanted(collective), _checked(sizes)
-    solution = solve(topology, Request.of(wanted, ranks), progress=progress)
+    solution = solve(topology, Demand.of(wanted, ranks), progress=progress)
     best = solution.optimum
     if not has_known_size(best.topology.bandwidth_unit):
         unit = shown(best.topology.bandwidth_unit)

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from forestcoll.base.display import Displayed
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import Topology
 from forestcoll.tuning.costs import ProgramCosts
@@ -101,7 +101,7 @@ class Tuning(Displayed):
     """
 
     topology: Topology
-    demand: Demand
+    demand: NodeDemand
     sizes: tuple[int, ...]
     microseconds: tuple[float, ...]
     bounds: tuple[float, ...]

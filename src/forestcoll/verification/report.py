@@ -60,7 +60,7 @@ class Report(Displayed):
             if a fault makes it meaningless.
         optimal: whether the schedule is correct and reaches `bound`.
         bound: a bound that no schedule beats, with its proof: the bound that the schedule claims, after a check, or
-            one that the judge found; None if there is none.
+            one that the verifier found; None if there is none.
 
     Example:
         >>> from forestcoll import generate, verify

@@ -1,4 +1,4 @@
-"""Rules: a judge applies them one after the other, up to the first that a schedule breaks."""
+"""Rules: a verifier applies them one after the other, up to the first that a schedule breaks."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 from forestcoll.verification.report import Fault
 
 Case_contra = TypeVar("Case_contra", contravariant=True)
-Case = TypeVar("Case")
+Context = TypeVar("Context")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,15 +22,15 @@ class Rule(Generic[Case_contra]):
     find: Callable[[Case_contra], str | None]
 
 
-def first_fault(case: Case, rules: Iterable[Rule[Case]]) -> Fault | None:
-    """Return the fault of the first of `rules` that `case` breaks, or None if all hold."""
+def first_fault(context: Context, rules: Iterable[Rule[Context]]) -> Fault | None:
+    """Return the fault of the first of `rules` that `context` breaks, or None if all hold."""
     for rule in rules:
-        message = rule.find(case)
+        message = rule.find(context)
         if message is not None:
             return Fault(rule.id, message)
     return None
 
 
-def statements(rules: Iterable[Rule[Case]]) -> tuple[tuple[str, str], ...]:
+def statements(rules: Iterable[Rule[Context]]) -> tuple[tuple[str, str], ...]:
     """Return the identifier and the statement of each of `rules`, in order."""
     return tuple((rule.id, rule.statement) for rule in rules)

@@ -1,4 +1,4 @@
-"""`verify` takes any kind of schedule. The table `JUDGES` is the only place that lists the judge of each kind."""
+"""`verify` takes any kind of schedule. The table `VERIFIERS` is the only place that lists the verifier of each kind."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ from forestcoll.schedule.series.value import SeriesSchedule
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.verification.bundle.rules import bundle_rules
-from forestcoll.verification.bundle.verifier import judge_bundle
+from forestcoll.verification.bundle.verifier import verify_bundle
 from forestcoll.verification.flows.rules import flow_rules
-from forestcoll.verification.flows.verifier import judge_flows
+from forestcoll.verification.flows.verifier import verify_flows
 from forestcoll.verification.report import BundleReport, FlowReport, Report, SeriesReport, StepReport, TreeReport
-from forestcoll.verification.series.verifier import judge_series, series_rules
+from forestcoll.verification.series.verifier import series_rules, verify_series
 from forestcoll.verification.steps.rules import step_rules
-from forestcoll.verification.steps.verifier import judge_steps
-from forestcoll.verification.trees.verifier import judge_trees, tree_rules
+from forestcoll.verification.steps.verifier import verify_steps
+from forestcoll.verification.trees.verifier import tree_rules, verify_trees
 
 AnyReport = TypeVar("AnyReport", bound=Report)
 
@@ -29,26 +29,26 @@ Rules = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
-class Judge:
-    """The judge of one kind of schedule.
+class Verifier:
+    """The verifier of one kind of schedule.
 
     Attributes:
-        judge: returns the report of a schedule.
+        verify: returns the report of a schedule.
         rules: returns the rules of a collective, in the order in which they are tried.
     """
 
-    judge: Callable[[Any], Report]
+    verify: Callable[[Any], Report]
     rules: Callable[[Collective], Rules]
 
 
-JUDGES: dict[type[Schedule], Judge] = {
-    TreeSchedule: Judge(judge_trees, tree_rules),
-    StepSchedule: Judge(judge_steps, lambda _: step_rules()),
-    SeriesSchedule: Judge(judge_series, lambda _: series_rules()),
-    FlowSchedule: Judge(judge_flows, lambda _: flow_rules()),
-    BundleSchedule: Judge(judge_bundle, lambda _: bundle_rules()),
+VERIFIERS: dict[type[Schedule], Verifier] = {
+    TreeSchedule: Verifier(verify_trees, tree_rules),
+    StepSchedule: Verifier(verify_steps, lambda _: step_rules()),
+    SeriesSchedule: Verifier(verify_series, lambda _: series_rules()),
+    FlowSchedule: Verifier(verify_flows, lambda _: flow_rules()),
+    BundleSchedule: Verifier(verify_bundle, lambda _: bundle_rules()),
 }
-"""The judge of each kind."""
+"""The verifier of each kind."""
 
 
 @overload
@@ -66,7 +66,7 @@ def verify(schedule: Schedule) -> Report: ...
 def verify(schedule: Schedule) -> Report:
     """Check a schedule by the rules of its kind, in order, up to the first that it breaks.
 
-    The judge computes everything that the schedule claims again, exactly, without the code that generates schedules.
+    The verifier computes everything that the schedule claims again, exactly, without the code that generates schedules.
 
     Args:
         schedule: a schedule of any kind, from any source.
@@ -76,7 +76,7 @@ def verify(schedule: Schedule) -> Report:
         schedule is `optimal`. Each kind adds its own figures.
 
     Raises:
-        InternalError: there is no judge for this kind of schedule.
+        InternalError: there is no verifier for this kind of schedule.
 
     Example:
         >>> from forestcoll import build_topology, generate
@@ -84,9 +84,9 @@ def verify(schedule: Schedule) -> Report:
         >>> report.ok, report.optimal, str(report.algbw)
         (True, True, '8/3')
     """
-    if type(schedule) not in JUDGES:
-        raise InternalError(f"there is no judge for schedules of kind {schedule.kind!r}")
-    return JUDGES[type(schedule)].judge(schedule)
+    if type(schedule) not in VERIFIERS:
+        raise InternalError(f"there is no verifier for schedules of kind {schedule.kind!r}")
+    return VERIFIERS[type(schedule)].verify(schedule)
 
 
 def rules(of: Collective | str = Collective.ALLGATHER) -> Rules:
@@ -108,7 +108,7 @@ def rules(of: Collective | str = Collective.ALLGATHER) -> Rules:
         >>> rules("reduce")[4]
         ('phase-ops', 'A reduce has one phase, a reduce.')
     """
-    by_kind: Mapping[str, Judge] = {each.kind: judge for each, judge in JUDGES.items()}
+    by_kind: Mapping[str, Verifier] = {each.kind: verifier for each, verifier in VERIFIERS.items()}
     if of in by_kind:
         return by_kind[of].rules(Collective.ALLGATHER)
     collective = collective_named(of)

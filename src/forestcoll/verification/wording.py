@@ -1,4 +1,4 @@
-"""The text of nodes and numbers in the messages of all judges: one line, of limited length."""
+"""The text of nodes and numbers in the messages of all verifiers: one line, of limited length."""
 
 from collections.abc import Iterable
 from fractions import Fraction

@@ -13,7 +13,7 @@ from forestcoll.base.files import PathLike
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.base.units import bandwidth_in
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import RequestLike
+from forestcoll.demand.demand import DemandLike
 from forestcoll.demand.ranks import RanksLike
 from forestcoll.topology import NodeId, Topology, TopologyLike
 from forestcoll.topology.graph.changes import Ends, link_name
@@ -33,7 +33,7 @@ _MOST_PAIRS = 20_000
 
 def additions(  # noqa: PLR0913 (the request and its execution)
     topology: TopologyLike,
-    collective: RequestLike = Collective.ALLGATHER,
+    collective: DemandLike = Collective.ALLGATHER,
     *,
     ranks: RanksLike | None = None,
     root: NodeId | None = None,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import cast
 
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.topology import Topology
 from forestcoll.topology.graph.changes import Ends, with_bandwidths, without_links
 
@@ -56,7 +56,7 @@ class Change:
         gone = set(self.nodes)
         return [number for number in range(len(topology.nodes)) if number not in gone]
 
-    def demand(self, topology: Topology, demand: Demand) -> Demand | None:
+    def demand(self, topology: Topology, demand: NodeDemand) -> NodeDemand | None:
         """Return the demand on `network`, without the nodes that are gone; None if it makes no sense there.
 
         That is where fewer than two nodes take part, or where the root is gone. Shards must be equal.

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.base.errors import InputError
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.topology import Topology
 from forestcoll.topology.graph.changes import Ends
 from forestcoll.topology.graph.part import relayed
@@ -42,7 +42,7 @@ class Symmetries:
     images: tuple[Integers, ...]
 
     @staticmethod
-    def of(topology: Topology, demand: Demand) -> "Symmetries":
+    def of(topology: Topology, demand: NodeDemand) -> "Symmetries":
         """Return the symmetries that are found: shifts of the network, then exchanges of boxes and of twins."""
         network = relayed(topology, demand.members(topology))
         weights = dict(zip(demand.members(topology), demand.weights(topology), strict=True))

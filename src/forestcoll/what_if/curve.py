@@ -66,7 +66,7 @@ def curve_of(solve: Callable[[Fraction], tuple[Solved, Callable[[Fraction], Frac
         solve: returns the optimum at a factor, and what its proof proves at another factor.
         far: a factor beyond the last breakpoint.
     """
-    search = _Search(solve)
+    search = _CurveSearch(solve)
     try:
         first, last = search.line(Fraction(1)), search.line(far)
         breakpoints = search.between(first, last)
@@ -77,7 +77,7 @@ def curve_of(solve: Callable[[Fraction], tuple[Solved, Callable[[Fraction], Frac
     return Curve(tuple(points), last.slope)
 
 
-class _Search:
+class _CurveSearch:
     def __init__(self, solve: Callable[[Fraction], tuple[Solved, Callable[[Fraction], Fraction]]]) -> None:
         self._solve = solve
         self._left = _MOST_PIECES

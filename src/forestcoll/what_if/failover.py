@@ -22,7 +22,7 @@ from forestcoll.base.files import PathLike, as_path, write_text
 from forestcoll.base.folders import check_folder, make_folder
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Demand, RequestLike
+from forestcoll.demand.demand import DemandLike, NodeDemand
 from forestcoll.demand.ranks import RanksLike
 from forestcoll.schedule.files import write_schedule
 from forestcoll.solver.generation.forest import schedule_for
@@ -82,7 +82,7 @@ class FailoverSet:
     """
 
     topology: Topology
-    demand: Demand
+    demand: NodeDemand
     folder: Path
     healthy: Failover
     failures: tuple[Failover, ...]
@@ -92,7 +92,7 @@ def write_failover(  # noqa: PLR0913 (the request, the folder and the execution)
     topology: TopologyLike,
     folder: PathLike,
     part: Part | str = Part.LINKS,
-    collective: RequestLike = Collective.ALLGATHER,
+    collective: DemandLike = Collective.ALLGATHER,
     *,
     ranks: RanksLike | None = None,
     root: NodeId | None = None,
@@ -155,7 +155,7 @@ def check_failover(  # noqa: PLR0913 (the arguments of `write_failover`)
     topology: TopologyLike,
     folder: PathLike,
     part: Part | str = Part.LINKS,
-    collective: RequestLike = Collective.ALLGATHER,
+    collective: DemandLike = Collective.ALLGATHER,
     *,
     ranks: RanksLike | None = None,
     root: NodeId | None = None,
@@ -224,7 +224,7 @@ def write_one(network: str, request: str, change: dict[str, object], folder: str
     return name, str(value.algbw)
 
 
-def _write(failure: Change, topology: Topology, demand: Demand, path: Path) -> None:
+def _write(failure: Change, topology: Topology, demand: NodeDemand, path: Path) -> None:
     left = failure.demand(topology, demand)
     if left is None:
         raise AssertionError("a demand with an optimum has members")

@@ -9,7 +9,7 @@ from forestcoll.base.errors import InputError, shown
 from forestcoll.base.files import PathLike
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Demand, Request, RequestLike
+from forestcoll.demand.demand import Demand, DemandLike, NodeDemand
 from forestcoll.demand.ranks import RanksLike
 from forestcoll.solver.forests.scaling import require_all_ports
 from forestcoll.topology import NodeId, Topology, TopologyLike
@@ -57,7 +57,7 @@ class Study:
     """
 
     topology: Topology
-    demand: Demand
+    demand: NodeDemand
     base: Value
     rows: tuple[Row, ...]
 
@@ -65,7 +65,7 @@ class Study:
 def failures(  # noqa: PLR0913 (the request and its execution)
     topology: TopologyLike,
     part: Part | str = Part.LINKS,
-    collective: RequestLike = Collective.ALLGATHER,
+    collective: DemandLike = Collective.ALLGATHER,
     *,
     ranks: RanksLike | None = None,
     root: NodeId | None = None,
@@ -82,7 +82,7 @@ def failures(  # noqa: PLR0913 (the request and its execution)
         topology: the network: a `Topology`, a spec string of a builder, a path, or a networkx graph.
         part: what fails: `links` (both directions), `nics`, `switches` or `boxes`. A NIC is the links between a node
             with the attribute `box` and a switch without it. The compute nodes of a box that fails take no part.
-        collective: the collective, or a `Request`; its shards must be equal.
+        collective: the collective, or a `Demand`; its shards must be equal.
         ranks: the compute nodes that take part, as for `optimum`.
         root: the root of a broadcast or a reduce.
         at_once: how many parts fail at the same time.
@@ -120,7 +120,7 @@ def failures(  # noqa: PLR0913 (the request and its execution)
 
 def changes_of(  # noqa: PLR0913 (the request and the changes)
     topology: TopologyLike,
-    collective: RequestLike = Collective.ALLGATHER,
+    collective: DemandLike = Collective.ALLGATHER,
     *,
     ranks: RanksLike | None = None,
     root: NodeId | None = None,
@@ -163,8 +163,8 @@ def _difference(network: Topology, changed: Topology, names: Sequence[str]) -> C
 
 
 def network_and_demand(
-    topology: TopologyLike, collective: RequestLike, ranks: RanksLike | None, root: NodeId | None
-) -> tuple[Topology, Demand]:
+    topology: TopologyLike, collective: DemandLike, ranks: RanksLike | None, root: NodeId | None
+) -> tuple[Topology, NodeDemand]:
     """Return the network and the demand of a study.
 
     Raises:
@@ -175,9 +175,9 @@ def network_and_demand(
 
 
 def _network_and_demand(
-    topology: TopologyLike, collective: RequestLike, ranks: RanksLike | None, root: NodeId | None
-) -> tuple[Topology, Demand]:
-    request = Request.of(collective, ranks, root)
+    topology: TopologyLike, collective: DemandLike, ranks: RanksLike | None, root: NodeId | None
+) -> tuple[Topology, NodeDemand]:
+    request = Demand.of(collective, ranks, root)
     network = load_topology(topology, connected=request.ranks is None)
     require_all_ports(network)
     demand = request.demand(network)
@@ -193,7 +193,9 @@ def _together(changes: Sequence[Change]) -> Change:
     return first
 
 
-def _study(network: Topology, demand: Demand, changes: Sequence[Change], counts: Sequence[int], sweep: Sweep) -> Study:
+def _study(
+    network: Topology, demand: NodeDemand, changes: Sequence[Change], counts: Sequence[int], sweep: Sweep
+) -> Study:
     base, *values = sweep.values(network, demand, [Change(""), *changes])
     rows = [
         Row(change, value, value.algbw / base.algbw, count)

@@ -19,7 +19,7 @@ from forestcoll.base.exact import json_text
 from forestcoll.base.files import PathLike, as_path, parse_document, read_bytes, write_text
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.topology import Topology, topology_from_document, topology_to_document
 from forestcoll.what_if.change import Change
 from forestcoll.what_if.value import Evaluator, Value
@@ -45,7 +45,7 @@ class Sweep:
     checkpoint: PathLike | None = None
     progress: Progress = SILENT
 
-    def values(self, topology: Topology, demand: Demand, changes: Sequence[Change]) -> list[Value]:
+    def values(self, topology: Topology, demand: NodeDemand, changes: Sequence[Change]) -> list[Value]:
         """Return the optimum after each change, in the order of the changes.
 
         Raises:
@@ -91,7 +91,7 @@ class Question:
     request: str
 
     @staticmethod
-    def of(topology: Topology, demand: Demand) -> "Question":
+    def of(topology: Topology, demand: NodeDemand) -> "Question":
         """Return the texts of a network and a demand with equal shards."""
         request = {
             "collective": demand.collective.value,
@@ -105,12 +105,12 @@ class Question:
         """A hash of both."""
         return hashlib.sha256(f"{self.network}\n{self.request}".encode()).hexdigest()
 
-    def parsed(self) -> tuple[Topology, Demand]:
+    def parsed(self) -> tuple[Topology, NodeDemand]:
         """Return the network and the demand."""
         topology = topology_from_document(json.loads(self.network), where="network", connected=False)
         request = json.loads(self.request)
         ranks = None if request["ranks"] is None else tuple(request["ranks"])
-        return topology, Demand(Collective(request["collective"]), root=request["root"], ranks=ranks)
+        return topology, NodeDemand(Collective(request["collective"]), root=request["root"], ranks=ranks)
 
     def answers(self, batch: Iterable[dict[str, object]]) -> list[dict[str, object]]:
         """Return the values of a batch as JSON."""

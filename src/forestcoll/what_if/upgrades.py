@@ -8,7 +8,7 @@ from typing import cast
 
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Demand, RequestLike
+from forestcoll.demand.demand import DemandLike, NodeDemand
 from forestcoll.demand.ranks import RanksLike
 from forestcoll.topology import NodeId, Topology, TopologyLike
 from forestcoll.topology.graph.changes import Ends, link_name
@@ -78,14 +78,14 @@ class UpgradeStudy:
     """
 
     topology: Topology
-    demand: Demand
+    demand: NodeDemand
     base: Value
     rows: tuple[Upgrade, ...]
 
 
 def upgrades(  # noqa: PLR0913 (the request and its execution)
     topology: TopologyLike,
-    collective: RequestLike = Collective.ALLGATHER,
+    collective: DemandLike = Collective.ALLGATHER,
     *,
     ranks: RanksLike | None = None,
     root: NodeId | None = None,
@@ -155,7 +155,7 @@ def _candidates(network: Topology, symmetries: Symmetries) -> Iterator[_Candidat
 
 def _curves(
     network: Topology,
-    demand: Demand,
+    demand: NodeDemand,
     candidate: Sequence[tuple[Ends, ...]],
     executor: Executor | None,
     progress: Progress,
@@ -215,7 +215,7 @@ def _row(network: Topology, base: Value, candidate: _Candidate, found: tuple[Cur
 class _Upgrading:
     """The upgrade of some links by a factor."""
 
-    def __init__(self, network: Topology, demand: Demand, links: Sequence[Ends]) -> None:
+    def __init__(self, network: Topology, demand: NodeDemand, links: Sequence[Ends]) -> None:
         self._network, self._demand = network, demand
         ends = set(links)
         self._upgraded = tuple(

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from forestcoll.base.progress import SILENT
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.kernels import core_for
 from forestcoll.schedule.proof.bound import Bound
 from forestcoll.schedule.proof.cut import CutProof
@@ -74,7 +74,7 @@ class Solved:
     cut: tuple[int, ...]
 
 
-def solved(network: Topology, demand: Demand) -> Solved | None:
+def solved(network: Topology, demand: NodeDemand) -> Solved | None:
     """Return the optimum of a network; None if nodes that take part cannot all reach each other.
 
     The trees themselves are not looked for where the bound is known to be reached.
@@ -90,7 +90,7 @@ def solved(network: Topology, demand: Demand) -> Solved | None:
     return Solved(best.algbw, best.bound, best.cut)
 
 
-def value_of(topology: Topology, demand: Demand, change: Change) -> Value:
+def value_of(topology: Topology, demand: NodeDemand, change: Change) -> Value:
     """Return the optimum after a change, as if it were a new network."""
     network, kept = change.network(topology), change.kept(topology)
     changed_demand = change.demand(topology, demand)
@@ -103,7 +103,7 @@ def value_of(topology: Topology, demand: Demand, change: Change) -> Value:
     return Value(found.algbw, cut, found.bound.proof.kind, found.algbw == found.bound.algbw)
 
 
-def _apart(network: Topology, demand: Demand) -> tuple[int, ...] | None:
+def _apart(network: Topology, demand: NodeDemand) -> tuple[int, ...] | None:
     """Return a set that no link leaves and that data must leave, or None if all required data can arrive."""
     members = demand.members(network)
     if demand.root is None:
@@ -116,7 +116,7 @@ def _apart(network: Topology, demand: Demand) -> tuple[int, ...] | None:
 class Evaluator:
     """Computes the optimum of changes of one network, and remembers the cuts that it finds."""
 
-    def __init__(self, topology: Topology, demand: Demand) -> None:
+    def __init__(self, topology: Topology, demand: NodeDemand) -> None:
         self.topology, self.demand = topology, demand
         self._fast = _Forest.of(topology, demand)
 
@@ -151,7 +151,7 @@ class _Arcs:
 class _Forest:
     """A collective of one forest on a network with balanced switches, with integer capacities."""
 
-    def __init__(self, topology: Topology, demand: Demand, part: Topology) -> None:
+    def __init__(self, topology: Topology, demand: NodeDemand, part: Topology) -> None:
         self._topology, self._demand = topology, demand
         self._backwards = demand.collective.only_reduces
         scaled = ScaledTopology.of(part, demand.weights(topology))
@@ -170,7 +170,7 @@ class _Forest:
         self._cuts: deque[Mask] = deque(maxlen=_REMEMBERED)
 
     @staticmethod
-    def of(topology: Topology, demand: Demand) -> "_Forest | None":
+    def of(topology: Topology, demand: NodeDemand) -> "_Forest | None":
         """Return the forest, or None if it needs the solver or wide integers."""
         if demand.collective is Collective.ALLREDUCE:
             return None
@@ -264,7 +264,7 @@ class _Forest:
             supply, scale = ratio.denominator, ratio.numerator
             core = core_for(total * scale + whole * supply)
             problem = core.Problem(len(weights), tails, heads, (left * scale).tolist(), members, of_members)
-            if core.feeds(problem, supply):
+            if core.supply_reaches_all(problem, supply):
                 return ratio, inside
         core = core_for(whole * total)
         problem = core.Problem(len(weights), tails, heads, left.tolist(), members, of_members)

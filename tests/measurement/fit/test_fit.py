@@ -10,7 +10,7 @@ from forestcoll.algorithms.generate import generate
 from forestcoll.algorithms.table import baselines_named
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Request
+from forestcoll.demand.demand import Demand
 from forestcoll.measurement.fit import FitModel, MeasuredTimes, fit_costs
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.steps.shape import step_shape
@@ -28,7 +28,7 @@ def made(schedule: Schedule, costs: Costs, sizes: Sequence[int] = SIZES) -> Meas
 
 
 def schedule_of(algorithm: str, collective: Collective) -> Schedule:
-    best = solve(build_topology("dgx-a100:boxes=2"), Request.of(collective)).optimum
+    best = solve(build_topology("dgx-a100:boxes=2"), Demand.of(collective)).optimum
     (baseline,) = baselines_named([algorithm])
     return baseline.result(Problem(best.topology, best.demand)).schedule
 

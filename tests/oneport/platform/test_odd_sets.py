@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forestcoll import Collective, Topology, TopologyBuilder, compare_series, load_topology, pipelined_broadcast
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.oneport import Platform, periodic_schedule, steady_optimum
 from forestcoll.oneport.message.pipelined import Pipeline
 from forestcoll.oneport.platform.odd_sets import two_sides, violated_odd_sets
@@ -216,7 +216,7 @@ def test_a_changed_price_of_an_odd_set_proves_nothing(
     assert fault is not None
     assert (fault.rule, reason in fault.message) == ("certificate", True), fault.message
     with pytest.raises(ProofError):
-        proof.algbw(network, Demand(Collective.BROADCAST, root=0))
+        proof.algbw(network, NodeDemand(Collective.BROADCAST, root=0))
 
 
 def test_odd_sets_have_no_prices_in_other_port_models() -> None:

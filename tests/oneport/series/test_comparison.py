@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from forestcoll.base.errors import InputError, NoSolutionError
-from forestcoll.oneport import Along, Platform, compare_series
+from forestcoll.oneport import Platform, SeriesKind, compare_series
 from forestcoll.oneport.series.best_dag import best_dag
 from forestcoll.oneport.series.best_tree import best_tree, tree_throughput
 from forestcoll.oneport.series.dag import dag_optimum
@@ -46,7 +46,7 @@ def test_the_dag_of_figure_5_sends_as_in_section_4_4() -> None:
 
 def test_figure_2_has_a_period_of_2_and_the_dag_one_of_5() -> None:
     compared = compare_series(figure_1(), "s", order=["s", "1", "2", "3", "4"])
-    over_graph, over_dag = compared.schedule(), compared.schedule(Along.DAG)
+    over_graph, over_dag = compared.schedule(), compared.schedule(SeriesKind.DAG)
     assert (str(over_graph.period), over_graph.messages) == ("2", 2)
     assert (str(over_dag.period), over_dag.messages) == ("5", 4)
     assert over_graph.initialisation == 4  # steady-state is reached at time-step 5
@@ -58,9 +58,9 @@ def test_figure_2_has_a_period_of_2_and_the_dag_one_of_5() -> None:
 def test_every_schedule_is_correct_and_reaches_the_throughput_of_its_restriction(topology: Topology) -> None:
     compared = compare_series(topology, 0)
     for along, throughput in (
-        (Along.GRAPH, compared.best.throughput),
-        (Along.DAG, compared.dag.throughput),
-        (Along.TREE, compared.tree.throughput),
+        (SeriesKind.GRAPH, compared.best.throughput),
+        (SeriesKind.DAG, compared.dag.throughput),
+        (SeriesKind.TREE, compared.tree.throughput),
     ):
         schedule = compared.schedule(along)
         report = verify(schedule)
@@ -74,14 +74,14 @@ def test_every_schedule_is_correct_and_reaches_the_throughput_of_its_restriction
 @examples(60)
 def test_schedules_with_switches_are_correct(topology: Topology) -> None:
     compared = compare_series(topology, 0)
-    assert all(verify(compared.schedule(along)).ok for along in Along)
+    assert all(verify(compared.schedule(along)).ok for along in SeriesKind)
 
 
 @given(random_platforms(6, duplex=True))
 @examples(60)
 def test_schedules_without_ports_are_correct(topology: Topology) -> None:
     compared = compare_series(topology, 0)
-    assert all(verify(compared.schedule(along)).ok for along in Along)
+    assert all(verify(compared.schedule(along)).ok for along in SeriesKind)
 
 
 @given(random_platforms(5))

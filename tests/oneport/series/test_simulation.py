@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 
 from forestcoll.base.errors import InputError, InternalError
-from forestcoll.oneport import Along, compare_series
+from forestcoll.oneport import SeriesKind, compare_series
 from forestcoll.simulation.series.play import good_cuts, play_series
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
@@ -24,7 +24,7 @@ def test_figure_2_completes_two_messages_in_every_period_after_two(messages: int
 
 
 def test_the_dag_of_figure_5_completes_four_messages_in_five() -> None:
-    schedule = compare_series(figure_1(), "s").schedule(Along.DAG)
+    schedule = compare_series(figure_1(), "s").schedule(SeriesKind.DAG)
     run = play_series(schedule, 4000)
     assert 5000 < run.makespan <= schedule.makespan(1000) == 5010
 

@@ -13,9 +13,9 @@ from forestcoll.demand.collective import Collective
 from forestcoll.programs.interpreter import check
 from forestcoll.programs.lowering import Options, Placement, Style, lower
 from forestcoll.programs.lowering.cells import cells_of
-from forestcoll.programs.lowering.flows import flows_of
 from forestcoll.programs.lowering.grid import grid_for
 from forestcoll.programs.lowering.jobs import Job, jobs_of
+from forestcoll.programs.lowering.rank_trees import rank_trees_of
 from forestcoll.programs.model import Block, Buffer, ChannelKind, Instruction, Program, Span
 from forestcoll.programs.model.limits import Limits
 from forestcoll.schedule.trees.value import TreeSchedule
@@ -90,7 +90,7 @@ def test_jobs_that_wait_for_nothing_share_loops_with_others() -> None:
 def test_a_job_has_a_higher_level_than_those_that_it_waits_for(collective: Collective) -> None:
     schedule = schedule_of("mi250:boxes=1", collective)
     options = Options(style=Style.ONE_SIDED, pieces=2, chunks=64)
-    cells = cells_of(flows_of(schedule, grid_for(schedule, 64), options, None), 2)
+    cells = cells_of(rank_trees_of(schedule, grid_for(schedule, 64), options, None), 2)
     jobs = jobs_of(cells, 16, lambda _source, _target: ChannelKind.MEMORY, 1, None, packets=False)
     by_place: dict[tuple[int, int], list[Job]] = {}
     for job in jobs:

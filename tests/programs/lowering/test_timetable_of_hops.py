@@ -14,10 +14,10 @@ from forestcoll.demand.collective import Collective, PhaseOp
 from forestcoll.programs.interpreter import check
 from forestcoll.programs.lowering import Options, Placement, hop_run, lower, timetable
 from forestcoll.programs.lowering.chains import Edges
-from forestcoll.programs.lowering.flows import Flow, flows_of
 from forestcoll.programs.lowering.grid import grid_for
 from forestcoll.programs.lowering.hop_run import Hops, Room, Times, hops_to_run, run_hops
 from forestcoll.programs.lowering.pair_links import Pair, PairLinks
+from forestcoll.programs.lowering.rank_trees import RankTree, rank_trees_of
 from forestcoll.programs.lowering.timetable import FEW_HOPS, rooms, timetables
 from forestcoll.schedule.trees.expansion import expanded
 from forestcoll.simulation.costs import Costs
@@ -33,10 +33,10 @@ LATENCY = hop_run.LATENCY * OVERHEAD
 Hop = tuple[int, int, int]
 
 
-def _timetable(spec: str, collective: Collective) -> tuple[dict[Hop, tuple[float, int]], Sequence[Flow]]:
+def _timetable(spec: str, collective: Collective) -> tuple[dict[Hop, tuple[float, int]], Sequence[RankTree]]:
     """Return the ends and lanes of the hops of a network by flow, source and target, and the flows."""
     schedule = expanded(generate(spec, collective=collective))
-    flows = flows_of(schedule, grid_for(schedule, 32), Options(step_chunks=1), None)
+    flows = rank_trees_of(schedule, grid_for(schedule, 32), Options(step_chunks=1), None)
     edges = Edges.of(flows)
     (_, ends, lanes), _ = timetables(flows, edges, PairLinks.of(schedule), LANES, OVERHEAD)[0]
     rows = zip(edges.flow.tolist(), edges.upper.tolist(), edges.lower.tolist(), strict=True)
@@ -78,7 +78,7 @@ def test_a_program_takes_as_long_as_the_replay_of_its_timetable(
     """The replay is the time of the program in the simulation, also where pairs share NICs; the timetable is near."""
     schedule = expanded(generate("mi250:boxes=2,gpus=4", collective=collective))
     options = Options(chunks=1024, step_chunks=8, lanes=lanes, placement=Placement.IN_PLACE)
-    flows = flows_of(schedule, grid_for(schedule, 1024), options, None)
+    flows = rank_trees_of(schedule, grid_for(schedule, 1024), options, None)
     edges, replays = Edges.of(flows), list[float]()
 
     def recorded(*arguments: Any) -> float:
@@ -115,7 +115,7 @@ def test_timetables_are_made_as_long_as_they_become_better(
 
     monkeypatch.setattr(timetable, "replay", faster)
     schedule = expanded(generate("ring:nodes=4"))
-    flows = flows_of(schedule, grid_for(schedule, 8), Options(step_chunks=1), None)
+    flows = rank_trees_of(schedule, grid_for(schedule, 8), Options(step_chunks=1), None)
     found = timetables(flows, Edges.of(flows), PairLinks.of(schedule), LANES, OVERHEAD)
     assert len(found) == 1
     assert len(calls) == count
@@ -261,7 +261,7 @@ def test_a_hop_waits_for_the_data_and_time_can_run_backwards() -> None:
 def test_the_second_phase_of_an_allreduce_begins_while_the_first_one_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the order of both phases alone, links of a MI250 box are idle for longer at the start and the end."""
     schedule = expanded(generate("mi250:boxes=1", collective=Collective.ALLREDUCE))
-    flows = flows_of(schedule, grid_for(schedule, 128), Options(step_chunks=1), None)
+    flows = rank_trees_of(schedule, grid_for(schedule, 128), Options(step_chunks=1), None)
     edges, links = Edges.of(flows), PairLinks.of(schedule)
     joined = timetables(flows, edges, links, 1, 0.004)[0]
     monkeypatch.setattr(timetable._Work, "has_phases", False)

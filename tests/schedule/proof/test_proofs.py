@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import SCHEDULED, Collective, PhaseOp
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.proof import (
     CutProof,
     LengthsProof,
@@ -129,7 +129,7 @@ def test_no_lengths_prove_less_than_a_flow_reaches(topology: Topology, data: st.
     count = len(topology.links)
     lengths = data.draw(st.lists(st.integers(0, 4), min_size=count, max_size=count))
     try:
-        bound = LengthsProof.of(topology, tuple(lengths)).algbw(topology, Demand(Collective.ALL_TO_ALL))
+        bound = LengthsProof.of(topology, tuple(lengths)).algbw(topology, NodeDemand(Collective.ALL_TO_ALL))
     except ProofError:
         return
     assert bound >= reached
@@ -193,7 +193,7 @@ def test_a_proof_with_a_wrong_symmetry_proves_nothing() -> None:
         builder.add_compute(node)
     for one, other, bandwidth in ((0, 1, 1), (1, 2, 3), (2, 3, 2), (3, 0, 3)):
         builder.add_duplex(one, other, bandwidth)
-    topology, demand = builder.build(), Demand(Collective.ALLREDUCE)
+    topology, demand = builder.build(), NodeDemand(Collective.ALLREDUCE)
     cuts = tuple(
         WeightedCut(phase, tuple(each for each in range(4) if each != node), Fraction(1))
         for phase in PHASES
@@ -217,7 +217,7 @@ def test_a_proof_with_different_potentials_in_an_orbit_proves_nothing() -> None:
     cuts = (WeightedCut(PhaseOp.BROADCAST, (2,), Fraction(1)),)
     proof = TreeDualProof(cuts, {PhaseOp.BROADCAST: {0: Fraction(1)}}, swapped)
     with pytest.raises(ProofError, match="a node with another potential"):
-        proof.algbw(builder.build(), Demand())
+        proof.algbw(builder.build(), NodeDemand())
 
 
 def test_a_receipt_proof_does_not_count_links_into_dead_ends() -> None:
@@ -227,4 +227,4 @@ def test_a_receipt_proof_does_not_count_links_into_dead_ends() -> None:
     builder.add_link("b", "sink", 9)
     topology = builder.build()
     assert exit_bandwidth(topology, frozenset({0})) == 10
-    assert ReceiptProof().algbw(topology, Demand(Collective.ALLREDUCE)) == 1
+    assert ReceiptProof().algbw(topology, NodeDemand(Collective.ALLREDUCE)) == 1

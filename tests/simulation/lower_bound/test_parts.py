@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.proof import ReceiptProof
 from forestcoll.simulation.lower_bound.parts import most_by_parts
 from forestcoll.solver.optimum import optimum
@@ -26,7 +26,9 @@ def test_on_machines_the_bound_is_the_optimum_along_trees(spec: str) -> None:
 def test_pairs_with_fast_links_are_parts() -> None:
     """Eight pairs of GPUs, into each of which 300 GB/s lead, need 14 messages for each element."""
     assert most_by_parts(build_topology("mi250:boxes=1")) == Fraction(8 * 300, 14)
-    assert ReceiptProof().algbw(build_topology("mi250:boxes=1"), Demand(Collective.ALLREDUCE)) > Fraction(8 * 300, 14)
+    assert ReceiptProof().algbw(build_topology("mi250:boxes=1"), NodeDemand(Collective.ALLREDUCE)) > Fraction(
+        8 * 300, 14
+    )
 
 
 @examples(100)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.proof import ProofError
 from forestcoll.schedule.proof.tree_dual import PHASES, Roles, TreeDualProof, WeightedCut
 from forestcoll.solver.allreduce.linear_program import AllreduceOptimum, allreduce_optimum
@@ -20,7 +20,7 @@ from oracles import exit_bandwidth, subsets
 
 SMALL_KIND = st.just(SMALL)
 ALONE = Symmetry(())
-ALLREDUCE = Demand(Collective.ALLREDUCE)
+ALLREDUCE = NodeDemand(Collective.ALLREDUCE)
 
 
 def solved(topology: Topology, *, in_network: bool = False) -> AllreduceOptimum:
@@ -276,7 +276,7 @@ def test_no_weights_prove_a_bound_below_the_optimum(topology: Topology, random: 
 def test_invalid_weights_are_refused() -> None:
     proof = solved(RING).proof
     first, *others = proof.cuts
-    demand = Demand(Collective.ALLREDUCE)
+    demand = NodeDemand(Collective.ALLREDUCE)
     potentials = {phase: {0: Fraction(1)} for phase in PHASES}
     for broken, reason in (
         (replace(proof, cuts=(replace(first, weight=Fraction(-1)), *others)), "is negative"),
@@ -291,4 +291,4 @@ def test_invalid_weights_are_refused() -> None:
 def test_a_proof_with_a_single_cut_gives_the_cut_set_bound() -> None:
     sides = ((0, 1), (2, 3))
     cuts = tuple(WeightedCut(phase, side, Fraction(1, 2)) for phase in PHASES for side in sides)
-    assert TreeDualProof(cuts, {}).algbw(RING, Demand(Collective.ALLREDUCE)) == 2
+    assert TreeDualProof(cuts, {}).algbw(RING, NodeDemand(Collective.ALLREDUCE)) == 2

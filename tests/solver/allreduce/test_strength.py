@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from forestcoll.algorithms.generate import generate
 from forestcoll.base.progress import SILENT
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.presentation.results.schedules.explanations import explain
 from forestcoll.schedule.proof.bound import Bound
 from forestcoll.schedule.proof.partition import PartitionProof
@@ -23,7 +23,7 @@ from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
 from networks import SMALL, drawn_network, duplex_networks, examples
 
-ALLREDUCE = Demand(Collective.ALLREDUCE)
+ALLREDUCE = NodeDemand(Collective.ALLREDUCE)
 
 
 def found(topology: Topology) -> PartitionProof:

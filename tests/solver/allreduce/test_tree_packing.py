@@ -8,7 +8,7 @@ from allreduce_oracles import best_by_pairs_of_steiner_trees
 from forestcoll.algorithms.generate import generate
 from forestcoll.base.progress import SILENT
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.solver.allreduce.tree_packing.packing import packed_trees
 from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology, TopologyBuilder
@@ -71,7 +71,7 @@ def test_packings_equal_the_program_over_all_pairs_of_trees(seed: int, *, one_wa
     found = packed_trees(topology, Orbits.of(topology), 2 * best, SILENT)
     assert found.packing.algbw(topology) == best
     assert found.proof is not None
-    assert found.proof.algbw(topology, Demand(Collective.ALLREDUCE)) == best
+    assert found.proof.algbw(topology, NodeDemand(Collective.ALLREDUCE)) == best
 
 
 @pytest.mark.parametrize("one_way", [False, True])

@@ -5,7 +5,7 @@ from itertools import pairwise, permutations
 
 import pytest
 
-from forestcoll import Collective, Demand, changed_network, optimum, verify
+from forestcoll import Collective, NodeDemand, changed_network, optimum, verify
 from forestcoll.algorithms.baseline import Problem
 from forestcoll.algorithms.nccl_ring import nccl_ring
 from forestcoll.base.errors import InputError
@@ -32,7 +32,7 @@ from forestcoll.topology.registry import load_topology
 def test_known_values(spec: str, algbw: str, collective: Collective) -> None:
     topology = load_topology(spec)
     of_all = optimum(topology, collective).bound.algbw
-    found = ring_bound(topology, Demand(collective), of_all)
+    found = ring_bound(topology, NodeDemand(collective), of_all)
     assert found is not None
     assert found.algbw == Fraction(algbw) / (2 if collective is Collective.ALLREDUCE else 1)
 
@@ -53,16 +53,16 @@ def test_known_values(spec: str, algbw: str, collective: Collective) -> None:
 )
 def test_the_rings_of_nccl_reach_the_bound_on_most_machines(spec: str, reaches: bool) -> None:  # noqa: FBT001
     topology = load_topology(spec)
-    found = ring_bound(topology, Demand(), optimum(topology).bound.algbw)
+    found = ring_bound(topology, NodeDemand(), optimum(topology).bound.algbw)
     assert found is not None
-    rings = verify(nccl_ring(Problem(topology, Demand())))
+    rings = verify(nccl_ring(Problem(topology, NodeDemand())))
     assert rings.algbw is not None
     assert (rings.algbw == found.algbw) if reaches else (rings.algbw < found.algbw)
 
 
 def test_a_dead_nic_takes_a_ring() -> None:
     changed = changed_network(load_topology("dgx-a100:boxes=2"), ["b0/gpu0--ib"])
-    found = ring_bound(changed, Demand(), optimum(changed).algbw)
+    found = ring_bound(changed, NodeDemand(), optimum(changed).algbw)
     assert found is not None
     assert found.algbw == Fraction(560, 3)
 
@@ -80,7 +80,7 @@ def test_no_ring_of_a_small_network_is_faster() -> None:
                 bandwidths[one, other] = Fraction(1 + (one * 7 + other * 3) % 5)
                 builder.add_link(one, other, bandwidths[one, other])
     topology = builder.build()
-    found = ring_bound(topology, Demand(), optimum(topology).bound.algbw)
+    found = ring_bound(topology, NodeDemand(), optimum(topology).bound.algbw)
     assert found is not None
     for order in permutations(nodes[1:]):
         cycle = [0, *order, 0]
@@ -91,7 +91,7 @@ def test_no_ring_of_a_small_network_is_faster() -> None:
 def test_idle_nodes_do_not_forward_data_of_rings() -> None:
     topology = load_topology("mi250:boxes=2")
     ranks = tuple(range(8)) + tuple(range(16, 24))
-    demand = Demand(ranks=ranks)
+    demand = NodeDemand(ranks=ranks)
     found = ring_bound(topology, demand, optimum(topology, ranks="0-7,16-23").bound.algbw)
     assert found is not None
     assert found.algbw == 8 * 16 * Fraction(16, 15)
@@ -100,16 +100,16 @@ def test_idle_nodes_do_not_forward_data_of_rings() -> None:
 def test_one_rank_has_no_ring() -> None:
     topology = load_topology("dgx-a100:boxes=2")
     with pytest.raises(InputError, match="dgx-a100:boxes=2: one rank takes part; rings need two or more"):
-        ring_bound(topology, Demand(ranks=(3,)), Fraction(200))
+        ring_bound(topology, NodeDemand(ranks=(3,)), Fraction(200))
 
 
 def test_no_rings() -> None:
     topology = load_topology("dgx-a100:boxes=2")
-    assert ring_bound(topology, Demand(Collective.BROADCAST, root=0), Fraction(200)) is None
-    assert ring_bound(topology, Demand(Collective.ALL_TO_ALL), Fraction(200)) is None
+    assert ring_bound(topology, NodeDemand(Collective.BROADCAST, root=0), Fraction(200)) is None
+    assert ring_bound(topology, NodeDemand(Collective.ALL_TO_ALL), Fraction(200)) is None
     star = TopologyBuilder("star")
     for each in range(4):
         star.add_compute(each)
     for each in (1, 2, 3):
         star.add_duplex(0, each, 1)
-    assert ring_bound(star.build(), Demand(ranks=(1, 2, 3)), Fraction(1)) is None
+    assert ring_bound(star.build(), NodeDemand(ranks=(1, 2, 3)), Fraction(1)) is None

@@ -11,7 +11,7 @@ from flow_demands import demands
 from flow_oracles import pairs_of, plain_optimum
 from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.solver.flows.search import flow_search
 from forestcoll.solver.flows.value import FlowOptimum
 from forestcoll.solver.personalised import flow_optimum
@@ -22,7 +22,7 @@ from networks import SMALL, examples, networks
 from oracles import exit_bandwidth, subsets
 
 
-def solved(topology: Topology, demand: Demand) -> FlowOptimum:
+def solved(topology: Topology, demand: NodeDemand) -> FlowOptimum:
     """Return the optimum after a check of its proof by the definition."""
     found = flow_search(topology, demand)
     assert found.is_optimal
@@ -32,7 +32,7 @@ def solved(topology: Topology, demand: Demand) -> FlowOptimum:
 
 def rate(spec: str) -> Fraction:
     topology = build_topology(spec)
-    return solved(topology, Demand(Collective.ALL_TO_ALL)).algbw / len(topology.compute)
+    return solved(topology, NodeDemand(Collective.ALL_TO_ALL)).algbw / len(topology.compute)
 
 
 @pytest.mark.parametrize("nodes", range(3, 10))
@@ -73,7 +73,7 @@ def test_a_chain_is_limited_by_its_middle() -> None:
         builder.add_compute(node)
     for one, other in pairwise(range(6)):
         builder.add_duplex(one, other, 1)
-    assert solved(builder.build(), Demand(Collective.ALL_TO_ALL)).algbw == Fraction(6, 9)
+    assert solved(builder.build(), NodeDemand(Collective.ALL_TO_ALL)).algbw == Fraction(6, 9)
 
 
 def test_shifted_rings_of_a_thousand_nodes_have_the_published_time() -> None:
@@ -95,7 +95,7 @@ def test_the_line_graph_of_a_complete_bipartite_graph_has_the_published_rate() -
         for other, (start, _) in enumerate(edges):
             if middle == start:
                 builder.add_link(one, other, 1)
-    assert solved(builder.build(), Demand(Collective.ALL_TO_ALL)).algbw == 32 * Fraction(4, 70)  # Table 7: 5.71e-2
+    assert solved(builder.build(), NodeDemand(Collective.ALL_TO_ALL)).algbw == 32 * Fraction(4, 70)  # Table 7: 5.71e-2
 
 
 @examples(50)
@@ -143,7 +143,7 @@ def test_the_optimum_is_within_every_cut_and_does_not_depend_on_symmetry(
 @given(st.data(), networks(most=6))
 def test_a_gather_and_a_scatter_reach_a_cut(data: st.DataObject, topology: Topology) -> None:
     collective = data.draw(st.sampled_from([Collective.GATHER, Collective.SCATTER]))
-    demand = Demand(collective, data.draw(st.sampled_from(topology.compute)))
+    demand = NodeDemand(collective, data.draw(st.sampled_from(topology.compute)))
     found, pairs = solved(topology, demand), pairs_of(topology, demand)
     cuts = []
     for inside in subsets(range(len(topology.nodes))):
@@ -162,7 +162,7 @@ def test_a_demand_between_two_nodes_is_a_max_flow() -> None:
 def test_equal_parts_need_no_matrix() -> None:
     equal = [["1/3"] * 3] * 3
     best = flow_optimum("ring:nodes=3", matrix=equal)
-    assert best.demand == Demand(Collective.ALL_TO_ALL)
+    assert best.demand == NodeDemand(Collective.ALL_TO_ALL)
     assert best.algbw == 3
     shards = {0: "1/4", 1: "1/4", 2: "1/2"}
     gather = flow_optimum("ring:nodes=3", "gather", root=0, shards=shards)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.kernels import Core, cores
 from forestcoll.schedule.proof.lengths.lengths import LengthsProof
 from forestcoll.solver.flows.classes import FlowClasses
@@ -27,7 +27,7 @@ from networks import examples, networks, one_way_networks
 def test_the_optimum_is_between_the_reached_rate_and_the_bound(topology: Topology) -> None:
     best = flow_optimum(topology)
     reached, lengths = spread_all_to_all(topology, gap=0.0, rounds=40)
-    bound = LengthsProof.of(topology, lengths).algbw(topology, Demand(Collective.ALL_TO_ALL))
+    bound = LengthsProof.of(topology, lengths).algbw(topology, NodeDemand(Collective.ALL_TO_ALL))
     assert reached <= best.bound.algbw
     assert best.algbw <= bound
 
@@ -86,7 +86,7 @@ def test_a_network_that_is_too_large_raises(monkeypatch: pytest.MonkeyPatch) -> 
 @examples(60)
 @given(networks(), st.integers(0, 40))
 def test_the_refinement_stops_only_if_there_are_too_many_classes(topology: Topology, most: int) -> None:
-    sent = dict(zip(topology.compute, Demand(Collective.ALL_TO_ALL).sent(topology), strict=True))
+    sent = dict(zip(topology.compute, NodeDemand(Collective.ALL_TO_ALL).sent(topology), strict=True))
     for orbits in (Orbits.of(topology), Orbits.of(topology, Symmetry(()))):
         classes = FlowClasses.of(topology, sent, orbits)
         few = FlowClasses.few(topology, sent, orbits, most)

@@ -8,7 +8,7 @@ from group_oracles import best_by_all_trees
 
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import PERSONALISED, SCHEDULED, Collective
-from forestcoll.demand.demand import Request
+from forestcoll.demand.demand import Demand
 from forestcoll.demand.groups.value import Group, groups_of
 from forestcoll.solver.groups.bundling import bundle_for
 from forestcoll.solver.groups.search import group_search
@@ -34,7 +34,7 @@ def drawn_groups(topology: Topology, seed: int) -> tuple[Group, ...]:
         ranks = sorted(random.sample(range(len(compute)), random.randint(2, min(3, len(compute)))))
         collective = random.choice((*SCHEDULED, *PERSONALISED))
         root = topology.nodes[compute[random.choice(ranks)]].id if collective.has_root else None
-        requests.append(Request(collective, ranks, root))
+        requests.append(Demand(collective, ranks, root))
     return groups_of(topology, requests, sizes=[random.choice(["1", "2", "1/3"]) for _ in requests])
 
 
@@ -91,7 +91,7 @@ def test_known_optima(spec: str, groups: str, collective: str, algbw: str) -> No
 def test_a_group_of_all_nodes_has_the_optimum_of_its_flows(spec: str, collective: Collective) -> None:
     topology = build_topology(spec)
     root = topology.nodes[topology.compute[1]].id if collective.has_root else None
-    found = groups_optimum(topology, [Request(collective, None, root)])
+    found = groups_optimum(topology, [Demand(collective, None, root)])
     assert found.algbw == found.bound.algbw == flow_optimum(topology, collective, root=root).algbw
     assert verify(bundle_for(found)).optimal
 
@@ -101,7 +101,7 @@ def test_a_group_of_all_nodes_has_the_optimum_of_its_flows(spec: str, collective
 def test_a_group_of_all_nodes_has_the_optimum_of_the_collective(spec: str, collective: Collective) -> None:
     topology = build_topology(spec)
     root = topology.nodes[topology.compute[1]].id if collective.has_root else None
-    found = groups_optimum(topology, [Request(collective, None, root)])
+    found = groups_optimum(topology, [Demand(collective, None, root)])
     assert found.algbw == optimum(topology, collective, root=root).algbw
     assert found.is_optimal
 
@@ -136,7 +136,7 @@ def test_a_group_may_use_compute_nodes_outside_it() -> None:
         ("0,1;2,3", "1,x", "the size of group 1, 'x', is not a number; write a number such as 1/2"),
         ([], None, "there are no groups; give at least one"),
         ([3], None, "group 0: 3 names no ranks"),
-        ([Request("all-to-all", matrix=[[0, 1]])], None, "group 0: "),
+        ([Demand("all-to-all", matrix=[[0, 1]])], None, "group 0: "),
     ],
 )
 def test_bad_groups_are_refused_with_their_place(groups: object, sizes: str | None, message: str) -> None:

@@ -19,11 +19,11 @@ from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.formats import import_topology
 from forestcoll.topology.importers.imported import Imported
 from forestcoll.topology.importers.measurements.document import (
-    Flow,
     Host,
     Latency,
     Measurement,
     Measurements,
+    Probe,
     measurements_text,
 )
 from forestcoll.topology.importers.measurements.speeds import BOX_SPEEDS, NETWORK_SPEEDS, nearest_speed
@@ -45,7 +45,7 @@ def computed(hosts: Sequence[Sequence[int]], path: Path_, noise: float = 0.0) ->
                     loads[each] = loads.get(each, 0.0) + 2**20 / bandwidth / 1e9
             slower = 1 + noise * (len(measured) * 7 % 11) / 10
             flows = [
-                Flow(one, other, 2**20, Fraction(slower * max(loads[each] for each in path(one, other))))
+                Probe(one, other, 2**20, Fraction(slower * max(loads[each] for each in path(one, other))))
                 for one, other in sends.pairs
             ]
             measured.append(Measurement(sends.kind, tuple(flows)))
@@ -245,7 +245,7 @@ def test_the_same_file_always_gives_the_same_network() -> None:
 
 def test_measurements_that_fit_badly_are_listed_with_their_errors() -> None:
     measurements = computed([[0, 1, 2, 3]], lambda one, other: {("out", one): 50, ("in", other): 50})
-    slow = Measurement("pair", (Flow(0, 1, 2**20, measurements.measurements[0].seconds * 2),))
+    slow = Measurement("pair", (Probe(0, 1, 2**20, measurements.measurements[0].seconds * 2),))
     changed = Measurements(measurements.hosts, "gloo", 3, (slow, *measurements.measurements[1:]))
     said = imported(changed).assumed
     assert any(

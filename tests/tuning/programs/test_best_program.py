@@ -14,7 +14,7 @@ from forestcoll.algorithms.table import BASELINES
 from forestcoll.base.errors import NoSolutionError
 from forestcoll.base.progress import Progress
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.programs.formats import mscclpp
 from forestcoll.programs.formats.exporting import Target
 from forestcoll.programs.formats.sizes import chunks_of_file
@@ -26,7 +26,7 @@ from forestcoll.simulation import Costs
 from forestcoll.topology import Topology
 from forestcoll.topology.graph.boxes import box_numbers
 from forestcoll.tuning.programs import candidates
-from forestcoll.tuning.programs.candidates import Aim
+from forestcoll.tuning.programs.candidates import Objective
 from forestcoll.tuning.programs.export import why_slow
 from forestcoll.tuning.programs.other_schedules import (
     shortened,
@@ -55,7 +55,9 @@ def test_more_chunks_never_reach_less() -> None:
     schedule = generate("dgx-a100:boxes=2,gpus=4")
     plain = {"instances": 1, "pieces": 1, "blocks": 32}  # the search over these options takes half a minute
     found = [
-        best_program(schedule, "msccl-xml", "rccl", aim=Aim(sizes=(2**20,)), given={**plain, "chunks": most}).lowering
+        best_program(
+            schedule, "msccl-xml", "rccl", objective=Objective(sizes=(2**20,)), given={**plain, "chunks": most}
+        ).lowering
         for most in (48, 64)
     ]
     assert [each.algbw for each in found] == sorted(each.algbw for each in found)
@@ -64,7 +66,7 @@ def test_more_chunks_never_reach_less() -> None:
 
 def test_programs_with_too_many_instances_to_be_simulated_are_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each instance moves at least one chunk of each tree, so long steps do not make up for many instances."""
-    known = candidates.Candidates(generate("ring:nodes=4"), Target.MSCCL_XML, "rccl", Aim(), {})
+    known = candidates.Candidates(generate("ring:nodes=4"), Target.MSCCL_XML, "rccl", Objective(), {})
     plain = Options(chunks=8)
     assert known.evaluate(plain) is not None
     assert known.evaluate(replace(plain, instances=8, step_chunks=8)) is not None
@@ -74,8 +76,10 @@ def test_programs_with_too_many_instances_to_be_simulated_are_not_made(monkeypat
 
 
 def test_latencies_are_named_as_the_reason_of_a_slow_program() -> None:
-    aim = Aim(sizes=(10**9,), costs=Costs(alpha_us=10**5))
-    chosen = best_program(generate("ring:nodes=3"), "msccl-xml", "rccl", aim=aim, given={"instances": 1, "pieces": 1})
+    objective = Objective(sizes=(10**9,), costs=Costs(alpha_us=10**5))
+    chosen = best_program(
+        generate("ring:nodes=3"), "msccl-xml", "rccl", objective=objective, given={"instances": 1, "pieces": 1}
+    )
     reason = why_slow(chosen)
     assert reason is not None
     assert "100000 us to arrive" in reason
@@ -85,8 +89,8 @@ def test_latencies_are_named_as_the_reason_of_a_slow_program() -> None:
 
 
 def test_blocks_and_latencies_are_named_together_if_one_alone_is_not_the_reason() -> None:
-    aim = Aim(sizes=(2**24,), costs=Costs(alpha_us=50, overhead_us=30, block_gbps=10))
-    chosen = best_program(generate("dgx-a100:boxes=1"), "msccl-xml", aim=aim, given={"instances": 1})
+    objective = Objective(sizes=(2**24,), costs=Costs(alpha_us=50, overhead_us=30, block_gbps=10))
+    chosen = best_program(generate("dgx-a100:boxes=1"), "msccl-xml", objective=objective, given={"instances": 1})
     reason = why_slow(chosen)
     assert reason is not None
     assert reason.startswith("a block moves at most 10 GB/s, and each message takes 30 us before it moves and 50 us")
@@ -121,7 +125,7 @@ def test_the_chunks_of_an_all_to_all_can_be_given() -> None:
 def test_instances_may_use_more_blocks_than_a_single_one() -> None:
     schedule = generate("dgx-h100:boxes=2,gpus=4")  # a NIC has 50 GB/s, a block 38.7
     given = {"chunks": 8, "pieces": 1, "step_chunks": 1}
-    chosen = best_program(schedule, "msccl-xml", aim=Aim(sizes=(10**9,)), given=given)
+    chosen = best_program(schedule, "msccl-xml", objective=Objective(sizes=(10**9,)), given=given)
     assert chosen.options.instances > 1
     assert chosen.points[-1].algbw >= 0.95 * float(schedule.algbw)
 
@@ -129,7 +133,9 @@ def test_instances_may_use_more_blocks_than_a_single_one() -> None:
 @pytest.mark.slow  # eight seconds
 def test_of_programs_that_are_about_as_fast_the_one_for_small_sizes_is_chosen() -> None:
     schedule = generate("dgx-a100:boxes=1,gpus=4", collective="broadcast", root=0)
-    both = [best_program(schedule, "mscclpp-json", aim=Aim(sizes=sizes)) for sizes in ((10**6, 10**9), (10**9,))]
+    both = [
+        best_program(schedule, "mscclpp-json", objective=Objective(sizes=sizes)) for sizes in ((10**6, 10**9), (10**9,))
+    ]
     small, large = (each.model.points((10**6, 10**9)) for each in both)
     assert small[0].algbw >= large[0].algbw
     assert small[1].algbw * 1.01 >= large[1].algbw
@@ -163,8 +169,8 @@ class Stages(Progress):
 @pytest.mark.slow
 def test_a_slow_plan_has_other_trees_if_they_are_faster(spec: str, size: int, share: float) -> None:
     schedule, stages = generate(spec, collective="broadcast", root=0), Stages()
-    given, aim = {"placement": Placement.OUT_OF_PLACE}, Aim(sizes=(size,))
-    chosen = best_program(schedule, "mscclpp-json", aim=aim, given=given, progress=stages)
+    given, objective = {"placement": Placement.OUT_OF_PLACE}, Objective(sizes=(size,))
+    chosen = best_program(schedule, "mscclpp-json", objective=objective, given=given, progress=stages)
     assert schedule.trees_per_root is not None
     assert chosen.schedule != schedule
     assert chosen.lowering.other_trees == 4 * schedule.trees_per_root
@@ -313,10 +319,10 @@ def test_a_slow_program_with_one_root_has_shorter_trees(collective: str) -> None
     assert verify(other).ok
     assert (tree_shape(schedule).greatest_height, tree_shape(other).greatest_height) == (6, 5)
     assert (other.demand, other.algbw, other.trees_per_root) == (schedule.demand, schedule.algbw, 2)
-    chosen = best_program(schedule, "msccl-xml", "rccl", aim=Aim(sizes=(10**7,)))
+    chosen = best_program(schedule, "msccl-xml", "rccl", objective=Objective(sizes=(10**7,)))
     assert (chosen.schedule, chosen.lowering.other_trees) == (other, 2)
     assert check(chosen.lowering.program).ok
-    fast = best_program(schedule, "msccl-xml", "rccl", aim=Aim(sizes=(10**9,)))
+    fast = best_program(schedule, "msccl-xml", "rccl", objective=Objective(sizes=(10**9,)))
     assert (fast.schedule, fast.lowering.other_trees) == (schedule, None)
 
 
@@ -328,7 +334,7 @@ def test_only_high_trees_with_one_root_become_shorter() -> None:
 
 def test_trees_that_forestcoll_did_not_make_are_not_replaced() -> None:
     topology = build_topology("mi250:boxes=2,gpus=8")
-    problem = Problem(topology, Demand(Collective.ALLGATHER))
+    problem = Problem(topology, NodeDemand(Collective.ALLGATHER))
     two_level = next(each for each in BASELINES if each.name == "two-level").result(problem).schedule
     assert (with_one_peer(two_level), with_other_number_of_trees(two_level)) == (None, None)
     own = generate(topology)
@@ -408,7 +414,7 @@ def test_a_reduce_has_less_scratch_if_it_would_not_match_large_sizes(spec: str) 
 @pytest.mark.slow
 def test_a_reduce_keeps_its_trees_if_it_matches_the_sizes_asked_for() -> None:
     schedule = generate("mi250:boxes=1", collective="reduce", root=0)
-    small = best_program(schedule, "mscclpp-json", aim=Aim(most_bytes=2**30))
+    small = best_program(schedule, "mscclpp-json", objective=Objective(most_bytes=2**30))
     assert small.schedule == schedule
     assert mscclpp.most_bytes(small.lowering.program) < 2**32
 

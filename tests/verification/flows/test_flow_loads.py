@@ -11,7 +11,7 @@ from test_verify_flows import BOXES, RING, changed
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.rows import Rows
 from forestcoll.solver.personalised import generate_flows
-from forestcoll.verification.flows.context import Case
+from forestcoll.verification.flows.context import FlowContext
 
 COMPACT = generate_flows("ring:nodes=4", compact=True)
 
@@ -32,22 +32,22 @@ def plain_loads(schedule: FlowSchedule) -> list[Fraction]:
 @pytest.mark.parametrize("schedule", [RING, BOXES])
 def test_fine_shares_are_added_up_exactly(schedule: FlowSchedule, fine: Fraction) -> None:
     shares = schedule.flows.shares
-    case = Case(changed(schedule, shares=(shares[0] + fine, *shares[1:])))
-    assert case.denominator is not None
-    assert [Fraction(load, case.denominator) for load in case.loads.tolist()] == plain_loads(case.schedule)
-    assert case.loads.dtype == (object if fine else np.int64)
+    context = FlowContext(changed(schedule, shares=(shares[0] + fine, *shares[1:])))
+    assert context.denominator is not None
+    assert [Fraction(load, context.denominator) for load in context.loads.tolist()] == plain_loads(context.schedule)
+    assert context.loads.dtype == (object if fine else np.int64)
 
 
 def test_a_type_holds_all_crossings_of_one_link() -> None:
     longest, order, listed = 3, 4, 5
-    case = Case(replace(COMPACT, routes=Rows.of([[0, 1, 2], [0, 1]])))
-    assert case.group.order == order
+    context = FlowContext(replace(COMPACT, routes=Rows.of([[0, 1, 2], [0, 1]])))
+    assert context.group.order == order
     greatest = np.iinfo(np.int64).max // (longest * order * listed)
-    assert case.type_of_loads(greatest, listed) is np.int64
-    assert case.type_of_loads(greatest + 1, listed) is object
+    assert context.type_of_loads(greatest, listed) is np.int64
+    assert context.type_of_loads(greatest + 1, listed) is object
 
 
 def test_without_crossings_the_type_holds_the_amounts() -> None:
-    case = Case(RING)
-    assert case.type_of_loads(2**63 - 1, 0) is np.int64
-    assert case.type_of_loads(2**63, 0) is object
+    context = FlowContext(RING)
+    assert context.type_of_loads(2**63 - 1, 0) is np.int64
+    assert context.type_of_loads(2**63, 0) is object

@@ -1,4 +1,4 @@
-"""The judge of flows: each rule finds its fault, and no change of a schedule is accepted by mistake."""
+"""The verifier of flows: each rule finds its fault, and no change of a schedule is accepted by mistake."""
 
 import json
 from dataclasses import replace
@@ -191,8 +191,8 @@ def mutations(draw: st.DrawFn) -> tuple[FlowSchedule, dict[str, Any]]:
 
 @examples(500)
 @given(mutations())
-def test_a_changed_schedule_is_accepted_only_if_it_is_right(case: tuple[FlowSchedule, dict[str, Any]]) -> None:
-    _, document = case
+def test_a_changed_schedule_is_accepted_only_if_it_is_right(context: tuple[FlowSchedule, dict[str, Any]]) -> None:
+    _, document = context
     try:
         schedule = schedule_from_document(document, where="mutation")
     except InputError:

@@ -1,4 +1,4 @@
-"""Each condition of a proof is checked by the judge and by the proof itself, and the message names the condition."""
+"""Each condition of a proof is checked by the verifier and by the proof itself, and the message names the condition."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.demand.collective import Collective, PhaseOp
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.oneport import compare_series
 from forestcoll.schedule.proof import (
     CutProof,
@@ -38,12 +38,12 @@ from networks import examples, ranks_for, uneven_networks
 from oneport_platforms import figure_1, platform_of_costs
 
 RING = build_topology("ring:nodes=4")
-ALLREDUCE = Demand(Collective.ALLREDUCE)
-EXCHANGE = Demand(Collective.ALL_TO_ALL)
-SERIES = Demand(Collective.BROADCAST, root=0)
+ALLREDUCE = NodeDemand(Collective.ALLREDUCE)
+EXCHANGE = NodeDemand(Collective.ALL_TO_ALL)
+SERIES = NodeDemand(Collective.BROADCAST, root=0)
 
 
-def question_of(topology: Topology, demand: Demand) -> Question:
+def question_of(topology: Topology, demand: NodeDemand) -> Question:
     parts, ends = demand.parts(topology), (demand.sources, demand.targets)
     members = demand.members(topology)
     return Question(Network(topology), demand.collective, members, parts, demand.root, demand.matrix, *ends)
@@ -102,20 +102,20 @@ def prices(*, price: int = 1, weight: int = 1, cut: tuple[int, ...] = (1,), time
     return PricesProof(((Port(PortKind.RECEIVE, 1), Fraction(price)),) * times, ((Fraction(weight), cut),))
 
 
-UNPROVEN: list[tuple[Proof, Topology, Demand, str]] = [
+UNPROVEN: list[tuple[Proof, Topology, NodeDemand, str]] = [
     (dual((0,)), RING, EXCHANGE, "do not support an all-to-all"),
-    (dual((0, 1)), RING, Demand(Collective.REDUCE_SCATTER), "set 0 belongs to a broadcast"),
-    (dual((0,), swaps_the_hub()), with_hub(), Demand(), "maps a node to one of another kind"),
-    (dual((0,), turn(4)), one_link_slower(), Demand(), "maps a link to no link of the same bandwidth"),
-    (dual((0,), across()), with_islands(), Demand(), "maps a link to no link of the same bandwidth"),
-    (dual((1,)), RING, Demand(Collective.BROADCAST, root=0), "the sets contain no data"),
-    (equal_roots(), RING, Demand(), "only a proof about an allreduce can choose equal roots"),
+    (dual((0, 1)), RING, NodeDemand(Collective.REDUCE_SCATTER), "set 0 belongs to a broadcast"),
+    (dual((0,), swaps_the_hub()), with_hub(), NodeDemand(), "maps a node to one of another kind"),
+    (dual((0,), turn(4)), one_link_slower(), NodeDemand(), "maps a link to no link of the same bandwidth"),
+    (dual((0,), across()), with_islands(), NodeDemand(), "maps a link to no link of the same bandwidth"),
+    (dual((1,)), RING, NodeDemand(Collective.BROADCAST, root=0), "the sets contain no data"),
+    (equal_roots(), RING, NodeDemand(), "only a proof about an allreduce can choose equal roots"),
     (equal_roots(), one_link_slower(), ALLREDUCE, "the roots are equal, but a link has no opposite link"),
     (equal_roots(), with_hub(linked=True), ALLREDUCE, "the roots are equal, but a switch can copy data and not add"),
     (
         PartitionProof(((0, 1), (2, 3))),
         RING,
-        Demand(),
+        NodeDemand(),
         "a partition bounds an allreduce only, and this is an allgather",
     ),
     (PartitionProof(((0, 1), (3,))), RING, ALLREDUCE, "a node is in no part"),
@@ -128,18 +128,23 @@ UNPROVEN: list[tuple[Proof, Topology, Demand, str]] = [
     (
         LengthsProof.of(RING, (1,) * 8),
         RING,
-        Demand(),
+        NodeDemand(),
         "lengths bound an all-to-all, a gather or a scatter only, and this is an allgather",
     ),
     (LengthsProof.of(RING, (-1,) * 8), RING, EXCHANGE, "a length is negative"),
     (LengthsProof(((0, 2),), (1,)), RING, EXCHANGE, "a length is given for a link that does not exist"),
     (LengthsProof((), ()), RING, EXCHANGE, "all distances are 0"),
     (LengthsProof(((0, 1),), (1,)), one_way(), EXCHANGE, "does not reach"),
-    (prices(), figure_1(), Demand(), "prices bound a series of broadcasts, and this is an allgather"),
+    (prices(), figure_1(), NodeDemand(), "prices bound a series of broadcasts, and this is an allgather"),
     (prices(price=0), figure_1(), SERIES, "a price or the weight of a cut is 0 or less"),
     (prices(weight=-1), figure_1(), SERIES, "a price or the weight of a cut is 0 or less"),
     (prices(weight=0), figure_1(), SERIES, "a price or the weight of a cut is 0 or less"),
-    (prices(), figure_1(), Demand(Collective.REDUCE, root=0), "prices bound a series of broadcasts, and this is a red"),
+    (
+        prices(),
+        figure_1(),
+        NodeDemand(Collective.REDUCE, root=0),
+        "prices bound a series of broadcasts, and this is a red",
+    ),
     (prices(times=2), figure_1(), SERIES, "a port has two prices"),
     (PricesProof((), ()), figure_1(), SERIES, "there is no cut"),
     (prices(cut=()), figure_1(), SERIES, "there is no cut, or one is empty"),
@@ -149,7 +154,9 @@ UNPROVEN: list[tuple[Proof, Topology, Demand, str]] = [
 
 
 @pytest.mark.parametrize(("proof", "topology", "demand", "words"), UNPROVEN)
-def test_the_judge_names_the_condition_that_fails(proof: Proof, topology: Topology, demand: Demand, words: str) -> None:
+def test_the_judge_names_the_condition_that_fails(
+    proof: Proof, topology: Topology, demand: NodeDemand, words: str
+) -> None:
     with pytest.raises(UnprovenError) as caught:
         proven(proof, question_of(topology, demand))
     assert words in str(caught.value)
@@ -161,7 +168,7 @@ def test_the_judge_names_the_condition_that_fails(proof: Proof, topology: Topolo
     ("proof", "topology", "demand", "words"),
     [each for each in UNPROVEN if isinstance(each[0], LengthsProof | PricesProof)],
 )
-def test_the_proof_gives_the_same_reason(proof: Proof, topology: Topology, demand: Demand, words: str) -> None:
+def test_the_proof_gives_the_same_reason(proof: Proof, topology: Topology, demand: NodeDemand, words: str) -> None:
     with pytest.raises(ProofError) as caught:
         proof.algbw(topology, demand)
     assert words in str(caught.value)
@@ -169,7 +176,7 @@ def test_the_proof_gives_the_same_reason(proof: Proof, topology: Topology, deman
 
 def test_a_shift_has_an_order_of_two_or_more() -> None:
     with pytest.raises(UnprovenError, match="applied once as its order says"):
-        proven(dual((0,), turn(1, range(4))), question_of(RING, Demand()))
+        proven(dual((0,), turn(1, range(4))), question_of(RING, NodeDemand()))
 
 
 def test_a_link_has_one_length() -> None:
@@ -181,7 +188,7 @@ def test_a_link_has_one_length() -> None:
 def test_a_kind_of_proof_without_a_check_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checks, "CHECKS", {LengthsProof: checks.CHECKS[LengthsProof]})
     with pytest.raises(UnprovenError, match="there is no check for proofs of kind 'cut'"):
-        proven(CutProof((0,)), question_of(RING, Demand()))
+        proven(CutProof((0,)), question_of(RING, NodeDemand()))
 
 
 def by_switch() -> Topology:
@@ -260,7 +267,7 @@ def test_the_judge_and_the_proof_compute_the_same_bound_of_a_partition(topology:
     """No schedule exceeds the bound, on any network."""
     ranks = data.draw(ranks_for(topology))
     members = [topology.compute[place] for place in ranks]
-    demand = Demand(Collective.ALLREDUCE, ranks=tuple(members))
+    demand = NodeDemand(Collective.ALLREDUCE, ranks=tuple(members))
     count = data.draw(st.integers(2, len(members)))
     parts: list[list[int]] = [[] for _ in range(count)]
     for place, member in enumerate(members):

@@ -1,4 +1,4 @@
-"""Every kind of proof: the judge and the proof compute the same bound, and changed proofs are refused."""
+"""Every kind of proof: the verifier and the proof compute the same bound, and changed proofs are refused."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -14,7 +14,7 @@ from test_conditions import question_of
 
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import SCHEDULED, Collective, PhaseOp
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.oneport import compare_series
 from forestcoll.schedule.files import read_schedule, schedule_from_document, schedule_text, write_schedule
 from forestcoll.schedule.proof import (
@@ -45,14 +45,14 @@ from verify_drafts import allreduce, broadcast, ring
 PHASES = (PhaseOp.REDUCE, PhaseOp.BROADCAST)
 
 
-def by_proof(proof: Proof, topology: Topology, demand: Demand) -> Fraction | None:
+def by_proof(proof: Proof, topology: Topology, demand: NodeDemand) -> Fraction | None:
     try:
         return proof.algbw(topology, demand)
     except ProofError:
         return None
 
 
-def by_judge(proof: Proof, topology: Topology, demand: Demand) -> Fraction | None:
+def by_judge(proof: Proof, topology: Topology, demand: NodeDemand) -> Fraction | None:
     try:
         return proven(proof, question_of(topology, demand))
     except UnprovenError:
@@ -60,7 +60,7 @@ def by_judge(proof: Proof, topology: Topology, demand: Demand) -> Fraction | Non
 
 
 @st.composite
-def questions(draw: st.DrawFn) -> tuple[Topology, Demand]:
+def questions(draw: st.DrawFn) -> tuple[Topology, NodeDemand]:
     """Return a random network and a demand."""
     flags = draw(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=3))
     topology = with_abilities(draw(uneven_networks(most=6)), flags)
@@ -73,7 +73,7 @@ def questions(draw: st.DrawFn) -> tuple[Topology, Demand]:
     if collective.has_shards and ranks is None and draw(st.booleans()):
         by_node = draw(shards_for(topology))
         shards = tuple(by_node[node] for node in topology.compute)
-    return topology, Demand(collective, root, shards, ranks)
+    return topology, NodeDemand(collective, root, shards, ranks)
 
 
 @st.composite
@@ -91,7 +91,7 @@ def proofs(draw: st.DrawFn, topology: Topology) -> Proof:
 
 @examples(400)
 @given(st.data())
-def test_the_judge_and_the_proof_compute_the_same_bound(data: st.DataObject) -> None:
+def test_the_verifier_and_the_proof_compute_the_same_bound(data: st.DataObject) -> None:
     topology, demand = data.draw(questions())
     proof = data.draw(proofs(topology))
     assert by_judge(proof, topology, demand) == by_proof(proof, topology, demand)
@@ -101,7 +101,7 @@ def test_the_judge_and_the_proof_compute_the_same_bound(data: st.DataObject) -> 
 @given(uneven_networks(most=5, kinds=ANY_KIND))
 def test_proofs_of_random_allreduces_are_checked(topology: Topology) -> None:
     found = allreduce_optimum(topology)
-    proof, demand = found.proof, Demand(Collective.ALLREDUCE)
+    proof, demand = found.proof, NodeDemand(Collective.ALLREDUCE)
     expected = by_judge(proof, topology, demand)
     assert expected == by_proof(proof, topology, demand)
     assert expected == by_judge(proof.expanded(topology), topology, demand)
@@ -111,7 +111,7 @@ def test_proofs_of_random_allreduces_are_checked(topology: Topology) -> None:
 @pytest.mark.parametrize("spec", ["ring:nodes=8", "torus:dims=3x4", "mi250:boxes=2,gpus=4", "dgx-a100:boxes=2,gpus=4"])
 def test_images_of_symmetric_sets_need_not_be_written_out(spec: str) -> None:
     topology = build_topology(spec).without_abilities()
-    found, demand = allreduce_optimum(topology), Demand(Collective.ALLREDUCE)
+    found, demand = allreduce_optimum(topology), NodeDemand(Collective.ALLREDUCE)
     assert found.proof.symmetry.order > 1
     assert by_judge(found.proof, topology, demand) == found.upper
     assert by_judge(found.proof.expanded(topology), topology, demand) == found.upper
@@ -119,7 +119,7 @@ def test_images_of_symmetric_sets_need_not_be_written_out(spec: str) -> None:
 
 def test_lengths_and_prices_are_checked() -> None:
     topology = build_topology("torus:dims=3x4")
-    found, demand = flow_optimum(topology), Demand(Collective.ALL_TO_ALL)
+    found, demand = flow_optimum(topology), NodeDemand(Collective.ALL_TO_ALL)
     lengths = found.bound.proof
     assert by_judge(lengths, topology, demand) == by_proof(lengths, topology, demand) == found.algbw
     schedule = compare_series(figure_1(), "s").schedule()
@@ -267,7 +267,7 @@ def changed_lengths(right: LengthsProof) -> Iterator[LengthsProof]:
 
 def test_changed_lengths_are_invalid_or_prove_a_weaker_bound() -> None:
     topology = build_topology("ring:nodes=5")
-    demand = Demand(Collective.ALL_TO_ALL)
+    demand = NodeDemand(Collective.ALL_TO_ALL)
     right = LengthsProof.of(topology, (1,) * len(topology.links))
     best = by_judge(right, topology, demand)
     assert best is not None
@@ -277,7 +277,7 @@ def test_changed_lengths_are_invalid_or_prove_a_weaker_bound() -> None:
     found = by_judge(longer, topology, demand)
     assert found is not None
     assert found >= best
-    assert by_judge(right, topology, Demand(Collective.ALLREDUCE)) is None
+    assert by_judge(right, topology, NodeDemand(Collective.ALLREDUCE)) is None
 
 
 def document(certificate: object) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""Lengths of links that bound collectives at the same time: the judge, the proof and values by hand."""
+"""Lengths of links that bound collectives at the same time: the verifier, the proof and values by hand."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from test_conditions import question_of
 
 from forestcoll.demand.collective import SCHEDULED, Collective
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.demand.groups.value import Group
 from forestcoll.schedule.proof import GroupLengthsProof, ProofError
 from forestcoll.schedule.proof.lengths import group_lengths as proof_module
@@ -27,13 +27,13 @@ RING = build_topology("ring:nodes=4")
 
 
 @st.composite
-def demands(draw: st.DrawFn, topology: Topology) -> Demand:
+def demands(draw: st.DrawFn, topology: Topology) -> NodeDemand:
     """Return a demand of any collective, with everything that it can have."""
     collective = draw(st.sampled_from((*SCHEDULED, *PERSONALISED)))
     places = draw(st.none() | ranks_for(topology))
     ranks = None if places is None else tuple(sorted(topology.compute[place] for place in places))
     members = topology.compute if ranks is None else ranks
-    demand = Demand(collective, draw(st.sampled_from(members)) if collective.has_root else None, ranks=ranks)
+    demand = NodeDemand(collective, draw(st.sampled_from(members)) if collective.has_root else None, ranks=ranks)
     if collective in {Collective.ALLGATHER, Collective.REDUCE_SCATTER} and ranks is None and draw(st.booleans()):
         by_node = draw(shards_for(topology))
         return replace(demand, shards=tuple(by_node[node] for node in topology.compute))
@@ -106,40 +106,40 @@ def grid() -> Topology:
 
 GRID = grid()
 LENGTHS = tuple(1 + 3 * place % 7 for place in range(len(GRID.links)))
-BROADCAST, ALLREDUCE = Demand(Collective.BROADCAST, root=0), Demand(Collective.ALLREDUCE)
+BROADCAST, ALLREDUCE = NodeDemand(Collective.BROADCAST, root=0), NodeDemand(Collective.ALLREDUCE)
 HALF, ZERO = Fraction(1, 2), Fraction(0)
 SUM = replace(ALLREDUCE, ranks=(0, 2, 3, 5))
-VALUES: list[tuple[list[tuple[Demand, int]], str, str]] = [
-    ([(Demand(), 1)], "2457/37", "819/11"),
-    ([(Demand(ranks=(0, 1, 2, 5)), 1)], "91", "3276/25"),
-    ([(Demand(shards=(HALF, ZERO, HALF, ZERO, ZERO, ZERO)), 1)], "1638/23", "78"),
-    ([(Demand(Collective.REDUCE_SCATTER, ranks=(1, 3, 5)), 2)], "2457/58", "2457/44"),
+VALUES: list[tuple[list[tuple[NodeDemand, int]], str, str]] = [
+    ([(NodeDemand(), 1)], "2457/37", "819/11"),
+    ([(NodeDemand(ranks=(0, 1, 2, 5)), 1)], "91", "3276/25"),
+    ([(NodeDemand(shards=(HALF, ZERO, HALF, ZERO, ZERO, ZERO)), 1)], "1638/23", "78"),
+    ([(NodeDemand(Collective.REDUCE_SCATTER, ranks=(1, 3, 5)), 2)], "2457/58", "2457/44"),
     ([(BROADCAST, 1)], "819/11", "91"),
-    ([(Demand(Collective.REDUCE, root=5), 1)], "273/4", "273/4"),
+    ([(NodeDemand(Collective.REDUCE, root=5), 1)], "273/4", "273/4"),
     ([(ALLREDUCE, 1)], "819/23", "39"),
     ([(SUM, 1)], "39", "273/5"),
     ([(replace(SUM, sources=(0, 2), targets=(2, 3, 5)), 1)], "117/2", "819/8"),
     ([(replace(BROADCAST, ranks=(0, 2, 3, 4, 5), sources=(0, 4), targets=(2, 3, 4, 5)), 1)], "819/8", "273/2"),
     ([(replace(BROADCAST, root=2, ranks=(0, 2, 3, 5), sources=(2, 5), targets=(0, 3)), 1)], "819/10", "273/2"),
-    ([(Demand(Collective.ALL_TO_ALL), 1)], "4914/151", "4914/151"),
-    ([(Demand(Collective.GATHER, root=2), 1)], "182", "182"),
-    ([(Demand(Collective.SCATTER, root=2, ranks=(0, 2, 5)), 1)], "273", "273"),
-    ([(Demand(Collective.ALL_TO_ALL, ranks=(0, 2), matrix=((ZERO, HALF), (ZERO, ZERO))), 1)], "234", "234"),
+    ([(NodeDemand(Collective.ALL_TO_ALL), 1)], "4914/151", "4914/151"),
+    ([(NodeDemand(Collective.GATHER, root=2), 1)], "182", "182"),
+    ([(NodeDemand(Collective.SCATTER, root=2, ranks=(0, 2, 5)), 1)], "273", "273"),
+    ([(NodeDemand(Collective.ALL_TO_ALL, ranks=(0, 2), matrix=((ZERO, HALF), (ZERO, ZERO))), 1)], "234", "234"),
     (
         [
-            (Demand(ranks=(0, 5)), 1),
-            (Demand(Collective.REDUCE_SCATTER, ranks=(0, 5)), 1),
-            (Demand(Collective.ALL_TO_ALL, ranks=(1, 3)), 3),
+            (NodeDemand(ranks=(0, 5)), 1),
+            (NodeDemand(Collective.REDUCE_SCATTER, ranks=(0, 5)), 1),
+            (NodeDemand(Collective.ALL_TO_ALL, ranks=(1, 3)), 3),
         ],
         "1638/61",
         "1638/43",
     ),
-    ([(replace(ALLREDUCE, ranks=(0, 5)), 1), (Demand(ranks=(0, 5)), 5)], "234/17", "234/7"),
+    ([(replace(ALLREDUCE, ranks=(0, 5)), 1), (NodeDemand(ranks=(0, 5)), 5)], "234/17", "234/7"),
 ]
 
 
-def bounds_on_grid(groups: list[tuple[Demand, int]], unit: int) -> set[str]:
-    """Return the bound of the judge and that of the proof, which should be equal."""
+def bounds_on_grid(groups: list[tuple[NodeDemand, int]], unit: int) -> set[str]:
+    """Return the bound of the verifier and that of the proof, which should be equal."""
     proof = GroupLengthsProof.of(GRID, tuple(unit * length for length in LENGTHS))
     sized = [Group(demand, Fraction(size)) for demand, size in groups]
     return {str(by_judge(proof, GRID, sized)), str(by_proof(proof, GRID, sized))}
@@ -148,7 +148,11 @@ def bounds_on_grid(groups: list[tuple[Demand, int]], unit: int) -> set[str]:
 @pytest.mark.parametrize("unit", [1, 2**53], ids=["small", "large"])
 @pytest.mark.parametrize(("groups", "of_trees", "of_arborescences"), VALUES)
 def test_the_bound_of_groups_on_a_grid(
-    groups: list[tuple[Demand, int]], of_trees: str, of_arborescences: str, unit: int, monkeypatch: pytest.MonkeyPatch
+    groups: list[tuple[NodeDemand, int]],
+    of_trees: str,
+    of_arborescences: str,
+    unit: int,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert bounds_on_grid(groups, unit) == {of_trees}
     monkeypatch.setattr(group_lengths, "MOST_MEMBERS", 1)
@@ -191,7 +195,7 @@ def test_only_roots_with_data_need_a_tree() -> None:
     assert proven(proof, question_of(line, BROADCAST)) == proof.algbw(line, BROADCAST) == Fraction(3, 2)
     for collective in (Collective.ALLGATHER, Collective.ALLREDUCE, Collective.ALL_TO_ALL):
         with pytest.raises(UnprovenError, match=r"^there is no tree$"):
-            proven(proof, question_of(line, Demand(collective)))
+            proven(proof, question_of(line, NodeDemand(collective)))
 
 
 @pytest.mark.parametrize(
@@ -205,5 +209,5 @@ def test_only_roots_with_data_need_a_tree() -> None:
 )
 def test_lengths_that_prove_nothing(proof: GroupLengthsProof, message: str) -> None:
     with pytest.raises(UnprovenError) as caught:
-        proven(proof, question_of(RING, Demand()))
+        proven(proof, question_of(RING, NodeDemand()))
     assert str(caught.value) == message

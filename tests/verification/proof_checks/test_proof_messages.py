@@ -11,7 +11,7 @@ import test_tree_lengths
 from test_conditions import question_of
 
 import fault_lists
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.proof import Proof
 from forestcoll.topology import Topology
 from forestcoll.verification import Fault, verify
@@ -20,7 +20,7 @@ from forestcoll.verification.proof_checks.question import UnprovenError
 from verify_drafts import allreduce
 
 
-def conditions() -> Iterator[tuple[Proof, Topology, Demand]]:
+def conditions() -> Iterator[tuple[Proof, Topology, NodeDemand]]:
     """Yield proofs that fail, each with its network and its operation."""
     yield from (each[:3] for each in test_conditions.UNPROVEN)
     yield from (each[:3] for each in test_tree_distances.WRONG)
@@ -28,7 +28,7 @@ def conditions() -> Iterator[tuple[Proof, Topology, Demand]]:
         yield proof, test_conditions.RING, demand
 
 
-def of_condition(proof: Proof, topology: Topology, demand: Demand) -> Fault | None:
+def of_condition(proof: Proof, topology: Topology, demand: NodeDemand) -> Fault | None:
     try:
         proven(proof, question_of(topology, demand))
     except UnprovenError as error:

@@ -11,7 +11,7 @@ from test_conditions import question_of
 from forestcoll.algorithms.generate import generate
 from forestcoll.base.progress import SILENT
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.proof import (
     ProofError,
     TreeDistancesProof,
@@ -28,7 +28,7 @@ from forestcoll.verification.proof_checks.question import UnprovenError
 from networks import duplex_networks, examples, with_abilities
 
 RING = build_topology("ring:nodes=4")
-ALLREDUCE = Demand(Collective.ALLREDUCE)
+ALLREDUCE = NodeDemand(Collective.ALLREDUCE)
 ONE = Fraction(1)
 
 
@@ -51,7 +51,7 @@ def of_ring(*cuts: tuple[tuple[int, ...], Fraction], lengths: tuple[int, ...] = 
 def test_the_bound_of_distances_is_valid_and_near_the_bound_of_least_trees(
     topology: Topology, data: st.DataObject
 ) -> None:
-    """The judge and the proof compute the same. No tree is shorter than the weight of all sets."""
+    """The verifier and the proof compute the same. No tree is shorter than the weight of all sets."""
     topology = with_abilities(
         topology, data.draw(st.lists(st.sampled_from([(True, True), (False, False)]), max_size=3))
     )
@@ -81,8 +81,8 @@ def with_hub() -> Topology:
     return replace(RING, nodes=(*RING.nodes, Node("hub", NodeKind.SWITCH, multicast=True)))
 
 
-WRONG: list[tuple[TreeDistancesProof, Topology, Demand, str]] = [
-    (of_ring(((0,), ONE)), RING, Demand(), "distances bound an allreduce only, and this is an allgather"),
+WRONG: list[tuple[TreeDistancesProof, Topology, NodeDemand, str]] = [
+    (of_ring(((0,), ONE)), RING, NodeDemand(), "distances bound an allreduce only, and this is an allgather"),
     (of_ring(((0,), ONE)), one_link_slower(), ALLREDUCE, "a link has no opposite link"),
     (of_ring(((0,), ONE)), with_hub(), ALLREDUCE, "a switch"),
     (of_ring(((0,), ONE), lengths=(1, *(2,) * 7)), RING, ALLREDUCE, "opposite links have different lengths"),
@@ -105,7 +105,7 @@ WRONG: list[tuple[TreeDistancesProof, Topology, Demand, str]] = [
 
 @pytest.mark.parametrize(("proof", "topology", "demand", "words"), WRONG)
 def test_the_failed_condition_is_named(
-    proof: TreeDistancesProof, topology: Topology, demand: Demand, words: str
+    proof: TreeDistancesProof, topology: Topology, demand: NodeDemand, words: str
 ) -> None:
     with pytest.raises(UnprovenError, match=words):
         proven(proof, question_of(topology, demand))

@@ -11,7 +11,7 @@ from test_values import LINE, hub, with_dead_end
 
 from forestcoll.algorithms.generate import generate
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.proof import ProofError, TreeLengthsProof, proof_document, proof_from_document
 from forestcoll.schedule.proof.tree_dual import Roles
 from forestcoll.solver.allreduce.linear_program import allreduce_optimum
@@ -25,7 +25,7 @@ from forestcoll.verification.proof_checks.question import UnprovenError
 from networks import examples, ranks_for, uneven_networks, with_abilities
 
 RING = build_topology("ring:nodes=4")
-ALLREDUCE = Demand(Collective.ALLREDUCE)
+ALLREDUCE = NodeDemand(Collective.ALLREDUCE)
 
 
 @examples(150)
@@ -34,7 +34,7 @@ def test_the_judge_and_the_proof_compute_the_same_bound(data: st.DataObject) -> 
     flags = data.draw(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=3))
     topology = with_abilities(data.draw(uneven_networks(most=6)), flags)
     places = data.draw(st.none() | ranks_for(topology))
-    demand = Demand(Collective.ALLREDUCE, ranks=places and tuple(topology.compute[place] for place in places))
+    demand = NodeDemand(Collective.ALLREDUCE, ranks=places and tuple(topology.compute[place] for place in places))
     lengths = data.draw(st.lists(st.integers(0, 4), min_size=len(topology.links), max_size=len(topology.links)))
     proof = TreeLengthsProof.of(topology, tuple(lengths))
     try:
@@ -58,7 +58,7 @@ def test_no_lengths_prove_a_bound_below_the_optimum(topology: Topology, data: st
 
 
 UNPROVEN = [
-    (TreeLengthsProof.of(RING, (1,) * 8), Demand(), "bound an allreduce only, and this is an allgather"),
+    (TreeLengthsProof.of(RING, (1,) * 8), NodeDemand(), "bound an allreduce only, and this is an allgather"),
     (TreeLengthsProof.of(RING, (-1, *(1,) * 7)), ALLREDUCE, "a length is negative"),
     (TreeLengthsProof(((0, 2),), (1,)), ALLREDUCE, "a length is given for a link that does not exist"),
     (TreeLengthsProof((), ()), ALLREDUCE, "a tree has length 0, or there is no tree"),
@@ -66,7 +66,7 @@ UNPROVEN = [
 
 
 @pytest.mark.parametrize(("proof", "demand", "words"), UNPROVEN)
-def test_the_failed_condition_is_named(proof: TreeLengthsProof, demand: Demand, words: str) -> None:
+def test_the_failed_condition_is_named(proof: TreeLengthsProof, demand: NodeDemand, words: str) -> None:
     with pytest.raises(ProofError, match=words):
         proof.algbw(RING, demand)
     with pytest.raises(UnprovenError, match=words):

@@ -1,4 +1,4 @@
-"""The claims of a step schedule, and the bound that the judge computes."""
+"""The claims of a step schedule, and the bound that the verifier computes."""
 
 from dataclasses import replace
 from fractions import Fraction

@@ -16,7 +16,7 @@ from test_verify_routes import RIGHT, crossing
 import fault_lists
 from forestcoll.algorithms.by_steps import generate_steps
 from forestcoll.demand.collective import Collective, PhaseOp
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.proof import Bound, CutProof, LengthsProof, ReceiptProof
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.steps.value import StepPhase, StepSchedule, Transfer, Transfers
@@ -247,7 +247,7 @@ SLOW = LengthsProof.of(pairs(), tuple(int(link.bandwidth == 1) for link in pairs
 def test_the_bound_of_an_all_to_all_is_the_least_of_the_claim_and_of_what_the_judge_finds(
     topology: Topology, claimed: LengthsProof | None, algbw: str, proof: LengthsProof
 ) -> None:
-    demand = Demand(Collective.ALL_TO_ALL)
+    demand = NodeDemand(Collective.ALL_TO_ALL)
     bound = None if claimed is None else Bound(demand.collective, claimed.algbw(topology, demand), claimed)
     schedule = StepSchedule(topology, demand.collective, (phase_of(direct(topology)),), bound=bound)
     if topology is RING:

@@ -1,4 +1,4 @@
-"""The judge of step schedules with routes: compared with a plain simulation, on correct and on changed schedules."""
+"""The verifier of step schedules with routes: compared with a plain simulation, on correct and on changed schedules."""
 
 from dataclasses import replace
 from fractions import Fraction

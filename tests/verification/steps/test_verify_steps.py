@@ -1,4 +1,4 @@
-"""Compare the judge of step schedules with a plain simulation, on correct and on changed schedules."""
+"""Compare the verifier of step schedules with a plain simulation, on correct and on changed schedules."""
 
 from collections.abc import Callable
 from dataclasses import replace

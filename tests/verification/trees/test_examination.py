@@ -16,7 +16,7 @@ from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.topology import TopologyBuilder
 from forestcoll.verification.rule import first_fault
 from forestcoll.verification.trees import examination
-from forestcoll.verification.trees.context import Case
+from forestcoll.verification.trees.context import TreeContext
 from forestcoll.verification.trees.rules import RULE_BOOKS
 from verify_drafts import GOOD, OTHERS, Draft, ring
 
@@ -39,18 +39,18 @@ def generated() -> Iterator[TreeSchedule]:
         yield schedule
 
 
-def accepted_by_rules(case: Case) -> bool:
-    return first_fault(case, RULE_BOOKS[case.schedule.collective].delivery) is None
+def accepted_by_rules(context: TreeContext) -> bool:
+    return first_fault(context, RULE_BOOKS[context.schedule.collective].delivery) is None
 
 
 def agrees(schedule: TreeSchedule) -> bool:
     """Check that both paths accept or refuse `schedule`, with the same loads; return whether they accept it."""
-    case, slow = Case(schedule), Case(schedule)
+    context, slow = TreeContext(schedule), TreeContext(schedule)
     slow.__dict__["examined"] = None
-    assert (case.examined is not None) == accepted_by_rules(slow)
-    if case.examined is not None:
-        assert case.loads.tolist() == slow.loads.tolist()
-    return case.examined is not None
+    assert (context.examined is not None) == accepted_by_rules(slow)
+    if context.examined is not None:
+        assert context.loads.tolist() == slow.loads.tolist()
+    return context.examined is not None
 
 
 @pytest.mark.parametrize("make", [*GOOD, *OTHERS])
@@ -118,7 +118,7 @@ def test_a_number_that_only_looks_right_in_32_bits_is_refused() -> None:
     entries: IntArray = schedule.routes.entries.astype(np.int64)
     entries[0] += 2**32
     wide = replace(schedule, routes=Rows(schedule.routes.starts, entries))
-    assert Case(wide).examined is None
+    assert TreeContext(wide).examined is None
     assert not agrees(wide)
 
 
@@ -132,16 +132,16 @@ def test_arrays_with_gaps_are_copied() -> None:
 def test_sums_that_do_not_fit_in_64_bits_are_left_to_the_rules(scale: Fraction) -> None:
     draft = ring()
     draft.trees[0].share += scale
-    case = Case(draft.freeze())
-    assert case.examined is None
-    assert accepted_by_rules(case)
-    assert sum(case.loads.tolist()) > 2**63
+    context = TreeContext(draft.freeze())
+    assert context.examined is None
+    assert accepted_by_rules(context)
+    assert sum(context.loads.tolist()) > 2**63
 
 
 def test_a_share_that_is_not_positive_is_left_to_the_rules() -> None:
     draft = ring()
     draft.trees[0].share -= 1
-    assert Case(draft.freeze()).examined is None
+    assert TreeContext(draft.freeze()).examined is None
 
 
 def test_many_trees_and_routes_are_marked_apart() -> None:
@@ -161,7 +161,7 @@ def test_many_trees_and_routes_are_marked_apart() -> None:
 def test_a_root_that_is_no_32_bit_integer_is_left_to_the_rules(root: Any) -> None:
     schedule = ring().freeze()
     phase = schedule.phases[0]
-    assert Case(replace(schedule, phases=(replace(phase, roots=(root, *phase.roots[1:])),))).examined is None
+    assert TreeContext(replace(schedule, phases=(replace(phase, roots=(root, *phase.roots[1:])),))).examined is None
 
 
 def test_a_number_of_a_route_that_needs_more_bits_is_left_to_the_rules() -> None:
@@ -170,13 +170,13 @@ def test_a_number_of_a_route_that_needs_more_bits_is_left_to_the_rules() -> None
     entries: IntArray = phase.routes.entries.astype(np.int64)
     entries[0] += 2**32
     wide = replace(phase, routes=Rows(phase.routes.starts, entries))
-    assert Case(replace(schedule, phases=(wide,))).examined is None
+    assert TreeContext(replace(schedule, phases=(wide,))).examined is None
 
 
 def test_a_denominator_that_is_too_long_is_left_to_the_rules() -> None:
     draft = ring()
     draft.trees[0].share += Fraction(1, 10**4001)
-    assert Case(draft.freeze()).examined is None
+    assert TreeContext(draft.freeze()).examined is None
 
 
 def star(*, multicast: bool, aggregation: bool) -> TreeSchedule:
@@ -224,7 +224,7 @@ def test_a_switch_that_only_adds_up_may_be_the_root_of_a_tree_that_reduces() -> 
 
 @pytest.mark.parametrize("marks", ["_members", "_possible_roots"])
 def test_marks_of_other_nodes_are_refused(marks: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    case = Case(ring().freeze())
+    context = TreeContext(ring().freeze())
     monkeypatch.setattr(examination, marks, lambda *_: np.ones(2, dtype=np.bool_))
     with pytest.raises(ValueError, match="marks of other nodes"):
-        examination.base_loads(case)
+        examination.base_loads(context)

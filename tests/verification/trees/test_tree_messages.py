@@ -21,7 +21,7 @@ from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.topology import Shift, Symmetry, Topology, TopologyBuilder
 from forestcoll.verification import Fault, verify
 from forestcoll.verification.routes import table, wording
-from forestcoll.verification.routes.context import RouteCase
+from forestcoll.verification.routes.context import RouteContext
 from forestcoll.verification.trees import delivery
 from verify_drafts import (
     Draft,
@@ -127,10 +127,10 @@ def others() -> Iterator[tuple[str, TreeSchedule]]:
 def test_nodes_of_different_routes_are_different_in_networks_of_any_size() -> None:
     """Entries of routes are sorted by numbers that do not fit 32 bits if the network has many nodes."""
     ring = generate("ring:nodes=4").topology
-    case = RouteCase(ring, None, Rows.of([[0, 1], [1, 0]]), None)
-    case.network.size = 2**40
-    assert table.node_repeated(case) is None
-    twice = RouteCase(ring, None, Rows.of([[0, 1], [0, 1, 2, 1]]), None)
+    context = RouteContext(ring, None, Rows.of([[0, 1], [1, 0]]), None)
+    context.network.size = 2**40
+    assert table.node_repeated(context) is None
+    twice = RouteContext(ring, None, Rows.of([[0, 1], [0, 1, 2, 1]]), None)
     assert table.node_repeated(twice) == "route 1 (0 -> 1 -> 2 -> 1) visits 1 twice; expected each node at most once"
 
 
@@ -142,8 +142,8 @@ def test_kinds_of_nodes_and_long_lists_in_messages() -> None:
         builder.add_switch(f"{copies} {adds}", multicast=copies, aggregation=adds)
     for one, other in pairwise("abc"):
         builder.add_duplex(one, other, 1)
-    case = RouteCase(builder.build(), (0, 1), Rows.of([]), None)
-    assert [wording.kind(case, node) for node in range(7)] == [
+    context = RouteContext(builder.build(), (0, 1), Rows.of([]), None)
+    assert [wording.kind(context, node) for node in range(7)] == [
         "rank 'a'",
         "rank 'b'",
         "idle node 'c'",
@@ -152,7 +152,7 @@ def test_kinds_of_nodes_and_long_lists_in_messages() -> None:
         "switch 'False True' that can aggregate",
         "switch 'True True' that can multicast and aggregate",
     ]
-    assert wording.kind(RouteCase(case.topology, None, Rows.of([]), None), 2) == "compute node 'c'"
+    assert wording.kind(RouteContext(context.topology, None, Rows.of([]), None), 2) == "compute node 'c'"
     assert wording.listed(range(8)) == "(0, 1, 2, 3, 4, 5, 6, 7)"
     assert wording.listed(range(9)) == "(0, 1, 2, 3, 4, 5, 6, 7, ...)"
 

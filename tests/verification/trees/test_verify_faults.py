@@ -14,7 +14,7 @@ from forestcoll.verification import Fault, rules, verify
 from forestcoll.verification.claims import FORM, Claim, beaten
 from forestcoll.verification.proof_checks.checks import PROOFS_OF_TREES
 from forestcoll.verification.routes import table
-from forestcoll.verification.trees.context import Case
+from forestcoll.verification.trees.context import TreeContext
 from verify_drafts import Draft, DraftTree, boxes, complete, fault_of, multicast, ring, two_gpus
 
 
@@ -336,7 +336,7 @@ def test_a_cut_that_nothing_leaves_is_refused() -> None:
     draft = boxes()
     stays = tuple(link for link in draft.topology.links if link.target != 6)
     schedule = replace(draft, topology=replace(draft.topology, links=stays)).freeze()
-    claim = Claim(schedule, Case(schedule).network, None, PROOFS_OF_TREES)
+    claim = Claim(schedule, TreeContext(schedule).network, None, PROOFS_OF_TREES)
     (message,) = (rule.find(claim) for rule in FORM if rule.id == "certificate-exit")
     assert message == "cut: no link leaves its 3 nodes; expected an exit bandwidth of more than 0"
 
@@ -344,7 +344,7 @@ def test_a_cut_that_nothing_leaves_is_refused() -> None:
 def test_a_bandwidth_above_the_bound_is_refused() -> None:
     """No schedule that passes the other rules exceeds the bound, so the rule is tested alone."""
     schedule = boxes().freeze()
-    message = beaten(Claim(schedule, Case(schedule).network, Fraction(41), PROOFS_OF_TREES))
+    message = beaten(Claim(schedule, TreeContext(schedule).network, Fraction(41), PROOFS_OF_TREES))
     assert message is not None
     assert message.startswith("the schedule achieves 41, but the cut ('g0', 'g1', 's0') contains 2 of 4")
 

@@ -15,9 +15,8 @@ from forestcoll.schedule.rows import Rows
 from forestcoll.topology import TopologyBuilder
 from forestcoll.verification import LinkLoad, network, rules, verify
 from forestcoll.verification.proof_checks.question import MAX_DENOMINATOR_DIGITS
-from forestcoll.verification.trees import context as case
-from forestcoll.verification.trees import delivery
-from forestcoll.verification.trees.context import Case
+from forestcoll.verification.trees import context, delivery
+from forestcoll.verification.trees.context import TreeContext
 from forestcoll.verification.trees.rules import RULE_BOOKS
 from verify_drafts import GOOD, Draft, DraftTree, boxes, complete, multicast, ring, slow_ring, two_gpus, unclaimed
 
@@ -64,7 +63,7 @@ def test_blocks_of_any_size_give_the_same_report(
     make: Callable[[], Draft], cells: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = verify(make().freeze())
-    monkeypatch.setattr(case, "base_loads", lambda _: None)  # so that the rules are applied
+    monkeypatch.setattr(context, "base_loads", lambda _: None)  # so that the rules are applied
     monkeypatch.setattr(delivery, "BLOCK_CELLS", cells)
     assert verify(make().freeze()) == expected
 
@@ -148,10 +147,10 @@ def test_a_thousand_nodes_are_verified_in_seconds() -> None:
 
 
 def test_loads_use_64_bits_only_if_they_fit() -> None:
-    assert Case(ring().freeze()).loads.dtype == "int64"
+    assert TreeContext(ring().freeze()).loads.dtype == "int64"
     draft = ring()
     draft.trees[0].share += Fraction(1, 2**63)
-    assert Case(draft.freeze()).loads.dtype == object
+    assert TreeContext(draft.freeze()).loads.dtype == object
 
 
 def test_a_denominator_beyond_the_limit_is_refused() -> None:
@@ -182,7 +181,7 @@ def test_every_collective_has_rules_with_their_own_identifiers() -> None:
         assert all(statement.endswith(".") and "\n" not in statement for _, statement in rules(collective))
 
 
-def test_the_judge_imports_no_generator() -> None:
+def test_the_verifier_imports_no_generator() -> None:
     code = (
         "import sys, forestcoll.verification; print(*(name for name in sys.modules if name.startswith('forestcoll.')))"
     )
@@ -200,7 +199,7 @@ def test_links_in_any_order_are_found() -> None:
 @pytest.mark.parametrize("pairs", [0, 2**25])
 def test_links_are_found_with_and_without_a_table(pairs: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(network, "MAX_TABLE", pairs)
-    found = Case(boxes().freeze()).network
+    found = TreeContext(boxes().freeze()).network
     ends = np.array([(source, target) for source in range(7) for target in range(7)])
     numbers = {(link.source, link.target): number for number, link in enumerate(boxes().topology.links)}
     expected = [numbers.get((source, target), -1) for source, target in ends.tolist()]

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from forestcoll.schedule import rows
 from forestcoll.verification import network, verify
 from forestcoll.verification.routes import table
-from forestcoll.verification.trees import context as case
-from forestcoll.verification.trees import delivery
+from forestcoll.verification.trees import context, delivery
 from verify_drafts import GOOD, OTHERS, Draft, DraftTree
 from verify_oracle import is_right
 
@@ -167,7 +166,7 @@ def test_verify_agrees_with_a_plain_implementation_of_the_rules(
     cells: int, monkeypatch: pytest.MonkeyPatch, data: st.DataObject
 ) -> None:
     if cells < 2**24:
-        monkeypatch.setattr(case, "base_loads", lambda _: None)  # so that the rules are applied
+        monkeypatch.setattr(context, "base_loads", lambda _: None)  # so that the rules are applied
     monkeypatch.setattr(delivery, "BLOCK_CELLS", cells)
     monkeypatch.setattr(rows, "BLOCK_ENTRIES", cells)
     monkeypatch.setattr(table, "SORTED_ENTRIES", cells)

@@ -17,7 +17,7 @@ from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.verification import Report, verify
 from forestcoll.verification.permutations import power
-from forestcoll.verification.trees.context import Case
+from forestcoll.verification.trees.context import TreeContext
 from networks import examples
 from verify_drafts import (
     SYMMETRIC,
@@ -47,8 +47,8 @@ def test_the_report_of_a_symmetric_schedule_equals_that_of_its_expanded_form(mak
 @pytest.mark.parametrize("make", SYMMETRIC)
 def test_loads_are_the_sums_over_all_images(make: Callable[[], Draft]) -> None:
     schedule = make().freeze()
-    case, plain = Case(schedule), Case(expanded(schedule))
-    assert case.loads.tolist() == plain.loads.tolist()
+    context, plain = TreeContext(schedule), TreeContext(expanded(schedule))
+    assert context.loads.tolist() == plain.loads.tolist()
 
 
 @pytest.mark.parametrize("exponent", range(9))
@@ -90,7 +90,7 @@ def test_sums_over_a_group_stay_exact_near_the_limit_of_64_bits() -> None:
         draft.trees[0].share -= sliver
         report = verify(draft.freeze())
         assert (report.ok, report.algbw) == (True, Fraction(16, 15))
-        assert Case(draft.freeze()).loads.dtype == ("int64" if whole < 2**59 else object)
+        assert TreeContext(draft.freeze()).loads.dtype == ("int64" if whole < 2**59 else object)
 
 
 def test_the_trees_of_an_orbit_can_have_any_of_its_roots() -> None:

@@ -22,10 +22,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 
-from forestcoll.algorithms.baseline import DoesNotApplyError, Made, Problem
+from forestcoll.algorithms.baseline import BaselineResult, DoesNotApplyError, Problem
 from forestcoll.algorithms.routes import Path
 from forestcoll.demand.collective import Collective, PhaseOp
-from forestcoll.demand.demand import Request
+from forestcoll.demand.demand import Demand
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.steps.shape import step_shape
 from forestcoll.schedule.steps.value import StepPhase, StepSchedule, Transfer, Transfers
@@ -56,7 +56,7 @@ SECONDS = 10.0
 """The time limit of one program, in seconds."""
 
 
-def milp(problem: Problem) -> Made:
+def milp(problem: Problem) -> BaselineResult:
     """Return the best schedule over some numbers of chunks and steps.
 
     Raises:
@@ -65,8 +65,8 @@ def milp(problem: Problem) -> Made:
     """
     if len(problem.members) > MOST_NODES:
         raise DoesNotApplyError(f"the program takes too long for more than {MOST_NODES} compute nodes")
-    best: Made | None = None
-    fastest = solve(problem.topology, Request.of(problem.collective, problem.ranks_by_id)).optimum.algbw
+    best: BaselineResult | None = None
+    fastest = solve(problem.topology, Demand.of(problem.collective, problem.ranks_by_id)).optimum.algbw
     for chunks, steps in _sizes(problem):
         made = solved(problem, chunks, steps)
         if made is not None and (best is None or _algbw(made) > _algbw(best)):
@@ -78,7 +78,7 @@ def milp(problem: Problem) -> Made:
     return best
 
 
-def _algbw(made: Made) -> Fraction:
+def _algbw(made: BaselineResult) -> Fraction:
     return made.schedule.algbw or Fraction(0)
 
 
@@ -94,7 +94,7 @@ def _sizes(problem: Problem) -> Iterator[tuple[int, int]]:
 
 def solved(
     problem: Problem, chunks: int, steps: int, *, searched: int = SEARCHED, seconds: float = SECONDS
-) -> Made | None:
+) -> BaselineResult | None:
     """Return the schedule that HiGHS proposes, with a note that states the gap.
 
     Args:
@@ -112,7 +112,7 @@ def solved(
 
     def allgather(topology: Topology) -> StepSchedule:
         nonlocal found
-        program = _Program(Problem(topology, problem.demand), chunks, steps)
+        program = _StepProgram(Problem(topology, problem.demand), chunks, steps)
         transfers, gap = program.solved(searched, seconds)
         found = found and transfers is not None
         gaps.append(gap)
@@ -125,7 +125,7 @@ def solved(
     schedule = replace(schedule, algbw=step_shape(schedule).algbw)
     size = f"{chunks} chunk{'s' * (chunks > 1)} of each node and {steps} step{'s' * (steps > 1)}"
     of_each_phase = " of each phase" if problem.collective is Collective.ALLREDUCE else ""
-    return Made(schedule, note=f"{_quality(max(gaps))} for {size}{of_each_phase}")
+    return BaselineResult(schedule, note=f"{_quality(max(gaps))} for {size}{of_each_phase}")
 
 
 def _quality(gap: Fraction) -> str:
@@ -171,7 +171,7 @@ class _Send:
     step: int
 
 
-class _Program:
+class _StepProgram:
     """The program of an allgather.
 
     Attributes:

@@ -23,7 +23,7 @@ from forestcoll.base.file_kinds import PIECES, check_kind
 from forestcoll.base.files import PathLike, as_path, read_document
 from forestcoll.base.json_parts import list_of, object_of, require, text_of
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.demand.groups.value import MOST_GROUPS, Group, size_of
 from forestcoll.demand.ranks import RanksLike, nodes_of
 from forestcoll.topology import Topology
@@ -86,7 +86,7 @@ def groups_of_pieces(topology: Topology, pieces: Iterable[Piece], *, where: str 
         >>> [[name for name, _ in group.pieces] for group in groups_of_pieces(load_topology("ring:nodes=4"), pieces)]
         [['a', 'b'], ['c']]
     """
-    checked, found = _Checked(topology), dict[Demand, list[tuple[str, Fraction]]]()
+    checked, found = _Checked(topology), dict[NodeDemand, list[tuple[str, Fraction]]]()
     for piece in pieces:
         try:
             name = checked.name(piece)
@@ -174,7 +174,7 @@ class _Checked:
         self._names.add(piece.id)
         return piece.id
 
-    def demand(self, piece: Piece) -> Demand | None:
+    def demand(self, piece: Piece) -> NodeDemand | None:
         """Return what moves a piece; None if nothing must move."""
         if (piece.held_by is None) == (piece.sum_of is None):
             raise InputError("has both held_by and sum_of, or none of them; give one of them")
@@ -197,7 +197,7 @@ class _Checked:
             raise InputError(f"{key} names no compute node; name one or more")
         return nodes
 
-    def _of_copies(self, sources: tuple[int, ...], targets: tuple[int, ...]) -> Demand:
+    def _of_copies(self, sources: tuple[int, ...], targets: tuple[int, ...]) -> NodeDemand:
         """Return the broadcast of a piece that the sources hold."""
         reached = set[int]().union(*(self._reach(source) for source in sources))
         for target in targets:
@@ -205,10 +205,10 @@ class _Checked:
                 raise InputError(f"no node that holds it can reach {self._id(target)}; add links on the way")
         ranks = tuple(sorted({*sources, *targets}))
         if len(sources) == 1:
-            return Demand(Collective.BROADCAST, root=sources[0], ranks=ranks)
-        return Demand(Collective.BROADCAST, root=sources[0], ranks=ranks, sources=sources, targets=targets)
+            return NodeDemand(Collective.BROADCAST, root=sources[0], ranks=ranks)
+        return NodeDemand(Collective.BROADCAST, root=sources[0], ranks=ranks, sources=sources, targets=targets)
 
-    def _of_sum(self, sources: tuple[int, ...], targets: tuple[int, ...]) -> Demand:
+    def _of_sum(self, sources: tuple[int, ...], targets: tuple[int, ...]) -> NodeDemand:
         """Return the reduce or the allreduce of a sum."""
         ranks = tuple(sorted({*sources, *targets}))
         if len(targets) == 1:
@@ -216,11 +216,11 @@ class _Checked:
             for source in sources:
                 if source not in back:
                     raise InputError(f"{self._id(source)} cannot reach {self._id(targets[0])}; add links on the way")
-            return Demand(Collective.REDUCE, root=targets[0], ranks=ranks)
+            return NodeDemand(Collective.REDUCE, root=targets[0], ranks=ranks)
         self._check_root(sources, targets)
         if sources == targets:
-            return Demand(Collective.ALLREDUCE, ranks=ranks)
-        return Demand(Collective.ALLREDUCE, ranks=ranks, sources=sources, targets=targets)
+            return NodeDemand(Collective.ALLREDUCE, ranks=ranks)
+        return NodeDemand(Collective.ALLREDUCE, ranks=ranks, sources=sources, targets=targets)
 
     def _check_root(self, sources: Sequence[int], targets: Sequence[int]) -> None:
         """Check that a node that can add up and copy is between all sources and all targets."""

@@ -6,7 +6,7 @@ from forestcoll.base.errors import InputError, did_you_mean, shown
 from forestcoll.base.files import PathLike, as_path, read_document
 from forestcoll.base.json_parts import list_of, object_of, require
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Request
+from forestcoll.demand.demand import Demand
 from forestcoll.demand.groups.value import MOST_GROUPS, Group, groups_of, size_of
 from forestcoll.topology import Topology
 
@@ -66,7 +66,7 @@ def _group(document: Mapping[str, object], where: str, topology: Topology, colle
         raise InputError(f"{where}.root is {shown(root)}; expected the id of a compute node")
     if not isinstance(ranks, str | list):
         raise InputError(f"{where}.ranks is {shown(ranks)}; expected a text such as '0-7', or a list of ranks")
-    request = Request(kind, ranks, root) if root is not None else ranks
+    request = Demand(kind, ranks, root) if root is not None else ranks
     try:
         (group,) = groups_of(topology, [request], kind, [size])
     except InputError as error:

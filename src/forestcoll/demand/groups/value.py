@@ -8,7 +8,7 @@ from typing import TypeAlias
 from forestcoll.base.errors import InputError, shown
 from forestcoll.base.exact import to_fraction
 from forestcoll.demand.collective import Collective, collective_named
-from forestcoll.demand.demand import Demand, Request
+from forestcoll.demand.demand import Demand, NodeDemand
 from forestcoll.demand.ranks import RanksLike, ranks_of
 from forestcoll.topology import Topology
 
@@ -36,7 +36,7 @@ class Group:
         ((2, 3), '2')
     """
 
-    demand: Demand
+    demand: NodeDemand
     size: Fraction = Fraction(1)
     pieces: tuple[tuple[str, Fraction], ...] = ()
 
@@ -45,8 +45,8 @@ class Group:
         return self.demand.members(topology)
 
 
-GroupsLike: TypeAlias = str | Sequence[RanksLike | Request | Group]
-"""Groups: a text such as `0,8;1,9`, or a list with the ranks, a `Request` or a `Group` for each group."""
+GroupsLike: TypeAlias = str | Sequence[RanksLike | Demand | Group]
+"""Groups: a text such as `0,8;1,9`, or a list with the ranks, a `Demand` or a `Group` for each group."""
 
 
 def groups_of(
@@ -60,7 +60,7 @@ def groups_of(
     Args:
         topology: the network.
         groups: a text in which `;` separates the groups and each group is a text of ranks, as for `ranks_of`; or a list
-            with the ranks, a `Request` or a `Group` for each group.
+            with the ranks, a `Demand` or a `Group` for each group.
         collective: the collective of the groups that are given by ranks. If it has a root, this is the first compute
             node of the group.
         sizes: the size of each group; 1, or that of the `Group`, if None.
@@ -110,7 +110,7 @@ def _group(topology: Topology, given: object, collective: Collective | str, plac
     try:
         if isinstance(given, Group):
             return _checked(given)
-        request = given if isinstance(given, Request) else _request(topology, collective, given)
+        request = given if isinstance(given, Demand) else _request(topology, collective, given)
         return _checked(Group(request.demand(topology)))
     except InputError as error:
         raise InputError(f"group {place}: {error}") from None
@@ -123,11 +123,11 @@ def _checked(group: Group) -> Group:
     return group
 
 
-def _request(topology: Topology, collective: Collective | str, given: object) -> Request:
+def _request(topology: Topology, collective: Collective | str, given: object) -> Demand:
     """Return the request of a group that is given by its ranks. Its root, if it needs one, is the first rank."""
     if not isinstance(given, Iterable) or isinstance(given, bytes):
         raise InputError(f"{shown(given)} names no ranks; write ranks as in '0-7,16', or a list of ranks")
     ranks: RanksLike = given if isinstance(given, str) else list(given)
     members, kind = ranks_of(topology, ranks), collective_named(collective)
     root = topology.nodes[members[0]].id if kind.has_root and members is not None else None
-    return Request(kind, ranks, root)
+    return Demand(kind, ranks, root)

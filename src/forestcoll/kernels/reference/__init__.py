@@ -1,7 +1,7 @@
 """The core in plain Python: each algorithm as the paper states it, kept simple; for tests and unbounded integers."""
 
 from forestcoll.kernels.reference.all_to_all import distance_sum, spread_all_to_all
-from forestcoll.kernels.reference.bottleneck import bottleneck, feeds
+from forestcoll.kernels.reference.bottleneck import bottleneck, supply_reaches_all
 from forestcoll.kernels.reference.breadth_first import broadcast_breadth_first
 from forestcoll.kernels.reference.network import Problem
 from forestcoll.kernels.reference.packing import TreeBatches, pack_trees, tree_capacity
@@ -15,7 +15,6 @@ __all__ = [
     "bottleneck",
     "broadcast_breadth_first",
     "distance_sum",
-    "feeds",
     "grow_base_trees",
     "grow_trees",
     "pack_trees",
@@ -23,5 +22,6 @@ __all__ = [
     "route_trees",
     "split_capacity",
     "spread_all_to_all",
+    "supply_reaches_all",
     "tree_capacity",
 ]

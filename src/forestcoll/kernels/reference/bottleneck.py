@@ -21,8 +21,8 @@ def bottleneck(problem: Problem, progress: ReportProgress = None) -> tuple[int, 
     return _weight_inside(problem, cut), _exit_capacity(capacities, cut), sorted(cut)
 
 
-def feeds(problem: Problem, supply: int, progress: ReportProgress = None) -> bool:
-    """See `Core.feeds`."""
+def supply_reaches_all(problem: Problem, supply: int, progress: ReportProgress = None) -> bool:
+    """See `Core.supply_reaches_all`."""
     capacities = problem.arc_capacities()
     for place, terminal in enumerate(problem.terminals):
         fed, _ = _feed(problem, capacities, terminal, supply)

@@ -11,7 +11,7 @@ from forestcoll.base.errors import InputError
 from forestcoll.base.files import PathLike, as_path, parse_document, read_bytes
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.collective import Collective, collective_named
-from forestcoll.demand.demand import Request
+from forestcoll.demand.demand import Demand
 from forestcoll.measurement.fit.measurements import MeasuredTimes
 from forestcoll.measurement.fit.tables import Record, read_records
 from forestcoll.schedule.files import FORMATS
@@ -117,7 +117,7 @@ def _schedule(source: _Source, where: str, progress: Progress) -> tuple[Schedule
     collective = source.collective or Collective.ALLGATHER
     if collective.has_root:
         raise InputError(f"{where}: {collective.with_article} has a root; give its schedule file instead of a network")
-    solution = solve(load_topology(source.schedule), Request.of(collective), progress=progress)
+    solution = solve(load_topology(source.schedule), Demand.of(collective), progress=progress)
     name = f"{source.schedule} {source.algorithm} {collective.value}"
     if source.algorithm == OWN:
         return schedule_of(solution, progress=progress), name

@@ -21,11 +21,11 @@ from forestcoll.measurement.probe.transport import BACKENDS, Transport, backend_
 from forestcoll.runtime.environment import host_here
 from forestcoll.runtime.launch import Launch
 from forestcoll.topology.importers.measurements.document import (
-    Flow,
     Host,
     Latency,
     Measurement,
     Measurements,
+    Probe,
     checked_hosts,
 )
 
@@ -219,7 +219,7 @@ class _Session:
         for number, step in enumerate(steps):
             for sends in step:
                 flows = [
-                    Flow(*pair, self._size(sizes, sends, pair), _rounded(statistics.median(every[pair[0]][0][number])))
+                    Probe(*pair, self._size(sizes, sends, pair), _rounded(statistics.median(every[pair[0]][0][number])))
                     for pair in sends.pairs
                 ]
                 measured.append(Measurement(sends.kind, tuple(flows)))

@@ -167,7 +167,7 @@ def _approximate_throughput(platform: Platform, order: tuple[int, ...]) -> float
 
 def _integer_search(best: SteadyOptimum, known: DagOptimum) -> tuple[DagOptimum, bool]:
     """Return the best DAG that the integer program finds, and whether it is proven to be the best."""
-    search = _Search(best, known)
+    search = _OrderSearch(best, known)
     solution = search.program.solve(_MAX_NODES)
     if solution.values is None:
         return known, False
@@ -179,7 +179,7 @@ def _integer_search(best: SteadyOptimum, known: DagOptimum) -> tuple[DagOptimum,
     return found, solution.complete and -solution.bound <= reached * (1 + _CLOSE)
 
 
-class _Search:
+class _OrderSearch:
     """The integer program. Variables: the throughput, the time and the use of each link, the position of each node.
 
     The unit of time is the time per message in the optimum of the series. The throughput has the same scale.

@@ -212,7 +212,7 @@ def _subtree(current: dict[int, tuple[int, ...]], node: int) -> set[int]:
 
 def _integer_search(best: SteadyOptimum, known: Routes, progress: Progress) -> tuple[Routes, bool]:
     """Return the best tree that the integer program finds, and whether it is proven to be the best."""
-    search = _Search(best, _period(best.platform, known))
+    search = _TreeSearch(best, _period(best.platform, known))
     for number in range(_MAX_SEARCHES):
         progress.advance(number, 0)
         solution = search.solve()
@@ -228,7 +228,7 @@ def _integer_search(best: SteadyOptimum, known: Routes, progress: Progress) -> t
     return known, False
 
 
-class _Search:
+class _TreeSearch:
     """The integer program. Columns: the time of the busiest port, then the number of uses of each link."""
 
     def __init__(self, best: SteadyOptimum, known: Fraction) -> None:

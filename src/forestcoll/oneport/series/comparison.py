@@ -23,13 +23,13 @@ from forestcoll.topology.graph.overheads import without_overheads
 from forestcoll.topology.registry import load_topology
 
 
-class Along(StrEnum):
+class SeriesKind(StrEnum):
     """The links that a series may use.
 
     Example:
-        >>> from forestcoll import Along, compare_series, load_topology
+        >>> from forestcoll import SeriesKind, compare_series, load_topology
         >>> compared = compare_series(load_topology("ring:nodes=4"), 0)
-        >>> len(compared.schedule(Along.TREE).trees)
+        >>> len(compared.schedule(SeriesKind.TREE).trees)
         1
     """
 
@@ -61,7 +61,7 @@ class SeriesComparison:
     tree: BestTree
     dag: BestDag
 
-    def schedule(self, along: Along | str = Along.GRAPH, *, loss: Fraction = Fraction(0)) -> SeriesSchedule:
+    def schedule(self, along: SeriesKind | str = SeriesKind.GRAPH, *, loss: Fraction = Fraction(0)) -> SeriesSchedule:
         """Return the periodic schedule over the graph, the DAG or the tree.
 
         Args:
@@ -76,17 +76,17 @@ class SeriesComparison:
         if not 0 <= loss < 1:
             raise InputError(f"loss is {loss}; expected 0 or more and less than 1")
         try:
-            chosen = self._trees(Along(along), loss)
+            chosen = self._trees(SeriesKind(along), loss)
         except ValueError:
-            known = ", ".join(repr(each.value) for each in Along)
+            known = ", ".join(repr(each.value) for each in SeriesKind)
             raise InputError(f"a series cannot run along {shown(along)}; there are {known}") from None
         bound = Bound(Collective.BROADCAST, self.best.throughput, self.best.certificate)
         return periodic_schedule(self.best.platform, chosen, bound)
 
-    def _trees(self, along: Along, loss: Fraction) -> tuple[SeriesTree, ...]:
+    def _trees(self, along: SeriesKind, loss: Fraction) -> tuple[SeriesTree, ...]:
         """Return the trees of a restriction or, for the graph, the smallest known set within the loss."""
-        if along is not Along.GRAPH:
-            return self.dag.dag.trees if along is Along.DAG else (self.tree.tree,)
+        if along is not SeriesKind.GRAPH:
+            return self.dag.dag.trees if along is SeriesKind.DAG else (self.tree.tree,)
         wanted = (1 - loss) * self.best.throughput
         reaching = [
             trees

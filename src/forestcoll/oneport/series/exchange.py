@@ -42,7 +42,7 @@ def exchanged(platform: Platform, trees: Sequence[Routes], throughput: float) ->
     Returns:
         As many trees as given, or None if the search ends without success.
     """
-    search = _Search(platform, trees, throughput / len(trees))
+    search = _ExchangeSearch(platform, trees, throughput / len(trees))
     least, reached = float("inf"), 0
     for step in range(MAX_STEPS):
         if not search.overloaded:
@@ -66,7 +66,7 @@ class _Move:
     route: Route
 
 
-class _Search:
+class _ExchangeSearch:
     """Trees as the route into each node, and the load of each port, of which 1 is the most."""
 
     def __init__(self, platform: Platform, trees: Sequence[Routes], weight: float) -> None:

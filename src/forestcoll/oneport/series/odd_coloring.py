@@ -37,7 +37,7 @@ def matchings_of_any_graph(jobs: Sequence[Job]) -> tuple[list[Matching], int]:
     for place, job in enumerate(jobs):
         members.setdefault((min(job.sender, job.receiver), max(job.sender, job.receiver)), []).append(place)
     times = {pair: sum(jobs[place].time for place in places) for pair, places in sorted(members.items())}
-    exact = _Program(times).solve()
+    exact = _MatchingProgram(times).solve()
     factor = lcm(*(time.denominator for time in exact.values()))
     left = [job.time * factor for job in jobs]
     found: list[Matching] = []
@@ -61,7 +61,7 @@ def _in_turn(members: Sequence[Sequence[int]], left: list[int], time: int) -> It
         time -= step
 
 
-class _Program:
+class _MatchingProgram:
     """The dual program: a column for each pair of ports, a row for each matching."""
 
     def __init__(self, times: Mapping[Pair, int]) -> None:

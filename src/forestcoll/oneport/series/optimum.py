@@ -144,10 +144,10 @@ def optimum_by_prices(platform: Platform, progress: Progress = SILENT, start: Se
     Raises:
         InternalError: a defect of this package.
     """
-    return _Program(platform, progress).run(start)
+    return _PriceProgram(platform, progress).run(start)
 
 
-class _Program:
+class _PriceProgram:
     """The dual with the trees found so far.
 
     The columns are the prices of ports, then the prices of links. The objective is minus the sum of the port prices.

@@ -7,7 +7,7 @@ from pathlib import Path
 from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.base.files import PathLike, as_path, write_text
 from forestcoll.base.progress import SILENT, Progress
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.presentation.pictures.layout import layout_of
 from forestcoll.presentation.pictures.network.picture import load_picture, network_picture
 from forestcoll.presentation.pictures.raster import FORMATS as PICTURES
@@ -53,7 +53,7 @@ class View:
     topology: Topology
     schedule: Schedule | None
     bound: Bound | None
-    demand: Demand
+    demand: NodeDemand
     name: str = "left"
     beside: tuple[Schedule, str] | None = None
 
@@ -150,7 +150,7 @@ def view_of(shown_value: Topology | Schedule, *, progress: Progress = SILENT) ->
     """
     if isinstance(shown_value, Schedule):
         return View(shown_value.topology, shown_value, shown_value.bound, shown_value.demand)
-    return View(shown_value, None, _bound_of(shown_value, progress), Demand())
+    return View(shown_value, None, _bound_of(shown_value, progress), NodeDemand())
 
 
 def with_schedule(view: View, name: str, other: Schedule, other_name: str) -> View:

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from forestcoll.demand.collective import PhaseOp
-from forestcoll.programs.lowering.flows import Flow
+from forestcoll.programs.lowering.rank_trees import RankTree
 
 Children: TypeAlias = Mapping[int, tuple[int, ...]]
 Fans: TypeAlias = Mapping[int, tuple[tuple[int, ...], ...]]
@@ -107,13 +107,13 @@ def _parents(tree: Children) -> Mapping[int, int]:
     return {lower: upper for upper, listed in tree.items() for lower in listed}
 
 
-def cells_of(flows: Sequence[Flow], rounds: int) -> tuple[Cell, ...]:
+def cells_of(flows: Sequence[RankTree], rounds: int) -> tuple[Cell, ...]:
     """Return the cells of `flows`, which have `rounds` pieces each, in an order that is the same for all ranks."""
     whole = [flow for flow in flows if flow.piece == 0]
     bounds: dict[int, set[int]] = {}
     for flow in whole:
         bounds.setdefault(flow.root, set()).update((flow.offset, flow.offset + flow.count * rounds))
-    parts: dict[tuple[int, int, int], list[Flow]] = {}
+    parts: dict[tuple[int, int, int], list[RankTree]] = {}
     for flow in whole:
         for begin, end in _cut(flow, rounds, bounds[flow.root]):
             parts.setdefault((flow.root, begin, end), []).append(flow)
@@ -121,13 +121,13 @@ def cells_of(flows: Sequence[Flow], rounds: int) -> tuple[Cell, ...]:
     return tuple(sorted(cells, key=lambda cell: (cell.turn, cell.instance, cell.root, cell.offset)))
 
 
-def _cut(flow: Flow, rounds: int, bounds: Iterable[int]) -> Iterator[tuple[int, int]]:
+def _cut(flow: RankTree, rounds: int, bounds: Iterable[int]) -> Iterator[tuple[int, int]]:
     end = flow.offset + flow.count * rounds
     inner = sorted(bound for bound in bounds if flow.offset < bound < end)
     return zip([flow.offset, *inner], [*inner, end], strict=True)
 
 
-def _cell(root: int, begin: int, end: int, flows: Sequence[Flow], rounds: int) -> Cell:
+def _cell(root: int, begin: int, end: int, flows: Sequence[RankTree], rounds: int) -> Cell:
     trees = {flow.op: flow.children for flow in flows}
     fans = {flow.op: flow.fans for flow in flows}
     return Cell(

@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.demand.collective import PhaseOp
-from forestcoll.programs.lowering.flows import Flow
+from forestcoll.programs.lowering.rank_trees import RankTree
 
 DELAY = 0.25
 """The time that data takes from the root to the lowest rank in the order of chains; all data takes 1."""
@@ -51,7 +51,7 @@ class Chain:
         depth: the number of edges between the root and the end of the chain that is nearer to it.
     """
 
-    flow: Flow
+    flow: RankTree
     channel: int
     path: tuple[int, ...]
     depth: int
@@ -75,7 +75,7 @@ class Chains:
         ranks: the ranks of all paths, in the order in which data moves.
     """
 
-    flows: Sequence[Flow]
+    flows: Sequence[RankTree]
     flow: IntArray
     channel: IntArray
     starts: IntArray
@@ -117,7 +117,7 @@ class Edges:
     depth: IntArray
 
     @staticmethod
-    def of(flows: Sequence[Flow]) -> "Edges":
+    def of(flows: Sequence[RankTree]) -> "Edges":
         """Return the edges of `flows`; the parts of one tree have the same edges, which are listed once."""
         known: dict[int, IntArray] = {}
         for flow in flows:
@@ -144,7 +144,7 @@ class Edges:
         return np.maximum(*(np.bincount(ends, minlength=ranks) for ends in np.divmod(pairs, ranks)))
 
 
-def chains_of(flows: Sequence[Flow], channels: Sequence[int]) -> Chains:
+def chains_of(flows: Sequence[RankTree], channels: Sequence[int]) -> Chains:
     """Return all chains of `flows` in order; `channels` are the numbers of the channels of the flows."""
     joints = _joints(flows, channels)
     chains = [
@@ -156,7 +156,7 @@ def chains_of(flows: Sequence[Flow], channels: Sequence[int]) -> Chains:
     return Chains.of(sorted(chains, key=lambda chain: (*chain.key(height), chain.path)))
 
 
-def hops_of(flows: Sequence[Flow], edges: Edges, channels: IntArray) -> Chains:
+def hops_of(flows: Sequence[RankTree], edges: Edges, channels: IntArray) -> Chains:
     """Return every edge of `flows` as a chain, in order; `channels` are the numbers of the channels of the edges."""
     outward = np.array([flow.op is PhaseOp.BROADCAST for flow in flows])[edges.flow]
     source, target = _ends_of(flows, edges)
@@ -169,7 +169,9 @@ def hops_of(flows: Sequence[Flow], edges: Edges, channels: IntArray) -> Chains:
     return _hops(flows, edges.flow[order], channels[order], source[order], target[order])
 
 
-def hops_in_lanes(flows: Sequence[Flow], edges: Edges, times: FloatArray, lanes: IntArray, most: int | None) -> Chains:
+def hops_in_lanes(
+    flows: Sequence[RankTree], edges: Edges, times: FloatArray, lanes: IntArray, most: int | None
+) -> Chains:
     """Return every edge of `flows` as a chain, in the order of `times`; `lanes` are the lanes of the edges.
 
     Each lane from one rank to another has a channel. If it had more than `most` hops, they are divided into as many
@@ -189,19 +191,19 @@ def hops_in_lanes(flows: Sequence[Flow], edges: Edges, times: FloatArray, lanes:
     return _hops(flows, edges.flow[order], number * ranges // total * count + lane, source, target)
 
 
-def _ends_of(flows: Sequence[Flow], edges: Edges) -> tuple[IntArray, IntArray]:
+def _ends_of(flows: Sequence[RankTree], edges: Edges) -> tuple[IntArray, IntArray]:
     """Return the rank that sends and the rank that receives, for each edge."""
     outward = np.array([flow.op is PhaseOp.BROADCAST for flow in flows])[edges.flow]
     return np.where(outward, edges.upper, edges.lower), np.where(outward, edges.lower, edges.upper)
 
 
-def _hops(flows: Sequence[Flow], flow: IntArray, channel: IntArray, source: IntArray, target: IntArray) -> Chains:
+def _hops(flows: Sequence[RankTree], flow: IntArray, channel: IntArray, source: IntArray, target: IntArray) -> Chains:
     """Return chains of one hop each."""
     ranks = np.stack((source, target), axis=1).reshape(-1)
     return Chains(flows=flows, flow=flow, channel=channel, starts=np.arange(len(flow) + 1) * 2, ranks=ranks)
 
 
-def _joints(flows: Sequence[Flow], channels: Sequence[int]) -> Joints:
+def _joints(flows: Sequence[RankTree], channels: Sequence[int]) -> Joints:
     """Join pairs of neighbours at each rank and channel, starting with the pair that most flows pass through.
 
     Of pairs with as many flows, the one with the highest subtrees comes first: data waits for a whole step where a
@@ -221,7 +223,7 @@ def _joints(flows: Sequence[Flow], channels: Sequence[int]) -> Joints:
     return {place: _matched(pairs) for place, pairs in passing.items()}
 
 
-def _heights(flow: Flow) -> Mapping[int, int]:
+def _heights(flow: RankTree) -> Mapping[int, int]:
     """Return, for each rank of a flow, the number of edges to the rank below it that is furthest from it."""
     ranks = [flow.root]
     for rank in ranks:
@@ -232,7 +234,7 @@ def _heights(flow: Flow) -> Mapping[int, int]:
     return heights
 
 
-def _corners(flow: Flow) -> Iterator[tuple[int, int, int]]:
+def _corners(flow: RankTree) -> Iterator[tuple[int, int, int]]:
     for upper, middles in flow.children.items():
         for middle in middles:
             for lower in flow.children.get(middle, ()):
@@ -249,7 +251,7 @@ def _matched(passing: Mapping[tuple[int, int], tuple[int, int]]) -> Mapping[int,
     return joined
 
 
-def _paths(flow: Flow, channel: int, joints: Joints) -> Iterable[tuple[tuple[int, ...], int]]:
+def _paths(flow: RankTree, channel: int, joints: Joints) -> Iterable[tuple[tuple[int, ...], int]]:
     """Yield the chains of a flow as paths in the order in which data moves, with the depth of the end near the root."""
     waiting = [((flow.root, child), 0) for child in flow.children.get(flow.root, ())]
     while waiting:
@@ -265,7 +267,7 @@ def _paths(flow: Flow, channel: int, joints: Joints) -> Iterable[tuple[tuple[int
         yield tuple(path if flow.op is PhaseOp.BROADCAST else reversed(path)), depth
 
 
-def _joined(flow: Flow, channel: int, joints: Joints, upper: int, middle: int) -> int | None:
+def _joined(flow: RankTree, channel: int, joints: Joints, upper: int, middle: int) -> int | None:
     """Return the child of `middle` that is joined with `upper` there, if there is one."""
     joined = joints.get((middle, channel), {})
     if flow.op is PhaseOp.BROADCAST:

@@ -21,12 +21,12 @@ from math import lcm
 from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.demand.collective import Collective, PhaseOp
 from forestcoll.programs.lowering.fitting import Excess, lesser
-from forestcoll.programs.lowering.flows import Flow, most_of_step, parts_of
 from forestcoll.programs.lowering.grid import MAX_EXACT_CHUNKS
 from forestcoll.programs.lowering.layout import Layout
 from forestcoll.programs.lowering.one_sided import one_sided
 from forestcoll.programs.lowering.options import Options, Style
 from forestcoll.programs.lowering.plans import plans
+from forestcoll.programs.lowering.rank_trees import RankTree, most_of_step, parts_of
 from forestcoll.programs.lowering.two_sided import two_sided
 from forestcoll.programs.model import Block, Buffer, Program, Protocol, Rank, Span, Task
 from forestcoll.programs.model.limits import Limits
@@ -276,7 +276,7 @@ def _programs(
             yield two_sided(name, layout, [*kept, *listed], plan, limits, own=kept)
 
 
-def _layout(flows: _Flows, part: int, options: Options, listed: Sequence[Flow]) -> _Layout:
+def _layout(flows: _Flows, part: int, options: Options, listed: Sequence[RankTree]) -> _Layout:
     rooms: dict[tuple[int, int], int] = {}
     scratch = [0] * flows.size
     for flow in listed:
@@ -287,13 +287,13 @@ def _layout(flows: _Flows, part: int, options: Options, listed: Sequence[Flow]) 
     return _Layout(Task.ALL_TO_ALL, sum(parts), parts, None, options, rooms, tuple(scratch))
 
 
-def _own(rank: int, layout: _Layout) -> Flow:
+def _own(rank: int, layout: _Layout) -> RankTree:
     """Return the data that a rank keeps, as a tree without edges."""
     offset = rank * layout.chunks + layout.begins[rank]
-    return Flow(PhaseOp.BROADCAST, 0, rank, offset, layout.parts[rank], {})
+    return RankTree(PhaseOp.BROADCAST, 0, rank, offset, layout.parts[rank], {})
 
 
-def _trees(flows: _Flows, counts: Sequence[int], part: int, options: Options, limits: Limits) -> Iterator[Flow]:
+def _trees(flows: _Flows, counts: Sequence[int], part: int, options: Options, limits: Limits) -> Iterator[RankTree]:
     """Yield each flow that carries data as a tree; the flows of a pair follow each other.
 
     The turns, over which channels are distributed, differ for peers that are too many for one channel.
@@ -306,5 +306,5 @@ def _trees(flows: _Flows, counts: Sequence[int], part: int, options: Options, li
         for turn, number in enumerate((each for each in numbers if counts[each]), first):
             count = counts[number] * options.scale
             children = {upper: (lower,) for upper, lower in pairwise(flows.paths[number].ranks)}
-            yield Flow(PhaseOp.BROADCAST, 0, source, offset, count, children, turn=turn)
+            yield RankTree(PhaseOp.BROADCAST, 0, source, offset, count, children, turn=turn)
             offset += count

@@ -11,13 +11,13 @@ import numpy as np
 from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.programs.lowering.exchange import program_of_flows
 from forestcoll.programs.lowering.fitting import Excess, lesser
-from forestcoll.programs.lowering.flows import flows_of
 from forestcoll.programs.lowering.grid import Grid, grid_for, with_shares
 from forestcoll.programs.lowering.layout import Layout
 from forestcoll.programs.lowering.one_sided import one_sided
 from forestcoll.programs.lowering.options import Options, Placement, Style
 from forestcoll.programs.lowering.pair_links import PairLinks
 from forestcoll.programs.lowering.plans import plans
+from forestcoll.programs.lowering.rank_trees import rank_trees_of
 from forestcoll.programs.lowering.steps import program_of_steps
 from forestcoll.programs.lowering.two_sided import two_sided
 from forestcoll.programs.model import Program
@@ -209,10 +209,10 @@ def _programs(schedule: TreeSchedule, grid: Grid, options: Options, limits: Limi
     layout = Layout.of(schedule, grid, options)
     if options.style is Style.ONE_SIDED:
         boxes = [schedule.topology.nodes[node].attributes.get("box") for node in schedule.members]
-        flows = flows_of(schedule, grid, options, None)
+        flows = rank_trees_of(schedule, grid, options, None)
         yield one_sided(schedule.topology.name, layout, flows, limits, [str(box) for box in boxes])
         return
-    flows = flows_of(schedule, grid, options, limits.count)
+    flows = rank_trees_of(schedule, grid, options, limits.count)
     links = PairLinks.of(with_shares(schedule, grid)) if options.lanes else None
     for plan in plans(layout, flows, limits, links):
         if isinstance(plan, Excess):

@@ -35,18 +35,18 @@ from itertools import groupby
 from forestcoll.base.errors import NoSolutionError
 from forestcoll.programs.lowering.cells import cells_of
 from forestcoll.programs.lowering.fitting import Excess
-from forestcoll.programs.lowering.flows import Flow
 from forestcoll.programs.lowering.jobs import Job, jobs_of
 from forestcoll.programs.lowering.layout import Layout
 from forestcoll.programs.lowering.options import COMFORTABLE_BLOCKS
 from forestcoll.programs.lowering.puts import Neighbours, Puts, Rooms, operations
+from forestcoll.programs.lowering.rank_trees import RankTree
 from forestcoll.programs.lowering.seats import Blocks, End, Tag
 from forestcoll.programs.model import Block, Channel, Instruction, Loop, Program, Protocol, Task
 from forestcoll.programs.model.limits import Limits
 
 
 def one_sided(
-    name: str, layout: Layout, flows: Sequence[Flow], limits: Limits, boxes: Sequence[Hashable]
+    name: str, layout: Layout, flows: Sequence[RankTree], limits: Limits, boxes: Sequence[Hashable]
 ) -> Program | Excess:
     """Return the program that does `flows`, or the limit that it exceeds.
 

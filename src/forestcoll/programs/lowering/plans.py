@@ -39,10 +39,10 @@ from forestcoll.demand.collective import PhaseOp
 from forestcoll.programs.lowering.blocks import BlockTable, block_table
 from forestcoll.programs.lowering.chains import Chains, Edges, IntArray, chains_of, hops_in_lanes, hops_of
 from forestcoll.programs.lowering.fitting import Excess
-from forestcoll.programs.lowering.flows import Flow
 from forestcoll.programs.lowering.layout import Layout
 from forestcoll.programs.lowering.options import COMFORTABLE_BLOCKS, Options
 from forestcoll.programs.lowering.pair_links import PairLinks
+from forestcoll.programs.lowering.rank_trees import RankTree
 from forestcoll.programs.lowering.timetable import timetables
 from forestcoll.programs.model import Task
 from forestcoll.programs.model.limits import Limits
@@ -105,7 +105,7 @@ class _Spread:
 
 
 def plans(
-    layout: Layout, flows: Sequence[Flow], limits: Limits, links: PairLinks | None = None
+    layout: Layout, flows: Sequence[RankTree], limits: Limits, links: PairLinks | None = None
 ) -> Iterator[Plan | Excess]:
     """Yield the plans that may fit, and for each other candidate the limit that it exceeds; lanes need `links`."""
     options = layout.options
@@ -137,7 +137,7 @@ class _Planner:
     """Makes the plans of flows; lanes need `links`."""
 
     layout: Layout
-    flows: Sequence[Flow]
+    flows: Sequence[RankTree]
     limits: Limits
     links: PairLinks | None
 
@@ -221,7 +221,7 @@ class _Planner:
         turns = 1 + max(flow.turn for flow in flows)
         stride = spread.stride(_groups(flows, options))
 
-        def channel(flow: Flow) -> int:
+        def channel(flow: RankTree) -> int:
             number, parts = flow.part
             first = (flow.phase * options.parallel + flow.instance) * width + number * spread.ranges // parts * stride
             return first + (flow.turn + (flow.root if spread.turns > turns else 0)) % spread.turns
@@ -229,7 +229,7 @@ class _Planner:
         return [channel(flow) for flow in flows]
 
 
-def _groups(flows: Sequence[Flow], options: Options) -> int:
+def _groups(flows: Sequence[RankTree], options: Options) -> int:
     """Return the number of parts of the program that have their own channels: instances, strands and phases."""
     return options.parallel * (1 + max(flow.phase for flow in flows))
 
@@ -252,7 +252,7 @@ def block_bounds(options: Options, limits: Limits) -> Sequence[int | None]:
 
 
 def _spreads(
-    flows: Sequence[Flow], edges: Edges, options: Options, limits: Limits, *, crowded: bool
+    flows: Sequence[RankTree], edges: Edges, options: Options, limits: Limits, *, crowded: bool
 ) -> Iterator[_Spread]:
     """Yield methods to distribute flows, the preferred one first; `crowded`: also those with fewer steps a block."""
     if options.lanes is not None:
@@ -283,7 +283,7 @@ def _spreads(
         yield from _in_ranges(flows, turns, most, limits)
 
 
-def _with_levels(levels: int, turns: int, flows: Sequence[Flow], most: int, limits: Limits) -> Iterator[_Spread]:
+def _with_levels(levels: int, turns: int, flows: Sequence[RankTree], most: int, limits: Limits) -> Iterator[_Spread]:
     """Yield methods with a given number of levels, 0 for through, over at most `most` channels."""
     if levels:
         levels = min(levels, most)
@@ -293,7 +293,7 @@ def _with_levels(levels: int, turns: int, flows: Sequence[Flow], most: int, limi
     yield from _in_ranges(flows, turns, most, limits)
 
 
-def _in_ranges(flows: Sequence[Flow], turns: int, most: int, limits: Limits) -> Iterator[_Spread]:
+def _in_ranges(flows: Sequence[RankTree], turns: int, most: int, limits: Limits) -> Iterator[_Spread]:
     """Yield methods in which the parts of each tree are divided into ranges, so that no block has too many steps."""
     if (steps := _most_steps(limits)) is not None:
         ranges = -(-max(flow.part[1] for flow in flows) // steps)

@@ -51,12 +51,12 @@ def balanced(crossings: Crossings, least: Fraction, counts: Sequence[Sequence[in
         least: the load of the busiest link with the exact shares, in chunks by bandwidth.
         counts: for each phase and each of its trees, the number of chunks; the sums over the trees of a root are kept.
     """
-    search = _Search(crossings, counts)
+    search = _RoundingSearch(crossings, counts)
     search.run(least)
     return search.phases(counts)
 
 
-class _Search:
+class _RoundingSearch:
     """The state of the search: the chunks of all trees, and the load of each link as an integer."""
 
     def __init__(self, crossings: Crossings, counts: Sequence[Sequence[int]]) -> None:

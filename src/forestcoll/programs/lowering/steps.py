@@ -18,11 +18,11 @@ from forestcoll.demand.collective import Collective, PhaseOp
 from forestcoll.programs.lowering.blocks import block_table
 from forestcoll.programs.lowering.chains import Chain, Chains
 from forestcoll.programs.lowering.fitting import Excess, lesser
-from forestcoll.programs.lowering.flows import Flow
 from forestcoll.programs.lowering.grid import MAX_EXACT_CHUNKS, Grid
 from forestcoll.programs.lowering.layout import Layout, task_of
 from forestcoll.programs.lowering.options import Options, Style
 from forestcoll.programs.lowering.plans import MOST_CHANNELS, Plan, block_bounds, copies
+from forestcoll.programs.lowering.rank_trees import RankTree
 from forestcoll.programs.lowering.two_sided import two_sided
 from forestcoll.programs.model import Program
 from forestcoll.programs.model.limits import Limits
@@ -51,7 +51,7 @@ def program_of_steps(schedule: StepSchedule, options: Options, limits: Limits) -
     schedule = expanded_steps(schedule)
     grid = _grid(schedule, options, limits)
     layout = Layout(task_of(schedule.collective), grid.chunks, grid.parts, None, options)
-    own = [Flow(PhaseOp.BROADCAST, 0, rank, layout.begins[rank], part, {}) for rank, part in enumerate(grid.parts)]
+    own = [RankTree(PhaseOp.BROADCAST, 0, rank, layout.begins[rank], part, {}) for rank, part in enumerate(grid.parts)]
     own = [part for flow in own if flow.count for part in _limited(flow, limits.count)]
     excess: Excess | None = None
     for plan in _plans(schedule, grid, layout, limits):
@@ -114,7 +114,7 @@ def _hops(schedule: StepSchedule, grid: Grid, layout: Layout, levels: int, most:
                 root, path = ranks[each.shard], (ranks[each.source], ranks[each.target])
                 low, high = (int(point * grid.parts[root]) for point in (each.low, each.high))
                 for begin, end in _pieces(low, high, cuts.get(root, ())):
-                    flow = Flow(phase.op, number, root, layout.begins[root] + begin, end - begin, {})
+                    flow = RankTree(phase.op, number, root, layout.begins[root] + begin, end - begin, {})
                     depth = step if phase.op is PhaseOp.BROADCAST else -step
                     for part in _limited(flow, most):
                         yield Chain(part, number * levels + step % levels, path, depth)
@@ -137,5 +137,5 @@ def _pieces(low: int, high: int, cuts: Sequence[int]) -> Iterator[tuple[int, int
             yield begin, end
 
 
-def _limited(flow: Flow, most: int | None) -> Iterator[Flow]:
+def _limited(flow: RankTree, most: int | None) -> Iterator[RankTree]:
     return flow.split(1 if most is None else -(-flow.count // most))

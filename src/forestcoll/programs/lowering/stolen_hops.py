@@ -28,11 +28,11 @@ from heapq import heappop, heappush
 
 from forestcoll.demand.collective import PhaseOp
 from forestcoll.programs.lowering.chains import Edges
-from forestcoll.programs.lowering.flows import Flow, flows_of
 from forestcoll.programs.lowering.grid import grid_for, with_shares
 from forestcoll.programs.lowering.hop_run import LATENCY
 from forestcoll.programs.lowering.options import Options
 from forestcoll.programs.lowering.pair_links import Pair, PairLinks
+from forestcoll.programs.lowering.rank_trees import RankTree, rank_trees_of
 from forestcoll.programs.lowering.timetable import timetables
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.trees.expansion import expanded
@@ -111,7 +111,7 @@ class _Plan:
     """
 
     phase: Phase
-    flows: Sequence[Flow]
+    flows: Sequence[RankTree]
     begins: Mapping[tuple[int, int], float]
     seconds: float
     takes: Mapping[Pair, Mapping[int, float]]
@@ -138,7 +138,7 @@ class _Plan:
     def of(whole: TreeSchedule, phase: Phase, chunks: int, lanes: int, overhead: float) -> "_Plan":
         """Return the plan of a phase of a schedule."""
         alone = _in_chunks(replace(whole, phases=(phase,)), chunks)
-        flows = flows_of(alone, grid_for(alone, chunks), Options(chunks=chunks, lanes=lanes, step_chunks=1), 1)
+        flows = rank_trees_of(alone, grid_for(alone, chunks), Options(chunks=chunks, lanes=lanes, step_chunks=1), 1)
         edges, links = Edges.of(flows), PairLinks.of(alone)
         busiest = chunks / float(alone.algbw)
         times, seconds = timetables(flows, edges, links, lanes, overhead / busiest)[0]

@@ -39,9 +39,9 @@ import numpy.typing as npt
 from forestcoll.demand.collective import PhaseOp
 from forestcoll.kernels.events import HopProgram
 from forestcoll.programs.lowering.chains import Edges, FloatArray, IntArray
-from forestcoll.programs.lowering.flows import Flow
 from forestcoll.programs.lowering.hop_run import Hops, Room, Times, hops_to_run, replay, run_hops
 from forestcoll.programs.lowering.pair_links import Pair, PairLinks
+from forestcoll.programs.lowering.rank_trees import RankTree
 
 FIRST_RUNS = 2
 """The number of timetables that are made for given lanes and a first order: forwards and backwards."""
@@ -87,7 +87,9 @@ class Timetable(NamedTuple):
     seconds: float
 
 
-def timetables(flows: Sequence[Flow], edges: Edges, links: PairLinks, lanes: int, overhead: float) -> list[Timetable]:
+def timetables(
+    flows: Sequence[RankTree], edges: Edges, links: PairLinks, lanes: int, overhead: float
+) -> list[Timetable]:
     """Return timetables of the hops of `edges`, for several rooms; the fastest program comes first.
 
     The busiest link is busy for a time of 1.
@@ -109,7 +111,7 @@ def timetables(flows: Sequence[Flow], edges: Edges, links: PairLinks, lanes: int
         reduces=np.array([flows[flow].op is PhaseOp.REDUCE for flow in edges.flow.tolist()]),
     )
     orders = _first_orders(work, times, overhead)
-    found: list[_Search] = []
+    found: list[_TimetableSearch] = []
     for room in rooms(hops, times, lanes, overhead, one_at_a_time=work.is_backwards):
         in_order = work.has_phases and len(edges.flow) <= MOST_IN_PHASES
         more = [_order_of_phases(work, times, room, overhead)] if in_order else []
@@ -155,10 +157,10 @@ def _best_search(
     room: Room,
     overhead: float,
     orders: Sequence[Order],
-) -> "_Search":
+) -> "_TimetableSearch":
     """Return the search with the fastest program of those that begin with `orders`."""
     directions = hops_to_run(work.hops, times, room), hops_to_run(work.hops.backwards(), times, room)
-    searches = [_Search(directions, overhead, work.sums, order, int(work.is_backwards)) for order in orders]
+    searches = [_TimetableSearch(directions, overhead, work.sums, order, int(work.is_backwards)) for order in orders]
     for search in searches:
         search.run(FIRST_RUNS)
     best = min(searches, key=lambda each: each.seconds)
@@ -177,7 +179,7 @@ def _order_of_phases(work: _Work, times: Mapping[Pair, Mapping[int, float]], roo
     return (begins,)
 
 
-def _sums(flows: Sequence[Flow], edges: Edges) -> IntArray:
+def _sums(flows: Sequence[RankTree], edges: Edges) -> IntArray:
     """Return, for each hop, the number of the sum that it is added to; -1 for none."""
     known: dict[tuple[int, int], int] = {}
     rows = zip(edges.flow.tolist(), edges.upper.tolist(), strict=True)
@@ -185,7 +187,7 @@ def _sums(flows: Sequence[Flow], edges: Edges) -> IntArray:
     return np.array([known.setdefault(row, len(known)) if reduces[row[0]] else -1 for row in rows], dtype=np.int64)
 
 
-def _hops(flows: Sequence[Flow], edges: Edges) -> Hops:
+def _hops(flows: Sequence[RankTree], edges: Edges) -> Hops:
     """Return the hops of `edges`: which pairs of ranks they are between, and what they wait for."""
     rows = list(zip(edges.flow.tolist(), edges.upper.tolist(), edges.lower.tolist(), strict=True))
     outward = [flow.op is PhaseOp.BROADCAST for flow in flows]
@@ -206,7 +208,7 @@ def _hops(flows: Sequence[Flow], edges: Edges) -> Hops:
     return Hops(pairs, [flows[flow].count for flow, _, _ in rows], after)
 
 
-def _same_data(flows: Sequence[Flow]) -> Iterator[tuple[int, int]]:
+def _same_data(flows: Sequence[RankTree]) -> Iterator[tuple[int, int]]:
     """Yield pairs of flows: one that reduces, and one that broadcasts a part of the same data."""
     reduced = {
         chunk: number
@@ -282,7 +284,7 @@ def _first_orders(work: _Work, times: Mapping[Pair, Mapping[int, float]], overhe
 
 
 @dataclass
-class _Search:
+class _TimetableSearch:
     """Timetables from a first order: each is made in the order of the ends of the one before, if time ran backwards.
 
     Attributes:

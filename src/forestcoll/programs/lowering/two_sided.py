@@ -26,10 +26,10 @@ import numpy as np
 from forestcoll.demand.collective import PhaseOp
 from forestcoll.programs.lowering.chains import Chains, IntArray
 from forestcoll.programs.lowering.fitting import Excess, excess_of
-from forestcoll.programs.lowering.flows import Flow
 from forestcoll.programs.lowering.hazards import Hazards
 from forestcoll.programs.lowering.layout import Layout
 from forestcoll.programs.lowering.plans import Plan, copies
+from forestcoll.programs.lowering.rank_trees import RankTree
 from forestcoll.programs.model import (
     Block,
     Buffer,
@@ -52,11 +52,11 @@ MOST_AT_ONCE = 500_000
 def two_sided(  # noqa: PLR0913 (one parameter for each part of a program)
     name: str,
     layout: Layout,
-    flows: Sequence[Flow],
+    flows: Sequence[RankTree],
     plan: Plan,
     limits: Limits,
     *,
-    own: Sequence[Flow] | None = None,
+    own: Sequence[RankTree] | None = None,
 ) -> Program | Excess:
     """Return the program that executes the chains of `plan`, which are those of `flows`, or the limit that it exceeds.
 
@@ -76,7 +76,7 @@ def two_sided(  # noqa: PLR0913 (one parameter for each part of a program)
 class _Maker:
     """Makes the ranks of a program, each independently of the others."""
 
-    def __init__(self, layout: Layout, flows: Sequence[Flow], plan: Plan, own: Sequence[Flow] | None) -> None:
+    def __init__(self, layout: Layout, flows: Sequence[RankTree], plan: Plan, own: Sequence[RankTree] | None) -> None:
         self._layout, self._plan, self._flows = layout, plan, plan.chains.flows
         self._kept = _kept(flows if own is None else own, plan.most) if copies(layout) else {}
         bounds = sorted({bound for flow in flows for bound in (flow.offset, flow.offset + flow.count)})
@@ -102,9 +102,9 @@ class _Maker:
         return self._layout.rank(number, [Block(tuple(listed)) for listed in emitter.blocks], emitter.scratch)
 
 
-def _kept(flows: Sequence[Flow], most: int | None) -> dict[int, list[Flow]]:
+def _kept(flows: Sequence[RankTree], most: int | None) -> dict[int, list[RankTree]]:
     """Return, for each root, its data in as few parts as possible; none has more than `most` chunks."""
-    kept: dict[int, list[Flow]] = {}
+    kept: dict[int, list[RankTree]] = {}
     for flow in sorted(flows, key=lambda flow: flow.offset):
         listed = kept.setdefault(flow.root, [])
         if listed and flow.offset == listed[-1].offset + listed[-1].count:
@@ -117,7 +117,7 @@ def _kept(flows: Sequence[Flow], most: int | None) -> dict[int, list[Flow]]:
     }
 
 
-def _range(bounds: Sequence[int], flow: Flow) -> range:
+def _range(bounds: Sequence[int], flow: RankTree) -> range:
     """Return the numbers of the ranges between `bounds` that a flow consists of."""
     return range(bisect_left(bounds, flow.offset), bisect_left(bounds, flow.offset + flow.count))
 
@@ -181,7 +181,7 @@ class _Emitter:
         self.hazards = Hazards(aliased=self.layout.options.in_place)
         self.blocks = [[] for _ in range(self.count)]
 
-    def copies(self, flows: Sequence[Flow], local: Mapping[int, int]) -> None:
+    def copies(self, flows: Sequence[RankTree], local: Mapping[int, int]) -> None:
         """Make the rank copy the data that it broadcasts to its own output.
 
         No other instruction writes what it reads or reads what it writes, so nothing waits for it.
@@ -194,7 +194,7 @@ class _Emitter:
             self.hazards.step(block, len(listed), [], [])
             listed.append(Instruction(sources=(own,), targets=(kept,)))
 
-    def visit(self, flow: Flow, cells: range, block: int, into: int, out: int) -> None:
+    def visit(self, flow: RankTree, cells: range, block: int, into: int, out: int) -> None:
         """Add what the rank does as one entry of the path of a chain: receive, send, or both."""
         received = [Message(into, flow.count)] if into >= 0 else []
         sent = [Message(out, flow.count)] if out >= 0 else []
@@ -203,7 +203,9 @@ class _Emitter:
         else:
             self._broadcast(flow, cells, block, received, sent)
 
-    def _broadcast(self, flow: Flow, cells: range, block: int, received: list[Message], sent: list[Message]) -> None:
+    def _broadcast(
+        self, flow: RankTree, cells: range, block: int, received: list[Message], sent: list[Message]
+    ) -> None:
         result = self.layout.result(self.rank, flow.offset, flow.count)
         if received:
             if flow.phase:
@@ -213,7 +215,7 @@ class _Emitter:
             at_input = self.rank == flow.root and not flow.phase
             self._send(cells, block, self._own(flow) if at_input else result, sent, is_own=at_input)
 
-    def _reduce(self, flow: Flow, cells: range, block: int, received: list[Message], sent: list[Message]) -> None:
+    def _reduce(self, flow: RankTree, cells: range, block: int, received: list[Message], sent: list[Message]) -> None:
         key = flow.phase, flow.offset
         held = self.sums.get(key) or self._own(flow)
         targets: list[Place] = [*sent]
@@ -238,12 +240,12 @@ class _Emitter:
         self.scratch += count
         return Span(self.rank, Buffer.SCRATCH, self.scratch - count, count)
 
-    def _room(self, flow: Flow) -> Span:
+    def _room(self, flow: RankTree) -> Span:
         if self.layout.keeps(self.rank, flow.root):
             return self.layout.result(self.rank, flow.offset, flow.count)
         return self._in_scratch(flow.count)
 
-    def _own(self, flow: Flow) -> Span:
+    def _own(self, flow: RankTree) -> Span:
         return self.layout.own(self.rank, flow.offset, flow.count)
 
     def _add(self, cells: range, block: int, sources: Sequence[Place], targets: Sequence[Place]) -> None:

@@ -29,7 +29,7 @@ _LEAST_WINDOW, _MOST_WINDOW = 2**16, 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class Flow:
+class PlanEntry:
     """A part of the data with its trees.
 
     Attributes:
@@ -85,7 +85,7 @@ class Plan:
             exchanges data; its number is the rank of the source times `size`, plus the rank of the target.
         flows: in the order of the parts, those of a part from its beginning to its end.
         edges: of all flows.
-        algbw: the bandwidth of the schedule, recomputed by its judge, in the topology's unit.
+        algbw: the bandwidth of the schedule, recomputed by its verifier, in the topology's unit.
         unit: the topology's unit of bandwidth.
         digest: a hash of all of this; equal on ranks that run the same plan.
     """
@@ -95,7 +95,7 @@ class Plan:
     members: tuple[int, ...]
     root: int | None
     parts: Mapping[int, Fraction]
-    flows: tuple[Flow, ...]
+    flows: tuple[PlanEntry, ...]
     edges: tuple[Edge, ...]
     algbw: Fraction
     unit: str
@@ -175,7 +175,7 @@ def _parts(trees: Sequence[RankTree], owners: Sequence[int]) -> Mapping[int, Fra
     return {part: totals[part] for part in sorted(totals)}
 
 
-def _flows(phases: Sequence[Sequence[RankTree]]) -> Iterator[Flow]:
+def _flows(phases: Sequence[Sequence[RankTree]]) -> Iterator[PlanEntry]:
     """Yield the flows of each part: the part is cut wherever a tree of one of the phases begins or ends."""
     by_part: dict[int, list[list[RankTree]]] = {}
     for number, trees in enumerate(phases):
@@ -195,7 +195,7 @@ def _flows(phases: Sequence[Sequence[RankTree]]) -> Iterator[Flow]:
             root, hops = _between_ranks(trees, turn)
             none: Hops = ()
             reduce, broadcast = hops.get(PhaseOp.REDUCE, none), hops.get(PhaseOp.BROADCAST, none)
-            yield Flow(part, root, low / points[-1], high / points[-1], high - low, reduce, broadcast)
+            yield PlanEntry(part, root, low / points[-1], high / points[-1], high - low, reduce, broadcast)
 
 
 def _between_ranks(trees: Sequence[RankTree], turn: int) -> tuple[int, dict[PhaseOp, Hops]]:
@@ -207,7 +207,7 @@ def _between_ranks(trees: Sequence[RankTree], turn: int) -> tuple[int, dict[Phas
     return root, {tree.op: rooted_at(root, tree.op, tree.hops) for tree in trees}
 
 
-def _edges(flows: Sequence[Flow], members: Sequence[int] | None) -> Iterator[Edge]:
+def _edges(flows: Sequence[PlanEntry], members: Sequence[int] | None) -> Iterator[Edge]:
     """Yield the edges of flows; `members` have all of the result or, if it is None, the last rank of each path has."""
     has_result = set(members or ())
     number = 0
@@ -222,7 +222,7 @@ def _edges(flows: Sequence[Flow], members: Sequence[int] | None) -> Iterator[Edg
 
 
 def _digest(
-    collective: Collective, size: int, members: tuple[int, ...], root: int | None, flows: Sequence[Flow]
+    collective: Collective, size: int, members: tuple[int, ...], root: int | None, flows: Sequence[PlanEntry]
 ) -> bytes:
     hashed = hashlib.sha256(f"{collective.value} {size} {members} {root}".encode())
     for flow in flows:

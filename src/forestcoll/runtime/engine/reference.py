@@ -10,7 +10,7 @@ import numpy as np
 
 from forestcoll.demand.collective import Collective, PhaseOp
 from forestcoll.runtime.engine.elements import AnyArray, ElementType, ReduceOp, bits_to_float, float_to_bits
-from forestcoll.runtime.engine.plan import Flow, Plan
+from forestcoll.runtime.engine.plan import Plan, PlanEntry
 from forestcoll.runtime.engine.sizing import Layout
 
 
@@ -83,7 +83,7 @@ class _Run:
             if edge.op is PhaseOp.REDUCE:
                 self._children.setdefault((edge.flow, edge.hop.target), []).append(edge.hop.source)
 
-    def reduced(self, flow: Flow, number: int, place: slice) -> AnyArray:
+    def reduced(self, flow: PlanEntry, number: int, place: slice) -> AnyArray:
         """Return the sum of a flow on its root."""
         with np.errstate(all="ignore"):
             return self._sum(number, flow.root, place, is_root=True)

@@ -13,7 +13,7 @@ import numpy as np
 from forestcoll.base.exact import MAX_RESULT_DIGITS, json_text
 from forestcoll.base.json_parts import list_of, number_below, numbers_below, object_of, rational_of, require
 from forestcoll.demand.collective import PERSONALISED, Collective
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.demand.matrix import Matrix, matrix_of
 from forestcoll.schedule.document_parts import (
     bound_document,
@@ -112,7 +112,7 @@ def _matrix(
     matrix = matrix_of(topology, rows, ranks=ranks, where=place, digits=MAX_RESULT_DIGITS)
     if collective is not Collective.ALL_TO_ALL:
         return matrix
-    return Demand(collective, None, None, ranks).with_matrix(topology, matrix, place).matrix
+    return NodeDemand(collective, None, None, ranks).with_matrix(topology, matrix, place).matrix
 
 
 def _flows(listed: list[object], nodes: int, routes: int, where: str) -> Flows:

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import ClassVar, final
 
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.demand.matrix import Matrix
 from forestcoll.schedule.rows import IntArray, Rows
 from forestcoll.schedule.schedule import Schedule
@@ -124,9 +124,9 @@ class FlowSchedule(Schedule):
         return int(ends[0])
 
     @property
-    def demand(self) -> Demand:
+    def demand(self) -> NodeDemand:
         """See `Schedule.demand`; it includes the demand matrix."""
-        return Demand(self.collective, self.root, None, self.ranks, self.matrix)
+        return NodeDemand(self.collective, self.root, None, self.ranks, self.matrix)
 
     @property
     def size(self) -> str:

@@ -16,7 +16,7 @@ from typing import ClassVar, Self
 
 from forestcoll.base.exact import exact_sum
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.proof import reading
 from forestcoll.schedule.proof.proof import NodeName, Proof, ProofError
 from forestcoll.topology import Link, Topology
@@ -30,9 +30,9 @@ class CutProof(Proof):
         inside: the numbers of the nodes of the set, in rising order.
 
     Example:
-        >>> from forestcoll import CutProof, Demand, load_topology
+        >>> from forestcoll import CutProof, NodeDemand, load_topology
         >>> ring = load_topology("ring:nodes=4")
-        >>> str(CutProof((0, 1, 2)).algbw(ring, Demand()))
+        >>> str(CutProof((0, 1, 2)).algbw(ring, NodeDemand()))
         '8/3'
     """
 
@@ -40,7 +40,7 @@ class CutProof(Proof):
 
     kind: ClassVar[str] = "cut"
 
-    def algbw(self, topology: Topology, demand: Demand) -> Fraction:
+    def algbw(self, topology: Topology, demand: NodeDemand) -> Fraction:
         """See `Proof.algbw`."""
         if demand.collective is Collective.ALL_TO_ALL:
             raise ProofError("a cut does not bound an all-to-all; lengths of links do")
@@ -61,7 +61,7 @@ class CutProof(Proof):
         """Return the sum of the bandwidths of the links that leave the set."""
         return exact_sum(link.bandwidth for link in self.leaving(topology))
 
-    def must_leave(self, topology: Topology, demand: Demand) -> Fraction:
+    def must_leave(self, topology: Topology, demand: NodeDemand) -> Fraction:
         """Return the part of the data that must leave the set; 0 if all members are on one side."""
         inside = set(self.inside)
         members = demand.members(topology)

@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import ClassVar, Self
 
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.proof import reading
 from forestcoll.schedule.proof.proof import NodeName, Proof, ProofError
 from forestcoll.topology import Link, Topology
@@ -30,9 +30,9 @@ class PartitionProof(Proof):
         parts: the parts: numbers of nodes in rising order. Each node is in one part, and each part has a member.
 
     Example:
-        >>> from forestcoll import Collective, Demand, PartitionProof, load_topology
+        >>> from forestcoll import Collective, NodeDemand, PartitionProof, load_topology
         >>> ring = load_topology("ring:nodes=4")
-        >>> str(PartitionProof(((0,), (1,), (2, 3))).algbw(ring, Demand(Collective.ALLREDUCE)))
+        >>> str(PartitionProof(((0,), (1,), (2, 3))).algbw(ring, NodeDemand(Collective.ALLREDUCE)))
         '3/2'
     """
 
@@ -41,7 +41,7 @@ class PartitionProof(Proof):
     kind: ClassVar[str] = "partition"
     trees_only: ClassVar[bool] = True
 
-    def algbw(self, topology: Topology, demand: Demand) -> Fraction:
+    def algbw(self, topology: Topology, demand: NodeDemand) -> Fraction:
         """See `Proof.algbw`."""
         if demand.collective is not Collective.ALLREDUCE:
             raise ProofError(f"a partition bounds an allreduce only, and this is {demand.collective.with_article}")

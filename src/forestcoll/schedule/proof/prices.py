@@ -15,7 +15,7 @@ from typing import ClassVar, NamedTuple, Self
 
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.proof import reading
 from forestcoll.schedule.proof.proof import NodeName, Proof, ProofError
 from forestcoll.topology import Topology
@@ -78,10 +78,10 @@ class PricesProof(Proof):
             (|S| - 1) / 2 links within a set S are busy at a time, so a unit of time costs the price times this number.
 
     Example:
-        >>> from forestcoll import Collective, Demand, compare_series, load_topology
+        >>> from forestcoll import Collective, NodeDemand, compare_series, load_topology
         >>> ring = load_topology("ring:nodes=3")
         >>> proof = compare_series(ring, 0).best.certificate
-        >>> str(proof.algbw(ring, Demand(Collective.BROADCAST, root=0)))
+        >>> str(proof.algbw(ring, NodeDemand(Collective.BROADCAST, root=0)))
         '2'
     """
 
@@ -98,7 +98,7 @@ class PricesProof(Proof):
         odd = sum((price * (len(inside) // 2) for price, inside in self.odd_sets), Fraction(0))
         return (sum((price for _, price in self.prices), Fraction(0)) + odd) / weight
 
-    def algbw(self, topology: Topology, demand: Demand) -> Fraction:
+    def algbw(self, topology: Topology, demand: NodeDemand) -> Fraction:
         """See `Proof.algbw`: messages in a unit of time, where M is the size of a message."""
         if demand.collective is not Collective.BROADCAST or demand.root is None:
             raise ProofError(f"prices bound a series of broadcasts, and this is {demand.collective.with_article}")

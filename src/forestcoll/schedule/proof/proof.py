@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import ClassVar, Self, TypeAlias
 
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.topology import Topology
 
 NodeName: TypeAlias = Callable[[int], object]
@@ -21,9 +21,9 @@ class ProofError(ValueError):
     """A proof is not valid for a network and a demand. The message names the condition that fails.
 
     Example:
-        >>> from forestcoll import CutProof, Demand, ProofError, load_topology
+        >>> from forestcoll import CutProof, NodeDemand, ProofError, load_topology
         >>> try:
-        ...     CutProof((0, 1, 2)).algbw(load_topology("ring:nodes=3"), Demand())
+        ...     CutProof((0, 1, 2)).algbw(load_topology("ring:nodes=3"), NodeDemand())
         ... except ProofError as error:
         ...     print(error)
         no compute node that takes part is inside the cut, or none is outside
@@ -49,7 +49,7 @@ class Proof(ABC):
     trees_only: ClassVar[bool] = False
 
     @abstractmethod
-    def algbw(self, topology: Topology, demand: Demand) -> Fraction:
+    def algbw(self, topology: Topology, demand: NodeDemand) -> Fraction:
         """Return the algbw that no schedule of `demand` on `topology` exceeds, in the unit of the topology.
 
         Args:

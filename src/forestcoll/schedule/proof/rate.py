@@ -6,7 +6,7 @@ from functools import cached_property
 
 from forestcoll.base.display import Displayed
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.proof.bound import Bound
 from forestcoll.topology import Topology
 
@@ -23,7 +23,7 @@ class Rate(Displayed):
     """
 
     topology: Topology
-    demand: Demand
+    demand: NodeDemand
     algbw: Fraction
     bound: Bound
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import ClassVar, Self
 
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.proof.proof import NodeName, Proof, ProofError
 from forestcoll.topology import Link, Topology
 from forestcoll.topology.graph.part import usable_part
@@ -22,15 +22,15 @@ class ReceiptProof(Proof):
     """The links into (or out of) compute nodes carry the data of an allreduce 2(N - 1) times. It contains no numbers.
 
     Example:
-        >>> from forestcoll import Collective, Demand, ReceiptProof, load_topology
-        >>> str(ReceiptProof().algbw(load_topology("ring:nodes=4"), Demand(Collective.ALLREDUCE)))
+        >>> from forestcoll import Collective, NodeDemand, ReceiptProof, load_topology
+        >>> str(ReceiptProof().algbw(load_topology("ring:nodes=4"), NodeDemand(Collective.ALLREDUCE)))
         '4/3'
     """
 
     kind: ClassVar[str] = "receipt"
     trees_only: ClassVar[bool] = True
 
-    def algbw(self, topology: Topology, demand: Demand) -> Fraction:
+    def algbw(self, topology: Topology, demand: NodeDemand) -> Fraction:
         """See `Proof.algbw`."""
         if demand.collective is not Collective.ALLREDUCE:
             raise ProofError(f"a receipt bounds an allreduce only, and this is {demand.collective.with_article}")

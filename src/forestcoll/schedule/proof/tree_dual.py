@@ -25,7 +25,7 @@ from typing import ClassVar, Self
 
 from forestcoll.base.errors import InputError, shown
 from forestcoll.demand.collective import Collective, PhaseOp
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.proof import reading
 from forestcoll.schedule.proof.proof import NodeName, Proof, ProofError
 from forestcoll.topology import Node, NodeKind, Symmetry, Topology
@@ -130,10 +130,10 @@ class TreeDualProof(Proof):
             requires `roots_are_free`.
 
     Example:
-        >>> from forestcoll import Collective, Demand, allreduce_optimum, load_topology
+        >>> from forestcoll import Collective, NodeDemand, allreduce_optimum, load_topology
         >>> ring = load_topology("ring:nodes=3")
         >>> proof = allreduce_optimum(ring).proof
-        >>> str(proof.algbw(ring, Demand(Collective.ALLREDUCE)))
+        >>> str(proof.algbw(ring, NodeDemand(Collective.ALLREDUCE)))
         '3/2'
     """
 
@@ -145,7 +145,7 @@ class TreeDualProof(Proof):
     kind: ClassVar[str] = "tree-dual"
     trees_only: ClassVar[bool] = True
 
-    def algbw(self, topology: Topology, demand: Demand) -> Fraction:
+    def algbw(self, topology: Topology, demand: NodeDemand) -> Fraction:
         """See `Proof.algbw`. Idle compute nodes and able switches may copy and add up data."""
         if demand.collective is Collective.ALL_TO_ALL:
             raise ProofError("weights of sets bound schedules of trees, which do not support an all-to-all")

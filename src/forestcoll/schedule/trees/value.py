@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import ClassVar, final
 
 from forestcoll.demand.collective import PhaseOp
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import Symmetry
@@ -108,7 +108,7 @@ class TreeSchedule(Schedule):
     targets: tuple[int, ...] | None = field(default=None, kw_only=True)
 
     @property
-    def demand(self) -> Demand:
+    def demand(self) -> NodeDemand:
         """See `Schedule.demand`."""
         return replace(super().demand, sources=self.sources, targets=self.targets)
 

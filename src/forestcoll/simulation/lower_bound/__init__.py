@@ -1,1 +1,1 @@
-"""A lower bound of the time of every program for data of one size."""
+"""Lower bounds of the time of programs for data of one size, one a file; `hop_bounds` takes the greatest of them."""

@@ -1,4 +1,4 @@
-"""A lower bound of the time of a collective for each message size, whatever the schedule, for programs of messages.
+"""A lower bound of the time of all programs of messages, for each message size: the greatest of the bounds here.
 
 In such a program, as MSCCL runs it, a rank sends and receives by instructions. Each of them takes the overhead o, sends
 and receives at most one message, and adds up at most two operands. A message arrives at least the latency l after it

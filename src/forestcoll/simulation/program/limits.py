@@ -19,7 +19,7 @@ from forestcoll.simulation.program.paths import Multipath, Paths
 from forestcoll.simulation.rates import Rates, Wires
 
 
-class Flow(NamedTuple):
+class RouteShare(NamedTuple):
     """Transfers that are limited alike.
 
     Attributes:
@@ -50,7 +50,7 @@ class Limits:
     bandwidths: FloatArray
 
 
-def limits_of(paths: Paths, flows: Sequence[Flow], costs: Costs) -> Limits:
+def limits_of(paths: Paths, flows: Sequence[RouteShare], costs: Costs) -> Limits:
     """Return the limits for these transfers over these paths.
 
     Raises:
@@ -76,7 +76,7 @@ def limits_of(paths: Paths, flows: Sequence[Flow], costs: Costs) -> Limits:
     return Limits(tuple(found), np.concatenate(bandwidths))
 
 
-def _slowed(paths: Paths, flow: Flow, slower: float) -> Multipath:
+def _slowed(paths: Paths, flow: RouteShare, slower: float) -> Multipath:
     """Return the links of a transfer; data takes `slower` times as much of the last link to the target."""
     path, node = paths.between(flow.source, flow.target), paths.members[flow.target]
     weights = tuple(

@@ -8,7 +8,7 @@ import numpy as np
 from forestcoll.kernels.events import EventTables, Numbers, Reals, Rows
 from forestcoll.programs.model import Buffer, ChannelKind, Instruction, Message, Multicast, Program, Span
 from forestcoll.simulation.costs import Costs
-from forestcoll.simulation.program.limits import Flow, limits_of
+from forestcoll.simulation.program.limits import RouteShare, limits_of
 from forestcoll.simulation.program.paths import Paths
 
 _NONE = -1
@@ -62,7 +62,7 @@ class Encoder:
 
     def __init__(self, program: Program, paths: Paths, costs: Costs) -> None:
         """Raises `InputError` if no path connects two ranks between which the program sends."""
-        self.flows: dict[Flow, int] = {}
+        self.flows: dict[RouteShare, int] = {}
         self._program, self._paths, self._costs = program, paths, costs
         self._ports = {place for place, each in enumerate(program.channels) if each.kind is ChannelKind.PORT}
         self._first_blocks = _sums(len(each.blocks) for each in program.ranks)
@@ -133,16 +133,16 @@ class Encoder:
                 received.add(number, place.channel)
                 continue
             for other in self._others(rank, place):
-                transfers.add(number, self._flow(Flow(other, rank, owner, is_read=True)))
+                transfers.add(number, self._flow(RouteShare(other, rank, owner, is_read=True)))
             if place.packets and isinstance(place, Span):
                 self._packets.append(("reads", number, place))
         for place in instruction.targets:
             if isinstance(place, Message):
                 sent.add(number, place.channel)
-                transfers.add(number, self._flow(Flow(rank, self._program.channels[place.channel].target, owner)))
+                transfers.add(number, self._flow(RouteShare(rank, self._program.channels[place.channel].target, owner)))
                 continue
             for other in self._others(rank, place):
-                transfers.add(number, self._flow(Flow(rank, other, owner)))
+                transfers.add(number, self._flow(RouteShare(rank, other, owner)))
             if place.packets:
                 self._packets.append(("writes", number, place))
 
@@ -185,7 +185,7 @@ class Encoder:
     def _semaphores(self, rank: int, numbers: Iterable[int]) -> Iterator[int]:
         return (self._first_semaphores[rank] + number for number in numbers)
 
-    def _flow(self, flow: Flow) -> int:
+    def _flow(self, flow: RouteShare) -> int:
         return self.flows.setdefault(flow, len(self.flows))
 
     def _channel(self, place: int) -> tuple[int, int, int]:

@@ -73,12 +73,12 @@ class AllreduceOptimum:
         residual: without a plan, the relative amount by which `upper` exceeds the rate found in floating point.
 
     Example:
-        >>> from forestcoll import Collective, Demand, allreduce_optimum, load_topology
+        >>> from forestcoll import Collective, NodeDemand, allreduce_optimum, load_topology
         >>> ring = load_topology("ring:nodes=3")
         >>> best = allreduce_optimum(ring)
         >>> str(best.upper), best.plan.rate == best.upper
         ('3/2', True)
-        >>> best.proof.algbw(ring, Demand(Collective.ALLREDUCE)) == best.upper
+        >>> best.proof.algbw(ring, NodeDemand(Collective.ALLREDUCE)) == best.upper
         True
     """
 
@@ -139,10 +139,10 @@ def allreduce_optimum(
     topology = load_topology(topology)
     progress.begin("solving the linear program of allreduce")
     roles = roles or Roles.of(topology)
-    return _Program(topology, orbits or Orbits.of(topology), roles, equal_roots=equal_roots).run(progress)
+    return _RateProgram(topology, orbits or Orbits.of(topology), roles, equal_roots=equal_roots).run(progress)
 
 
-class _Program:
+class _RateProgram:
     """The program with the conditions found so far.
 
     Columns, one per orbit: roots, then links in the reduce, then links in the broadcast.

@@ -26,7 +26,7 @@ from math import ceil, lcm
 from forestcoll.base.errors import NoSolutionError
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.collective import Collective, PhaseOp
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.proof.bound import Bound
 from forestcoll.schedule.proof.cut import CutProof
 from forestcoll.schedule.proof.proof import Proof
@@ -104,8 +104,8 @@ class Halves:
 
 def _alone(topology: Topology, collective: Collective, progress: Progress) -> ForestSearch:
     if topology.has_balanced_switches:
-        return ForestSearch.of(topology, Demand(collective), progress)
-    return UnbalancedSwitchSearch.of(topology, Demand(collective), progress).search
+        return ForestSearch.of(topology, NodeDemand(collective), progress)
+    return UnbalancedSwitchSearch.of(topology, NodeDemand(collective), progress).search
 
 
 @dataclass(frozen=True)
@@ -177,13 +177,15 @@ class Split:
         amounts = [amount * finest for amount in self.plan.of_phase(phase)]
         return [amount / finest for amount in rounded(ends, amounts, self.roles.passive[phase])]
 
-    def _part(self, phase: PhaseOp, rooted: Sequence[Fraction], shared: Sequence[Fraction]) -> tuple[Topology, Demand]:
+    def _part(
+        self, phase: PhaseOp, rooted: Sequence[Fraction], shared: Sequence[Fraction]
+    ) -> tuple[Topology, NodeDemand]:
         """Return the network of a phase, and the demand on it."""
         copying = self.roles.receivers[phase].difference(self.topology.compute)
         network = self.topology.sharing(shared, copying)
         shards = tuple(rooted[node] for node in network.compute)
         collective = Collective.REDUCE_SCATTER if phase is PhaseOp.REDUCE else Collective.ALLGATHER
-        return network, Demand(collective, shards=shards if len(set(shards)) > 1 else None)
+        return network, NodeDemand(collective, shards=shards if len(set(shards)) > 1 else None)
 
 
 @dataclass(frozen=True)
@@ -305,7 +307,7 @@ class _Programs:
         found = _Programs(topology, progress, orbits, _bound(least.algbw, CutProof(least.cut)), least.cut)
         if not topology.able_switches:
             receipt = ReceiptProof()
-            found.tighten(receipt.algbw(topology, Demand(Collective.ALLREDUCE)), receipt)
+            found.tighten(receipt.algbw(topology, NodeDemand(Collective.ALLREDUCE)), receipt)
         return found
 
     def tighten(self, algbw: Fraction, proof: Proof) -> None:
@@ -317,7 +319,7 @@ class _Programs:
         """Compute the strength of the network if it is the optimum of trees."""
         proof = strength(self.topology, self.cut, self.progress)
         if proof is not None:
-            self.tighten(proof.algbw(self.topology, Demand(Collective.ALLREDUCE)), proof)
+            self.tighten(proof.algbw(self.topology, NodeDemand(Collective.ALLREDUCE)), proof)
 
     def solve(self, reached: Fraction) -> None:
         """Solve the linear program, and keep its plan if its rate is greater than `reached`."""
@@ -346,7 +348,7 @@ class _Programs:
             return reached
         found = packed_trees(self.topology, orbits, self.bound.algbw, self.progress)
         if found.proof is not None:
-            self.tighten(found.proof.algbw(self.topology, Demand(Collective.ALLREDUCE)), found.proof)
+            self.tighten(found.proof.algbw(self.topology, NodeDemand(Collective.ALLREDUCE)), found.proof)
         packed = Packed(self.topology, found.packing)
         rate = packed.packing.algbw(self.topology)
         if rate > reached:

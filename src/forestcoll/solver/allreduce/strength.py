@@ -46,7 +46,7 @@ def strength(topology: Topology, cut: Sequence[int], progress: Progress) -> Part
     if not topology.is_full_duplex or len(nodes) > MOST_NODES or set(nodes) != set(topology.compute):
         return None
     progress.begin("finding the partition with the least bandwidth")
-    search = _Search(ScaledTopology.of(topology), nodes, progress)
+    search = _PartitionSearch(ScaledTopology.of(topology), nodes, progress)
     inside = frozenset(cut).intersection(nodes)
     first: list[_Parts] = [[frozenset({node}) for node in nodes], [inside, frozenset(nodes) - inside]]
     parts = min(first, key=search.rate)
@@ -57,7 +57,7 @@ def strength(topology: Topology, cut: Sequence[int], progress: Progress) -> Part
     return PartitionProof(tuple(sorted(map(tuple, whole))))
 
 
-class _Search:
+class _PartitionSearch:
     """The search for the least partition at a rate, on one network."""
 
     def __init__(self, scaled: ScaledTopology, nodes: Sequence[int], progress: Progress) -> None:

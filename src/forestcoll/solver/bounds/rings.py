@@ -19,7 +19,7 @@ from fractions import Fraction
 
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import UNROOTED, Collective
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.proof.cut import CutProof
 from forestcoll.solver.forests.broadcast import cut_set_bound
 from forestcoll.topology import Topology
@@ -40,7 +40,7 @@ class RingBound:
     cut: tuple[int, ...]
 
 
-def ring_bound(topology: Topology, demand: Demand, of_all: Fraction) -> RingBound | None:
+def ring_bound(topology: Topology, demand: NodeDemand, of_all: Fraction) -> RingBound | None:
     """Return the bound of rings over all ranks; None if there are no rings.
 
     There are none for a collective with a root or an all-to-all, for shards of different sizes, and where ranks do not
@@ -52,9 +52,9 @@ def ring_bound(topology: Topology, demand: Demand, of_all: Fraction) -> RingBoun
         of_all: the bound of all schedules, which rings do not exceed either.
 
     Example:
-        >>> from forestcoll import Demand, load_topology
+        >>> from forestcoll import NodeDemand, load_topology
         >>> two_boxes = load_topology("dgx-a100:boxes=2")
-        >>> str(ring_bound(two_boxes, Demand(), Fraction(1040, 3)).algbw)
+        >>> str(ring_bound(two_boxes, NodeDemand(), Fraction(1040, 3)).algbw)
         '640/3'
     """
     if demand.collective not in UNROOTED or demand.shards is not None:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.collective import SCHEDULED, Collective, collective_named
-from forestcoll.demand.demand import Demand, Request
+from forestcoll.demand.demand import Demand, NodeDemand
 from forestcoll.demand.ranks import RanksLike, ranks_of, require_reach, root_number
 from forestcoll.schedule.proof.bound import Bound
 from forestcoll.schedule.proof.cut import CutProof
@@ -80,7 +80,7 @@ def bounds_of(
     return _Collector(network, members, number, progress).collect()
 
 
-def bound_of(topology: TopologyLike, request: Request, *, progress: Progress = SILENT) -> CollectiveBound:
+def bound_of(topology: TopologyLike, request: Demand, *, progress: Progress = SILENT) -> CollectiveBound:
     """Return the bound of one collective on `topology`, with its proof.
 
     Args:
@@ -96,8 +96,8 @@ def bound_of(topology: TopologyLike, request: Request, *, progress: Progress = S
         NoSolutionError: see `optimum`.
 
     Example:
-        >>> from forestcoll import Request, bound_of
-        >>> str(bound_of("ring:nodes=4", Request("scatter", root=0)).upper_algbw)
+        >>> from forestcoll import Demand, bound_of
+        >>> str(bound_of("ring:nodes=4", Demand("scatter", root=0)).upper_algbw)
         '8/3'
     """
     if collective_named(request.collective).is_personalised:
@@ -112,7 +112,7 @@ class _Collector:
 
     def __init__(self, topology: Topology, ranks: tuple[int, ...] | None, root: int | None, progress: Progress) -> None:
         self._topology, self._ranks, self._progress = topology, ranks, progress
-        self._members = Demand(ranks=ranks).members(topology)
+        self._members = NodeDemand(ranks=ranks).members(topology)
         self._part = usable_part(topology, self._members)
         self._given_root = root
         self._found: dict[Collective, CollectiveBound] = {}
@@ -154,7 +154,7 @@ class _Collector:
 
     def _solve(self, collective: Collective, root: int | None, orbits: Orbits) -> Problem | None:
         """Record the bound and the reached algbw of a collective; return its problem, or None if it has no solution."""
-        demand = Demand(collective, root, None, self._ranks)
+        demand = NodeDemand(collective, root, None, self._ranks)
         try:
             problem = Problem.of(self._topology, demand, self._progress, orbits)
             achieved = problem.solve(progress=self._progress).optimum.algbw
@@ -168,12 +168,12 @@ class _Collector:
         factor = busbw_factor(bound.collective, len(self._members))
         self._found[bound.collective] = CollectiveBound(bound, factor, achieved, achieved == bound.algbw, root)
 
-    def _simple_bound(self, demand: Demand) -> Bound:
+    def _simple_bound(self, demand: NodeDemand) -> Bound:
         """Return the bound that needs no linear program."""
         if demand.collective is Collective.ALLREDUCE:
             bound, _ = bound_without_programs(self._part, self._progress)
         else:
-            bound = exit_bound(self._part, Demand(demand.collective, demand.root), self._progress)
+            bound = exit_bound(self._part, NodeDemand(demand.collective, demand.root), self._progress)
         return on_whole(self._topology, self._members, bound)
 
     def _allreduce_rate(self, orbits: Orbits, search: AllreduceSearch | None) -> AllreduceRate:
@@ -219,7 +219,7 @@ class _Collector:
         """Return the bound of the least exit bandwidth of a set with some but not all members (Theorem 1)."""
         cut = bound_without_programs(self._part, self._progress)[1] if search is None else search.cut
         proof = CutProof(widened(self._topology, self._members, cut))
-        demand = Demand(Collective.ALLREDUCE, ranks=self._ranks)
+        demand = NodeDemand(Collective.ALLREDUCE, ranks=self._ranks)
         return Bound(Collective.ALLREDUCE, proof.algbw(self._topology, demand), proof)
 
     def _allreduce_program(self, orbits: Orbits) -> AllreduceOptimum | None:
@@ -246,7 +246,7 @@ class _Collector:
     def _all_to_all(self, orbits: Orbits) -> None:
         try:
             found = flow_search(
-                self._topology, Demand(Collective.ALL_TO_ALL, ranks=self._ranks), self._progress, orbits
+                self._topology, NodeDemand(Collective.ALL_TO_ALL, ranks=self._ranks), self._progress, orbits
             )
         except InputError as error:  # too large
             self._too_large[Collective.ALL_TO_ALL] = str(error).removeprefix(f"{self._topology.name}: ")

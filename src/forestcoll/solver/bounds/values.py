@@ -15,7 +15,7 @@ from fractions import Fraction
 
 from forestcoll.base.display import Displayed
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.demand.matrix import Matrix
 from forestcoll.schedule.proof.bound import Bound
 from forestcoll.solver.allreduce.plan import AllreducePlan
@@ -77,9 +77,9 @@ class CollectiveBound:
         """The bound as busbw, in the unit of the topology."""
         return self.upper_algbw * self.busbw_factor
 
-    def demand(self, ranks: tuple[int, ...] | None = None) -> Demand:
+    def demand(self, ranks: tuple[int, ...] | None = None) -> NodeDemand:
         """Return the demand that the bound is for, of all compute nodes or of `ranks`."""
-        return Demand(self.collective, self.root, None, ranks, self.matrix)
+        return NodeDemand(self.collective, self.root, None, ranks, self.matrix)
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,7 @@ class Bounds(Displayed):
     @property
     def members(self) -> tuple[int, ...]:
         """The numbers of the compute nodes that take part, in rising order."""
-        return Demand(ranks=self.ranks).members(self.topology)
+        return NodeDemand(ranks=self.ranks).members(self.topology)
 
     @property
     def has_copies(self) -> bool:

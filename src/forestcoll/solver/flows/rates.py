@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.solver.flows.search import flow_search
 from forestcoll.topology import Topology
 
@@ -57,7 +57,7 @@ def exchange_rate_of(topology: Topology, progress: Progress = SILENT) -> Exchang
         >>> str(rate.algbw), rate.method
         ('2', 'exact')
     """
-    best = flow_search(topology, Demand(Collective.ALL_TO_ALL), progress, most_columns=MOST_COLUMNS)
+    best = flow_search(topology, NodeDemand(Collective.ALL_TO_ALL), progress, most_columns=MOST_COLUMNS)
     too_large = f"its linear program has more than {MOST_COLUMNS:,} columns"
     reason = "" if best.is_optimal else "the solution of its linear program was rounded" if best.paths else too_large
     return ExchangeRate(best.algbw, best.bound.algbw, reason)

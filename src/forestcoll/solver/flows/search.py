@@ -11,7 +11,7 @@ from itertools import pairwise
 from forestcoll.base.errors import InputError, InternalError
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.proof.bound import Bound
 from forestcoll.schedule.proof.cut import CutProof
 from forestcoll.schedule.proof.lengths.lengths import LengthsProof, distance_sum
@@ -33,7 +33,7 @@ _Shares = list[tuple[tuple[int, ...], Fraction]]
 
 def flow_search(
     topology: Topology,
-    demand: Demand,
+    demand: NodeDemand,
     progress: Progress = SILENT,
     orbits: Orbits | None = None,
     *,
@@ -58,7 +58,7 @@ def flow_search(
     return _all_pairs(topology, part, demand, progress, orbits, MOST_COLUMNS if most_columns is None else most_columns)
 
 
-def _rooted(topology: Topology, part: Topology, demand: Demand, root: int, progress: Progress) -> FlowOptimum:
+def _rooted(topology: Topology, part: Topology, demand: NodeDemand, root: int, progress: Progress) -> FlowOptimum:
     members = demand.members(topology)
     sent = dict(zip(members, demand.sent(topology), strict=True))
     inward = demand.collective is Collective.GATHER
@@ -80,7 +80,7 @@ def _rooted(topology: Topology, part: Topology, demand: Demand, root: int, progr
 def _all_pairs(  # noqa: PLR0913, PLR0917 (the demand and how to solve it)
     topology: Topology,
     part: Topology,
-    demand: Demand,
+    demand: NodeDemand,
     progress: Progress,
     orbits: Orbits | None,
     most_columns: int,
@@ -111,7 +111,7 @@ def _all_pairs(  # noqa: PLR0913, PLR0917 (the demand and how to solve it)
     return _checked(topology, demand, bound, algbw, paths, orbits.symmetry)
 
 
-def _spread(topology: Topology, part: Topology, demand: Demand, progress: Progress) -> FlowOptimum:
+def _spread(topology: Topology, part: Topology, demand: NodeDemand, progress: Progress) -> FlowOptimum:
     """Return a bound of a large all-to-all and a rate near it, without paths.
 
     Raises:
@@ -130,7 +130,7 @@ def _spread(topology: Topology, part: Topology, demand: Demand, progress: Progre
     return FlowOptimum(topology, demand, algbw, bound, (), Symmetry(()))
 
 
-def _best_bound(demand: Demand, classes: FlowClasses, found: ProgramResult, reached: Fraction) -> Bound:
+def _best_bound(demand: NodeDemand, classes: FlowClasses, found: ProgramResult, reached: Fraction) -> Bound:
     """Return the least bound that one of the candidates for lengths proves; a bound that is reached is the least.
 
     Lengths are equal on the links of an orbit, so the distances from one source of each orbit are enough.
@@ -181,7 +181,7 @@ def _greatest_time(topology: Topology, paths: Sequence[FlowPath], orbits: Orbits
 
 def _checked(  # noqa: PLR0913, PLR0917 (the parts of an optimum)
     topology: Topology,
-    demand: Demand,
+    demand: NodeDemand,
     bound: Bound,
     algbw: Fraction,
     paths: tuple[FlowPath, ...],

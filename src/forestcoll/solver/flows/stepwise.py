@@ -27,7 +27,7 @@ from forestcoll.base.counting import plural
 from forestcoll.base.errors import InputError, InternalError
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.solver.exact_lp.linear_program import LinearProgram, Row
 from forestcoll.solver.flows.classes import MOST_CELLS, FlowClasses, Numbers
 from forestcoll.solver.forests.scaling import ScaledTopology
@@ -90,7 +90,7 @@ def fastest_steps(topology: Topology, steps: int | None = None, progress: Progre
     orbits = Orbits.of(topology)
     if len(orbits.first_nodes) * len(topology.links) > MOST_CELLS:
         raise _too_large(topology, len(orbits.first_nodes) * len(topology.links))
-    demand = Demand(Collective.ALL_TO_ALL)
+    demand = NodeDemand(Collective.ALL_TO_ALL)
     sent = dict(zip(topology.compute, demand.sent(topology), strict=True))
     progress.begin("dividing flows into classes")
     classes = FlowClasses.of(topology, sent, orbits)
@@ -102,7 +102,7 @@ def fastest_steps(topology: Topology, steps: int | None = None, progress: Progre
     if classes.columns * steps > MOST_COLUMNS:
         raise _too_large(topology, classes.columns * steps)
     progress.begin("solving the linear program of steps")
-    values = _Program(classes, distances, steps).solve()
+    values = _WalkProgram(classes, distances, steps).solve()
     walks = [
         walk
         for place, source in enumerate(classes.sources)
@@ -137,7 +137,7 @@ _Values = dict[tuple[int, int], Fraction]
 """The flow of a class at a step, for one unit of M; classes and steps without flow are left out."""
 
 
-class _Program:
+class _WalkProgram:
     """The linear program; a column for the time of each step comes first."""
 
     def __init__(self, classes: FlowClasses, distances: Numbers, steps: int) -> None:

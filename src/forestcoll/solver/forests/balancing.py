@@ -85,10 +85,10 @@ def _renumbered(proof: TreeDualProof, numbers: Sequence[int]) -> TreeDualProof:
 
 
 def _balanced_use(scaled: ScaledTopology, progress: Progress) -> BalancedUse:
-    program = _Program(scaled, progress)
+    program = _BalanceProgram(scaled, progress)
     rate, unused = program.best_rate()
     proof = program.proof
-    least = _Program(scaled, progress, rate=rate, cuts=program.cuts).least_unused()
+    least = _BalanceProgram(scaled, progress, rate=rate, cuts=program.cuts).least_unused()
     unused = unused if least is None else least
     links = tuple(
         replace(link, bandwidth=link.bandwidth - scaled.unit * spare)
@@ -116,7 +116,7 @@ def rate_proven(proof: TreeDualProof, scaled: ScaledTopology) -> Fraction:
     return proof.forest_rate(scaled.topology, Roles.of(scaled.topology), PhaseOp.BROADCAST, weights) / scaled.unit
 
 
-class _Program:
+class _BalanceProgram:
     """The linear program with the conditions found so far.
 
     Columns: the unused bandwidth of each link at a switch, then the rate. If `rate` is given, the rate is no column,

@@ -17,7 +17,7 @@ from operator import sub
 
 from forestcoll.base.errors import NoSolutionError
 from forestcoll.base.progress import SILENT, Progress
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.solver.forests.node_order import NodeOrder
 from forestcoll.solver.forests.plan import ForestPlan
 from forestcoll.solver.forests.scaling import ScaledTopology
@@ -31,7 +31,7 @@ _MOST_DOUBLED = 8
 
 
 def plan_reaching(
-    scaled: ScaledTopology, demand: Demand, algbw: Fraction, cut: Collection[int], progress: Progress
+    scaled: ScaledTopology, demand: NodeDemand, algbw: Fraction, cut: Collection[int], progress: Progress
 ) -> ForestPlan:
     """Return few trees that reach `algbw`, which must be reachable; `cut` is the bottleneck cut, or empty.
 
@@ -240,7 +240,7 @@ def _narrow_down(
 def _fits(scaled: ScaledTopology, capacities: Sequence[int], trees: int) -> bool:
     """Return whether `trees` trees for each weight of 1 fit into `capacities` (Theorem 3)."""
     core, problem = scaled.problem(capacities, _width(scaled, capacities, trees))
-    return core.feeds(problem, trees)
+    return core.supply_reaches_all(problem, trees)
 
 
 def _width(scaled: ScaledTopology, capacities: Sequence[int], trees: int) -> int:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from forestcoll.base.progress import SILENT, Progress
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.proof.bound import Bound
 from forestcoll.schedule.proof.cut import CutProof
 from forestcoll.solver.forests.bottleneck import bottleneck, plan_reaching, plan_with_trees, remark_on_trees
@@ -30,7 +30,9 @@ class ForestSearch:
     cut: tuple[int, ...]
 
     @staticmethod
-    def of(topology: Topology, demand: Demand, progress: Progress, *, algbw: Fraction | None = None) -> "ForestSearch":
+    def of(
+        topology: Topology, demand: NodeDemand, progress: Progress, *, algbw: Fraction | None = None
+    ) -> "ForestSearch":
         """Return the search for the trees of `demand` at the optimum, or at `algbw`, which must be reachable."""
         scaled, outwards = _scaled(topology, demand)
         cut: tuple[int, ...] = ()
@@ -70,14 +72,14 @@ class ForestSearch:
         return found.transposed() if self.scaled.backwards else found
 
 
-def exit_bound(topology: Topology, demand: Demand, progress: Progress) -> Bound:
+def exit_bound(topology: Topology, demand: NodeDemand, progress: Progress) -> Bound:
     """Return the bound that the bottleneck cut proves. It is possible that no schedule reaches it."""
     scaled, _ = _scaled(topology, demand)
     ratio, cut = bottleneck(scaled, progress)
     return Bound(demand.collective, scaled.whole * scaled.unit / ratio, CutProof(_given_cut(scaled, cut)))
 
 
-def _scaled(topology: Topology, demand: Demand) -> tuple[ScaledTopology, Demand]:
+def _scaled(topology: Topology, demand: NodeDemand) -> tuple[ScaledTopology, NodeDemand]:
     """Return the network on which data flows away from the roots, and the demand on it."""
     weights, backwards = demand.weights(topology), demand.collective.only_reduces
     if backwards:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from operator import sub
 
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.topology import Topology
 
 
@@ -30,7 +30,7 @@ class ForestPlan:
     """
 
     topology: Topology
-    demand: Demand
+    demand: NodeDemand
     algbw: Fraction
     trees_per_root: int
     unused: tuple[int, ...] = ()

@@ -21,7 +21,7 @@ from functools import partial
 
 from forestcoll.base.errors import NoSolutionError
 from forestcoll.base.progress import SILENT, Progress
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.proof.bound import Bound
 from forestcoll.schedule.proof.cut import CutProof
 from forestcoll.schedule.proof.tree_dual import TreeDualProof
@@ -59,7 +59,7 @@ class UnbalancedSwitchSearch:
     cut: tuple[int, ...]
 
     @staticmethod
-    def of(topology: Topology, demand: Demand, progress: Progress) -> "UnbalancedSwitchSearch":
+    def of(topology: Topology, demand: NodeDemand, progress: Progress) -> "UnbalancedSwitchSearch":
         """Return the search on the best balanced use found.
 
         Raises:
@@ -106,7 +106,7 @@ class UnbalancedSwitchSearch:
         return found.transposed() if backwards else found
 
 
-def _proof_of_demand(proof: TreeDualProof, topology: Topology, demand: Demand) -> TreeDualProof:
+def _proof_of_demand(proof: TreeDualProof, topology: Topology, demand: NodeDemand) -> TreeDualProof:
     """Return the proof for `demand` on `topology`. `proof` is for a broadcast, on the transpose if data is reduced.
 
     Nodes that no data can pass through are left out of the proof, so links between them cost nothing.
@@ -115,11 +115,11 @@ def _proof_of_demand(proof: TreeDualProof, topology: Topology, demand: Demand) -
     return of_demand.restricted(_between_compute_nodes(topology))
 
 
-def _whole(topology: Topology, demand: Demand) -> int:
+def _whole(topology: Topology, demand: NodeDemand) -> int:
     return sum(demand.weights(topology))
 
 
-def _able(topology: Topology, demand: Demand) -> tuple[int, ...]:
+def _able(topology: Topology, demand: NodeDemand) -> tuple[int, ...]:
     """Return the switches between compute nodes that can copy or, if data is reduced, add up.
 
     The switches that can gain the most are first: those with the greatest exit bandwidth minus entering bandwidth, or
@@ -146,7 +146,7 @@ def _between_compute_nodes(topology: Topology) -> set[int]:
     return reached_from(topology, topology.compute) & reached_from(topology, topology.compute, backwards=True)
 
 
-def _demand_on(used: Topology, topology: Topology, demand: Demand) -> Demand:
+def _demand_on(used: Topology, topology: Topology, demand: NodeDemand) -> NodeDemand:
     """Return `demand` for the network `used`, in which copying switches are compute nodes without data."""
     if demand.root is not None or used.compute == topology.compute:
         return demand
@@ -174,7 +174,7 @@ class _Use:
 class _Choice:
     """The search for the best choice of copying switches."""
 
-    def __init__(self, topology: Topology, demand: Demand, bound: Fraction, progress: Progress) -> None:
+    def __init__(self, topology: Topology, demand: NodeDemand, bound: Fraction, progress: Progress) -> None:
         self._topology, self._demand, self._bound, self._progress = topology, demand, bound, progress
         self._tried: set[frozenset[int]] = set()
         self._most = max(2, min(MOST_TRIED, _MOST_LINKS // max(1, len(topology.links))))

@@ -10,7 +10,7 @@ from fractions import Fraction
 from forestcoll.base.errors import InputError
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.collective import Collective, PhaseOp
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.steps.value import StepPhase, StepSchedule, Transfer, Transfers
 from forestcoll.solver.flows.search import flow_search
 from forestcoll.solver.flows.stepwise import StepFlows, Walk, fastest_steps
@@ -37,7 +37,7 @@ def stepwise_all_to_all(topology: Topology, *, steps: int | None = None, progres
             "--method auto"
         )
     found = fastest_steps(topology, steps, progress)
-    best = flow_search(topology, Demand(Collective.ALL_TO_ALL), progress)
+    best = flow_search(topology, NodeDemand(Collective.ALL_TO_ALL), progress)
     phase = StepPhase(PhaseOp.BROADCAST, Transfers.of(_steps(topology, found)))
     return StepSchedule(topology, Collective.ALL_TO_ALL, (phase,), bound=best.bound)
 

@@ -32,19 +32,19 @@ _CELLS = 2**22
 
 def joined_at_switches(topology: Topology, routes: Rows, phase: Phase) -> tuple[Rows, Phase]:
     """Return the routes and the phase without redundant sends. Some of the routes may not be used by any tree."""
-    able = [node.multicast if phase.op is PhaseOp.BROADCAST else node.aggregation for node in topology.nodes]
-    if not any(able) or not len(phase):
+    capable = [node.multicast if phase.op is PhaseOp.BROADCAST else node.aggregation for node in topology.nodes]
+    if not any(capable) or not len(phase):
         return routes, phase
     if phase.op is PhaseOp.BROADCAST:
-        return _joined(np.array(able), routes, phase)
-    routes, phase = _joined(np.array(able), routes.backwards(), replace(phase, routes=phase.routes.backwards()))
+        return _joined(np.array(capable), routes, phase)
+    routes, phase = _joined(np.array(capable), routes.backwards(), replace(phase, routes=phase.routes.backwards()))
     return routes.backwards(), replace(phase, routes=phase.routes.backwards())
 
 
-def _joined(able: _BoolArray, routes: Rows, phase: Phase) -> tuple[Rows, Phase]:
-    paths = _Paths.of(able, routes)
+def _joined(capable: _BoolArray, routes: Rows, phase: Phase) -> tuple[Rows, Phase]:
+    paths = _Paths.of(capable, routes)
     longest = int(np.diff(phase.routes.starts).max(initial=1))
-    count = max(1, _CELLS // max(paths.switches + 1, longest * paths.able.shape[1]))
+    count = max(1, _CELLS // max(paths.switches + 1, longest * paths.capable.shape[1]))
     pieces = [
         _block(paths, Rows(starts - starts[0], phase.routes.entries[starts[0] : starts[-1]]))
         for starts in (phase.routes.starts[begin : begin + count + 1] for begin in range(0, len(phase), count))
@@ -70,21 +70,21 @@ class _Paths:
     """The routes as a table with one column for each place on a route.
 
     Attributes:
-        able: for each route and place, the number of the able switch there, counted among able switches only;
-            `switches` if there is no able switch.
+        capable: for each route and place, the number of the capable switch there, counted among capable switches only;
+            `switches` if there is no capable switch.
         lasts: the last place of each route.
-        switches: the number of able switches.
+        switches: the number of capable switches.
     """
 
-    able: IntArray
+    capable: IntArray
     lasts: IntArray
     switches: int
 
     @staticmethod
-    def of(able: _BoolArray, routes: Rows) -> "_Paths":
-        switches = int(able.sum())
-        numbers = np.full(len(able), switches, dtype=np.int64)
-        numbers[able] = np.arange(switches)
+    def of(capable: _BoolArray, routes: Rows) -> "_Paths":
+        switches = int(capable.sum())
+        numbers = np.full(len(capable), switches, dtype=np.int64)
+        numbers[capable] = np.arange(switches)
         lengths = np.diff(routes.starts)
         table = np.full((len(routes), int(lengths.max(initial=0))), switches, dtype=np.int64)
         rows = np.repeat(np.arange(len(routes)), lengths)
@@ -96,7 +96,7 @@ def _block(paths: _Paths, trees: Rows) -> tuple[IntArray, IntArray]:
     """Return the number of segments of each tree, and all segments: route, first place, last place."""
     begins, used = _begins(paths, trees)
     tree = np.repeat(np.arange(len(trees)), np.diff(trees.starts))
-    switches = paths.able[trees.entries]
+    switches = paths.capable[trees.entries]
     places = np.arange(switches.shape[1])
     lasts = paths.lasts[trees.entries]
     is_on = (places > begins[:, None]) & (places <= lasts[:, None])
@@ -122,12 +122,12 @@ def _begins(paths: _Paths, trees: Rows) -> tuple[IntArray, _BoolArray]:
     held = np.zeros((len(trees), paths.switches + 1), dtype=np.bool_)
     used = np.zeros_like(held)
     begins = np.zeros(len(trees.entries), dtype=np.int64)
-    places = np.arange(paths.able.shape[1])
+    places = np.arange(paths.capable.shape[1])
     for position in range(int(sizes.max())):
         tree = np.flatnonzero(sizes > position)
         entries = trees.starts[tree] + position
         routes = trees.entries[entries]
-        switches = paths.able[routes]
+        switches = paths.capable[routes]
         has_data = held[tree[:, None], switches]
         begin = np.where(has_data, places, 0).max(axis=1)
         begins[entries] = begin
@@ -138,7 +138,7 @@ def _begins(paths: _Paths, trees: Rows) -> tuple[IntArray, _BoolArray]:
         tree = np.flatnonzero(sizes > position)
         entries = trees.starts[tree] + position
         routes = trees.entries[entries]
-        switches = paths.able[routes]
+        switches = paths.capable[routes]
         is_needed = (used[tree[:, None], switches] & (places > begins[entries][:, None])).any(axis=1)
         is_needed |= switches[np.arange(len(tree)), paths.lasts[routes]] == paths.switches
         start = switches[np.arange(len(tree)), begins[entries]]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.demand.groups.value import Group
 from forestcoll.schedule.proof.lengths.group_lengths import GroupLengthsProof
 from forestcoll.topology import Topology
@@ -38,7 +38,7 @@ def best_cut(topology: Topology, groups: Sequence[Group]) -> tuple[Fraction, Gro
     return best[0], GroupLengthsProof.of(topology, lengths)
 
 
-def must_leave(topology: Topology, demand: Demand, inside: frozenset[int]) -> Fraction:
+def must_leave(topology: Topology, demand: NodeDemand, inside: frozenset[int]) -> Fraction:
     """Return the part of the data of a demand that must leave a set of nodes."""
     members = demand.members(topology)
     if demand.sources is not None and demand.targets is not None:
@@ -56,7 +56,7 @@ def must_leave(topology: Topology, demand: Demand, inside: frozenset[int]) -> Fr
     return sum((part for node, part in parts if (node in inside) == outwards), Fraction(0))
 
 
-def must_cross(demand: Demand, inside: frozenset[int]) -> bool:
+def must_cross(demand: NodeDemand, inside: frozenset[int]) -> bool:
     """Return whether the data of a demand with sources and targets must leave a set of nodes."""
     is_held = any if demand.collective is Collective.ALLREDUCE else all
     inner = is_held(node in inside for node in demand.sources or ())

@@ -78,10 +78,10 @@ def group_search(
             f"{topology.name}: there are {roots} pairs of an allreduce and a root of its trees; at most {MOST_ROOTS} "
             "are possible; run fewer allreduces at the same time"
         )
-    found = _Search(topology, master, progress, relays=relays).run()
+    found = _GroupSearch(topology, master, progress, relays=relays).run()
     if relays or found.is_optimal:
         return found
-    return replace(found, bound=_Search(topology, master, progress, relays=True).run().bound)
+    return replace(found, bound=_GroupSearch(topology, master, progress, relays=True).run().bound)
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class _Column:
     uses: Mapping[int, int]
 
 
-class _Search:
+class _GroupSearch:
     """Column generation."""
 
     def __init__(self, topology: Topology, master: Master, progress: Progress, *, relays: bool) -> None:

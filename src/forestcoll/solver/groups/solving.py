@@ -29,7 +29,7 @@ def groups_optimum(  # noqa: PLR0913 (the groups and how to solve them)
     Args:
         topology: the network: a `Topology`, a spec string of a builder, a path, or a networkx graph.
         groups: the groups: a text such as `0,8;1,9`, in which `;` separates groups and each group is as for
-            `ranks_of`; or a list with the ranks, a `Request` or a `Group` for each group. Groups may share ranks.
+            `ranks_of`; or a list with the ranks, a `Demand` or a `Group` for each group. Groups may share ranks.
         collective: the collective of the groups that are given by ranks. If it has a root, this is the first compute
             node of the group.
         sizes: the size of each group, relative to a common unit of data: a text such as `1,1/2`, or a list of numbers;

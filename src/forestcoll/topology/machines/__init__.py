@@ -1,1 +1,1 @@
-"""Builders of known machines, one a file; `forestcoll.topology.registry` finds them."""
+"""Known machines, one a file, with bandwidths and the latencies of links and NICs; `registry` finds them."""

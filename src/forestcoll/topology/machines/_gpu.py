@@ -1,6 +1,6 @@
-"""What is known about GPUs that matters to programs: blocks, channels, the bandwidth of a block, latencies, NVLS.
+"""The fields of `Gpu`, such as the latencies of links and NICs; the values stand in the file of each machine.
 
-Each machine states the values of its GPU in its own file, and `topology/gpus.py` lists them.
+`topology/gpus.py` lists the GPUs of all machines.
 
 **Sources.** The values of NVIDIA's GPUs are those of NCCL (June 2026, and the same in 2.28), which has one value for
 all GPUs of a compute capability. In `src/graph/tuning.cc`, `perChMaxTreeBws` (protocol Simple, one box) is the

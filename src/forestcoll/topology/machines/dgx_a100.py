@@ -1,4 +1,4 @@
-"""NVIDIA DGX A100: eight GPUs on an NVSwitch, one 200 Gb/s NIC per GPU.
+"""NVIDIA DGX A100: eight GPUs on an NVSwitch, one 200 Gb/s NIC per GPU; bandwidths and latencies.
 
 An A100 has twelve third-generation NVLinks, 600 GB/s in both directions together, so 300 GB/s each way. A ConnectX-6
 NIC at 200 Gb/s carries 25 GB/s each way. These are the numbers of Figure 1 of the ForestColl paper, which does not show

@@ -1,4 +1,4 @@
-"""NVIDIA DGX B200: eight GPUs on an NVSwitch, one 400 Gb/s NIC a GPU.
+"""NVIDIA DGX B200: eight GPUs on an NVSwitch, one 400 Gb/s NIC per GPU; bandwidths and latencies.
 
 A B200 has eighteen fifth-generation NVLinks, 1.8 TB/s in both directions together, so 900 GB/s each way. A ConnectX-7
 NIC at 400 Gb/s carries 50 GB/s each way. The NVSwitch can multicast and aggregate (NVLink SHARP);

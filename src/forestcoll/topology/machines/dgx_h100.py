@@ -1,4 +1,4 @@
-"""NVIDIA DGX H100: eight GPUs on an NVSwitch, one 400 Gb/s NIC per GPU.
+"""NVIDIA DGX H100: eight GPUs on an NVSwitch, one 400 Gb/s NIC per GPU; bandwidths and latencies.
 
 An H100 has eighteen fourth-generation NVLinks, 900 GB/s in both directions together, so 450 GB/s each way. A ConnectX-7
 NIC at 400 Gb/s carries 50 GB/s each way. The H100 testbed of the ForestColl paper has the same numbers. The

@@ -1,4 +1,4 @@
-"""NVIDIA GB200 NVL72: a rack of 72 GPUs in one NVLink domain, one 400 Gb/s NIC per GPU.
+"""NVIDIA GB200 NVL72: a rack of 72 GPUs in one NVLink domain, a 400 Gb/s NIC per GPU; bandwidths and latencies.
 
 A Blackwell GPU has eighteen fifth-generation NVLinks, 1.8 TB/s in both directions together, so 900 GB/s each way. One
 switch here represents the nine NVLink switch trays of a rack. A compute tray has four GPUs and four ConnectX-7 NICs, so

@@ -1,4 +1,4 @@
-"""AMD MI250: sixteen GPUs (dies) per box on direct Infinity Fabric links, InfiniBand between boxes.
+"""AMD MI250: sixteen GPUs (dies) per box on direct Infinity Fabric links, InfiniBand; bandwidths and latencies.
 
 An Infinity Fabric link runs at 25 GT/s on 16 lanes: 50 GB/s each way. A box has eight cards of two dies. The four links
 within a card and the links between cards are those of the testbed of the ForestColl paper (Figure 9a), whose NICs give

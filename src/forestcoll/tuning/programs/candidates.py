@@ -43,7 +43,7 @@ MAKING = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Aim:
+class Objective:
     """What a program is chosen for.
 
     Attributes:
@@ -98,7 +98,7 @@ class Candidates:
         schedule: the schedule.
         target: the format.
         dialect: for MSCCL XML, the runtime.
-        aim: the sizes and the costs.
+        objective: the sizes and the costs.
         given: the options that are not chosen, with their values.
         progress: receives how much of the work of a search is done, in percent.
         known: the candidates by their options; None for options that do not fit.
@@ -110,7 +110,7 @@ class Candidates:
     schedule: Schedule
     target: Target
     dialect: str
-    aim: Aim
+    objective: Objective
     given: dict[str, Any]
     progress: Progress = SILENT
     known: dict[Options, Candidate | None] = field(default_factory=dict)
@@ -121,14 +121,14 @@ class Candidates:
     def __post_init__(self) -> None:
         machine = gpu_of(self.schedule.topology)
         self.machine = machine
-        self.costs = self.aim.costs or Costs(block_gbps=machine.block_gbps if machine else None)
+        self.costs = self.objective.costs or Costs(block_gbps=machine.block_gbps if machine else None)
         self.limits = limits_of(self.target, self.dialect, len(self.schedule.topology.compute))
         self.counts = self._counts()
         self.choices = self._choices()
 
     def of(self, other: TreeSchedule | FlowSchedule) -> "Candidates":
         """Return the candidates of another schedule of the same demand; none are made yet."""
-        return Candidates(other, self.target, self.dialect, self.aim, self.given, self.progress)
+        return Candidates(other, self.target, self.dialect, self.objective, self.given, self.progress)
 
     def _choices(self) -> PlanChoices | OtherPlanChoices | MessageChoices:
         """Return the options to choose from."""
@@ -138,14 +138,14 @@ class Candidates:
                 schedule=self.schedule,
                 counts=self.counts,
                 given=self.given,
-                size=self.aim.sizes[-1],
+                size=self.objective.sizes[-1],
                 blocks=blocks,
                 most_instructions=self.most_instructions,
                 finest=self.finest,
             )
         packets = self.given.get("protocol") == Protocol.LL
         if isinstance(self.schedule, TreeSchedule) and not packets:
-            return PlanChoices.of(self.schedule, self.counts, self.aim.least_bytes // ALIGNMENT, self.given)
+            return PlanChoices.of(self.schedule, self.counts, self.objective.least_bytes // ALIGNMENT, self.given)
         in_rounds = lowerer_for(self.schedule).in_pieces
         return OtherPlanChoices(self.counts, in_rounds, blocks, frozenset(self.given))
 
@@ -162,7 +162,7 @@ class Candidates:
     @property
     def finest(self) -> int:
         """The most chunks of a program."""
-        most = self.aim.least_bytes // ALIGNMENT
+        most = self.objective.least_bytes // ALIGNMENT
         return most if self.limits.chunks is None else min(most, self.limits.chunks)
 
     @property
@@ -212,11 +212,11 @@ class Candidates:
             return True
         pieces = 1 if self.target is Target.MSCCLPP_JSON else options.pieces
         chunks = (options.chunks or 1) * options.instances * pieces
-        if chunks * ALIGNMENT <= self.aim.least_bytes:
+        if chunks * ALIGNMENT <= self.objective.least_bytes:
             return True
         self.problem = self.problem or NoSolutionError(
-            f"{self.schedule.topology.name}: {self.aim.least_bytes} bytes cannot be divided into {chunks} chunks of "
-            f"{ALIGNMENT} bytes; give --chunks or fewer --instances"
+            f"{self.schedule.topology.name}: {self.objective.least_bytes} bytes cannot be divided into {chunks} chunks "
+            f"of {ALIGNMENT} bytes; give --chunks or fewer --instances"
         )
         return False
 
@@ -227,7 +227,7 @@ class Candidates:
             self.problem = error
             return None
         chunks = chunks_of_file(lowering.program)
-        if any(self.known.values()) and chunks * ALIGNMENT > self.aim.least_bytes and "chunks" not in self.given:
+        if any(self.known.values()) and chunks * ALIGNMENT > self.objective.least_bytes and "chunks" not in self.given:
             return None
         round_bytes = round_bytes_of(self.target, options)
         slices = slices_of(self.target, options)
@@ -245,7 +245,7 @@ class Candidates:
         self.work += MAKING * model.length
         algbw = 0.0
         if model.can_be_simulated:
-            size = self.aim.sizes[-1]
+            size = self.objective.sizes[-1]
             algbw = model.algbw_at(size, least=self.highest)
             self.highest = max(self.highest, algbw)
             self.work += model.work_at(size) if known is None else 0

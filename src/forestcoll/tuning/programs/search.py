@@ -5,8 +5,8 @@ change with it: `message_choices` and `plan_choices` have the options and their 
 becomes faster by more than `GAIN` in the simulator, and begins with the first option again. For slow plans of MSCCL++,
 slow programs of flows and slow programs in strands, `GAIN_OF_SLOW` is enough. It ends when the program is within
 `ENOUGH` of the schedule, or no change helps. If it is still slow, it is compared with the result of another search
-(`_Search._other`). Of the programs that are within `GAIN` of the fastest, and not slow unless it is, it returns the one
-that is fastest at the smaller sizes.
+(`_OptionSearch._other`). Of the programs that are within `GAIN` of the fastest, and not slow unless it is, it returns
+the one that is fastest at the smaller sizes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.simulation.costs import Point
-from forestcoll.tuning.programs.candidates import MOST_WORK_OF_PLANS, SLOW, Aim, Candidate, Candidates
+from forestcoll.tuning.programs.candidates import MOST_WORK_OF_PLANS, SLOW, Candidate, Candidates, Objective
 from forestcoll.tuning.programs.first_candidate import first_candidate
 from forestcoll.tuning.programs.other_schedules import (
     MOST_RANKS,
@@ -96,17 +96,17 @@ def best_program(  # noqa: PLR0913 (what a program is chosen for, and by which m
     target: Target | str,
     dialect: str = DEFAULT_DIALECT,
     *,
-    aim: Aim | None = None,
+    objective: Objective | None = None,
     given: Mapping[str, Any] | None = None,
     progress: Progress = SILENT,
 ) -> Chosen:
-    """Return the program of `schedule` that is fastest for the last size of `aim` within the limits of a runtime.
+    """Return the program of `schedule` that is fastest for the last size of `objective` within the limits of a runtime.
 
     Args:
         schedule: a schedule of trees, steps or flows that `verify` accepts.
         target: the format: MSCCL XML or a plan of MSCCL++.
         dialect: for MSCCL XML, the runtime.
-        aim: the sizes and the costs; the defaults of `Aim` if None.
+        objective: the sizes and the costs; the defaults of `Objective` if None.
         given: options of the lowering that are not searched, by their names. `chunks` is the most chunks, and the
             number with the best algbw is used; None is the number that makes all shares exact.
         progress: receives the stages, and how much of the work of a search is done.
@@ -124,13 +124,13 @@ def best_program(  # noqa: PLR0913 (what a program is chosen for, and by which m
     """
     target = target_named(target)
     check_style(schedule, target)
-    aim, given = aim or Aim(), dict(given or {})
+    objective, given = objective or Objective(), dict(given or {})
     progress.begin("choosing the program")
-    candidates = Candidates(schedule, target, dialect, aim, given, progress)
+    candidates = Candidates(schedule, target, dialect, objective, given, progress)
     needs_less = _needs_less_scratch(candidates, first_candidate(candidates))
     if needs_less and (small := _in_less_scratch(candidates)) is not None:
         return small
-    best, used = _Search(candidates).run(), schedule
+    best, used = _OptionSearch(candidates).run(), schedule
     if not needs_less and _needs_less_scratch(candidates, best) and (small := _in_less_scratch(candidates)) is not None:
         return small
     refused, tried = None if candidates.problem is None else str(candidates.problem), len(candidates.known)
@@ -141,11 +141,11 @@ def best_program(  # noqa: PLR0913 (what a program is chosen for, and by which m
             progress.begin("choosing the program of another schedule")
             candidates = candidates.of(other)
             is_large = len(other.members) > MOST_RANKS
-            found = _Search(candidates, GOOD_OF_MANY_RANKS if is_large else None).run_or_none()
+            found = _OptionSearch(candidates, GOOD_OF_MANY_RANKS if is_large else None).run_or_none()
             tried += len(candidates.known)
             if found is not None and found.algbw > (GAIN_OF_SLOW if in_plans else GAIN) * best.algbw:
                 best, used = found.instead_of(best, other), other
-    points = best.model.points(aim.sizes)
+    points = best.model.points(objective.sizes)
     return Chosen(best.options, best.lowering, points, tried, best.model, used, refused)
 
 
@@ -163,7 +163,7 @@ def _needs_less_scratch(candidates: Candidates, found: Candidate) -> bool:
     if candidates.target is not Target.MSCCLPP_JSON or candidates.schedule.collective is not Collective.REDUCE:
         return False
     most = mscclpp.most_bytes(found.lowering.program)
-    return "chunks" not in candidates.given and most < candidates.aim.most_bytes
+    return "chunks" not in candidates.given and most < candidates.objective.most_bytes
 
 
 def _in_less_scratch(candidates: Candidates) -> Chosen | None:
@@ -172,19 +172,19 @@ def _in_less_scratch(candidates: Candidates) -> Chosen | None:
     for other in with_less_scratch(candidates.schedule, in_place=first.options.in_place):
         candidates.progress.begin("choosing the program with less scratch")
         others = candidates.of(other)
-        found = _Search(others).run_or_none()
+        found = _OptionSearch(others).run_or_none()
         tried += len(others.known)
         if found is None or _needs_less_scratch(others, found):
             continue
         best = found.instead_of(first, other)
         if not best.is_slow:
-            points = best.model.points(candidates.aim.sizes)
+            points = best.model.points(candidates.objective.sizes)
             refused = None if others.problem is None else str(others.problem)
             return Chosen(best.options, best.lowering, points, tried, best.model, other, refused)
     return None
 
 
-class _Search:
+class _OptionSearch:
     """A search for the best program; `choices` are the options that it varies.
 
     It ends with a program that reaches the part `enough` of the algbw; by default, the part depends on the program.
@@ -250,14 +250,14 @@ class _Search:
 
     def _best_of_small_sizes(self, fastest: Candidate) -> Candidate:
         """Return the candidate that is fastest at the other sizes, of those about as fast as the fastest one."""
-        best, sizes = fastest, self.candidates.aim.sizes[:-1]
+        best, sizes = fastest, self.candidates.objective.sizes[:-1]
         if not fastest.algbw or not sizes:
             return fastest
         enough = min(fastest.algbw, max(fastest.algbw / GAIN, SLOW * fastest.lowering.schedule_algbw))
         for each in self.candidates.known.values():
             if each is not None and each.algbw >= enough:
                 faster = prod(each.model.point(size).algbw / best.model.point(size).algbw for size in sizes)
-                is_fast = faster > GAIN and each.model.point(self.candidates.aim.sizes[-1]).algbw >= enough
+                is_fast = faster > GAIN and each.model.point(self.candidates.objective.sizes[-1]).algbw >= enough
                 best = each if is_fast else best
         return best
 

@@ -5,15 +5,15 @@ from functools import cached_property
 
 from forestcoll.schedule.bundle.value import BundleSchedule, MemberSchedule
 from forestcoll.schedule.trees.value import TreeSchedule
-from forestcoll.verification.flows.context import Case as FlowCase
-from forestcoll.verification.flows.verifier import judge_flows
+from forestcoll.verification.flows.context import FlowContext
+from forestcoll.verification.flows.verifier import verify_flows
 from forestcoll.verification.network import Network
 from forestcoll.verification.report import Report
-from forestcoll.verification.trees.context import Case as TreeCase
-from forestcoll.verification.trees.verifier import judge_trees
+from forestcoll.verification.trees.context import TreeContext
+from forestcoll.verification.trees.verifier import verify_trees
 
 
-class Case:
+class BundleContext:
     """A bundle under test. A property may rely on every rule that is applied before the rules that use it."""
 
     def __init__(self, schedule: BundleSchedule) -> None:
@@ -25,7 +25,7 @@ class Case:
     def reports(self) -> tuple[Report, ...]:
         """The report of each member."""
         return tuple(
-            judge_trees(each.schedule) if isinstance(each.schedule, TreeSchedule) else judge_flows(each.schedule)
+            verify_trees(each.schedule) if isinstance(each.schedule, TreeSchedule) else verify_flows(each.schedule)
             for each in self.schedule.bundled
         )
 
@@ -51,6 +51,6 @@ class Case:
 
 def _loads(schedule: MemberSchedule) -> dict[int, Fraction]:
     """Return the part of the member's data on each link that it uses."""
-    case = TreeCase(schedule) if isinstance(schedule, TreeSchedule) else FlowCase(schedule)
-    whole = case.denominator or 1
-    return {place: Fraction(int(load), whole) for place, load in enumerate(case.loads.tolist()) if load}
+    context = TreeContext(schedule) if isinstance(schedule, TreeSchedule) else FlowContext(schedule)
+    whole = context.denominator or 1
+    return {place: Fraction(int(load), whole) for place, load in enumerate(context.loads.tolist()) if load}

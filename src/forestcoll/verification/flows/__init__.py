@@ -1,1 +1,1 @@
-"""The judge of schedules of flows."""
+"""The verifier of schedules of flows."""

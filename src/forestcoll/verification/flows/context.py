@@ -14,10 +14,10 @@ from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.rows import IntArray
 from forestcoll.verification.network import ExactArray
 from forestcoll.verification.proof_checks.question import MAX_DENOMINATOR_DIGITS, Question
-from forestcoll.verification.routes.context import RouteCase
+from forestcoll.verification.routes.context import RouteContext
 
 
-class Case(RouteCase):
+class FlowContext(RouteContext):
     """A schedule under test. A property may rely on every rule that is applied before the rules that use it."""
 
     def __init__(self, schedule: FlowSchedule) -> None:

@@ -2,12 +2,12 @@
 
 from forestcoll.verification.claims import FORM, Claim, bound_rules
 from forestcoll.verification.flows import delivery
-from forestcoll.verification.flows.context import Case
+from forestcoll.verification.flows.context import FlowContext
 from forestcoll.verification.proof_checks.question import MAX_DENOMINATOR_DIGITS
 from forestcoll.verification.routes.rules import RANKS, ROUTES, SYMMETRY, SYMMETRY_FREE
 from forestcoll.verification.rule import Rule, statements
 
-DELIVERY: tuple[Rule[Case], ...] = (
+DELIVERY: tuple[Rule[FlowContext], ...] = (
     Rule(
         "rows-malformed",
         "Flat rows match: starts ascend from 0 to the number of entries, and there are as many sources as targets, "
@@ -58,7 +58,7 @@ DELIVERY: tuple[Rule[Case], ...] = (
         delivery.delivery_wrong,
     ),
 )
-ACHIEVED: tuple[Rule[Case], ...] = (
+ACHIEVED: tuple[Rule[FlowContext], ...] = (
     Rule(
         "algbw-wrong",
         "algbw is exactly 1 / the greatest (data on the link / bandwidth) of a link.",

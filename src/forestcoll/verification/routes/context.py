@@ -10,7 +10,7 @@ from forestcoll.verification.network import Network
 from forestcoll.verification.routes.group import Group
 
 
-class RouteCase:
+class RouteContext:
     """A schedule with routes under test. A property may rely on every rule that is applied before its users.
 
     Attributes:

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 from forestcoll.schedule.rows import Rows
 from forestcoll.verification.routes import wording
-from forestcoll.verification.routes.context import RouteCase
+from forestcoll.verification.routes.context import RouteContext
 
 
 def fits(rows: Rows) -> bool:
@@ -15,16 +15,16 @@ def fits(rows: Rows) -> bool:
     )
 
 
-def ranks_wrong(case: RouteCase) -> str | None:
+def ranks_wrong(context: RouteContext) -> str | None:
     """Find ranks that are not compute nodes, not in ascending order, or fewer than two."""
-    ranks = case.ranks
+    ranks = context.ranks
     if ranks is None:
         return None
     for node in ranks:
-        if not 0 <= node < case.network.size:
-            return f"ranks: there is no node number {node}; expected 0 to {case.network.size - 1}"
-        if not case.network.is_compute[node]:
-            return f"ranks: {wording.node(case, node)} is a switch; expected compute nodes"
+        if not 0 <= node < context.network.size:
+            return f"ranks: there is no node number {node}; expected 0 to {context.network.size - 1}"
+        if not context.network.is_compute[node]:
+            return f"ranks: {wording.node(context, node)} is a switch; expected compute nodes"
     if len(ranks) < 2 or any(one >= other for one, other in pairwise(ranks)):
         return f"ranks are {wording.listed(ranks)}; expected two or more numbers of nodes in ascending order"
     return None

@@ -1,16 +1,16 @@
 """The rules about symmetries and about the table of routes, in the order in which they are applied."""
 
 from forestcoll.verification.routes import form, symmetry, table
-from forestcoll.verification.routes.context import RouteCase
+from forestcoll.verification.routes.context import RouteContext
 from forestcoll.verification.rule import Rule
 
-RANKS: Rule[RouteCase] = Rule(
+RANKS: Rule[RouteContext] = Rule(
     "ranks-wrong",
     "If ranks are given, they are two or more numbers of compute nodes in ascending order. These take part; other "
     "compute nodes are idle.",
     form.ranks_wrong,
 )
-SYMMETRY: tuple[Rule[RouteCase], ...] = (
+SYMMETRY: tuple[Rule[RouteContext], ...] = (
     Rule(
         "symmetry-order",
         "The order of a shift is 2 or more; the product of all orders is at most the number of compute nodes that take "
@@ -32,18 +32,18 @@ SYMMETRY: tuple[Rule[RouteCase], ...] = (
     ),
     Rule("symmetry-commute", "Any two shifts commute.", symmetry.not_commuting),
 )
-SYMMETRY_FREE: Rule[RouteCase] = Rule(
+SYMMETRY_FREE: Rule[RouteContext] = Rule(
     "symmetry-free",
     "Different products of powers of the shifts map a compute node that takes part to different nodes.",
     symmetry.not_free,
 )
-SYMMETRY_FREE_SOMEWHERE: Rule[RouteCase] = Rule(
+SYMMETRY_FREE_SOMEWHERE: Rule[RouteContext] = Rule(
     "symmetry-free",
     "There is a compute node that takes part and that different products of powers of the shifts map to different "
     "nodes.",
     symmetry.nowhere_free,
 )
-ROUTES: tuple[Rule[RouteCase], ...] = (
+ROUTES: tuple[Rule[RouteContext], ...] = (
     Rule("route-node-unknown", "The entries of a route are numbers of nodes.", table.node_unknown),
     Rule("route-too-short", "A route has at least two nodes.", table.too_short),
     Rule("route-node-repeated", "A route visits a node at most once.", table.node_repeated),

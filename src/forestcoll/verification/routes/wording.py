@@ -3,44 +3,44 @@
 from collections.abc import Iterable
 
 from forestcoll.verification import wording
-from forestcoll.verification.routes.context import RouteCase
+from forestcoll.verification.routes.context import RouteContext
 from forestcoll.verification.wording import number
 
 __all__ = ["a_member", "kind", "listed", "members", "node", "nodes", "number", "route"]
 
 
-def node(case: RouteCase, place: int) -> str:
+def node(context: RouteContext, place: int) -> str:
     """Return the id of node number `place`, quoted as in Python."""
-    return wording.node(case.topology, place)
+    return wording.node(context.topology, place)
 
 
-def nodes(case: RouteCase, places: Iterable[int], separator: str = ", ") -> str:
+def nodes(context: RouteContext, places: Iterable[int], separator: str = ", ") -> str:
     """Return the ids of the nodes `places`; only the first few if there are many."""
-    return wording.nodes(case.topology, places, separator)
+    return wording.nodes(context.topology, places, separator)
 
 
-def members(case: RouteCase) -> str:
+def members(context: RouteContext) -> str:
     """Return the word for the nodes that take part."""
-    return wording.members(case.ranks)
+    return wording.members(context.ranks)
 
 
-def a_member(case: RouteCase) -> str:
+def a_member(context: RouteContext) -> str:
     """Return the word for one node that takes part, with its article."""
-    return wording.a_member(case.ranks)
+    return wording.a_member(context.ranks)
 
 
-def kind(case: RouteCase, place: int) -> str:
+def kind(context: RouteContext, place: int) -> str:
     """Return the kind of node number `place`, and its id."""
-    it = case.topology.nodes[place]
+    it = context.topology.nodes[place]
     abilities = [name for name, can in (("multicast", it.multicast), ("aggregate", it.aggregation)) if can]
     what = f"that can {' and '.join(abilities)}" if abilities else ""
-    return f"{_sort(case, place)} {node(case, place)}{' ' * bool(what)}{what}"
+    return f"{_sort(context, place)} {node(context, place)}{' ' * bool(what)}{what}"
 
 
-def _sort(case: RouteCase, place: int) -> str:
-    if not case.network.is_compute[place]:
+def _sort(context: RouteContext, place: int) -> str:
+    if not context.network.is_compute[place]:
         return "switch"
-    return "compute node" if case.ranks is None else "rank" if place in case.compute else "idle node"
+    return "compute node" if context.ranks is None else "rank" if place in context.compute else "idle node"
 
 
 def listed(numbers: Iterable[int]) -> str:
@@ -49,6 +49,6 @@ def listed(numbers: Iterable[int]) -> str:
     return f"({', '.join(values[: wording.MAX_LISTED] + ['...'] * (len(values) > wording.MAX_LISTED))})"
 
 
-def route(case: RouteCase, place: int) -> str:
+def route(context: RouteContext, place: int) -> str:
     """Return the number of a route and the ids of its nodes."""
-    return f"route {place} ({nodes(case, case.routes[place], ' -> ')})"
+    return f"route {place} ({nodes(context, context.routes[place], ' -> ')})"

@@ -1,1 +1,1 @@
-"""The judge of periodic schedules."""
+"""The verifier of periodic schedules."""

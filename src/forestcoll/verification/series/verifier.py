@@ -1,4 +1,4 @@
-"""The judge of periodic schedules: one message at a time at each port, every message arrives, as fast as claimed.
+"""The verifier of periodic schedules: one message at a time at each port, every message arrives, as fast as claimed.
 
 It accepts a schedule from any source. From the network alone, it computes exactly which links exclude each other and
 what they can carry. The rules are the tables at the end of this file.
@@ -30,10 +30,10 @@ PROOFS: tuple[type[Proof], ...] = (PricesProof,)
 """The kinds of proofs that bound a series of broadcasts."""
 
 
-def judge_series(schedule: SeriesSchedule) -> SeriesReport:
-    """Judge `schedule` by the rules, in order, up to the first that it breaks."""
-    case = _Case(schedule)
-    fault = first_fault(case, RULES) or first_fault(case.claim, CLAIMS)
+def verify_series(schedule: SeriesSchedule) -> SeriesReport:
+    """Verify `schedule` by the rules, in order, up to the first that it breaks."""
+    context = _Context(schedule)
+    fault = first_fault(context, RULES) or first_fault(context.claim, CLAIMS)
     return SeriesReport(
         fault=fault,
         algbw=schedule.algbw,
@@ -47,7 +47,7 @@ def series_rules() -> tuple[tuple[str, str], ...]:
     return (*statements(RULES), *statements(CLAIMS))
 
 
-class _Case:
+class _Context:
     """The schedule with values that several rules use."""
 
     def __init__(self, schedule: SeriesSchedule) -> None:
@@ -98,33 +98,33 @@ def _number(value: Fraction) -> str:
     return _cut(str(value))
 
 
-def _source(case: _Case) -> str | None:
-    source = case.schedule.source
-    return None if case.nodes[source].is_compute else f"the source {case.name(source)} is a switch"
+def _source(context: _Context) -> str | None:
+    source = context.schedule.source
+    return None if context.nodes[source].is_compute else f"the source {context.name(source)} is a switch"
 
 
-def _trees(case: _Case) -> str | None:
-    for number, tree in enumerate(case.schedule.trees):
-        reached = {case.schedule.source}
+def _trees(context: _Context) -> str | None:
+    for number, tree in enumerate(context.schedule.trees):
+        reached = {context.schedule.source}
         for route in tree.routes:
             for ends in itertools.pairwise(route):
-                if ends not in case.links:
-                    return f"tree {number}: there is no link {case.name(ends[0])} -> {case.name(ends[1])}"
-            if any(case.nodes[node].is_compute for node in route[1:-1]):
+                if ends not in context.links:
+                    return f"tree {number}: there is no link {context.name(ends[0])} -> {context.name(ends[1])}"
+            if any(context.nodes[node].is_compute for node in route[1:-1]):
                 return f"tree {number}: a route goes through a compute node"
             if route[0] not in reached:
-                return f"tree {number}: {case.name(route[0])} sends before it is reached"
-            if route[-1] in reached or not case.nodes[route[-1]].is_compute:
-                return f"tree {number}: {case.name(route[-1])} is entered twice, or is a switch"
+                return f"tree {number}: {context.name(route[0])} sends before it is reached"
+            if route[-1] in reached or not context.nodes[route[-1]].is_compute:
+                return f"tree {number}: {context.name(route[-1])} is entered twice, or is a switch"
             reached.add(route[-1])
-        missed = next((node for node in case.topology.compute if node not in reached), None)
+        missed = next((node for node in context.topology.compute if node not in reached), None)
         if missed is not None:
-            return f"tree {number} does not reach {case.name(missed)}"
+            return f"tree {number} does not reach {context.name(missed)}"
     return None
 
 
-def _weights(case: _Case) -> str | None:
-    schedule = case.schedule
+def _weights(context: _Context) -> str | None:
+    schedule = context.schedule
     for number, tree in enumerate(schedule.trees):
         count = tree.weight * schedule.period
         if count <= 0 or count.denominator > 1:
@@ -135,90 +135,90 @@ def _weights(case: _Case) -> str | None:
     return None
 
 
-def _rounds(case: _Case) -> str | None:
-    for number, each in enumerate(case.schedule.rounds):
+def _rounds(context: _Context) -> str | None:
+    for number, each in enumerate(context.schedule.rounds):
         if each.duration <= 0:
             return f"round {number} takes {_number(each.duration)}; expected more than 0"
-    total = Fraction(sum(case.times), case.scale)
-    if total > case.schedule.period:
-        return f"the rounds take {_number(total)} in total, more than the period of {_number(case.schedule.period)}"
+    total = Fraction(sum(context.times), context.scale)
+    if total > context.schedule.period:
+        return f"the rounds take {_number(total)} in total, more than the period of {_number(context.schedule.period)}"
     return None
 
 
-def _bandwidths(case: _Case) -> str | None:
-    chosen = case.schedule.bandwidths
+def _bandwidths(context: _Context) -> str | None:
+    chosen = context.schedule.bandwidths
     if chosen is None:
         return None
-    if case.topology.port_model != BOUNDED:
+    if context.topology.port_model != BOUNDED:
         return "links have chosen bandwidths, which only bounded multi-port nodes need"
-    if len(chosen) != len(case.topology.links):
-        return f"there are {len(chosen)} bandwidths for {len(case.topology.links)} links"
-    for link, bandwidth in zip(case.topology.links, chosen, strict=True):
+    if len(chosen) != len(context.topology.links):
+        return f"there are {len(chosen)} bandwidths for {len(context.topology.links)} links"
+    for link, bandwidth in zip(context.topology.links, chosen, strict=True):
         if not 0 < bandwidth <= link.bandwidth:
-            ends = f"{case.name(link.source)} -> {case.name(link.target)}"
+            ends = f"{context.name(link.source)} -> {context.name(link.target)}"
             return f"link {ends} has the bandwidth {_number(bandwidth)}; expected above 0, up to {link.bandwidth}"
     return None
 
 
-def _shared(case: _Case) -> str | None:
+def _shared(context: _Context) -> str | None:
     limits = {
-        "sends": shared_bandwidths(case.topology, SEND_LIMIT),
-        "receives": shared_bandwidths(case.topology, RECEIVE_LIMIT),
+        "sends": shared_bandwidths(context.topology, SEND_LIMIT),
+        "receives": shared_bandwidths(context.topology, RECEIVE_LIMIT),
     }
-    for number, each in enumerate(case.schedule.rounds):
+    for number, each in enumerate(context.schedule.rounds):
         used: dict[tuple[str, int], Fraction] = {}
         for transfer in each.transfers:
-            for key in zip(limits, case.ends(transfer), strict=True):
-                used[key] = used.get(key, Fraction(0)) + case.bandwidth(transfer)
+            for key in zip(limits, context.ends(transfer), strict=True):
+                used[key] = used.get(key, Fraction(0)) + context.bandwidth(transfer)
         for (verb, node), bandwidth in used.items():
             most = limits[verb].get(node)
             if most is not None and bandwidth > most:
-                return f"round {number}: {case.name(node)} {verb} with {_number(bandwidth)}, more than {most}"
+                return f"round {number}: {context.name(node)} {verb} with {_number(bandwidth)}, more than {most}"
     return None
 
 
-def _ports(case: _Case) -> str | None:
-    for number, each in enumerate(case.schedule.rounds):
+def _ports(context: _Context) -> str | None:
+    for number, each in enumerate(context.schedule.rounds):
         taken: dict[Port, Transfer] = {}
         for transfer in each.transfers:
-            for port in occupied(case.topology, case.links[case.ends(transfer)]):
+            for port in occupied(context.topology, context.links[context.ends(transfer)]):
                 if port in taken:
-                    both = f"{case.edge_text(taken[port])}, {case.edge_text(transfer)}"
-                    return f"round {number}: {_excluded(case, port)} ({both})"
+                    both = f"{context.edge_text(taken[port])}, {context.edge_text(transfer)}"
+                    return f"round {number}: {_excluded(context, port)} ({both})"
                 taken[port] = transfer
     return None
 
 
-def _excluded(case: _Case, port: Port) -> str:
+def _excluded(context: _Context, port: Port) -> str:
     if port.kind is PortKind.LINK:
         return "a link is used twice at the same time"
     verb = {PortKind.SEND: "sends", PortKind.RECEIVE: "receives"}.get(port.kind, "sends or receives")
-    return f"{case.name(port.number)} {verb} two messages at the same time"
+    return f"{context.name(port.number)} {verb} two messages at the same time"
 
 
-def _work(case: _Case) -> str | None:
+def _work(context: _Context) -> str | None:
     busy: dict[Transfer, int] = {}
-    for each, time in zip(case.schedule.rounds, case.times, strict=True):
+    for each, time in zip(context.schedule.rounds, context.times, strict=True):
         for transfer in each.transfers:
             busy[transfer] = busy.get(transfer, 0) + time
-    for number, tree in enumerate(case.schedule.trees):
-        wanted = tree.weight * case.schedule.period
+    for number, tree in enumerate(context.schedule.trees):
+        wanted = tree.weight * context.schedule.period
         for place in range(len(tree.edges)):
             transfer = Transfer(number, place)
-            carried = case.messages(transfer, busy.get(transfer, 0))
+            carried = context.messages(transfer, busy.get(transfer, 0))
             if carried != wanted:
-                found = f"{case.edge_text(transfer)} carries {_number(carried)} messages a period"
+                found = f"{context.edge_text(transfer)} carries {_number(carried)} messages a period"
                 return f"{found}; expected {_number(wanted)}"
     return None
 
 
-def _whole_messages(case: _Case) -> str | None:
+def _whole_messages(context: _Context) -> str | None:
     going: dict[Transfer, int] = {}
-    for number, each in enumerate(case.schedule.rounds):
-        stays = {transfer: going.get(transfer, 0) + case.times[number] for transfer in each.transfers}
+    for number, each in enumerate(context.schedule.rounds):
+        stays = {transfer: going.get(transfer, 0) + context.times[number] for transfer in each.transfers}
         for transfer, time in going.items():
-            if transfer not in stays and not case.are_whole(transfer, time):
-                return f"{case.edge_text(transfer)} is interrupted within a message when round {number} begins"
+            if transfer not in stays and not context.are_whole(transfer, time):
+                return f"{context.edge_text(transfer)} is interrupted within a message when round {number} begins"
         going = stays
     return None  # by the rules before, the messages of a period are whole, so those at the end of the period are too
 
@@ -245,7 +245,7 @@ def _optimum(claim: Claim) -> str | None:
     return None
 
 
-RULES: tuple[Rule[_Case], ...] = (
+RULES: tuple[Rule[_Context], ...] = (
     Rule("source", "The source is a compute node.", _source),
     Rule(
         "trees",

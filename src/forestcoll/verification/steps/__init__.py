@@ -1,1 +1,1 @@
-"""The judge of schedules of steps."""
+"""The verifier of schedules of steps."""

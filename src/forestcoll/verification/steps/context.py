@@ -11,11 +11,11 @@ from forestcoll.base.exact import exact_sum
 from forestcoll.schedule.rows import IntArray
 from forestcoll.schedule.steps.value import StepSchedule, Transfers
 from forestcoll.verification.network import ExactArray
-from forestcoll.verification.routes.context import RouteCase
+from forestcoll.verification.routes.context import RouteContext
 from forestcoll.verification.steps.spread import Spread
 
 
-class StepCase(RouteCase):
+class StepContext(RouteContext):
     """A step schedule under test. A property relies on all rules that are applied before the rules that use it."""
 
     def __init__(self, schedule: StepSchedule) -> None:

@@ -14,48 +14,47 @@ from forestcoll.schedule.steps.value import Transfers
 from forestcoll.verification.first_wrong import first_true
 from forestcoll.verification.network import BoolArray
 from forestcoll.verification.steps import wording
-from forestcoll.verification.steps.context import StepCase
+from forestcoll.verification.steps.context import StepContext
 from forestcoll.verification.steps.spread import Pieces, Spread
 
 
-def sent_twice(case: StepCase) -> str | None:
+def sent_twice(context: StepContext) -> str | None:
     """Find, in a reduce, a part of a sum that a node sends twice, or that leaves the node where the sum ends."""
-    for phase, spread in zip(case.schedule.phases, case.spreads, strict=True):
+    for phase, spread in zip(context.schedule.phases, context.spreads, strict=True):
         sent = phase.transfers
         if phase.op is not PhaseOp.REDUCE:
             continue
         own, again = first_true(sent.sources == sent.shards), spread.pieces.overlap
         if own is not None:
-            return (
-                f"{wording.place(case, sent, own)}: {_sender(case, sent, own)} sends a part of the sum that ends on it"
-            )
+            sender = _sender(context, sent, own)
+            return f"{wording.place(context, sent, own)}: {sender} sends a part of the sum that ends on it"
         if again is not None:
-            what = f"{_sender(case, sent, again)} sends data of {_part(case, sent, again)} twice"
-            return f"{wording.place(case, sent, again)}: {what}, so the sum contains it twice"
+            what = f"{_sender(context, sent, again)} sends data of {_part(context, sent, again)} twice"
+            return f"{wording.place(context, sent, again)}: {what}, so the sum contains it twice"
     return None
 
 
-def not_held(case: StepCase) -> str | None:
+def not_held(context: StepContext) -> str | None:
     """Find data that is sent before the sender has it or, in a reduce, data that the receiver never forwards."""
-    for phase, spread in zip(case.schedule.phases, case.spreads, strict=True):
+    for phase, spread in zip(context.schedule.phases, context.spreads, strict=True):
         sent = phase.transfers
         transfer = _first_not_held(spread)
         if transfer is None:
             continue
-        where, what = wording.place(case, sent, transfer), _part(case, sent, transfer)
+        where, what = wording.place(context, sent, transfer), _part(context, sent, transfer)
         if phase.op is PhaseOp.REDUCE:
-            who = wording.node(case, int(sent.targets[transfer]))
+            who = wording.node(context, int(sent.targets[transfer]))
             return f"{where}: node {who} does not forward all of {what} at a later step, so the sum lacks it"
-        return f"{where}: {_sender(case, sent, transfer)} does not have all of {what} before the step"
+        return f"{where}: {_sender(context, sent, transfer)} does not have all of {what} before the step"
     return None
 
 
-def _sender(case: StepCase, sent: Transfers, transfer: int) -> str:
-    return f"node {wording.node(case, int(sent.sources[transfer]))}"
+def _sender(context: StepContext, sent: Transfers, transfer: int) -> str:
+    return f"node {wording.node(context, int(sent.sources[transfer]))}"
 
 
-def _part(case: StepCase, sent: Transfers, transfer: int) -> str:
-    return f"part {wording.part(sent, transfer)} of the shard of {wording.node(case, int(sent.shards[transfer]))}"
+def _part(context: StepContext, sent: Transfers, transfer: int) -> str:
+    return f"part {wording.part(sent, transfer)} of the shard of {wording.node(context, int(sent.shards[transfer]))}"
 
 
 def _first_not_held(spread: Spread) -> int | None:
@@ -122,14 +121,14 @@ def _lacks_some(spread: Spread, pieces: Pieces, transfers: IntArray, owners: Int
     return lacks
 
 
-def missing(case: StepCase) -> str | None:
+def missing(context: StepContext) -> str | None:
     """Find a node that does not receive a whole shard or, in a reduce, does not send its whole part of a sum."""
-    if case.schedule.collective is Collective.ALL_TO_ALL:
-        return _missing_part(case, case.spreads[0])
-    members = np.array(case.schedule.members)
-    sizes = case.schedule.shard_sizes
+    if context.schedule.collective is Collective.ALL_TO_ALL:
+        return _missing_part(context, context.spreads[0])
+    members = np.array(context.schedule.members)
+    sizes = context.schedule.shard_sizes
     sent = np.array([node for node in members.tolist() if sizes[node] > 0])
-    for phase, spread in zip(case.schedule.phases, case.spreads, strict=True):
+    for phase, spread in zip(context.schedule.phases, context.spreads, strict=True):
         shards = np.intersect1d(sent, spread.origins)
         owners = spread.owners(shards[:, None], members[None, :]).ravel()
         is_own = (shards[:, None] == members[None, :]).ravel()
@@ -137,21 +136,21 @@ def missing(case: StepCase) -> str | None:
         if place is None:
             continue
         origin, member = divmod(int(owners[place]), spread.nodes)
-        shard, node = (wording.node(case, each) for each in (int(spread.origins[origin]), member))
+        shard, node = (wording.node(context, each) for each in (int(spread.origins[origin]), member))
         does = "sends" if phase.op is PhaseOp.REDUCE else "receives"
         return f"node {node} never {does} all of the shard of {shard}; expected all of it by the last step"
     return None
 
 
-def _missing_part(case: StepCase, spread: Spread) -> str | None:
+def _missing_part(context: StepContext, spread: Spread) -> str | None:
     """Find, in an all-to-all, a node that does not receive its part of the buffer of another node."""
-    members = case.schedule.members
+    members = context.schedule.members
     for shard in members:
         for place, node in enumerate(members):
             low, high = Fraction(place, len(members)), Fraction(place + 1, len(members))
             if node != shard and not _has_part(spread, shard * spread.nodes + node, low, high):
-                part, who = f"[{low}, {high})", wording.node(case, node)
-                owner = wording.node(case, shard)
+                part, who = f"[{low}, {high})", wording.node(context, node)
+                owner = wording.node(context, shard)
                 return f"node {who} never receives all of part {part} of the buffer of {owner}; expected all of it"
     return None
 

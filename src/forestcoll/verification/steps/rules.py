@@ -12,9 +12,9 @@ from forestcoll.verification.claims import FORM, Claim, bound_rules
 from forestcoll.verification.routes.rules import SYMMETRY, SYMMETRY_FREE
 from forestcoll.verification.rule import Rule, statements
 from forestcoll.verification.steps import delivery, form, routes
-from forestcoll.verification.steps.context import StepCase
+from forestcoll.verification.steps.context import StepContext
 
-StepRule: TypeAlias = Rule[StepCase]
+StepRule: TypeAlias = Rule[StepContext]
 
 RULES: tuple[StepRule, ...] = (
     Rule(

@@ -1,7 +1,7 @@
-"""The judge of step schedules: does each sender have what it sends, and does every shard or sum arrive?
+"""The verifier of step schedules: does each sender have what it sends, and does every shard or sum arrive?
 
-Like the judge of trees, it imports only the models, and computes the load of every link at every step again, exactly.
-The rules are the tables in `forestcoll.verification.steps.rules`.
+Like the verifier of trees, it imports only the models, and computes the load of every link at every step again,
+exactly. The rules are the tables in `forestcoll.verification.steps.rules`.
 """
 
 from collections.abc import Iterator
@@ -15,46 +15,46 @@ from forestcoll.verification.proof_checks.checks import PROOFS_OF_EXCHANGES, PRO
 from forestcoll.verification.proof_checks.question import Question, UnprovenError
 from forestcoll.verification.report import StepReport
 from forestcoll.verification.rule import first_fault
-from forestcoll.verification.steps.context import StepCase
+from forestcoll.verification.steps.context import StepContext
 from forestcoll.verification.steps.rules import ACHIEVED, CLAIMS, RULES
 
 
-def judge_steps(schedule: StepSchedule) -> StepReport:
-    """Judge `schedule` by the rules, in order, up to the first that it breaks."""
-    case = StepCase(schedule)
-    fault = first_fault(case, RULES)
+def verify_steps(schedule: StepSchedule) -> StepReport:
+    """Verify `schedule` by the rules, in order, up to the first that it breaks."""
+    context = StepContext(schedule)
+    fault = first_fault(context, RULES)
     if fault is not None:
         return StepReport(fault)
-    algbw = case.algbw
+    algbw = context.algbw
     # In a step schedule, each part of a shard moves along a tree.
     proofs = PROOFS_OF_EXCHANGES if schedule.collective is Collective.ALL_TO_ALL else PROOFS_OF_TREES
-    fault = first_fault(case, ACHIEVED) or first_fault(Claim(schedule, case.network, algbw, proofs), CLAIMS)
+    fault = first_fault(context, ACHIEVED) or first_fault(Claim(schedule, context.network, algbw, proofs), CLAIMS)
     if fault is not None:
         return StepReport(fault)
-    bound = _bound(case)
+    bound = _bound(context)
     egress = max(schedule.topology.egress[node] for node in schedule.members)
     return StepReport(
         fault=None,
         algbw=algbw,
         optimal=algbw == bound.algbw,
         bound=bound,
-        step_times=case.step_times,
-        bandwidth_factor=exact_sum(case.step_times) * egress,
+        step_times=context.step_times,
+        bandwidth_factor=exact_sum(context.step_times) * egress,
         least_factor=egress / bound.algbw,
     )
 
 
-def _bound(case: StepCase) -> Bound:
+def _bound(context: StepContext) -> Bound:
     """Return the least of the bound that the schedule claims and the bounds that hold on any network.
 
     Every node must receive the shards of all others, or send its part of them (Theorem 4). In an allreduce with any
     shards, 2(N - 1) vectors cross links in total (appendix C.3), and one vector enters and one leaves every node.
     """
-    claimed, question = case.schedule.bound, Question.of(case.schedule, case.network)
+    claimed, question = context.schedule.bound, Question.of(context.schedule, context.network)
     bounds = [] if claimed is None else [claimed]
-    for proof in _proofs(case.schedule):
+    for proof in _proofs(context.schedule):
         try:
-            bounds.append(Bound(case.schedule.collective, proven(proof, question), proof))
+            bounds.append(Bound(context.schedule.collective, proven(proof, question), proof))
         except UnprovenError:  # a switch could copy
             continue
     return min(bounds, key=lambda bound: bound.algbw)

@@ -1,1 +1,1 @@
-"""The judge of schedules of trees."""
+"""The verifier of schedules of trees."""

@@ -16,7 +16,7 @@ from forestcoll.schedule.rows import IntArray
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.verification.network import ExactArray
 from forestcoll.verification.proof_checks.question import MAX_DENOMINATOR_DIGITS, Question
-from forestcoll.verification.routes.context import RouteCase
+from forestcoll.verification.routes.context import RouteContext
 from forestcoll.verification.trees.examination import base_loads
 
 
@@ -33,7 +33,7 @@ class Pace:
     links: IntArray
 
 
-class Case(RouteCase):
+class TreeContext(RouteContext):
     """A schedule under test. A property may rely on every rule that is applied before the rules that use it."""
 
     def __init__(self, schedule: TreeSchedule) -> None:

@@ -18,9 +18,9 @@ from forestcoll.verification.proof_checks.question import MAX_DENOMINATOR_DIGITS
 from forestcoll.verification.routes.rules import RANKS, ROUTES, SYMMETRY, SYMMETRY_FREE_SOMEWHERE
 from forestcoll.verification.rule import Rule, statements
 from forestcoll.verification.trees import delivery, routes, shares
-from forestcoll.verification.trees.context import Case
+from forestcoll.verification.trees.context import TreeContext
 
-TreeRule: TypeAlias = Rule[Case]
+TreeRule: TypeAlias = Rule[TreeContext]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +29,17 @@ class RuleBook:
 
     Attributes:
         form: flat rows match; ranks, phases, shards and symmetry are right.
-        delivery: trees send data along links to every node. `Case.examined` decides whether all of these rules hold.
+        delivery: trees send data along links to every node. `TreeContext.examined` decides whether all of these rules
+            hold.
         shares: the right data arrives everywhere. If all rules up to here hold, the loads of links are meaningful.
         achieved: the schedule achieves the bandwidth that it claims.
         claims: the bound that the schedule claims is proven.
     """
 
-    form: tuple[Rule[Case], ...]
-    delivery: tuple[Rule[Case], ...]
-    shares: tuple[Rule[Case], ...]
-    achieved: tuple[Rule[Case], ...]
+    form: tuple[Rule[TreeContext], ...]
+    delivery: tuple[Rule[TreeContext], ...]
+    shares: tuple[Rule[TreeContext], ...]
+    achieved: tuple[Rule[TreeContext], ...]
     claims: tuple[Rule[Claim], ...]
 
     def statements(self) -> tuple[tuple[str, str], ...]:

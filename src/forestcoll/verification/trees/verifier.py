@@ -1,4 +1,4 @@
-"""The judge of trees: does every shard arrive, does the schedule achieve what it claims, and is the bound proven?
+"""The verifier of trees: does every shard arrive, does the schedule achieve what it claims, and is the bound proven?
 
 It accepts a schedule from any source and does not use the code that generates schedules. It imports only the models,
 and computes the loads of links, the bandwidth and the bound again, exactly. The rules are the tables in
@@ -14,37 +14,37 @@ from forestcoll.verification.claims import Claim, is_optimal
 from forestcoll.verification.proof_checks.checks import PROOFS_OF_TREES
 from forestcoll.verification.report import Fault, LinkLoad, TreeReport
 from forestcoll.verification.rule import first_fault
-from forestcoll.verification.trees.context import Case
+from forestcoll.verification.trees.context import TreeContext
 from forestcoll.verification.trees.rules import RULE_BOOKS, RuleBook
 
 _BUSIEST_SHOWN = 8
 
 
-def judge_trees(schedule: TreeSchedule) -> TreeReport:
-    """Judge `schedule` by the rules for its collective, in order, up to the first that it breaks."""
-    book, case = RULE_BOOKS[schedule.collective], Case(schedule)
-    fault = _undelivered(case, book)
+def verify_trees(schedule: TreeSchedule) -> TreeReport:
+    """Verify `schedule` by the rules for its collective, in order, up to the first that it breaks."""
+    book, context = RULE_BOOKS[schedule.collective], TreeContext(schedule)
+    fault = _undelivered(context, book)
     if fault is not None:
         return TreeReport(fault)
     proofs = PROOFS_OF_TREES if schedule.sources is None else (GroupLengthsProof,)
-    claim = Claim(schedule, case.network, case.algbw, proofs)
-    fault = first_fault(case, book.achieved) or first_fault(claim, book.claims)
+    claim = Claim(schedule, context.network, context.algbw, proofs)
+    fault = first_fault(context, book.achieved) or first_fault(claim, book.claims)
     return TreeReport(
         fault=fault,
-        algbw=case.algbw,
-        optimal=fault is None and is_optimal(schedule, case.algbw),
+        algbw=context.algbw,
+        optimal=fault is None and is_optimal(schedule, context.algbw),
         bound=schedule.bound if fault is None else None,
-        busiest=_busiest(case),
-        busiest_count=0 if case.pace is None else len(case.pace.links),
+        busiest=_busiest(context),
+        busiest_count=0 if context.pace is None else len(context.pace.links),
     )
 
 
-def _undelivered(case: Case, book: RuleBook) -> Fault | None:
+def _undelivered(context: TreeContext, book: RuleBook) -> Fault | None:
     """Return the first fault for which data does not arrive; rules that the fast path has accepted are not applied."""
-    fault = first_fault(case, book.form)
-    if fault is None and case.examined is None:
-        fault = first_fault(case, book.delivery)
-    return fault or first_fault(case, book.shares)
+    fault = first_fault(context, book.form)
+    if fault is None and context.examined is None:
+        fault = first_fault(context, book.delivery)
+    return fault or first_fault(context, book.shares)
 
 
 def tree_rules(collective: Collective = Collective.ALLGATHER) -> tuple[tuple[str, str], ...]:
@@ -52,14 +52,14 @@ def tree_rules(collective: Collective = Collective.ALLGATHER) -> tuple[tuple[str
     return RULE_BOOKS[collective].statements()
 
 
-def _busiest(case: Case) -> tuple[LinkLoad, ...]:
-    numbers = [] if case.pace is None else case.pace.links[:_BUSIEST_SHOWN].tolist()
-    nodes, links = case.schedule.topology.nodes, case.schedule.topology.links
+def _busiest(context: TreeContext) -> tuple[LinkLoad, ...]:
+    numbers = [] if context.pace is None else context.pace.links[:_BUSIEST_SHOWN].tolist()
+    nodes, links = context.schedule.topology.nodes, context.schedule.topology.links
     return tuple(
         LinkLoad(
             source=nodes[links[number].source].id,
             target=nodes[links[number].target].id,
-            load=Fraction(int(case.loads[number]), case.denominator or 1),
+            load=Fraction(int(context.loads[number]), context.denominator or 1),
             bandwidth=links[number].bandwidth,
         )
         for number in numbers

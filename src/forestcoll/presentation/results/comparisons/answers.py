@@ -1,4 +1,4 @@
-"""What a comparison answers, in sentences: how fast, how much faster than the libraries, why, and where else."""
+"""The answer of a comparison in sentences, for pages and notebooks: how fast, how much faster, why, where else."""
 
 from collections.abc import Sequence
 from fractions import Fraction

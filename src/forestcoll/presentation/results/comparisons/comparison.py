@@ -1,4 +1,4 @@
-"""A comparison as a table, sentences and JSON."""
+"""A comparison as the command prints it: a table, sentences and JSON."""
 
 from collections.abc import Callable
 from fractions import Fraction

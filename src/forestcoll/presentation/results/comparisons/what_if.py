@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from forestcoll.base.counting import plural
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.presentation.names import counted
 from forestcoll.presentation.results.schedules import explanations
 from forestcoll.presentation.tables import Column, Page, Table, labelled
@@ -146,7 +146,7 @@ def _upgrade_document(topology: Topology, row: Upgrade) -> dict[str, object]:
     }
 
 
-def _title(topology: Topology, demand: Demand) -> str:
+def _title(topology: Topology, demand: NodeDemand) -> str:
     return f"{printable(topology.name)}: {demand.collective.value} over {counted(topology, demand.ranks)}"
 
 

@@ -105,8 +105,8 @@ def _switches(network: Topology) -> str:
         "copy data": sum(node.multicast for node in switches),
         "add up data": sum(node.aggregation for node in switches),
     }
-    able = [f"{count:,} can {what}" for what, count in abilities.items() if count]
-    return f"{len(switches):,}; {', '.join(able) if able else 'none can copy or add up data'}"
+    capable = [f"{count:,} can {what}" for what, count in abilities.items() if count]
+    return f"{len(switches):,}; {', '.join(capable) if capable else 'none can copy or add up data'}"
 
 
 def _links(network: Topology) -> Table:

@@ -6,7 +6,7 @@ from typing import cast
 
 from forestcoll.base.counting import plural, times
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.presentation.names import link_lines, node_names, noun, others
 from forestcoll.presentation.text import bandwidth, capitalized, printable, quotient
 from forestcoll.schedule.proof.bound import Bound
@@ -27,7 +27,7 @@ _MOST_SETS = 2000
 """The most images of sets in the JSON object of a proof with a symmetry; larger proofs keep the symmetry."""
 
 
-def explain(bound: Bound, topology: Topology, demand: Demand) -> list[str]:
+def explain(bound: Bound, topology: Topology, demand: NodeDemand) -> list[str]:
     """Return sentences that explain why no schedule is faster than `bound`. Links are listed on indented lines.
 
     Args:
@@ -58,7 +58,7 @@ def document(bound: Bound, topology: Topology) -> dict[str, object]:
     return proof_document(proof, lambda number: topology.nodes[number].id)
 
 
-def _explain_cut(bound: Bound, topology: Topology, demand: Demand) -> list[str]:
+def _explain_cut(bound: Bound, topology: Topology, demand: NodeDemand) -> list[str]:
     proof = cast("CutProof", bound.proof)
     inside, members = set(proof.inside), demand.members(topology)
     kept = [node for node in members if node in inside]
@@ -78,14 +78,14 @@ def _explain_cut(bound: Bound, topology: Topology, demand: Demand) -> list[str]:
     ]
 
 
-def _crossing(demand: Demand, names: str, amount: str, rest: str, *, enters: bool) -> str:
+def _crossing(demand: NodeDemand, names: str, amount: str, rest: str, *, enters: bool) -> str:
     """Return the sentence about what a set of nodes must receive or, if not `enters`, send."""
     sums = demand.collective.only_reduces or demand.collective is Collective.ALLREDUCE
     what = f"partial sums for {amount}" if sums else amount
     return f"{names} must receive {what} from {rest}" if enters else f"{names} must send {what} to {rest}"
 
 
-def _explain_receipt(bound: Bound, topology: Topology, _demand: Demand) -> list[str]:
+def _explain_receipt(bound: Bound, topology: Topology, _demand: NodeDemand) -> list[str]:
     proof = cast("ReceiptProof", bound.proof)
     what, count = noun(topology), proof.times(topology)
     verb = "enters" if proof.counts_entering(topology) else "leaves"
@@ -97,7 +97,7 @@ def _explain_receipt(bound: Bound, topology: Topology, _demand: Demand) -> list[
     return [statement, *links, _together(topology, proof.bandwidth(topology), Fraction(count))]
 
 
-def _explain_partition(bound: Bound, topology: Topology, demand: Demand) -> list[str]:
+def _explain_partition(bound: Bound, topology: Topology, demand: NodeDemand) -> list[str]:
     proof = cast("PartitionProof", bound.proof)
     count = len(proof.parts)
     between = proof.between(usable_part(topology, demand.members(topology)))
@@ -110,7 +110,7 @@ def _explain_partition(bound: Bound, topology: Topology, demand: Demand) -> list
     return [statement, *_links(topology, between), _together(topology, total, Fraction(proof.times))]
 
 
-def _explain_tree_dual(bound: Bound, topology: Topology, demand: Demand) -> list[str]:
+def _explain_tree_dual(bound: Bound, topology: Topology, demand: NodeDemand) -> list[str]:
     proof = cast("TreeDualProof", bound.proof)
     images = proof.symmetry.order
     count = f"{len(proof.cuts)} weighted set{'s' * (len(proof.cuts) != 1)} of nodes"
@@ -122,14 +122,14 @@ def _explain_tree_dual(bound: Bound, topology: Topology, demand: Demand) -> list
     return [f"{why}: {count}{each} prove {limit}; --json lists them."]
 
 
-def _explain_tree_lengths(bound: Bound, topology: Topology, _demand: Demand) -> list[str]:
+def _explain_tree_lengths(bound: Bound, topology: Topology, _demand: NodeDemand) -> list[str]:
     proof = cast("TreeLengthsProof | GroupLengthsProof | TreeDistancesProof", bound.proof)
     limit = f"algbw <= {bandwidth(bound.algbw, printable(topology.bandwidth_unit))}"
     needed = f"Each tree needs a part of the bandwidth of {len(proof.lengths)} links, weighted by the lengths that"
     return [f"{needed} --json lists. The shortest trees for these lengths prove {limit}."]
 
 
-def _explain_lengths(bound: Bound, topology: Topology, demand: Demand) -> list[str]:
+def _explain_lengths(bound: Bound, topology: Topology, demand: NodeDemand) -> list[str]:
     proof = cast("LengthsProof", bound.proof)
     lengths = dict(zip(proof.ends, proof.lengths, strict=True))
     used = [link for link in topology.links if lengths.get((link.source, link.target))]
@@ -149,7 +149,7 @@ def _explain_lengths(bound: Bound, topology: Topology, demand: Demand) -> list[s
     ]
 
 
-def _explain_prices(bound: Bound, topology: Topology, _demand: Demand) -> list[str]:
+def _explain_prices(bound: Bound, topology: Topology, _demand: NodeDemand) -> list[str]:
     proof = cast("PricesProof", bound.proof)
     count = f"{len(proof.prices)} port{'s' * (len(proof.prices) != 1)}"
     cost = (
@@ -169,7 +169,7 @@ def _together(topology: Topology, value: Fraction, by: Fraction) -> str:
     return f"  {bandwidth(value, unit)} together, so algbw <= {quotient(value, by, unit)}."
 
 
-_EXPLANATIONS: Mapping[str, Callable[[Bound, Topology, Demand], list[str]]] = {
+_EXPLANATIONS: Mapping[str, Callable[[Bound, Topology, NodeDemand], list[str]]] = {
     CutProof.kind: _explain_cut,
     ReceiptProof.kind: _explain_receipt,
     TreeDualProof.kind: _explain_tree_dual,

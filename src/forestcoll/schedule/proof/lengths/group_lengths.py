@@ -23,7 +23,7 @@ from typing import ClassVar
 import numpy as np
 
 from forestcoll.demand.collective import Collective, PhaseOp
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.demand.groups.value import Group
 from forestcoll.schedule.proof.lengths.link_lengths import LinkLengths, total_length
 from forestcoll.schedule.proof.proof import ProofError
@@ -57,7 +57,7 @@ class GroupLengthsProof(LinkLengths):
     kind: ClassVar[str] = "group-lengths"
     trees_only: ClassVar[bool] = True
 
-    def algbw(self, topology: Topology, demand: Demand) -> Fraction:
+    def algbw(self, topology: Topology, demand: NodeDemand) -> Fraction:
         """See `Proof.algbw`: the bound of one collective that runs alone."""
         return self.algbw_of_groups(topology, [Group(demand)])
 
@@ -95,7 +95,7 @@ class _Trees:
         self._branching = {op: branching_nodes(topology, op) for op in PhaseOp}
         self._found: dict[tuple[PhaseOp, tuple[int, ...]], LeastTrees | LeastArborescences] = {}
 
-    def needed(self, demand: Demand) -> Fraction:
+    def needed(self, demand: NodeDemand) -> Fraction:
         """Return the length that the trees or flows of a demand need per unit of its data, or a lower limit of it."""
         members, collective = demand.members(self._topology), demand.collective
         if collective.is_personalised:

@@ -15,7 +15,7 @@ from itertools import groupby
 from typing import ClassVar
 
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.proof.lengths.distances import Distances, distances
 from forestcoll.schedule.proof.lengths.link_lengths import LinkLengths, total_length
 from forestcoll.schedule.proof.proof import ProofError
@@ -31,16 +31,16 @@ class LengthsProof(LinkLengths):
         lengths: the lengths of these links, in the same order; all other links have length 0.
 
     Example:
-        >>> from forestcoll import Collective, Demand, LengthsProof, load_topology
+        >>> from forestcoll import Collective, NodeDemand, LengthsProof, load_topology
         >>> ring = load_topology("ring:nodes=3")
         >>> proof = LengthsProof.of(ring, (1,) * len(ring.links))
-        >>> str(proof.algbw(ring, Demand(Collective.ALL_TO_ALL)))
+        >>> str(proof.algbw(ring, NodeDemand(Collective.ALL_TO_ALL)))
         '3'
     """
 
     kind: ClassVar[str] = "lengths"
 
-    def algbw(self, topology: Topology, demand: Demand) -> Fraction:
+    def algbw(self, topology: Topology, demand: NodeDemand) -> Fraction:
         """See `Proof.algbw`."""
         if not demand.collective.is_personalised:
             raise ProofError(
@@ -57,7 +57,7 @@ class LengthsProof(LinkLengths):
 
 
 def distance_sum(
-    topology: Topology, demand: Demand, lengths: Sequence[int], sources: Collection[int] | None = None
+    topology: Topology, demand: NodeDemand, lengths: Sequence[int], sources: Collection[int] | None = None
 ) -> Fraction:
     """Return the sum over all pairs of nodes of what they exchange times their distance, for one length of each link.
 

@@ -23,7 +23,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from forestcoll.demand.collective import Collective, PhaseOp
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.proof import reading
 from forestcoll.schedule.proof.lengths.link_lengths import LinkLengths, total_length
 from forestcoll.schedule.proof.proof import NodeName, ProofError
@@ -44,11 +44,11 @@ class TreeDistancesProof(LinkLengths):
 
     Example:
         >>> from fractions import Fraction
-        >>> from forestcoll import Collective, Demand, TreeDistancesProof, load_topology
+        >>> from forestcoll import Collective, NodeDemand, TreeDistancesProof, load_topology
         >>> ring = load_topology("ring:nodes=3")
         >>> cuts = (((0,), Fraction(1)),)
         >>> proof = TreeDistancesProof(((0, 1), (1, 0), (0, 2), (2, 0)), (1, 1, 1, 1), cuts)
-        >>> str(proof.algbw(ring, Demand(Collective.ALLREDUCE)))
+        >>> str(proof.algbw(ring, NodeDemand(Collective.ALLREDUCE)))
         '2'
     """
 
@@ -57,7 +57,7 @@ class TreeDistancesProof(LinkLengths):
     kind: ClassVar[str] = "tree-distances"
     trees_only: ClassVar[bool] = True
 
-    def algbw(self, topology: Topology, demand: Demand) -> Fraction:
+    def algbw(self, topology: Topology, demand: NodeDemand) -> Fraction:
         """See `Proof.algbw`."""
         if demand.collective is not Collective.ALLREDUCE:
             raise ProofError(f"distances bound an allreduce only, and this is {demand.collective.with_article}")

@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from forestcoll.demand.collective import Collective, PhaseOp
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.proof.lengths.link_lengths import LinkLengths, total_length
 from forestcoll.schedule.proof.proof import ProofError
 from forestcoll.schedule.proof.tree_dual import PHASES, Roles
@@ -37,17 +37,17 @@ class TreeLengthsProof(LinkLengths):
         lengths: the lengths of these links, in the same order; all other links have length 0.
 
     Example:
-        >>> from forestcoll import Collective, Demand, TreeLengthsProof, load_topology
+        >>> from forestcoll import Collective, NodeDemand, TreeLengthsProof, load_topology
         >>> ring = load_topology("ring:nodes=3")
         >>> proof = TreeLengthsProof.of(ring, (1,) * len(ring.links))
-        >>> str(proof.algbw(ring, Demand(Collective.ALLREDUCE)))
+        >>> str(proof.algbw(ring, NodeDemand(Collective.ALLREDUCE)))
         '3/2'
     """
 
     kind: ClassVar[str] = "tree-lengths"
     trees_only: ClassVar[bool] = True
 
-    def algbw(self, topology: Topology, demand: Demand) -> Fraction:
+    def algbw(self, topology: Topology, demand: NodeDemand) -> Fraction:
         """See `Proof.algbw`."""
         if demand.collective is not Collective.ALLREDUCE:
             raise ProofError(f"lengths of trees bound an allreduce only, and this is {demand.collective.with_article}")

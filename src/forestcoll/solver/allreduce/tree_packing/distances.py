@@ -49,7 +49,7 @@ def distance_proof(topology: Topology, prices: Sequence[Fraction], progress: Pro
     if len(nodes) > MOST_BRANCHING:
         return None
     lengths = _integers(prices)
-    weights = _Program(topology, lengths, nodes).weights(progress)
+    weights = _DistanceProgram(topology, lengths, nodes).weights(progress)
     if not weights:
         return None
     found = TreeDistancesProof.of(topology, tuple(lengths))
@@ -64,7 +64,7 @@ def _integers(prices: Sequence[Fraction]) -> list[int]:
     return [round(price / max(prices) * _WHOLE) for price in prices]
 
 
-class _Program:
+class _DistanceProgram:
     """The dual program, with the sets found so far. Nodes are numbered by their places in `nodes`; 0 is the root."""
 
     def __init__(self, topology: Topology, lengths: Sequence[int], nodes: Sequence[int]) -> None:

@@ -115,10 +115,10 @@ def packed_trees(topology: Topology, orbits: Orbits, upper: Fraction, progress: 
         progress: receives the number of rounds.
     """
     progress.begin("packing trees")
-    return _Search(topology, orbits, upper, progress).run()
+    return _PackingSearch(topology, orbits, upper, progress).run()
 
 
-class _Search:
+class _PackingSearch:
     """Column generation on one network."""
 
     def __init__(self, topology: Topology, orbits: Orbits, upper: Fraction, progress: Progress) -> None:

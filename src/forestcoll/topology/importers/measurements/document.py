@@ -38,7 +38,7 @@ class Host:
 
 
 @dataclass(frozen=True)
-class Flow:
+class Probe:
     """One send.
 
     Attributes:
@@ -69,7 +69,7 @@ class Measurement:
     """
 
     kind: str
-    flows: tuple[Flow, ...]
+    flows: tuple[Probe, ...]
 
     @property
     def seconds(self) -> Fraction:
@@ -131,7 +131,7 @@ def measurements_document(measurements: Measurements) -> dict[str, object]:
 
     Example:
         >>> from fractions import Fraction
-        >>> sends = Measurement("pair", (Flow(0, 1, 1000, Fraction(1, 100)),))
+        >>> sends = Measurement("pair", (Probe(0, 1, 1000, Fraction(1, 100)),))
         >>> found = Measurements((Host("node1", (0, 1)),), "gloo", 3, (sends,))
         >>> measurements_document(found)["measurements"]
         [{'kind': 'pair', 'flows': [[0, 1, 1000, 0.01]]}]
@@ -222,12 +222,12 @@ def _measurement(source: Source, value: object, where: str, ranks: int) -> Measu
     return Measurement(value["kind"], tuple(flows))
 
 
-def _flow(source: Source, value: object, where: str, ranks: int) -> Flow:
+def _flow(source: Source, value: object, where: str, ranks: int) -> Probe:
     one, other, rest = _row(source, value, 4, where, ranks)
     size = whole_number(source, rest[0], f"{where}[2]", most=_MOST_BYTES)
     if size == 0:
         raise source.error(f"{where}[2] is 0; expected the number of bytes")
-    return Flow(one, other, size, _seconds(source, rest[1], f"{where}[3]"))
+    return Probe(one, other, size, _seconds(source, rest[1], f"{where}[3]"))
 
 
 def _latency(source: Source, value: object, where: str, ranks: int) -> Latency:

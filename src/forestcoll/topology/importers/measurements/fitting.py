@@ -11,12 +11,12 @@ import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from forestcoll.topology.importers.measurements.document import Flow, Measurement
+from forestcoll.topology.importers.measurements.document import Measurement, Probe
 
 Resource = tuple[str | int, ...]
 """The kind of a resource, and the ranks, the host or the leaf that it belongs to."""
 
-Template = Callable[[Flow], Sequence[Resource]]
+Template = Callable[[Probe], Sequence[Resource]]
 
 _NEARLY = 0.85
 """A resource with at least this part of the time of the busiest one counts as limiting, too."""

@@ -12,7 +12,7 @@ A template with more kinds of resources is chosen only if its score is better by
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from forestcoll.topology.importers.measurements.document import Flow, Measurement, Measurements
+from forestcoll.topology.importers.measurements.document import Measurement, Measurements, Probe
 from forestcoll.topology.importers.measurements.fitting import Fit, Resource, fit_of, score_of
 
 _MARGIN = 0.03
@@ -51,7 +51,7 @@ class Shape:
         """The number of kinds of resources that the simplest template does not have."""
         return bool(self.nics) + self.has_host_link + bool(self.leaves)
 
-    def resources(self, flow: Flow) -> list[Resource]:
+    def resources(self, flow: Probe) -> list[Resource]:
         """Return what a send uses."""
         one, other = (self.measurements.host_of[rank] for rank in (flow.source, flow.target))
         if one == other:

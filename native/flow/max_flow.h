@@ -22,10 +22,10 @@
 namespace forestcoll {
 
 template <class Capacity>
-class Inflow {
+class MaxFlow {
  public:
   // The network must outlive this object; arcs may be added and capacities changed between calls.
-  explicit Inflow(const Network<Capacity>& network)
+  explicit MaxFlow(const Network<Capacity>& network)
       : network_(network), supply_(size()), from_absorbed_(size()), used_(size()), unlimited_(size()),
         absorbed_(size()), stamp_(size()), level_(size()), cursor_(size()) {}
 

@@ -18,7 +18,7 @@
 namespace forestcoll {
 
 template <class Capacity>
-class GroupInflow {
+class GroupMaxFlow {
  public:
   using Tree = GrowingTree<Capacity>;
 
@@ -28,7 +28,7 @@ class GroupInflow {
     Capacity amount;
   };
 
-  explicit GroupInflow(const Network<Capacity>& network)
+  explicit GroupMaxFlow(const Network<Capacity>& network)
       : network_(network), flow_(index(network.arcs())), seen_(index(network.nodes())), step_(index(network.nodes())) {}
 
   // The trees that later questions are about, in their present state.

@@ -27,7 +27,7 @@ _GOLDEN = (5**0.5 - 1) / 2
 
 
 @dataclass(frozen=True, slots=True)
-class Flow:
+class RankTree:
     """Chunks that move along the edges of a tree.
 
     Attributes:
@@ -63,7 +63,7 @@ class Flow:
         number, parts = self.part
         return (2 * number + 1) / (2 * parts)
 
-    def split(self, parts: int) -> "Iterator[Flow]":
+    def split(self, parts: int) -> "Iterator[RankTree]":
         """Yield `parts` flows of about equal sizes."""
         for part in range(parts):
             begin, end = self.count * part // parts, self.count * (part + 1) // parts
@@ -80,7 +80,7 @@ class Flow:
                 waiting.append((lower, depth + 1))
 
 
-def flows_of(schedule: TreeSchedule, grid: Grid, options: Options, most: int | None) -> tuple[Flow, ...]:
+def rank_trees_of(schedule: TreeSchedule, grid: Grid, options: Options, most: int | None) -> tuple[RankTree, ...]:
     """Return the flows of `schedule`, which lists all trees, on `grid`; none has more than `most` chunks.
 
     Every chunk of the grid becomes `instances` times `pieces` chunks of the program. If a tree has several parts, the
@@ -104,7 +104,9 @@ def most_of_step(options: Options, most: int | None) -> int | Fraction | None:
     return options.step_chunks if most is None else min(most, options.step_chunks)
 
 
-def parts_of(flow: Flow, options: Options, most: int | Fraction | None, *, one_root: bool = False) -> Iterator[Flow]:
+def parts_of(
+    flow: RankTree, options: Options, most: int | Fraction | None, *, one_root: bool = False
+) -> Iterator[RankTree]:
     """Yield the parts of a tree for instances, strands and pieces, of at most `most` chunks, rounded up."""
     if options.style is Style.ONE_SIDED:
         yield from _one_sided_parts(flow, options)
@@ -120,13 +122,13 @@ def parts_of(flow: Flow, options: Options, most: int | Fraction | None, *, one_r
         yield from (replace(part, part=(number, len(parts))) for number, part in enumerate(parts))
 
 
-def _pieces(copy: Flow, pieces: int, most: int | Fraction | None) -> Iterator[Flow]:
+def _pieces(copy: RankTree, pieces: int, most: int | Fraction | None) -> Iterator[RankTree]:
     """Yield the parts of an instance or a strand in `pieces` pieces, of at most `most` chunks, rounded up."""
     for piece, whole in enumerate(copy.split(pieces)):
         yield from replace(whole, piece=piece).split(1 if most is None else -(-whole.count // most))
 
 
-def _one_sided_parts(flow: Flow, options: Options) -> Iterator[Flow]:
+def _one_sided_parts(flow: RankTree, options: Options) -> Iterator[RankTree]:
     """Yield the pieces of the parts of a tree that move at the same time; the parts are about equal.
 
     If parts have `SPREAD_CHUNKS` or more, their sizes differ, so that blocks do not begin all messages at the same
@@ -141,14 +143,14 @@ def _one_sided_parts(flow: Flow, options: Options) -> Iterator[Flow]:
         yield from (replace(each, piece=piece) for piece, each in enumerate(whole.split(options.pieces)))
 
 
-def _spread(flow: Flow, parts: int) -> Iterator[Flow]:
+def _spread(flow: RankTree, parts: int) -> Iterator[RankTree]:
     """Yield `parts` flows with sizes in equal steps around the mean, from 1 - `SPREAD` to 1 + `SPREAD` of it."""
     ends = [Fraction(end, parts) * (1 - SPREAD * Fraction(parts - end, parts)) for end in range(parts + 1)]
     for begin, end in pairwise(round(flow.count * end) for end in ends):
         yield replace(flow, offset=flow.offset + begin, count=end - begin)
 
 
-def _shifted(copy: Flow, most: int | Fraction, instances: int, *, one_root: bool) -> Iterator[Flow]:
+def _shifted(copy: RankTree, most: int | Fraction, instances: int, *, one_root: bool) -> Iterator[RankTree]:
     """Yield the parts of an instance or a strand, of at most `most` chunks, so that messages begin at different times.
 
     Each message takes an overhead in which it moves no data. If all blocks of a rank began their messages at the same
@@ -170,7 +172,7 @@ def _shifted(copy: Flow, most: int | Fraction, instances: int, *, one_root: bool
         yield from part.split(2 if 1 <= number <= halves else 1)
 
 
-def _cut_alike(trees: Sequence[Flow]) -> Iterator[Flow]:
+def _cut_alike(trees: Sequence[RankTree]) -> Iterator[RankTree]:
     """Yield the parts of `trees` between all places at which a tree of the same root begins or ends."""
     bounds: dict[int, set[int]] = {}
     for flow in trees:
@@ -182,7 +184,7 @@ def _cut_alike(trees: Sequence[Flow]) -> Iterator[Flow]:
             yield replace(flow, offset=begin, count=until - begin)
 
 
-def _trees(schedule: TreeSchedule, grid: Grid) -> Iterator[Flow]:
+def _trees(schedule: TreeSchedule, grid: Grid) -> Iterator[RankTree]:
     """Yield each tree that carries data; the trees of a root follow each other from the first chunk of its part."""
     ranks = {node: rank for rank, node in enumerate(schedule.members)}
     paths = list(schedule.routes)
@@ -195,7 +197,7 @@ def _trees(schedule: TreeSchedule, grid: Grid) -> Iterator[Flow]:
             root = ranks[tree.root]
             children = _children(tree, phase.op, paths, ranks)
             fans = _fans(schedule, tree, phase.op, children, paths)
-            yield Flow(phase.op, number, root, begins[root], count, children, fans, turn=turns[root])
+            yield RankTree(phase.op, number, root, begins[root], count, children, fans, turn=turns[root])
             begins[root] += count
             turns[root] += 1
 

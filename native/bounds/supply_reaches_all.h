@@ -8,7 +8,7 @@
 
 #include <vector>
 
-#include "flow/inflow.h"
+#include "flow/max_flow.h"
 #include "flow/observer.h"
 
 namespace forestcoll {
@@ -17,20 +17,20 @@ namespace forestcoll {
 // minimum cut, and change capacities and supplies so that no cut gets worse than a later question assumes. It returns
 // true to ask again, or false to stop. Returns whether all terminals received what they need.
 template <class Capacity, class Needed, class OnShortfall>
-bool feed_all(Inflow<Capacity>& inflow, const std::vector<NodeIndex>& order, Needed needed, OnShortfall on_shortfall,
-              Observer& observer) {
-  inflow.limit_all();
+bool supply_all(MaxFlow<Capacity>& max_flow, const std::vector<NodeIndex>& order, Needed needed,
+                OnShortfall on_shortfall, Observer& observer) {
+  max_flow.limit_all();
   for (const NodeIndex terminal : order) {
     const NodeIndex sinks[] = {terminal};
     while (true) {
       observer.pulse();
       const Capacity wanted = needed();
-      const Capacity arrived = inflow.into(sinks, wanted);
+      const Capacity arrived = max_flow.into(sinks, wanted);
       if (arrived == wanted) break;
       if (!on_shortfall(wanted - arrived)) return false;
-      inflow.absorb_again();
+      max_flow.absorb_again();
     }
-    inflow.absorb(terminal);
+    max_flow.absorb(terminal);
   }
   return true;
 }
