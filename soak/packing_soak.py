@@ -32,7 +32,8 @@ from forestcoll.demand.ranks import require_reach
 from forestcoll.schedule.proof import TreeLengthsProof
 from forestcoll.schedule.proof.tree_dual import PHASES, Roles
 from forestcoll.solver.allreduce.tree_packing.steiner import cheapest_tree
-from forestcoll.solver.exact_lp.linear_program import Floats, LinearProgram, Row
+from forestcoll.solver.exact_lp.linear_program import Floats, LinearProgram
+from forestcoll.solver.exact_lp.row import Row
 from forestcoll.solver.forests.packed_trees import PackedTree
 from forestcoll.solver.forests.scaling import ScaledTopology
 from forestcoll.topology import Topology

@@ -9,7 +9,8 @@ from random import Random
 from allreduce_factor import SMALL, tally_of
 from exhibits.exhibit import Exhibit, Paper, Result, Settings, table, verdict_of
 from forestcoll.solver.bounds.table import bounds_of
-from forestcoll.solver.exact_lp.linear_program import LinearProgram, Row
+from forestcoll.solver.exact_lp.linear_program import LinearProgram
+from forestcoll.solver.exact_lp.row import Row
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
 

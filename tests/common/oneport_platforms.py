@@ -14,7 +14,8 @@ from forestcoll.schedule.proof import Bound
 from forestcoll.schedule.series.document import from_document, text_of
 from forestcoll.schedule.series.value import SeriesSchedule
 from forestcoll.solver.exact_lp.exact_packing import packing_optimum
-from forestcoll.solver.exact_lp.linear_program import LinearProgram, Row
+from forestcoll.solver.exact_lp.linear_program import LinearProgram
+from forestcoll.solver.exact_lp.row import Row
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.verification import verify
 

@@ -1,5 +1,6 @@
 """Compare the best bandwidth for a number of trees with its definition: the best of all scales."""
 
+from contextlib import suppress
 from fractions import Fraction
 
 import pytest
@@ -77,6 +78,34 @@ def test_the_best_number_of_trees(topology: Topology, most: int) -> None:
     best = optimum(topology, max_trees=most)
     assert best.algbw == max(possible.values())
     assert best.trees_per_root == min(trees for trees, algbw in possible.items() if algbw == best.algbw)
+
+
+def best_of_each(topology: Topology, most: int) -> list[Fraction]:
+    """Return the algbw of an allreduce for each possible number of trees up to `most`."""
+    found = []
+    for trees in range(1, most + 1):
+        with suppress(NoSolutionError):
+            found.append(optimum(topology, "allreduce", trees=trees).algbw)
+    return found
+
+
+@examples(100)
+@given(networks(most=5), FEW)
+def test_the_best_number_of_trees_of_an_allreduce(topology: Topology, most: int) -> None:
+    each = best_of_each(topology, most)
+    if each:
+        assert optimum(topology, "allreduce", max_trees=most).algbw == max(each)
+        assert max(each) <= optimum(topology, "allreduce").algbw
+
+
+def test_two_trees_per_root_on_a_triangle() -> None:
+    """One tree per root reaches 3/2, because its bandwidth is that of half of the thinnest link."""
+    builder = TopologyBuilder("triangle")
+    for node in "abc":
+        builder.add_compute(node)
+    for source, target, bandwidth in (("a", "b", 1), ("a", "c", 1), ("b", "c", 2)):
+        builder.add_duplex(source, target, bandwidth)
+    assert optimum(builder.build(), "allreduce", max_trees=2).algbw == 2
 
 
 @examples(200)

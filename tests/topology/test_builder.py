@@ -79,6 +79,22 @@ def test_ids_that_are_neither_strings_nor_integers_are_refused(node: object) -> 
         pair().add_compute(node)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("depth", [150, 600, 960, 5000])
+def test_an_attribute_that_is_nested_deeply_is_refused(depth: int) -> None:
+    attribute: object = 1
+    for level in range(depth):
+        attribute = [attribute] if level % 2 else {"inside": attribute}
+    with pytest.raises(InputError, match=r"^x: graph: site is nested more than 100 levels deep; flatten it or leave"):
+        TopologyBuilder("x", attributes={"site": attribute})
+
+
+def test_an_attribute_that_contains_itself_is_refused() -> None:
+    circle: list[object] = []
+    circle.append(circle)
+    with pytest.raises(InputError, match=r"^x: node 'a': site is nested more than 100 levels deep"):
+        TopologyBuilder("x").add_compute("a", site=circle)
+
+
 def test_an_attribute_that_is_not_finite_is_refused() -> None:
     with pytest.raises(InputError, match=r"^pair: node 'c': watts holds nan, which JSON cannot represent"):
         pair().add_compute("c", watts=float("nan"))

@@ -126,6 +126,9 @@ def _spelled(value: object) -> str:
     # Python does not convert very long integers to text
     if isinstance(value, int) and value.bit_length() > 4 * _MOST_SHOWN:
         return f"an integer of about {value.bit_length() * 30103 // 100000 + 1} digits"
-    if isinstance(value, list | dict):
-        return json.dumps(value, default=repr, skipkeys=True)
-    return repr(value) if isinstance(value, tuple | bytes) else str(value)
+    try:
+        if isinstance(value, list | dict):
+            return json.dumps(value, default=repr, skipkeys=True)
+        return repr(value) if isinstance(value, tuple | bytes) else str(value)
+    except (RecursionError, ValueError):  # a list that contains itself is a `ValueError`
+        return f"a deeply nested {type(value).__name__}"

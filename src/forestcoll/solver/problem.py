@@ -15,7 +15,6 @@ are added up, and the best algbw is stated. So `optimum`, `generate` and `bounds
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
 from forestcoll.base.errors import InputError, InternalError, NoSolutionError
 from forestcoll.base.progress import SILENT, Progress
@@ -41,13 +40,11 @@ class Solution:
 
     Attributes:
         optimum: the optimum.
-        lower_bound: the algbw that the search states as a lower limit, in the unit of the topology.
         schedule: the schedule whose loads determined the algbw; None if none was made.
         by_trees: the optima of all numbers of trees that were tried, if the best number was requested.
     """
 
     optimum: Optimum
-    lower_bound: Fraction
     schedule: TreeSchedule | None = None
     by_trees: tuple[Optimum, ...] = ()
 
@@ -55,7 +52,7 @@ class Solution:
         """Return this solution on `logical`, which was made from the network of `problem`, as one on that network."""
         optima = [_on_network(each, problem, logical) for each in (self.optimum, *self.by_trees)]
         made = None if self.schedule is None else on_fabric(self.schedule, optima[0], logical)
-        return Solution(optima[0], self.lower_bound, made, tuple(optima[1:]))
+        return Solution(optima[0], made, tuple(optima[1:]))
 
 
 @dataclass(frozen=True)
@@ -117,26 +114,24 @@ class Problem:
         candidates = self.search.candidates(trees, progress)
         best = max(candidates, key=lambda each: each.algbw)
         if best.algbw == self.bound.algbw or (best.is_exact and len(candidates) == 1):
-            return Solution(self._optimum(best), best.algbw)
-        measured = max((self._measured(each, progress) for each in candidates), key=lambda each: each.optimum.algbw)
-        return replace(measured, lower_bound=best.algbw)
+            return Solution(self._optimum(best))
+        return max((self._measured(each, progress) for each in candidates), key=lambda each: each.optimum.algbw)
 
     def solve_up_to(self, most: int, progress: Progress = SILENT) -> Solution:
         """Return the optimum with the best number of trees per root from 1 to `most`, the smallest of equal ones.
 
-        The search ends at the first number whose lower bound is that of any number of trees.
+        The search ends at the first number that reaches the optimum of any number of trees.
 
         Raises:
             NoSolutionError: no number of trees has a solution.
         """
+        enough = self.solve(progress=progress).optimum.algbw
         progress.begin("finding the best number of trees")
-        unlimited = self._optimum(max(self.search.candidates(), key=lambda each: each.algbw))
-        last = min(most, unlimited.trees_per_root)  # it has the greatest lower bound; fewer trees may have it too
         best: Solution | None = None
         optima: list[Optimum] = []
         refusal: NoSolutionError | None = None
-        for trees in range(1, last + 1):
-            progress.advance(trees - 1, last)
+        for trees in range(1, most + 1):
+            progress.advance(trees - 1, most)
             try:
                 found = self.solve(trees, progress)
             except NoSolutionError as error:
@@ -145,7 +140,7 @@ class Problem:
             optima.append(found.optimum)
             if best is None or found.optimum.algbw > best.optimum.algbw:
                 best = found
-            if found.lower_bound >= unlimited.algbw or found.optimum.is_optimal:
+            if found.optimum.algbw >= enough:
                 break
         if best is None:
             raise refusal or InternalError("no number of trees was tried")
@@ -169,8 +164,8 @@ class Problem:
         try:
             schedule = schedule_for(lower_bound, progress=progress)
         except InputError:
-            return Solution(lower_bound, found.algbw)
-        return Solution(replace(lower_bound, algbw=schedule.algbw), found.algbw, schedule)
+            return Solution(lower_bound)
+        return Solution(replace(lower_bound, algbw=schedule.algbw), schedule)
 
     def _spare(self, found: Candidate) -> tuple[Link, ...]:
         if self.part.has_balanced_switches or found.packing is not None:

@@ -28,6 +28,9 @@ MAX_DENOMINATOR_DIGITS = 1800
 With this limit, results have at most 4,000 digits for each number of trees that the solver accepts.
 """
 
+MOST_NESTED = 100
+"""The most levels of lists and objects in an attribute. Writing deeper ones exceeds the recursion limit of Python."""
+
 
 class TopologyBuilder:
     """Collects nodes and links and returns a `Topology`.
@@ -191,10 +194,8 @@ class TopologyBuilder:
 
     def _check_attributes(self, what: str, attributes: Mapping[str, object]) -> None:
         for name, value in attributes.items():
-            if (number := _not_finite(value)) is not None:
-                raise self._error(
-                    f"{what}: {name} holds {shown(number)}, which JSON cannot represent; use a finite number"
-                )
+            if (problem := _attribute_problem(value)) is not None:
+                raise self._error(f"{what}: {name} {problem}")
 
     def _link(self, source: NodeId, target: NodeId, bandwidth: object, latency_us: object | None) -> Link:
         try:
@@ -295,17 +296,27 @@ def _is_id(node: object) -> bool:
     return isinstance(node, int | str) and not isinstance(node, bool)
 
 
-def _not_finite(value: object) -> float | None:
-    """Return the first number in an attribute that JSON cannot represent, or None."""
-    if isinstance(value, float):
-        # a number such as 1e999 is written with the digits that were read
-        finite = value.text.lstrip("-")[:1].isdigit() if isinstance(value, WrittenFloat) else math.isfinite(value)
-        return None if finite else value
-    if isinstance(value, Mapping):
-        return next((each for each in map(_not_finite, value.values()) if each is not None), None)
-    if isinstance(value, list | tuple):
-        return next((each for each in map(_not_finite, value) if each is not None), None)
-    return None
+def _attribute_problem(value: object) -> str | None:
+    """Return why JSON cannot represent an attribute, and what to do, or None. It is examined level by level."""
+    level = [value]
+    for _ in range(MOST_NESTED):
+        inside: list[object] = []
+        for each in level:
+            if isinstance(each, float) and not _is_finite(each):
+                return f"holds {shown(each)}, which JSON cannot represent; use a finite number"
+            if isinstance(each, Mapping):
+                inside += each.values()
+            elif isinstance(each, list | tuple):
+                inside += each
+        if not inside:
+            return None
+        level = inside
+    return f"is nested more than {MOST_NESTED} levels deep; flatten it or leave it out"
+
+
+def _is_finite(value: float) -> bool:
+    # a number such as 1e999 is written with the digits that were read
+    return value.text.lstrip("-")[:1].isdigit() if isinstance(value, WrittenFloat) else math.isfinite(value)
 
 
 def _latency(value: object) -> Fraction:

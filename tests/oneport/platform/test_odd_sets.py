@@ -24,7 +24,8 @@ from forestcoll.schedule.proof.proof import ProofError
 from forestcoll.schedule.series.document import from_document, text_of
 from forestcoll.schedule.series.value import SeriesTree
 from forestcoll.simulation.series.play import play_series
-from forestcoll.solver.exact_lp.linear_program import LinearProgram, Row
+from forestcoll.solver.exact_lp.linear_program import LinearProgram
+from forestcoll.solver.exact_lp.row import Row
 from forestcoll.verification import verify
 from forestcoll.verification.series.timetable import timetable_fault
 from networks import examples

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forestcoll.solver.exact_lp.exact_packing import packing_optimum
-from forestcoll.solver.exact_lp.linear_program import LinearProgram, Row
+from forestcoll.solver.exact_lp.linear_program import LinearProgram
+from forestcoll.solver.exact_lp.row import Row
 from networks import examples
 
 ENTRIES = st.one_of(st.integers(1, 5).map(Fraction), st.builds(Fraction, st.integers(1, 10**6), st.integers(1, 997)))

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from itertools import product
 
-from forestcoll.solver.exact_lp.linear_program import LinearProgram, Row
+from forestcoll.solver.exact_lp.linear_program import LinearProgram
+from forestcoll.solver.exact_lp.row import Row
 from forestcoll.solver.forests.scaling import ScaledTopology
 from forestcoll.topology import Topology
 

@@ -9,7 +9,8 @@ from allreduce_oracles import spanning_trees
 from allreduce_factor import SMALL
 from forestcoll.solver.allreduce.linear_program import allreduce_optimum
 from forestcoll.solver.bounds.cut_edge import cut_edge
-from forestcoll.solver.exact_lp.linear_program import LinearProgram, Row
+from forestcoll.solver.exact_lp.linear_program import LinearProgram
+from forestcoll.solver.exact_lp.row import Row
 from forestcoll.solver.forests.broadcast import cut_set_bound
 from forestcoll.topology import Topology
 

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forestcoll.solver.exact_lp.exact_simplex import solved
-from forestcoll.solver.exact_lp.linear_program import LinearProgram, Row
+from forestcoll.solver.exact_lp.linear_program import LinearProgram
+from forestcoll.solver.exact_lp.row import Row
 from networks import examples
 
 
@@ -18,9 +19,9 @@ def programs(draw: st.DrawFn) -> tuple[list[int], list[Row]]:
     for _ in range(draw(st.integers(0, 5))):
         coefficients = {column: value for column in range(columns) if (value := draw(st.integers(-3, 3)))}
         total = sum(value * point[column] for column, value in coefficients.items())
-        is_equation = draw(st.booleans())
-        upper = total if is_equation else total + draw(st.integers(0, 6))
-        rows.append(Row(coefficients, upper if is_equation else None, upper))
+        slack = draw(st.integers(0, 6))
+        ends = draw(st.sampled_from([(total, total), (None, total + slack), (total - slack, None)]))
+        rows.append(Row(coefficients, *ends))
     return [draw(st.integers(-4, 4)) for _ in range(columns)], rows
 
 
@@ -36,13 +37,15 @@ def test_the_solution_is_feasible_and_its_prices_prove_that_none_is_better(
     assert min(values) >= 0
     for row, price in zip(rows, prices, strict=True):
         total = sum(factor * values[column] for column, factor in row.coefficients.items())
-        assert row.upper is not None
-        assert total == row.upper if row.lower is not None else total <= row.upper
+        assert row.upper is None or total <= row.upper
+        assert row.lower is None or total >= row.lower
         assert row.lower is not None or price >= 0
+        assert row.upper is not None or price <= 0
     for column, worth in enumerate(objective):
         assert sum(price * row.coefficients.get(column, 0) for row, price in zip(rows, prices, strict=True)) >= worth
     value = sum(worth * each for worth, each in zip(objective, values, strict=True))
-    assert value == sum(price * (row.upper or 0) for row, price in zip(rows, prices, strict=True))
+    ends = [row.lower if row.upper is None else row.upper for row in rows]
+    assert value == sum(price * (end or 0) for end, price in zip(ends, prices, strict=True))
     highs = LinearProgram(objective)
     for row in rows:
         highs.add(row)

@@ -13,7 +13,8 @@ from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.demand.collective import Collective
 from forestcoll.schedule.steps.shape import StepShape, step_shape
 from forestcoll.schedule.steps.value import StepSchedule
-from forestcoll.solver.exact_lp.linear_program import LinearProgram, Row
+from forestcoll.solver.exact_lp.linear_program import LinearProgram
+from forestcoll.solver.exact_lp.row import Row
 from forestcoll.solver.generation.bfb import bfb
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology

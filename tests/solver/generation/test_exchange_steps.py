@@ -6,6 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -20,11 +21,12 @@ from forestcoll.runtime.engine.plan import plan_of
 from forestcoll.schedule.files import read_schedule, write_schedule
 from forestcoll.schedule.steps.value import StepSchedule, Transfer, Transfers
 from forestcoll.simulation.simulate import simulate
-from forestcoll.solver.exact_lp.linear_program import LinearProgram, Row
+from forestcoll.solver.exact_lp.linear_program import LinearProgram
+from forestcoll.solver.exact_lp.row import Row
 from forestcoll.solver.flows import stepwise
 from forestcoll.solver.forests.scaling import ScaledTopology
 from forestcoll.solver.personalised import flow_optimum
-from forestcoll.topology import Topology
+from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import load_topology
 from forestcoll.verification import StepReport, verify
 from networks import SMALL, examples, networks
@@ -82,6 +84,18 @@ def test_the_rates_of_the_papers_networks_are_reached(nodes: int, steps: int, pr
     _, report = made(topology)
     assert report.algbw is not None
     assert float(f"{float(report.algbw / nodes / topology.links[0].bandwidth):.2e}") == printed
+
+
+@pytest.mark.parametrize("digits", [9, 10, 12, 20, 60])
+@pytest.mark.parametrize("seed", range(6))
+def test_bandwidths_of_many_digits_are_exact(digits: int, seed: int) -> None:
+    random = Random(f"{digits}/{seed}")  # noqa: S311 (a test)
+    builder = TopologyBuilder("many digits")
+    nodes = [builder.add_compute(node) for node in range(random.randint(3, 4))]
+    for one, other in pairwise([*nodes, nodes[0]]):
+        most = 10 if random.random() < 0.2 else 10**digits
+        builder.add_duplex(one, other, random.randint(most // 10, most))
+    made(builder.build())
 
 
 def test_the_document_shows_the_actual_rates() -> None:

@@ -7,7 +7,8 @@ from math import lcm
 
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.groups.value import Group
-from forestcoll.solver.exact_lp.linear_program import LinearProgram, Row
+from forestcoll.solver.exact_lp.linear_program import LinearProgram
+from forestcoll.solver.exact_lp.row import Row
 from forestcoll.topology import Topology
 
 Walk = tuple[int, ...]

@@ -29,7 +29,8 @@ from forestcoll.oneport.platform.packing import rates_of
 from forestcoll.oneport.platform.platform import Platform
 from forestcoll.oneport.series.optimum import optimum_by_prices
 from forestcoll.schedule.series.value import SeriesTree
-from forestcoll.solver.exact_lp.linear_program import LinearProgram, Row
+from forestcoll.solver.exact_lp.linear_program import LinearProgram
+from forestcoll.solver.exact_lp.row import Row
 from forestcoll.topology import NodeId
 
 if TYPE_CHECKING:
@@ -104,9 +105,8 @@ def _ordered_optimum(platform: Platform, order: Sequence[int]) -> DagOptimum:
     _check_reachable(forward)
     commodities = forward_commodities(platform, order)
     program = dag_program(platform, commodities)
-    solution = program.attempt()
-    exact = None if solution is None else program.exact(solution)
-    if exact is None or not program.proves(*exact):  # the bandwidths differ too much for floating point
+    exact = program.proven(program.attempt())
+    if exact is None:  # the bandwidths differ too much for floating point
         best = optimum_by_prices(forward)
         return DagOptimum(forward.order, best.throughput, tuple(rates_of(platform, best.trees)), best.trees)
     values, unit = exact[0], min(platform.costs)

@@ -20,9 +20,10 @@ from fractions import Fraction
 from math import lcm
 from typing import TYPE_CHECKING
 
-from forestcoll.base.errors import InternalError, NoSolutionError
+from forestcoll.base.errors import NoSolutionError
 from forestcoll.oneport.platform.platform import Platform
-from forestcoll.solver.exact_lp.linear_program import MOST_EXACT_COLUMNS, LinearProgram, Row
+from forestcoll.solver.exact_lp.linear_program import MOST_EXACT_COLUMNS, LinearProgram
+from forestcoll.solver.exact_lp.row import Row
 
 if TYPE_CHECKING:
     from forestcoll.schedule.proof.prices import Port
@@ -50,19 +51,13 @@ def flow_form(platform: Platform) -> FlowForm:
         NoSolutionError: the program is too large for an exact solution.
     """
     program = _Columns(platform).program()
-    solution = program.attempt()
-    exact = None if solution is None else program.exact(solution)
-    if exact is None or not program.proves(*exact):
-        exact = program.exact_without_floats()
+    exact = program.proven(program.attempt())
     if exact is None:
         raise NoSolutionError(
             f"{platform.topology.name}: the flow form has {len(program.objective)} columns, too many for an exact "
             f"solution (about {MOST_EXACT_COLUMNS} are possible); use a smaller platform"
         )
-    values, prices = exact
-    if not program.proves(values, prices):
-        raise InternalError("the exact solution of the flow form does not prove itself optimal")
-    return _Columns(platform).solution(values)
+    return _Columns(platform).solution(exact[0])
 
 
 class _Columns:

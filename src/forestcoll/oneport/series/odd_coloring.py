@@ -18,7 +18,8 @@ from math import lcm
 from forestcoll.base.errors import InternalError
 from forestcoll.oneport.series.coloring import Job, Matching
 from forestcoll.solver.exact_lp.integer_program import IntegerProgram
-from forestcoll.solver.exact_lp.linear_program import LinearProgram, Row
+from forestcoll.solver.exact_lp.linear_program import LinearProgram
+from forestcoll.solver.exact_lp.row import Row
 
 _CLOSE = Fraction(1, 10**9)
 _MAX_NODES = 10_000
@@ -68,7 +69,7 @@ class _MatchingProgram:
         self._times = times
         self._pairs = list(times)
         self._column = {pair: column for column, pair in enumerate(times)}
-        self._program = LinearProgram(list(times.values()), unit=max(times.values()))
+        self._program = LinearProgram(list(times.values()))
         self._matchings: list[Pairs] = []
         self._busiest = max(_loads(times).values())
         for pair in times:
@@ -94,7 +95,7 @@ class _MatchingProgram:
 
     def _without_floats(self) -> dict[Pairs, Fraction]:
         while True:
-            exact = self._program.exact_without_floats()
+            exact = self._program.refined()
             if exact is None:
                 raise InternalError("the colouring has no exact solution")
             if sum(exact[1]) == self._busiest or not self._add_heavy(exact[0], Fraction(1)):

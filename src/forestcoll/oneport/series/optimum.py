@@ -44,7 +44,8 @@ from forestcoll.oneport.series.fewer_trees import MAX_CHOSEN, equal_trees
 from forestcoll.schedule.proof.prices import Port, PricesProof, end_ports
 from forestcoll.schedule.series.value import SeriesTree
 from forestcoll.solver.exact_lp.exact_packing import packing_optimum
-from forestcoll.solver.exact_lp.linear_program import Floats, LinearProgram, Row, Solution
+from forestcoll.solver.exact_lp.linear_program import Floats, LinearProgram, Solution
+from forestcoll.solver.exact_lp.row import Row
 
 _TOLERANCE = 1e-9
 """The relative gap at which the floating-point search stops."""

@@ -11,7 +11,8 @@ of one of them. This program has half as many columns and conditions, and far fe
 
 When the solution violates no condition by more than rounding errors, the basis is solved in fractions, and conditions
 that the exact solution violates are added. In the end, both halves of the proof are checked: the plan is feasible, and
-the dual proves its rate. If one half fails, the result states that it is only a bound.
+the dual proves its rate. If one half fails, because numbers are too far apart for floating point, the solution is
+refined (`exact_lp.refinement`). If this finds no proof either, the result states that it is only a bound.
 
 The exponential program of *On the Computation Rate of All-Reduce*, Theorem 2, over all pairs of an in-tree and an
 out-tree with the same root, has the same optimum: by Edmonds' theorem, these trees fit if and only if (1) holds.
@@ -30,7 +31,9 @@ from forestcoll.demand.collective import PhaseOp
 from forestcoll.schedule.proof.proof import ProofError
 from forestcoll.schedule.proof.tree_dual import PHASES, Roles, TreeDualProof, WeightedCut, crossings, roots_are_free
 from forestcoll.solver.allreduce.plan import AllreducePlan, flow_network
-from forestcoll.solver.exact_lp.linear_program import Floats, LinearProgram, Row, Solution
+from forestcoll.solver.exact_lp.linear_program import Floats, LinearProgram, Solution
+from forestcoll.solver.exact_lp.refinement import Exact
+from forestcoll.solver.exact_lp.row import Row
 from forestcoll.solver.forests.broadcast import cut_set_bound
 from forestcoll.solver.forests.cuts import FlowNetwork
 from forestcoll.solver.forests.scaling import ScaledTopology
@@ -228,23 +231,35 @@ class _RateProgram:
         return True
 
     def run(self, progress: Progress) -> AllreduceOptimum:
-        rounds = 0
-        while True:
-            solution = self._program.solve()
-            rounds += 1
+        rounds = 1
+        while (answer := self._round()) is None:
             progress.advance(rounds, 0)
-            if self._add_broken(solution.values):
-                continue
-            exact = self._program.exact(solution)
-            if exact is None:
-                return self._numerical(solution)
-            if min(exact[0]) < 0:  # the basis is infeasible by less than the floating-point tolerance
-                return self._bounded(self._proof(exact[1]), solution)
-            plan, proof = self._plan(exact[0]), self._proof(exact[1])
+            rounds += 1
+        progress.note({"allreduce_rounds": rounds, "allreduce_rows": len(self._program.rows)})
+        return answer
+
+    def _round(self) -> AllreduceOptimum | None:
+        """Solve the program; return None if its solution violates conditions, which are then added."""
+        solution = self._program.attempt()
+        if solution is not None and self._add_broken(solution.values):
+            return None
+        for values, prices in self._exact(solution):
+            plan = self._plan(values)
             if self._add_exactly_broken(plan):
-                continue
-            progress.note({"allreduce_rounds": rounds, "allreduce_rows": len(self._program.rows)})
-            return self._answer(plan, proof)
+                return None
+            answer = self._answer(plan, self._proof(prices))
+            if answer.exact:
+                return answer
+        return self._numerical(solution or self._program.solve())
+
+    def _exact(self, solution: Solution | None) -> Iterator[Exact]:
+        """Yield exact values and prices: of the basis of a solution, and if this does not prove an optimum, refined."""
+        exact = None if solution is None else self._program.exact(solution)
+        if exact is not None and min(exact[0]) >= 0:
+            yield exact
+        exact = self._program.refined()
+        if exact is not None:
+            yield exact
 
     def _add_broken(self, values: Floats) -> bool:
         """Add conditions that a floating-point solution violates; return whether there are any."""
@@ -334,10 +349,7 @@ class _RateProgram:
 
     def _numerical(self, solution: Solution) -> AllreduceOptimum:
         """Return the bound that rounded prices prove: it is exact as a bound, but it may be above the optimum."""
-        prices = [Fraction(float(price)).limit_denominator(_FINE) for price in solution.prices]
-        return self._bounded(self._proof(prices), solution)
-
-    def _bounded(self, proof: TreeDualProof, solution: Solution) -> AllreduceOptimum:
+        proof = self._proof([Fraction(float(price)).limit_denominator(_FINE) for price in solution.prices])
         upper = self._proven(proof)
         rate = float(solution.values @ np.array(self._program.objective)) * max(self._capacities)
         return AllreduceOptimum(upper, proof, None, residual=abs(float(upper / self._scaled.unit) / rate - 1))

@@ -9,8 +9,10 @@ Cost: each step visits all cells of the tableau, in fractions, so the method is 
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol
+
+from forestcoll.solver.exact_lp.row import Row
 
 MOST_CELLS = 30_000
 """The most cells of a tableau; at this size a step takes a few hundredths of a second."""
@@ -24,54 +26,70 @@ Solved = tuple[list[Fraction], list[Fraction]]
 Cells = list[Fraction]
 
 
-class Condition(Protocol):
-    """The fields of `linear_program.Row` that this module needs."""
+@dataclass(frozen=True)
+class _Limit:
+    """A row with an upper limit.
 
-    @property
-    def coefficients(self) -> Mapping[int, int]:
-        """The coefficient of each column in the row."""
+    Attributes:
+        coefficients: the coefficient of each column.
+        upper: the limit.
+        is_equation: whether the sum equals the limit.
+        sign: -1 if the row had a lower limit, and was multiplied by -1.
+    """
 
-    @property
-    def lower(self) -> int | None:
-        """The smallest allowed sum, None for no limit."""
-
-    @property
-    def upper(self) -> int | None:
-        """The largest allowed sum, None for no limit."""
+    coefficients: Mapping[int, int]
+    upper: int
+    is_equation: bool = False
+    sign: int = 1
 
 
-def solved(objective: Sequence[int], rows: Sequence[Condition]) -> Solved | None:
-    """Return an optimal solution and its dual, or None if the program is too large or has no optimum."""
+def solved(objective: Sequence[int], rows: Sequence[Row]) -> Solved | None:
+    """Return an optimal solution and its dual, or None if the program is too large or has no optimum.
+
+    Rows with two different limits are not supported: the result is None too.
+    """
     if len(rows) * (len(objective) + 2 * len(rows)) > MOST_CELLS:
         return None
-    if any(row.upper is None or row.lower not in {None, row.upper} for row in rows):
+    limits = [limit for row in rows if (limit := _limit(row)) is not None]
+    if len(limits) < len(rows):
         return None
-    tableau = _Tableau(objective, rows)
-    return tableau.solution() if tableau.is_solved() else None
+    tableau = _Tableau(objective, limits)
+    if not tableau.is_solved():
+        return None
+    values, prices = tableau.solution()
+    return values, [price * limit.sign for price, limit in zip(prices, limits, strict=True)]
+
+
+def _limit(row: Row) -> _Limit | None:
+    if row.upper is None and row.lower is not None:
+        return _Limit({column: -each for column, each in row.coefficients.items()}, -row.lower, sign=-1)
+    if row.upper is None or row.lower not in {None, row.upper}:
+        return None
+    return _Limit(row.coefficients, row.upper, is_equation=row.lower is not None)
 
 
 class _Tableau:
     """Rows of cells; the last cell is the right side. Columns: those of the program, slack, artificial."""
 
-    def __init__(self, objective: Sequence[int], rows: Sequence[Condition]) -> None:
+    def __init__(self, objective: Sequence[int], rows: Sequence[_Limit]) -> None:
         self._columns, self._objective = len(objective), objective
         self._slack = {
             place: self._columns + number
-            for number, place in enumerate(place for place, row in enumerate(rows) if row.lower is None)
+            for number, place in enumerate(place for place, row in enumerate(rows) if not row.is_equation)
         }
         self._first_artificial = self._columns + len(self._slack)
-        self._signs = [-1 if (row.upper or 0) < 0 else 1 for row in rows]
+        self._signs = [-1 if row.upper < 0 else 1 for row in rows]
         width = self._first_artificial + len(rows) + 1
         self._body: list[Cells] = [[Fraction(0)] * width for _ in rows]
         self._basis: list[int] = []
         for place, row in enumerate(rows):
             self._fill(place, row)
 
-    def _fill(self, place: int, row: Condition) -> None:
+    def _fill(self, place: int, row: _Limit) -> None:
         cells, sign = self._body[place], self._signs[place]
         for column, coefficient in row.coefficients.items():
             cells[column] = Fraction(sign * coefficient)
-        cells[-1] = Fraction(sign * (row.upper or 0))
+        cells[-1] = Fraction(sign * row.upper)
         cells[self._first_artificial + place] = Fraction(1)
         if place in self._slack:
             cells[self._slack[place]] = Fraction(sign)

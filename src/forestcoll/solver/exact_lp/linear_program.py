@@ -8,7 +8,7 @@ Fulkerson, Johnson).
 HiGHS runs on one thread, so that the same program has the same solution.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -19,6 +19,8 @@ from forestcoll.base.errors import InternalError
 from forestcoll.solver.exact_lp.exact_simplex import solved
 from forestcoll.solver.exact_lp.exact_system import LONGEST_FAST, solve_with_transpose
 from forestcoll.solver.exact_lp.highs import quiet_highs
+from forestcoll.solver.exact_lp.refinement import Exact, refined
+from forestcoll.solver.exact_lp.row import Row
 
 Floats = npt.NDArray[np.float64]
 
@@ -31,13 +33,8 @@ _RESTARTS = (("simplex_strategy", _DUAL), ("simplex_strategy", _PRIMAL), ("solve
 """The options of attempts from nothing, if HiGHS fails because numbers are far apart. The first one is the usual."""
 
 
-@dataclass(frozen=True)
-class Row:
-    """A condition on columns: `lower` <= the sum of coefficient times column <= `upper`; None means no limit."""
-
-    coefficients: Mapping[int, int]
-    lower: int | None
-    upper: int | None
+_LONGEST_COST = 2**50
+"""Objectives with longer numbers are scaled; HiGHS treats costs of 20 digits as infinite."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,13 +57,15 @@ class Solution:
 class LinearProgram:
     """Maximise `objective` times columns under rows; rows can be added at any time.
 
-    Right sides are integers of any size. They are divided by `scale`, also any integer, in floating point only, and so
-    is the objective by `unit`.
+    Right sides are integers of any size. They are divided by `scale`, also any integer, in floating point only. So is
+    an objective with long numbers, by the greatest of them.
     """
 
-    def __init__(self, objective: list[int], *, scale: int = 1, unit: int = 1) -> None:
+    def __init__(self, objective: list[int], *, scale: int = 1) -> None:
         self.objective = objective
         self.scale = scale
+        longest = max(map(abs, objective), default=0)
+        self._unit = longest if longest > _LONGEST_COST else 1
         self.rows: list[Row] = []
         self._shrinks: list[int] = []
         import highspy  # here, as most runs of the command line need no linear program
@@ -75,7 +74,7 @@ class LinearProgram:
         self._highs.setOptionValue("solver", "simplex")
         self._highs.changeObjectiveSense(highspy.ObjSense.kMaximize)
         for each in objective:
-            self._highs.addCol(each / unit, 0.0, highspy.kHighsInf, 0, _NO_INDICES, _NO_VALUES)
+            self._highs.addCol(each / self._unit, 0.0, highspy.kHighsInf, 0, _NO_INDICES, _NO_VALUES)
 
     def add(self, row: Row) -> None:
         """Add a row."""
@@ -125,7 +124,7 @@ class LinearProgram:
         basic = HighsBasisStatus.kBasic
         return Solution(
             values=np.array(solution.col_value),
-            prices=np.array(solution.row_dual) / np.array(self._shrinks, dtype=np.float64),
+            prices=np.array(solution.row_dual) / np.array(self._shrinks, dtype=np.float64) * float(self._unit),
             used=tuple(number for number, status in enumerate(basis.col_status) if status == basic),
             tight=tuple(number for number, status in enumerate(basis.row_status) if status != basic),
         )
@@ -145,7 +144,27 @@ class LinearProgram:
             self._highs.setOptionValue(name, usual)
         return bool(self._highs.getModelStatus() == HighsModelStatus.kOptimal)
 
-    def exact(self, solution: Solution) -> tuple[list[Fraction], list[Fraction]] | None:
+    def proven(self, solution: Solution | None) -> Exact | None:
+        """Return what `refined` returns; the basis of `solution`, if there is one, is tried first."""
+        exact = None if solution is None else self.exact(solution)
+        return exact if exact is not None and self.proves(*exact) else self.refined()
+
+    def refined(self) -> Exact | None:
+        """Return exact values of all columns and prices of all rows that prove each other optimal.
+
+        This is for programs whose numbers are too far apart for the basis of a solution. Their solution is refined, and
+        programs that are small enough are solved without floating point; None if both fail.
+        """
+        if min(len(self.objective), len(self.rows)) > MOST_EXACT_COLUMNS:
+            return None
+        return refined(self.objective, self.rows, self._of_basis) or self.exact_without_floats()
+
+    def _of_basis(self, used: tuple[int, ...], tight: tuple[int, ...], prices: Sequence[Fraction]) -> Exact | None:
+        floats = np.array([float(each) for each in prices])
+        exact = self.exact(Solution(np.zeros(len(self.objective)), floats, used, tight))
+        return exact if exact is not None and self.proves(*exact) else None
+
+    def exact(self, solution: Solution) -> Exact | None:
         """Return the exact values of all columns and the exact prices of all rows for the basis of `solution`.
 
         Returns None if the basis is too large or singular. The caller must check whether the values are feasible.
@@ -165,7 +184,7 @@ class LinearProgram:
             return None
         return _spread(solved[0], used, len(self.objective)), _spread(solved[1], tight, len(self.rows))
 
-    def exact_without_floats(self) -> tuple[list[Fraction], list[Fraction]] | None:
+    def exact_without_floats(self) -> Exact | None:
         """Return exact values and prices of an optimum, found without floating point; None if the program is not small.
 
         This is slow. Use it for programs whose numbers are too far apart for `exact`.

@@ -23,7 +23,8 @@ from math import lcm
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.solver.exact_lp.linear_program import LinearProgram, Row, Solution
+from forestcoll.solver.exact_lp.linear_program import LinearProgram, Solution
+from forestcoll.solver.exact_lp.row import Row
 from forestcoll.solver.flows.classes import FlowClasses
 from forestcoll.solver.forests.scaling import ScaledTopology
 from forestcoll.topology import Topology
@@ -94,9 +95,7 @@ class FlowProgram:
         """Solve the program of the rate, then the program of the traffic."""
         program = self._rate_program()
         solution = program.solve()
-        exact = program.exact(solution)
-        if exact is None or not program.proves(*exact):
-            exact = program.exact_without_floats() or exact
+        exact = program.proven(solution)
         lengths = self._candidates(solution, exact[1] if exact else ())
         reached = solution.values[0] * self._whole  # 0 in floating point if bandwidths are very far apart
         guess = solution.values[1:] / reached if reached > 0 else np.zeros_like(solution.values[1:])
@@ -126,10 +125,7 @@ class FlowProgram:
             program.add(Row(row, None, capacity * rate.denominator))
         for row, need in self._balances:
             program.add(Row(row, need * rate.numerator, need * rate.numerator))
-        solution = program.attempt()
-        exact = None if solution is None else program.exact(solution)
-        if exact is None or not program.proves(*exact):
-            exact = program.exact_without_floats() or exact
+        exact = program.proven(program.attempt())
         if exact is None:
             return None
         values = tuple(each / (rate.numerator * self._whole) for each in exact[0])

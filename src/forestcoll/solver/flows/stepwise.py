@@ -28,7 +28,9 @@ from forestcoll.base.errors import InputError, InternalError
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import NodeDemand
-from forestcoll.solver.exact_lp.linear_program import LinearProgram, Row
+from forestcoll.solver.exact_lp.exact_system import LONGEST_FAST
+from forestcoll.solver.exact_lp.linear_program import LinearProgram
+from forestcoll.solver.exact_lp.row import Row
 from forestcoll.solver.flows.classes import MOST_CELLS, FlowClasses, Numbers
 from forestcoll.solver.forests.scaling import ScaledTopology
 from forestcoll.topology import Symmetry, Topology
@@ -138,11 +140,17 @@ _Values = dict[tuple[int, int], Fraction]
 
 
 class _WalkProgram:
-    """The linear program; a column for the time of each step comes first."""
+    """The linear program; a column for the time of each step comes first.
+
+    If capacities are long, their columns are the times that the link with the greatest capacity would need for one unit
+    of data, so that columns have similar sizes.
+    """
 
     def __init__(self, classes: FlowClasses, distances: Numbers, steps: int) -> None:
         self._classes, self._steps = classes, steps
         self._scaled = ScaledTopology.of(classes.topology)
+        longest = max(self._scaled.capacities)
+        self._time_unit = longest if longest > LONGEST_FAST else 1
         self._columns: dict[tuple[int, int], int] = {}
         tails = np.array([link.source for link in classes.topology.links])
         nearest = np.full(classes.columns, steps, dtype=np.int64)
@@ -162,9 +170,7 @@ class _WalkProgram:
         rows = [*self._loads(), *self._balances()]
         for row in rows:
             program.add(row)
-        exact = program.exact(program.solve())
-        if exact is None or not program.proves(*exact):
-            exact = program.exact_without_floats() or exact
+        exact = program.proven(program.attempt())
         if exact is None or not all(_holds(row, exact[0]) for row in rows) or min(exact[0]) < 0:
             raise InternalError("the linear program of steps has no exact solution")
         nodes = len(self._classes.topology.compute)
@@ -179,7 +185,7 @@ class _WalkProgram:
                 row = {step: -self._scaled.capacities[first]}
                 for column, each in loads.items():
                     if (key := (column, step)) in self._columns:
-                        row[self._columns[key]] = each
+                        row[self._columns[key]] = each * self._time_unit
                 yield Row(row, None, 0)
 
     def _balances(self) -> Iterator[Row]:

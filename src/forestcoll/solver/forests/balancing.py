@@ -30,7 +30,8 @@ from forestcoll.base.errors import NoSolutionError
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.collective import PhaseOp
 from forestcoll.schedule.proof.tree_dual import Roles, TreeDualProof, WeightedCut
-from forestcoll.solver.exact_lp.linear_program import Floats, LinearProgram, Row
+from forestcoll.solver.exact_lp.linear_program import Floats, LinearProgram
+from forestcoll.solver.exact_lp.row import Row
 from forestcoll.solver.forests.node_order import NodeOrder
 from forestcoll.solver.forests.scaling import ScaledTopology, unbalanced_switch
 from forestcoll.topology import Topology
@@ -256,7 +257,7 @@ class _BalanceProgram:
                 if exact is not None and self._program.proves(*exact):
                     return exact
             self._only_exact = True
-        exact = self._program.exact_without_floats()
+        exact = self._program.refined()
         if exact is None:
             raise self._unsolved()
         return exact

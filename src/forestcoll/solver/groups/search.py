@@ -23,7 +23,8 @@ from forestcoll.demand.groups.value import Group
 from forestcoll.schedule.proof.bound import Bound
 from forestcoll.schedule.proof.lengths.group_lengths import GroupLengthsProof
 from forestcoll.schedule.proof.proof import ProofError
-from forestcoll.solver.exact_lp.linear_program import LinearProgram, Row, Solution
+from forestcoll.solver.exact_lp.linear_program import LinearProgram, Solution
+from forestcoll.solver.exact_lp.row import Row
 from forestcoll.solver.forests.packed_trees import PackedTree
 from forestcoll.solver.groups.cuts import best_cut
 from forestcoll.solver.groups.master import Master, Part
@@ -132,12 +133,21 @@ class _GroupSearch:
         for part in self._master.parts:
             for tree in self._pricing.candidates(part, metrics):
                 self._add(part, tree)
-        found = {_sort_of(column.part) for column in self._trees}
-        for part in self._master.parts:
-            if _sort_of(part) not in found:
+        for group in sorted({part.group for part in self._master.parts}):
+            if not self._is_connected(group):
                 raise InputError(
-                    f"{self._topology.name}: {self._name(part.group)} is not connected without relays; allow relays"
+                    f"{self._topology.name}: {self._name(group)} is not connected without relays; allow relays"
                 )
+
+    def _is_connected(self, group: int) -> bool:
+        """Return whether the trees can carry all data of a group: from a root of an allreduce, in both phases."""
+        found = {_key(column.part) for column in self._trees if column.part.group == group}
+        parts = [part for part in self._master.parts if part.group == group]
+        if any(part.share is not None and _key(part) not in found for part in parts):
+            return False
+        free = [part for part in parts if part.share is None]
+        roots = [{key[1:] for key in found if key[0] is op} for op in {part.op for part in free}]
+        return not free or bool(set.intersection(*roots))
 
     def _name(self, group: int) -> str:
         """Return the name of a group: that of its first piece, or its number."""
@@ -211,11 +221,6 @@ class _GroupSearch:
         if not bounds:
             raise InternalError("the prices of a linear program of groups prove no bound")
         return min(bounds, key=lambda bound: bound.algbw)
-
-
-def _sort_of(part: Part) -> tuple[object, ...]:
-    """Return what the trees of a part do: a group can have none for a part only if another one does the same."""
-    return part.group, part.op, *(() if part.share is None else (part.root, part.target))
 
 
 def _is_feasible(values: Sequence[Fraction], weights: Sequence[Fraction]) -> bool:

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.demand.collective import PhaseOp
-from forestcoll.solver.exact_lp.linear_program import LinearProgram, Row
+from forestcoll.solver.exact_lp.linear_program import LinearProgram
+from forestcoll.solver.exact_lp.row import Row
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ def lowest_weights(trees: Sequence[WeighedTree], capacities: Sequence[int], rate
     """
     longest = 1 + max(sum(tree.uses.values()) for tree in trees)
     costs = [-tree.height * longest - sum(tree.uses.values()) for tree in trees]
-    program = LinearProgram(costs, scale=rate.denominator)
+    program = LinearProgram(costs, scale=rate.denominator * max(capacities))
     for of_link, capacity in enumerate(capacities):
         loads = {place: tree.uses[of_link] for place, tree in enumerate(trees) if of_link in tree.uses}
         program.add(Row(loads, None, capacity * rate.denominator))
@@ -57,8 +58,5 @@ def lowest_weights(trees: Sequence[WeighedTree], capacities: Sequence[int], rate
             place: 1 if tree.phase is PhaseOp.REDUCE else -1 for place, tree in enumerate(trees) if tree.root == root
         }
         program.add(Row(of_root, 0, 0))
-    solution = program.attempt()
-    exact = None if solution is None else program.exact(solution)
-    if exact is None or min(exact[0]) < 0:
-        return None
-    return [each / rate.denominator for each in exact[0]]
+    exact = program.proven(program.attempt())
+    return None if exact is None else [each / rate.denominator for each in exact[0]]

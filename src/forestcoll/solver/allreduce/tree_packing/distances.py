@@ -17,7 +17,8 @@ from forestcoll.base.progress import Progress
 from forestcoll.demand.collective import PhaseOp
 from forestcoll.schedule.proof.lengths.tree_distances import TreeDistancesProof
 from forestcoll.schedule.proof.tree_dual import Roles
-from forestcoll.solver.exact_lp.linear_program import Floats, LinearProgram, Row
+from forestcoll.solver.exact_lp.linear_program import Floats, LinearProgram
+from forestcoll.solver.exact_lp.row import Row
 from forestcoll.solver.forests.cuts import FlowNetwork
 from forestcoll.topology import Topology
 from forestcoll.topology.graph.metric import Metric

@@ -44,7 +44,9 @@ from forestcoll.schedule.proof.tree_dual import PHASES, Roles
 from forestcoll.solver.allreduce.tree_packing.choice import WeighedTree, lowest_weights
 from forestcoll.solver.allreduce.tree_packing.distances import distance_proof
 from forestcoll.solver.allreduce.tree_packing.steiner import cheapest_tree, improved, joined
-from forestcoll.solver.exact_lp.linear_program import LinearProgram, Row, Solution
+from forestcoll.solver.exact_lp.linear_program import LinearProgram, Solution
+from forestcoll.solver.exact_lp.refinement import Exact
+from forestcoll.solver.exact_lp.row import Row
 from forestcoll.solver.forests.packed_trees import PackedTree, TreePacking
 from forestcoll.solver.forests.scaling import ScaledTopology
 from forestcoll.topology import Topology
@@ -159,11 +161,16 @@ class _PackingSearch:
             if self._rates[-1] >= self._upper * (1 - _TOLERANCE) or self._rises_too_little():
                 break
             if not self._add_trees(solution):
-                return Packed(self._packing(solution), self._proof(solution))
+                return self._packed(solution, has_proof=True)
             self._remove_trees(solution)
             solution = self._program.solve()
         is_reached = self._rates[-1] >= self._upper * (1 - _TOLERANCE)
-        return Packed(self._packing(solution), None if is_reached or self._is_exact else self._proof(solution))
+        return self._packed(solution, has_proof=not is_reached and not self._is_exact)
+
+    def _packed(self, solution: Solution, *, has_proof: bool) -> Packed:
+        """Return the packing of the last solution; `has_proof` says whether its prices prove a bound."""
+        exact = self._program.proven(solution)
+        return Packed(self._packing(solution, exact), self._proof(exact) if has_proof else None)
 
     @property
     def _is_exact(self) -> bool:
@@ -189,10 +196,9 @@ class _PackingSearch:
         kept = sorted(set(range(len(self._trees))).difference(removed))
         self._trees, self._keys = [self._trees[each] for each in kept], [self._keys[each] for each in kept]
 
-    def _proof(self, solution: Solution) -> TreeLengthsProof | TreeDistancesProof | None:
+    def _proof(self, exact: Exact | None) -> TreeLengthsProof | TreeDistancesProof | None:
         """Return the prices of links as a proof: of the optimum, if the cheapest trees were found exactly."""
-        exact = self._program.exact(solution)
-        if exact is None or min(exact[0]) < 0 or not (self._is_exact or self._one_phase):
+        if exact is None or not (self._is_exact or self._one_phase):
             return None
         prices = [exact[0][of_link] for of_link in self._class.tolist()]
         if not self._is_exact:
@@ -287,10 +293,9 @@ class _PackingSearch:
                 uses[of_link] = uses.get(of_link, 0) + 1
         return uses
 
-    def _packing(self, solution: Solution) -> TreePacking:
-        """Return the packing with the weights of `solution`, or a lower one of the same rate."""
-        exact = self._program.exact(solution)
-        if exact is None or max(exact[1]) > 0:
+    def _packing(self, solution: Solution, exact: Exact | None) -> TreePacking:
+        """Return the packing with exact weights, of lower trees if their rate is the same, or with rounded weights."""
+        if exact is None:
             return self._weighted([Fraction(max(0, round(-float(price) * _FINE)), _FINE) for price in solution.prices])
         found = self._weighted([-price for price in exact[1]])
         lowest = lowest_weights(self._weighed(), self._capacity, self._rate(exact[1]))
