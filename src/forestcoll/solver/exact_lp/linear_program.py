@@ -33,6 +33,9 @@ _RESTARTS = (("simplex_strategy", _DUAL), ("simplex_strategy", _PRIMAL), ("solve
 """The options of attempts from nothing, if HiGHS fails because numbers are far apart. The first one is the usual."""
 
 
+_HUGE = 2**1000
+"""Numbers above this one may exceed floating point."""
+
 _LONGEST_COST = 2**50
 """Objectives with longer numbers are scaled; HiGHS treats costs of 20 digits as infinite."""
 
@@ -43,7 +46,8 @@ class Solution:
 
     Attributes:
         values: the value of each column.
-        prices: for each row, what one more unit of its right side would add to the objective.
+        prices: for each row, what one more unit of its right side would add to the objective, in multiples of
+            `LinearProgram.unit`.
         used: the columns in the basis.
         tight: the rows that are not in the basis, and so hold with equality.
     """
@@ -58,14 +62,14 @@ class LinearProgram:
     """Maximise `objective` times columns under rows; rows can be added at any time.
 
     Right sides are integers of any size. They are divided by `scale`, also any integer, in floating point only. So is
-    an objective with long numbers, by the greatest of them.
+    the objective by `unit`, which is 1 or, if its numbers are long, the greatest of them.
     """
 
     def __init__(self, objective: list[int], *, scale: int = 1) -> None:
         self.objective = objective
         self.scale = scale
         longest = max(map(abs, objective), default=0)
-        self._unit = longest if longest > _LONGEST_COST else 1
+        self.unit = longest if longest > _LONGEST_COST else 1
         self.rows: list[Row] = []
         self._shrinks: list[int] = []
         import highspy  # here, as most runs of the command line need no linear program
@@ -74,7 +78,11 @@ class LinearProgram:
         self._highs.setOptionValue("solver", "simplex")
         self._highs.changeObjectiveSense(highspy.ObjSense.kMaximize)
         for each in objective:
-            self._highs.addCol(each / self._unit, 0.0, highspy.kHighsInf, 0, _NO_INDICES, _NO_VALUES)
+            self._highs.addCol(each / self.unit, 0.0, highspy.kHighsInf, 0, _NO_INDICES, _NO_VALUES)
+
+    def reached(self, values: Floats) -> float:
+        """Return the objective of approximate values, in multiples of `unit`."""
+        return float(np.array([each / self.unit for each in self.objective]) @ values)
 
     def add(self, row: Row) -> None:
         """Add a row."""
@@ -124,7 +132,8 @@ class LinearProgram:
         basic = HighsBasisStatus.kBasic
         return Solution(
             values=np.array(solution.col_value),
-            prices=np.array(solution.row_dual) / np.array(self._shrinks, dtype=np.float64) * float(self._unit),
+            prices=np.array(solution.row_dual)
+            / np.array([min(each, _HUGE) for each in self._shrinks], dtype=np.float64),
             used=tuple(number for number, status in enumerate(basis.col_status) if status == basic),
             tight=tuple(number for number, status in enumerate(basis.row_status) if status != basic),
         )

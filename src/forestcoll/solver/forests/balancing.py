@@ -271,7 +271,7 @@ class _BalanceProgram:
 
     def _add_broken(self, values: Floats) -> bool:
         """Add conditions that a floating-point solution violates; return whether there are any."""
-        scale = float(max(self._scaled.capacities))
+        scale = max(self._scaled.capacities)
         share = values[: len(self._column)]
         capacities = [self._scaled.capacities[link] / scale for link in self._column]
         over = [
@@ -281,11 +281,10 @@ class _BalanceProgram:
         ]
         if self._limit(over):
             return True
-        whole = _PARTS / scale
-        left = [int(each * whole) for each in self._scaled.capacities]
+        left = [each * _PARTS // scale for each in self._scaled.capacities]
         for link, spare in zip(self._column, share.tolist(), strict=True):
             left[link] = max(0, left[link] - round(spare * _PARTS))
-        wanted = float(values[-1]) * _PARTS if self._rate is None else float(self._rate) * whole
+        wanted = float(values[-1]) * _PARTS if self._rate is None else float(self._rate * _PARTS / scale)
         held, leaving, inside = self._bottleneck_of(left)
         return held * wanted * (1 - _TOLERANCE) > leaving and self._add_cut(inside)
 

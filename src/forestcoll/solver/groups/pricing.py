@@ -7,6 +7,8 @@ groups with many members, least arborescences.
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from fractions import Fraction
+from math import lcm
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +21,7 @@ from forestcoll.solver.groups.master import Master, Part
 from forestcoll.topology import Topology
 from forestcoll.topology.graph.least_arborescences import LeastArborescences
 from forestcoll.topology.graph.least_trees import LeastTrees
-from forestcoll.topology.graph.metric import Metric
+from forestcoll.topology.graph.metric import Lengths, Metric
 
 Floats = npt.NDArray[np.float64]
 
@@ -53,6 +55,14 @@ class Pricing:
         of_links = np.maximum(prices, 0.0)[self._master.of_link]
         return Metrics(self._own, of_links + _LEAST_PRICE * float(of_links.mean()), self._numbers)
 
+    def exact_metrics(self, prices: Sequence[Fraction]) -> "Metrics":
+        """Return the walks for exact prices of classes of links; of equal walks, those over the fewest links."""
+        of_links = [prices[number] for number in self._master.of_link.tolist()]
+        whole = lcm(*(price.denominator for price in of_links))
+        more = len(self._master.part.nodes) ** 2  # than the links of any tree
+        lengths = np.array([int(price * whole) * more + 1 for price in of_links], dtype=object)
+        return Metrics(self._own, lengths, self._numbers, far=sum(lengths.tolist()) + 1)
+
     def candidates(self, part: Part, metrics: "Metrics") -> Iterator[PackedTree]:
         """Yield trees that are grown member by member."""
         members = self._members(part)
@@ -61,7 +71,7 @@ class Pricing:
         metric = metrics.of(part)
         copies = self._master.copies(part.op) if part.target is None else self._relays
         for root in starts:
-            if np.isfinite(metric.distances[np.ix_([root, *holders], members)].min(axis=0)).all():
+            if (metric.distances[np.ix_([root, *holders], members)].min(axis=0) < metrics.far).all():
                 yield pruned(joined(metric, copies, root, members, holders), members)
 
     def shortest(self, part: Part, metrics: "Metrics") -> Iterator[PackedTree]:
@@ -72,7 +82,7 @@ class Pricing:
         metric, copies = metrics.of(part), self._master.copies(part.op)
         least = metrics.least(part, copies, members, holders)
         root = members[0] if part.root is None else part.root
-        if np.isfinite(least.length(root)):
+        if least.length(root) < metrics.far:
             yield pruned(cheapest_tree(metric, copies, least, root, holders), members)
 
     def uses(self, part: Part, tree: PackedTree) -> dict[int, int]:
@@ -97,10 +107,16 @@ class Pricing:
 
 
 class Metrics:
-    """The walks and the shortest trees for one price of each link, each computed on first use."""
+    """The walks and the shortest trees for one price of each link, each computed on first use.
 
-    def __init__(self, own: dict[int, Topology], prices: Floats, numbers: dict[tuple[int, int], int]) -> None:
-        self._own, self._prices, self._numbers = own, prices, numbers
+    Attributes:
+        far: the length of a walk or a tree that does not exist.
+    """
+
+    def __init__(
+        self, own: dict[int, Topology], prices: Lengths, numbers: dict[tuple[int, int], int], far: float = np.inf
+    ) -> None:
+        self._own, self._prices, self._numbers, self.far = own, prices, numbers, far
         self._metrics: dict[tuple[int, PhaseOp], Metric] = {}
         self._least: dict[tuple[object, ...], LeastTrees | LeastArborescences] = {}
 
@@ -109,8 +125,8 @@ class Metrics:
         network = self._own[part.group]
         key = (id(network), part.op)  # the networks live as long as this object
         if key not in self._metrics:
-            prices = np.array([self._prices[self._numbers[link.source, link.target]] for link in network.links])
-            self._metrics[key] = Metric(network, prices, np.inf, backwards=part.op is PhaseOp.REDUCE)
+            prices = self._prices[[self._numbers[link.source, link.target] for link in network.links]]
+            self._metrics[key] = Metric(network, prices, self.far, backwards=part.op is PhaseOp.REDUCE)
         return self._metrics[key]
 
     def least(

@@ -23,6 +23,7 @@ from forestcoll.demand.groups.value import Group
 from forestcoll.schedule.proof.bound import Bound
 from forestcoll.schedule.proof.lengths.group_lengths import GroupLengthsProof
 from forestcoll.schedule.proof.proof import ProofError
+from forestcoll.solver.exact_lp.exact_system import LONGEST_FAST
 from forestcoll.solver.exact_lp.linear_program import LinearProgram, Solution
 from forestcoll.solver.exact_lp.row import Row
 from forestcoll.solver.forests.packed_trees import PackedTree
@@ -35,6 +36,9 @@ from forestcoll.topology.graph.part import usable_part
 
 MOST_NODES = 1000
 """The most nodes of a network with groups. The prices of walks take the cube of their number."""
+
+MOST_EXACT_NODES = 64
+"""The most nodes of a network whose trees are priced in integers, if its bandwidths are long numbers."""
 
 MOST_ROUNDS = 400
 """The most linear programs that are solved."""
@@ -116,19 +120,43 @@ class _GroupSearch:
             if self._reaches_cut(solution) or not self._price(solution.values):
                 break
             solution = self._program.solve()
-        return self._optimum(solution)
+        exact = self._program.exact(solution)
+        best = self._optimum(*(_rounded(solution) if exact is None or not _is_feasible(*exact) else exact))
+        is_long = max(self._master.capacities) > LONGEST_FAST and len(self._topology.nodes) <= MOST_EXACT_NODES
+        return self._improved(best) if is_long and not best.is_optimal else best
+
+    def _improved(self, best: GroupsOptimum) -> GroupsOptimum:
+        """Return an optimum for numbers too long for floating point: trees are priced in integers."""
+        for _ in range(MOST_ROUNDS):
+            exact = self._program.refined()
+            if exact is None:
+                break
+            best = max(best, self._optimum(*exact), key=lambda each: each.algbw)
+            if best.is_optimal or not self._price_in_integers(exact[0]):
+                break
+        return best
+
+    def _price_in_integers(self, values: Sequence[Fraction]) -> bool:
+        """Add trees that are cheaper than they must be at exact prices; return whether there are any."""
+        metrics = self._pricing.exact_metrics(values[: len(self._master.capacities)])
+        added = False
+        for part in self._master.parts:
+            for tree in (*self._pricing.candidates(part, metrics), *self._pricing.shortest(part, metrics)):
+                price = sum(values[column] * count for column, count in self._pricing.uses(part, tree).items())
+                worth = -sum(values[column] * count for column, count in part.potentials.items())
+                added |= price < worth and self._add(part, tree)
+        return added
 
     def _reaches_cut(self, solution: Solution) -> bool:
         """Return whether the trees reach the bound of a cut."""
         if self._cut is None:
             return False
-        reached = -float(np.array(self._program.objective, dtype=np.float64) @ solution.values)
-        limit = self._cut[0] / self._master.unit / self._master.amount_scale
-        return reached >= float(limit) * (1 - _TOLERANCE)
+        limit = self._cut[0] / self._master.unit / self._master.amount_scale / self._program.unit
+        return -self._program.reached(solution.values) >= float(limit) * (1 - _TOLERANCE)
 
     def _start(self) -> None:
         """Add trees of each part for prices that are equal for all bandwidth."""
-        prices = np.array([1.0 / each if each else 1.0 for each in self._master.capacities])
+        prices = np.array([self._program.unit / each if each else 1.0 for each in self._master.capacities])
         metrics = self._pricing.metrics(prices)
         for part in self._master.parts:
             for tree in self._pricing.candidates(part, metrics):
@@ -187,10 +215,9 @@ class _GroupSearch:
         self._program.add(Row({**uses, **part.potentials}, 0, None))
         return True
 
-    def _optimum(self, solution: Solution) -> GroupsOptimum:
+    def _optimum(self, values: Sequence[Fraction], weights: Sequence[Fraction]) -> GroupsOptimum:
+        """Return the optimum of exact values of columns and weights of trees, of any accuracy."""
         master = self._master
-        exact = self._program.exact(solution)
-        values, weights = _rounded(solution) if exact is None or not _is_feasible(*exact) else exact
         shares = Shares(master, self._trees, [-weight for weight in weights[1:]])
         algbw = shares.rate * master.unit
         bound = self._bound(values, algbw)

@@ -126,7 +126,6 @@ class _PackingSearch:
     def __init__(self, topology: Topology, orbits: Orbits, upper: Fraction, progress: Progress) -> None:
         self._topology, self._orbits, self._progress = topology, orbits, progress
         scaled = ScaledTopology.of(topology)
-        self._upper = float(upper / scaled.unit)
         roles = Roles.in_network(topology)
         self._copies = {phase: _others(len(topology.nodes), roles.passive[phase]) for phase in PHASES}
         self._one_phase = topology.is_full_duplex and bool(
@@ -143,10 +142,13 @@ class _PackingSearch:
         self._root_column = {orbits.of_node[root]: len(capacity) + place for place, root in enumerate(roots)}
         self._roots = roots
         self._program = LinearProgram([-each for each in self._capacity] + [0] * len(roots))
+        unit = self._program.unit
+        self._upper = float(upper / scaled.unit / unit)
+        self._shares = np.array([each / unit for each in self._capacity])
         self._trees: list[tuple[PhaseOp, PackedTree]] = []
         self._keys: list[_Key] = []
         self._known: set[_Key] = set()
-        self._centre = np.array([1.0 / each if each else 1.0 for each in self._capacity])
+        self._centre = np.array([unit / each if each else 1.0 for each in self._capacity])
         self._least_bound = np.inf
         self._rates: list[float] = []
         self._rate_at_removal = 0.0
@@ -157,7 +159,7 @@ class _PackingSearch:
         solution = self._program.solve()
         for number in range(MOST_ROUNDS):
             self._progress.advance(number, 0)
-            self._rates.append(-float(np.array(self._program.objective, dtype=np.float64) @ solution.values))
+            self._rates.append(-self._program.reached(solution.values))
             if self._rates[-1] >= self._upper * (1 - _TOLERANCE) or self._rises_too_little():
                 break
             if not self._add_trees(solution):
@@ -242,7 +244,7 @@ class _PackingSearch:
 
     def _centre_at(self, prices: Floats, cheapest: float) -> None:
         """Make `prices` the centre if their bound is the least one; `cheapest` is the price of the cheapest tree."""
-        paid = float(prices @ np.array(self._capacity, dtype=np.float64))
+        paid = float(prices @ self._shares)
         if cheapest > 0 and paid < self._least_bound * cheapest * (1 - _TOLERANCE):
             self._least_bound, self._centre = paid / cheapest, prices / cheapest
 
