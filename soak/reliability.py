@@ -1,8 +1,8 @@
 """Run all machines that look for faults, and write the figures: `make soak` (12 minutes), `make soak-long` (an hour).
 
-Goal: no failure. The time is divided among random networks (`soak.py`), and changed schedules, random command lines and
-mutated files (`fuzz/`). `--hour` takes a fixed number of each instead. `--document` replaces the table of figures in
-docs/reliability.md.
+Goal: no failure. The time is divided among random networks (`soak.py`), networks with odd numbers
+(`odd_networks.py`), and changed schedules, random command lines and mutated files (`fuzz/`). `--hour` takes a fixed
+number of each instead. `--document` replaces the table of figures in docs/reliability.md.
 """
 
 import argparse
@@ -20,6 +20,7 @@ from pathlib import Path
 import fuzz.command_lines
 import fuzz.files
 import fuzz.schedules
+import odd_networks
 import soak
 from forestcoll.base.version import __version__
 
@@ -49,6 +50,11 @@ def networks(seconds: float, most: int, seed: int, folder: Path) -> Figures:
     tally = soak.soak(seconds=seconds, most=most, seed=seed, largest=96, folder=folder)
     failed = Counter({"failed": len(tally.failures)}) if tally.failures else Counter[str]()
     return Figures("random networks, all methods compared", tally.networks + failed, len(tally.failures))
+
+
+def numbers(seconds: float, most: int, seed: int, folder: Path) -> Figures:  # noqa: ARG001 (failures are printed)
+    """Check networks with odd numbers."""
+    return Figures("networks with odd numbers", *odd_networks.fuzz(seconds=seconds, most=most, seed=seed))
 
 
 def schedules(seconds: float, most: int, seed: int, folder: Path) -> Figures:
@@ -88,7 +94,8 @@ class Machine:
 
 
 PARTS = {
-    "networks": Machine(networks, 0.45, 10**5),
+    "networks": Machine(networks, 0.35, 10**5),
+    "numbers": Machine(numbers, 0.1, 10**4),
     "schedules": Machine(schedules, 0.05, 10**5),
     "commands": Machine(command_lines, 0.25, 10**4),
     "files": Machine(files, 0.25, 10**6),

@@ -19,6 +19,7 @@ proof.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, lcm
@@ -132,9 +133,12 @@ class Split:
                 that fixes this.
         """
         count = len(self.topology.compute)
-        if trees is None and self._parts() > MOST_PARTS:
-            trees = ceil(ROUNDED_TREES / count)
-        return self._exact() if trees is None else self._rounded(trees * count)
+        if trees is not None:
+            return self._rounded(trees * count)
+        if self._parts() > MOST_PARTS:
+            with suppress(NoSolutionError):
+                return self._rounded(ceil(ROUNDED_TREES / count) * count)
+        return self._exact()
 
     def candidate(self, trees: int | None = None) -> Candidate:
         """Return `forests` as a candidate. Raises as `forests`."""
