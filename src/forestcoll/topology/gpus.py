@@ -1,4 +1,4 @@
-"""The GPUs of all machines with their latencies and blocks, and which GPU a network has.
+"""The list of the GPUs that the files in `machines/` state, and which of them a network has.
 
 A GPU is recognised by its name in the name of the network, as builders write it (`dgx-a100:boxes=2`).
 """

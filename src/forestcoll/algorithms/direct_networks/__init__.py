@@ -1,1 +1,1 @@
-"""Well-known algorithms as step schedules, for comparison. Each algorithm has its own file."""
+"""Rings, torus rings, halving and doubling, and double trees as schedules of steps on direct networks."""

@@ -1,1 +1,1 @@
-"""Algorithms that work in steps with a barrier after each, one per file."""
+"""Algorithms with barriers on any network, also with switches: each yields the sends of each step."""

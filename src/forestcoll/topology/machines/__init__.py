@@ -1,1 +1,1 @@
-"""Known machines, one a file, with bandwidths and the latencies of links and NICs; `registry` finds them."""
+"""Known machines with the latencies of links and NICs, one a file: to add one, add a file; `registry` finds it."""

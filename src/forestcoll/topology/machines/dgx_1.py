@@ -1,4 +1,4 @@
-"""NVIDIA DGX-1 with V100: eight GPUs in a hybrid cube mesh of NVLinks, four 100 Gb/s NICs.
+"""NVIDIA DGX-1 with V100: eight GPUs in a hybrid cube mesh of NVLinks, four 100 Gb/s NICs; bandwidths.
 
 A V100 has six second-generation NVLinks of 25 GB/s each way. Sixteen pairs of GPUs are joined: along the twelve edges
 of a cube and the diagonals of two of its faces. Eight of these pairs, which form one ring, have two links. GPUs have

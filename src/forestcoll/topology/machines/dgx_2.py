@@ -1,4 +1,4 @@
-"""NVIDIA DGX-2: sixteen V100 on NVSwitches, eight 100 Gb/s NICs.
+"""NVIDIA DGX-2: sixteen V100 on NVSwitches, eight 100 Gb/s NICs; bandwidths.
 
 A V100 has six second-generation NVLinks of 25 GB/s each way, one to each of the six NVSwitches of its baseboard: 150
 GB/s each way. The twelve NVSwitches of a box are non-blocking, so one switch represents them here. Between boxes, GPUs

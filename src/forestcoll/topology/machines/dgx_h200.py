@@ -1,4 +1,4 @@
-"""NVIDIA DGX H200: eight GPUs on an NVSwitch, one 400 Gb/s NIC a GPU; all links are those of the DGX H100.
+"""NVIDIA DGX H200: eight GPUs on an NVSwitch, one 400 Gb/s NIC per GPU; all links and latencies of the DGX H100.
 
 An H200 has eighteen fourth-generation NVLinks, 450 GB/s each way. It differs from the H100 in its memory only.
 """

@@ -1,4 +1,4 @@
-"""NVIDIA HGX A100 with four GPUs: NVLinks between every two GPUs, one 200 Gb/s NIC a GPU.
+"""NVIDIA HGX A100 with four GPUs: NVLinks between every two, one 200 Gb/s NIC per GPU; latencies of the DGX A100.
 
 An A100 has twelve third-generation NVLinks of 25 GB/s each way; four lead to each of the three others, so 100 GB/s each
 way between two GPUs. The board with eight GPUs is that of `dgx-a100`. NVIDIA does not prescribe NICs for the board; one

@@ -1,4 +1,4 @@
-"""AMD MI355X: eight GPUs, each with an Infinity Fabric link to every other, and a 400 Gb/s NIC for each GPU.
+"""AMD MI355X: eight fully connected GPUs, a 400 Gb/s NIC for each; bandwidths and latencies.
 
 A GPU has seven links to the others, each with 16 lanes at 38.4 Gb/s: 76.8 GB/s each way, which is the 153.6 GB/s in
 both directions together that AMD publishes. Platforms usually have a 400 Gb/s NIC for each GPU, 50 GB/s each way; set
