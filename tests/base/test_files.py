@@ -130,7 +130,7 @@ def test_a_prepared_file_gets_its_name_only_on_request(tmp_path: Path, name: str
     with prepared_text(tmp_path / name, ["one ", b"two"]) as put_in_place:
         assert not (tmp_path / name).exists()
         put_in_place()
-        written = (tmp_path / name).read_bytes()
+    written = (tmp_path / name).read_bytes()
     write_text(tmp_path / name, ["one two"])
     assert written == (tmp_path / name).read_bytes()
     assert [path.name for path in tmp_path.iterdir()] == [name]

@@ -89,6 +89,83 @@ def test_a_signal_leaves_the_old_file_and_nothing_else(number: signal.Signals, t
     assert [each.name for each in tmp_path.iterdir()] == [path.name]
 
 
+AFTERWARDS = r"""
+import os, signal, time
+import forestcoll.presentation.printing as printing
+from forestcoll.cli import main
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # it is ignored where nohup starts the tests
+def slow(*_, **__):
+    os.write(1, b"writing\n")
+    for _ in range(300):
+        time.sleep(0.2)
+printing.print_page = slow
+main()
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+@pytest.mark.parametrize("code", [ENDLESS, AFTERWARDS])
+def test_a_signal_leaves_all_files_of_a_bundle_or_none(code: str, number: signal.Signals, tmp_path: Path) -> None:
+    words = [sys.executable, "-c", code, "generate", "ring:nodes=4", "--groups", "0,1;2,3"]
+    words += ["--members", str(tmp_path / "members"), "-o", str(tmp_path / "bundle.json")]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()) as run:  # noqa: S603 (our own command)
+        assert run.stdout is not None
+        assert run.stdout.readline() == "writing\n"
+        run.send_signal(number)
+        _, err = run.communicate(timeout=30)
+    written = sorted(str(each.relative_to(tmp_path)) for each in tmp_path.rglob("*"))
+    if code == ENDLESS:
+        assert written == []
+        status, message = 130, "interrupted; nothing was written"
+    else:
+        assert written == ["bundle.json", "members", "members/group-0.json", "members/group-1.json"]
+        status, message = 1, "interrupted after files were written"
+    assert run.returncode == (status if number == signal.SIGINT else -number)
+    assert err == (f"forestcoll: {message}\n" if number == signal.SIGINT else "")
+
+
+SETS = [
+    ["generate", "ring:nodes=4", "--groups", "0,1;2,3", "--members", "members", "-o", "bundle.json"],
+    ["export", "ring.json", "--to", "chakra", "-o", "trace"],
+    ["export", "ring.json", "--to", "astra-sim", "-o", "folder"],
+    ["export", "ring.json", "--to", "mscclpp-json", "-o", "plan.json", "--snippet", "plan.py"],
+    ["simulate", "ring.json", "--csv", "a.csv", "--links", "b.csv", "--trace", "c.json", "--gantt", "d.svg"],
+    ["expand", "steps.json", "--by", "line-graph=1", "-o", "a.json", "--topology-output", "b.json"],
+    ["find-topology", "--no-cache", "--nodes", "8", "--degree", "2", "--topology-output", "a.json", "--plot", "b.svg"],
+    ["broadcast-series", "ring:nodes=3", "--source", "0", "--picture", "a.svg", "-o", "b.json"],
+    ["pipelined-broadcast", "ring:nodes=3", "--source", "0", "--size", "1MB", "--plot", "a.svg", "-o", "b.json"],
+    ["tune", "ring:nodes=3", "--sizes", "1MB", "-o", "tuned"],
+]
+
+
+@pytest.mark.parametrize("words", SETS, ids=[f"{each[0]}-{each[-1]}" for each in SETS])
+def test_a_disk_that_is_full_before_the_last_file_leaves_none(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run_command("generate", "ring:nodes=3", "-o", "ring.json").status == 0
+    assert run_command("generate", "ring:nodes=4", "--method", "bfb", "-o", "steps.json").status == 0
+    replace, before, counted = Path.replace, sorted(tmp_path.iterdir()), [0]
+
+    def full(self: Path, target: Path) -> Path:
+        counted[0] += 1
+        if counted[0] == most[0]:
+            raise OSError(28, "No space left on device")
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", full)
+    most = [2]
+    failed = run_command(*words)
+    assert (failed.status, failed.out) == (1, "")
+    assert failed.err.endswith("cannot be written: No space left on device\n")
+    assert sorted(tmp_path.iterdir()) == before
+    counted[0], most[0] = 0, 0
+    assert run_command(*words).status == 0
+    assert counted[0] > 1
+    assert len(list(tmp_path.iterdir())) > len(before)
+
+
 def test_a_file_of_some_kilobytes_cannot_fill_the_memory(tmp_path: Path) -> None:
     path = tmp_path / "lists.json.gz"
     path.write_bytes(gzip.compress(b'{"nodes": [' + b"[]," * 20_000_000 + b"[]]}", 9))

@@ -111,7 +111,7 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path, error: BaseException, *
         write_tuning(tune(SPEC, "allgather", [2**20]), folder)
     before = names(folder) if existing else []
     expected = InputError if isinstance(error, OSError) else KeyboardInterrupt
-    for step in ("presentation.results.programs.tuning_folder.time_plot", "base.folders._replace"):
+    for step in ("presentation.results.programs.tuning_folder.time_plot", "base.together._Move.make"):
         with mock.patch(f"forestcoll.{step}", side_effect=error), pytest.raises(expected):
             write_tuning(tuned(), folder)
         assert (names(folder) if existing else []) == before
@@ -121,14 +121,14 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path, error: BaseException, *
 def test_a_failed_rename_brings_the_old_folder_back(tmp_path: Path) -> None:
     folder = tmp_path / "tuned"
     write_tuning(tune(SPEC, "allgather", [2**20]), folder)
-    before, rename = names(folder), Path.rename
+    before, replace = names(folder), Path.replace
 
     def failing(self: Path, target: Path) -> Path:
-        if self.suffix == ".part":
+        if (self / "manifest.json").exists() and not target.exists() and names(self) != before:
             raise OSError(13, "Permission denied")
-        return rename(self, target)
+        return replace(self, target)
 
-    with mock.patch.object(Path, "rename", failing), pytest.raises(InputError, match="Permission denied"):
+    with mock.patch.object(Path, "replace", failing), pytest.raises(InputError, match="Permission denied"):
         write_tuning(tuned(), folder)
     assert names(folder) == before
     assert names(tmp_path) == ["tuned"]

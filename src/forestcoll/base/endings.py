@@ -1,57 +1,67 @@
-"""Ends of the process while a file is being written: the temporary file is removed first."""
+"""Signals that end the process while files are written: they end the work, and wait while it is cleaned up."""
 
-import os
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from contextlib import contextmanager
 from types import FrameType
-from typing import NoReturn
+
+_ENDS = ("SIGTERM", "SIGHUP", "SIGINT")
 
 
 class _EndedError(BaseException):
     """A signal that ends the process arrived."""
 
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        self.number = number
+
+class Endings:
+    """The signals that may end the process.
+
+    A signal that would end the process at once raises an exception instead, and ends it after the block. A function of
+    the program that handles a signal is called as usual. An ignored signal is ignored.
+    """
+
+    def __init__(self) -> None:
+        self._waits = False
+        self._came: int | None = None
+        self._usual: dict[int, signal._HANDLER] = {}
+
+    def wait(self) -> None:
+        """Let signals wait from now on, to the end of the block. The first of them is not lost."""
+        self._waits = True
+
+    def listen(self) -> None:
+        """Catch the signals; in a thread other than the first one, Python cannot."""
+        if threading.current_thread() is not threading.main_thread():
+            return
+        for number in (number for name in _ENDS if (number := getattr(signal, name, None)) is not None):
+            usual = signal.getsignal(number)
+            if usual is signal.SIG_DFL or callable(usual):
+                self._usual[number] = usual
+                signal.signal(number, self._handle)
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        usual = self._usual[number]
+        if not self._waits and callable(usual):
+            usual(number, frame)
+            return
+        self._came = self._came or number
+        if not self._waits:
+            raise _EndedError
+
+    def restore(self) -> None:
+        """Give the signals their meaning back, Ctrl-C last, and send the one that came again."""
+        for number, usual in self._usual.items():
+            signal.signal(number, usual)
+        if self._came is not None:
+            signal.raise_signal(self._came)
 
 
 @contextmanager
-def cleaned_up(part: Path) -> Iterator[None]:
-    """Remove the file `part` if the block fails, is interrupted, or the process is terminated in it.
-
-    SIGTERM and SIGHUP end the process as they do without this function, after the file is removed. If the program
-    handles or ignores one of them, or in a thread other than the first one, the signal keeps its meaning.
-    """
-    caught = _listen()
+def caught_endings() -> Iterator[Endings]:
+    """Catch the signals that may end the process while the block runs."""
+    endings = Endings()
     try:
-        yield
-    except BaseException as error:
-        with suppress(OSError):
-            part.unlink()
-        if isinstance(error, _EndedError):
-            signal.signal(error.number, signal.SIG_DFL)
-            os.kill(os.getpid(), error.number)
-        raise
+        endings.listen()
+        yield endings
     finally:
-        for number in caught:
-            signal.signal(number, signal.SIG_DFL)
-
-
-def _listen() -> list[int]:
-    """Let the signals that would end the process raise an exception, and return them."""
-    if threading.current_thread() is not threading.main_thread():
-        return []
-    names = ("SIGTERM", "SIGHUP")
-    numbers = [number for name in names if (number := getattr(signal, name, None)) is not None]
-    caught = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]
-    for number in caught:
-        signal.signal(number, _end)
-    return caught
-
-
-def _end(number: int, _frame: FrameType | None) -> NoReturn:
-    signal.signal(number, signal.SIG_IGN)  # a second signal must not interrupt the cleaning up
-    raise _EndedError(number)
+        endings.restore()

@@ -20,11 +20,11 @@ from itertools import takewhile
 from pathlib import Path
 from typing import IO, TypeAlias, cast
 
-from forestcoll.base.endings import cleaned_up
 from forestcoll.base.errors import InputError, shown
 from forestcoll.base.exact import WrittenFloat
 from forestcoll.base.file_kinds import kind_of_text
 from forestcoll.base.reading_memory import advice, check_json_memory, check_text_memory, most_text
+from forestcoll.base.together import FileSet, new_part, reported, written_together
 
 MAX_BYTES = 2 * 2**30
 """The largest document that is read, in bytes after decompression (2 GiB): a schedule of thousands of nodes."""
@@ -235,14 +235,16 @@ def write_text(path: Path, chunks: Iterable[str | bytes]) -> None:
 
     The text is written to a temporary file in the same folder, which then replaces `path` in one step. Until then the
     old file stays unchanged. If the process is interrupted or terminated (SIGTERM, SIGHUP), the temporary file is
-    removed. Devices, pipes and `STANDARD_STREAM` are written directly.
+    removed. Devices, pipes and `STANDARD_STREAM` are written directly. In a block of `written_together`, the file takes
+    its place at the end of the block.
 
     Raises:
         InputError: the file cannot be written (no such folder, no permission, a full disk).
         OSError: standard output cannot be written.
     """
     if path == STANDARD_STREAM:
-        _write_standard_output(chunks)
+        with written_together() as files:
+            files.streams.append(lambda: _write_standard_output(chunks))
         return
     _write(path, chunks)
 
@@ -263,7 +265,7 @@ def check_writable(path: Path) -> None:
     Raises:
         InputError: there is no such folder, it cannot be written to, or `path` is a folder.
     """
-    with _reported(path):
+    with reported(path):
         target = _target_of(path)
         if _is_written_directly(path):
             return
@@ -277,7 +279,7 @@ def check_writable(path: Path) -> None:
 def prepared_text(path: Path, chunks: Iterable[str | bytes]) -> Iterator[Callable[[], None]]:
     """Write a text to a temporary file in another thread while the block runs.
 
-    The block receives a function that waits for the thread and puts the file in its place, as `write_text` does. If the
+    The block receives a function that waits for the thread and lets the file take its place when the block ends. If the
     block does not call it, or raises an exception, the temporary file is removed. A device, a pipe or `STANDARD_STREAM`
     cannot be prepared: there, the function writes the text.
 
@@ -288,30 +290,29 @@ def prepared_text(path: Path, chunks: Iterable[str | bytes]) -> Iterator[Callabl
     Raises:
         InputError: the file cannot be written.
     """
-    with _reported(path):
+    with reported(path):
         is_prepared = not _is_written_directly(path)
         target = _target_of(path) if is_prepared else path
     if not is_prepared:
         yield lambda: write_text(path, chunks)
         return
-    part = _part_of(target)
-    with cleaned_up(part):
-        with _reported(path):
+    with written_together() as files:
+        part = files.begin(target)
+        with reported(path):
             file = _new_file(part)
         writer = _Writer(file, chunks, compress=target.suffix == ".gz")
         writer.start()
         try:
-            yield lambda: _put_in_place(writer, part, target, path)
+            yield lambda: _place(files, writer, part, target, path)
         finally:
             writer.stop()
-            part.unlink(missing_ok=True)
 
 
-def _put_in_place(writer: "_Writer", part: Path, target: Path, path: Path) -> None:
-    with _reported(path):
+def _place(files: FileSet, writer: "_Writer", part: Path, target: Path, path: Path) -> None:
+    with reported(path):
         writer.finish()
         part.chmod(_mode_for(target))
-        part.replace(target)
+    files.place(part, target, path)
 
 
 LONGEST_STOP = 1.0
@@ -367,25 +368,21 @@ class _Writer:
 
 
 def _write(path: Path, chunks: Iterable[str | bytes]) -> None:
-    with _reported(path):
+    with reported(path):
         target = _target_of(path)
-        if _is_written_directly(path):
-            with path.open("wb") as device:
-                _write_chunks(device, chunks, compress=False)
-            return
-        _replace(target, chunks)
+        is_direct = _is_written_directly(path)
+    if is_direct:
+        with written_together() as files:
+            files.streams.append(lambda: _write_directly(path, chunks))
+        return
+    with reported(path), new_part(target, path) as part:
+        _fill(_new_file(part), chunks, compress=target.suffix == ".gz")
+        part.chmod(_mode_for(target))
 
 
-@contextmanager
-def _reported(path: Path) -> Iterator[None]:
-    """Raise an `InputError` if the file system does not allow to write the file."""
-    try:
-        yield
-    except FileNotFoundError:
-        folder = Path(os.path.realpath(path)).parent
-        raise InputError(f"{path}: cannot be written: the folder {folder} does not exist") from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
+def _write_directly(path: Path, chunks: Iterable[str | bytes]) -> None:
+    with reported(path), path.open("wb") as device:
+        _write_chunks(device, chunks, compress=False)
 
 
 def _target_of(path: Path) -> Path:
@@ -407,20 +404,6 @@ def _is_written_directly(path: Path) -> bool:
     """Return whether `path` names a device, a pipe or the standard stream."""
     # check `path`, not its target: /dev/stdout may lead to a pipe, which has no name of its own
     return path == STANDARD_STREAM or (path.exists() and not path.is_dir() and not stat.S_ISREG(path.stat().st_mode))
-
-
-def _replace(target: Path, chunks: Iterable[str | bytes]) -> None:
-    part = _part_of(target)
-    with cleaned_up(part):
-        _fill(_new_file(part), chunks, compress=target.suffix == ".gz")
-        part.chmod(_mode_for(target))
-        part.replace(target)
-
-
-def _part_of(target: Path) -> Path:
-    """Return the name of a temporary file in the folder of `target`."""
-    # 40 characters have at most 160 bytes, and a name may have 255
-    return target.with_name(f".{target.name[:40]}.{os.urandom(8).hex()}.part")
 
 
 def _new_file(part: Path) -> IO[bytes]:

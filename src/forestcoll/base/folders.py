@@ -3,15 +3,13 @@
 A folder that holds other files is refused, so that none of them is lost and no reader mistakes them for new ones.
 """
 
-import contextlib
 import os
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from forestcoll.base.errors import InputError, shown
+from forestcoll.base.together import new_part, reported, written_together
 
 
 def check_place(folder: Path) -> None:
@@ -36,14 +34,16 @@ def _check_permission(folder: Path, parent: Path) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder if it does not exist.
+    """Make a folder if it does not exist. If the set of files that it is made for fails, it is removed.
 
     Raises:
         InputError: it is a file, or cannot be made.
     """
-    check_place(folder)
-    with _reported(folder):
-        folder.mkdir(exist_ok=True)
+    with written_together() as files, reported(folder):
+        check_place(folder)
+        if not folder.exists():
+            files.folders.append(folder)
+            folder.mkdir(exist_ok=True)
 
 
 def check_folder(folder: Path, own: Callable[[Path], set[str]], contents: str, *, is_replaced: bool = True) -> None:
@@ -80,43 +80,6 @@ def replaced_folder(folder: Path) -> Iterator[Path]:
         InputError: the file system does not allow it.
     """
     real = Path(os.path.realpath(folder))
-    with _reported(folder):
-        made = Path(tempfile.mkdtemp(prefix=f".{real.name[:80]}.", suffix=".part", dir=real.parent))
-    try:
-        with _reported(folder):
-            yield made
-            _set_mode(made)
-            _replace(made, real)
-    finally:
-        shutil.rmtree(made, ignore_errors=True)
-
-
-@contextmanager
-def _reported(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be written: {error.strerror or error}") from None
-
-
-def _set_mode(folder: Path) -> None:
-    """Give a folder that only its owner may read the permissions of a new folder."""
-    mask = os.umask(0)
-    os.umask(mask)
-    folder.chmod(0o777 & ~mask)
-
-
-def _replace(made: Path, target: Path) -> None:
-    """Move `made` to `target`, and remove what was there; if that fails, the old folder is moved back."""
-    if not target.exists():
-        made.rename(target)
-        return
-    old = made.with_suffix(".old")
-    target.rename(old)
-    try:
-        made.rename(target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            old.rename(target)
-        raise
-    shutil.rmtree(old, ignore_errors=True)
+    with reported(folder), new_part(real, folder) as made:
+        made.mkdir()
+        yield made

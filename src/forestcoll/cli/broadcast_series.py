@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from forestcoll.base.files import is_standard_stream
+from forestcoll.base.together import written_together
 from forestcoll.cli.options import (
     json_option,
     named_network,
@@ -95,14 +96,15 @@ def command(  # noqa: PLR0913 (one parameter per option)
         run = None
         if simulate is not None:
             run = play_series(schedule, simulate, cuts=good_cuts(schedule, simulate), progress=progress)
-        if picture is not None:
-            from forestcoll.presentation.pictures.gantt import draw_period
+        with written_together():
+            if picture is not None:
+                from forestcoll.presentation.pictures.gantt import draw_period
 
-            progress.begin("drawing")
-            draw_period(schedule, picture)
-        if output is not None:
-            progress.begin("writing")
-            write_schedule(schedule, output)
+                progress.begin("drawing")
+                draw_period(schedule, picture)
+            if output is not None:
+                progress.begin("writing")
+                write_schedule(schedule, output)
     err = is_standard_stream(output)
     if as_json:
         print_json(generated_document(compared, schedule, run, progress.seconds), err=err)

@@ -43,6 +43,7 @@ def command(  # noqa: PLR0913 (one parameter per option)
     expanded network, verifies it, compares it with the prediction, and writes it.
     """
     from forestcoll.base.files import is_standard_stream
+    from forestcoll.base.together import written_together
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.design.expanding import bandwidth_of, expand
     from forestcoll.design.realisation import schedule_of, topology_of
@@ -57,11 +58,12 @@ def command(  # noqa: PLR0913 (one parameter per option)
         bandwidth = bandwidth_of(network)
         if output is not None:
             schedule = schedule_of(network, collective, bandwidth=bandwidth, progress=progress)
-        if topology_output is not None:
-            write_topology(topology_of(network, bandwidth=bandwidth), topology_output)
-        if output is not None:
-            progress.begin("writing")
-            write_schedule(schedule, output)
+        with written_together():
+            if topology_output is not None:
+                write_topology(topology_of(network, bandwidth=bandwidth), topology_output)
+            if output is not None:
+                progress.begin("writing")
+                write_schedule(schedule, output)
     written = {"output": output, "topology_output": topology_output}
     err = is_standard_stream(output)
     if as_json:

@@ -175,6 +175,7 @@ def command(  # noqa: PLR0913 (one parameter per option)
     astra-sim, -o names a folder; it gets the traces, a workload, and all settings of a simulation.
     """
     from forestcoll.base.files import write_text
+    from forestcoll.base.together import written_together
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.presentation.printing import print_json, print_page
     from forestcoll.presentation.results.programs.programs import export_document, export_page
@@ -199,9 +200,10 @@ def command(  # noqa: PLR0913 (one parameter per option)
         )
         if output is not None:
             progress.begin("writing")
-            done.write(output)
-        if snippet is not None and output is not None:
-            write_text(snippet, [done.snippet(output.name)])
+            with written_together():
+                done.write(output)
+                if snippet is not None:
+                    write_text(snippet, [done.snippet(output.name)])
     err = is_standard_stream(output)
     if as_json:
         print_json(export_document(done, output, progress.seconds), err=err)

@@ -178,6 +178,7 @@ class _Options:
 
 
 def _find(request: _Options, *, as_json: bool) -> None:
+    from forestcoll.base.together import written_together
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.design.workloads.workload import chosen_of
     from forestcoll.presentation.printing import print_json, print_page
@@ -189,8 +190,9 @@ def _find(request: _Options, *, as_json: bool) -> None:
         frontier = _frontier(request, progress)
         progress.begin("measuring")
         chosen = chosen_of(frontier, workload, request.choose)
-        _write(chosen, request, progress)
-        _draw(frontier, chosen, request, progress)
+        with written_together():
+            _write(chosen, request, progress)
+            _draw(frontier, chosen, request, progress)
     if as_json:
         print_json(finder.frontier_document(frontier, workload, chosen, request.outputs))
         return

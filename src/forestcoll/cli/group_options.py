@@ -251,6 +251,7 @@ class BundleOutput:
 
 def generate_and_report(topology: str, groups: GroupOptions, options: dict[str, Any], to: BundleOutput) -> None:
     """Generate a bundle, verify it, write it, and print the report."""
+    from forestcoll.base.together import written_together
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.presentation.printing import print_json, print_page
     from forestcoll.presentation.results.schedules.groups import generated_document, generated_page
@@ -266,10 +267,11 @@ def generate_and_report(topology: str, groups: GroupOptions, options: dict[str, 
         progress.begin("verifying")
         certified(verify(bundle))
         progress.begin("writing")
-        if to.members is not None:
-            write_members(bundle, to.members)
-        if to.output is not None:
-            write_schedule(bundle, to.output)
+        with written_together():
+            if to.members is not None:
+                write_members(bundle, to.members)
+            if to.output is not None:
+                write_schedule(bundle, to.output)
     seconds, counters, err = progress.seconds, progress.counters, is_standard_stream(to.output)
     if to.as_json:
         print_json(generated_document(best, gains, bundle, run_document(to.output, seconds, counters)), err=err)

@@ -1,7 +1,7 @@
 """The entry point of the command line: imports the file of a command, and maps errors to exit statuses and messages.
 
-Exit statuses: 0 success; 1 invalid input or a negative result; 2 wrong usage; 130 Ctrl-C. Results are printed to
-standard output, and everything else to standard error.
+Exit statuses: 0 success; 1 invalid input or a negative result; 2 wrong usage; 130 Ctrl-C, and nothing was written.
+Results are printed to standard output, and everything else to standard error.
 """
 
 import gc
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from forestcoll.base.errors import ForestcollError, InternalError, nearest, shown
+from forestcoll.base.together import sets_written
 from forestcoll.cli.examples import epilog_of
 from forestcoll.cli.outputs import check_outputs
 from forestcoll.cli.types import DataSize
@@ -197,6 +198,7 @@ def main() -> NoReturn:
 
 
 def _run() -> int:  # noqa: PLR0911 (one return per exit status)
+    before = sets_written()
     try:
         os.fstat(1)  # fail before the work if standard output is closed
         _open_standard_error()
@@ -216,8 +218,7 @@ def _run() -> int:  # noqa: PLR0911 (one return per exit status)
         _print_error(str(error))
         return 1
     except (KeyboardInterrupt, click.Abort):
-        _print_error("interrupted; nothing was written")
-        return 130
+        return _interrupted(wrote=sets_written() > before)
     except BrokenPipeError:
         # The reader has closed the pipe, and the interpreter still flushes standard output at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -232,6 +233,12 @@ def _run() -> int:  # noqa: PLR0911 (one return per exit status)
     except Exception as error:  # noqa: BLE001 (any other error is a defect, which is reported in one line)
         return _report_defect(error)
     return status if isinstance(status, int) else 0
+
+
+def _interrupted(*, wrote: bool) -> int:
+    """Report Ctrl-C, and return the exit status, which says whether files were written."""
+    _print_error("interrupted after files were written" if wrote else "interrupted; nothing was written")
+    return 1 if wrote else 130
 
 
 def _open_standard_error() -> None:

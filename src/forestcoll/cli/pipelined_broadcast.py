@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from forestcoll.base.files import is_standard_stream
+from forestcoll.base.together import written_together
 from forestcoll.cli.options import (
     json_option,
     named_network,
@@ -72,12 +73,13 @@ def command(  # noqa: PLR0913 (one parameter per option)
         certified(verify(schedule))
         if plan.timetable is not None:
             certified_timetable(plan.timetable)
-        if plot is not None:
-            progress.begin("drawing")
-            draw_plans(pipeline, plan, plot)
-        if output is not None:
-            progress.begin("writing")
-            write_schedule(schedule, output)
+        with written_together():
+            if plot is not None:
+                progress.begin("drawing")
+                draw_plans(pipeline, plan, plot)
+            if output is not None:
+                progress.begin("writing")
+                write_schedule(schedule, output)
     err = is_standard_stream(output)
     if as_json:
         print_json(pipeline_document(plan, by_rule, schedule, progress.seconds), err=err)

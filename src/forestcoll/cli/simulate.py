@@ -90,6 +90,7 @@ def command(  # noqa: PLR0913 (one parameter per option)
     to standard output, as with --csv -, the report is written to standard error.
     """
     from forestcoll.base.files import is_standard_stream, write_text
+    from forestcoll.base.together import written_together
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.presentation.printing import print_json, print_page
     from forestcoll.presentation.results.schedules.simulation import plot_of, points_document, simulation_page
@@ -107,14 +108,15 @@ def command(  # noqa: PLR0913 (one parameter per option)
         points = simulate(schedule, sizes, known, model)
         loads = loads_of(schedule)
         progress.begin("writing")
-        if csv is not None:
-            write_text(csv, points_csv(points, schedule.topology.bandwidth_unit))
-        if plot is not None:
-            plot_of(schedule, points, float(report.algbw or 0), plot)
-        if links is not None:
-            write_text(links, links_csv(loads, simulate(schedule, [size], known, model)[0]))
-        if gantt is not None or trace is not None:
-            _write_run(schedule, known, size, gantt=gantt, trace=trace)
+        with written_together():
+            if csv is not None:
+                write_text(csv, points_csv(points, schedule.topology.bandwidth_unit))
+            if plot is not None:
+                plot_of(schedule, points, float(report.algbw or 0), plot)
+            if links is not None:
+                write_text(links, links_csv(loads, simulate(schedule, [size], known, model)[0]))
+            if gantt is not None or trace is not None:
+                _write_run(schedule, known, size, gantt=gantt, trace=trace)
     err = any(is_standard_stream(each) for each in (csv, plot, links, gantt, trace))
     if as_json:
         print_json(points_document(points), err=err)

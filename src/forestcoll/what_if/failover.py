@@ -21,6 +21,7 @@ from forestcoll.base.errors import InputError, shown
 from forestcoll.base.files import PathLike, as_path, write_text
 from forestcoll.base.folders import check_folder, make_folder
 from forestcoll.base.progress import SILENT, Progress
+from forestcoll.base.together import note_written
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import DemandLike, NodeDemand
 from forestcoll.demand.ranks import RanksLike
@@ -135,6 +136,7 @@ def write_failover(  # noqa: PLR0913 (the request, the folder and the execution)
     question = Question.of(network, demand)
     _check(path, question, changes)
     make_folder(path)
+    note_written()
     progress.begin("generating schedules")
     jobs = [(question.network, question.request, change.document(), str(path)) for change in changes]
     if executor is None:

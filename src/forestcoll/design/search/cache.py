@@ -18,6 +18,7 @@ from typing import cast
 from forestcoll.base.errors import InputError
 from forestcoll.base.files import read_document, write_text
 from forestcoll.base.progress import SILENT, Progress
+from forestcoll.base.together import written_together
 from forestcoll.design.expressions import construction_of
 from forestcoll.design.search.finder import Frontier, find_topologies
 
@@ -133,6 +134,7 @@ def _write(path: Path, frontier: Frontier) -> None:
     document = frontier_document(frontier)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_text(path, [json.dumps({"checksum": _checksum(document), "frontier": document}), "\n"])
+        with written_together(apart=True):
+            write_text(path, [json.dumps({"checksum": _checksum(document), "frontier": document}), "\n"])
     except (InputError, OSError):
         return

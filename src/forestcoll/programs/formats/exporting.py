@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from forestcoll.base.errors import InputError, InternalError
 from forestcoll.base.files import write_bytes, write_text
 from forestcoll.base.progress import SILENT, Progress
+from forestcoll.base.together import written_together
 from forestcoll.programs.formats import goal, msccl_xml, mscclpp
 from forestcoll.programs.formats.sizes import ELEMENT_BYTES, SKIPPED, THROWN, Sizes, chunks_of_file
 from forestcoll.programs.interpreter import check
@@ -164,6 +165,8 @@ class Export:
     def write(self, path: Path) -> None:
         """Write the file to `path`, the folder for ASTRA-sim to `path`, or traces to `PATH.0.et` and so on.
 
+        A folder or the traces are written completely or not at all.
+
         Raises:
             InputError: a file cannot be written; the folder has other files; or there is a trace of a further rank.
         """
@@ -177,8 +180,9 @@ class Export:
             return
         if (further := chakra.trace_path(path, len(self.rank_files))).exists():
             raise InputError(f"{further}: is a trace of other ranks; remove the older traces, or name another prefix")
-        for rank, data in enumerate(self.rank_files):
-            write_bytes(chakra.trace_path(path, rank), [data])
+        with written_together():
+            for rank, data in enumerate(self.rank_files):
+                write_bytes(chakra.trace_path(path, rank), [data])
 
 
 def export_with(  # noqa: PLR0913 (one parameter per option)

@@ -1,8 +1,11 @@
 """Files of the members of a bundle, each with the network, for tools that use one schedule."""
 
+from pathlib import Path
+
 from forestcoll.base.errors import InputError, shown
 from forestcoll.base.files import PathLike, as_path, write_text
 from forestcoll.base.folders import make_folder
+from forestcoll.base.together import written_together
 from forestcoll.schedule.bundle.value import BundleSchedule
 from forestcoll.schedule.flows import document as flows
 from forestcoll.schedule.trees import document as trees
@@ -10,7 +13,7 @@ from forestcoll.schedule.trees.value import TreeSchedule
 
 
 def write_members(bundle: BundleSchedule, directory: PathLike) -> None:
-    """Write the schedule of each group of a bundle to `group-N.json` in a directory, with N from 0.
+    """Write the schedule of each group of a bundle to `group-N.json` in a directory, with N from 0: all files or none.
 
     Args:
         bundle: the bundle.
@@ -30,7 +33,12 @@ def write_members(bundle: BundleSchedule, directory: PathLike) -> None:
         (2, 3)
     """
     directory = as_path(directory)
-    make_folder(directory)
+    with written_together():
+        make_folder(directory)
+        _write(bundle, directory)
+
+
+def _write(bundle: BundleSchedule, directory: Path) -> None:
     names = [f"group-{place}.json" for place in range(len(bundle.bundled))]
     for path in sorted(directory.glob("group-*.json")):
         if path.name not in names:
