@@ -33,6 +33,14 @@ def with_options(options: dict[str, Any]) -> float:
     return total(float(start(**options)))
 
 
+def secret_of_each_rank(options: dict[str, Any], secrets: list[str] | None = None) -> float:
+    """Start with the secret of this rank, if any, else with that of the environment."""
+    secret = None if secrets is None else secrets[int(os.environ["RANK"])].encode()
+    chosen = backend.Options(**options, secret=secret)
+    dist.init_process_group("forestcoll", timeout=timedelta(seconds=5), pg_options=chosen)
+    return total(float(dist.get_rank()))
+
+
 def topology_of_one_rank(mine: dict[str, str]) -> float:
     """Start with the topology that `mine` names for this rank, if any."""
     topology = mine.get(os.environ["RANK"])

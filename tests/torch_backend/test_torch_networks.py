@@ -28,6 +28,15 @@ def test_interfaces_can_be_named() -> None:
     assert values("cases_networks:sum_of_ranks", 2, environment=environment) == [1.0] * 2
 
 
+def test_ranks_with_the_same_secret_join_and_others_do_not() -> None:
+    ring = {"topology": "ring:nodes=2"}
+    environment = {"FORESTCOLL_SECRET": "known"}
+    assert values("cases_networks:secret_of_each_rank", 2, environment=environment, options=ring) == [1.0] * 2
+    found, logs = outcomes("cases_networks:secret_of_each_rank", 2, options=ring, secrets=["known", "other"])
+    assert all("CommunicationError" in outcome["error"] for outcome in found)
+    assert not any("known" in text for text in (*logs, *(outcome["error"] for outcome in found)))
+
+
 def test_rank_0_prints_which_node_each_rank_runs() -> None:
     _, logs = outcomes("cases_networks:sum_of_ranks", environment={"FORESTCOLL_TOPOLOGY": "dgx-a100:boxes=2,gpus=2"})
     assert "0=b0/gpu0@" in logs[0]

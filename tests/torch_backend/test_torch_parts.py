@@ -44,6 +44,7 @@ def test_options_win_over_the_environment() -> None:
         "FORESTCOLL_LINKS": '{"sw": "10.0.0.1", "b0/sw": "10.1.0.1"}',
         "FORESTCOLL_PACING": "0",
         "FORESTCOLL_INTERFACE": "lo",
+        "FORESTCOLL_SECRET": "known",
     }
     options = completed(Options(topology="hypercube:dim=2", cache="/c"), environment)
     assert options == Options(
@@ -54,7 +55,16 @@ def test_options_win_over_the_environment() -> None:
         links={"sw": "10.0.0.1", "b0/sw": "10.1.0.1"},
         pacing=False,
         cache="/c",
+        secret=b"known",
     )
+    assert "known" not in repr(options)
+
+
+@pytest.mark.parametrize(("secret", "expected"), [("known", "secret is of type str; pass bytes"), (b"", "is empty")])
+def test_a_wrong_secret_is_refused_and_not_shown(secret: Any, expected: str) -> None:
+    with pytest.raises(InputError, match=expected) as refused:
+        completed(Options(secret=secret), {})
+    assert "known" not in str(refused.value)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from forestcoll.cli.options import (
     json_option,
     named_network,
     ranks_option,
+    secret_option,
     timeout_option,
 )
 from forestcoll.cli.types import DataSize, ElementTypes, FileName, IntegerFrom, Reductions, TopologySpec
@@ -103,6 +104,7 @@ def _count_option(*names: str, least: int, default: int, text: str) -> Callable[
     "[default: as FORESTCOLL_PACING says; forestcoll emulate sets it]",
 )
 @interface_option
+@secret_option
 @timeout_option
 @json_option
 @click.pass_context
@@ -128,6 +130,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
     in_place: bool,
     pacing: bool | None,
     interface: str | None,
+    secret: bytes | None,
     timeout: float,
     as_json: bool,
 ) -> None:
@@ -159,7 +162,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
         other_iterations=library_iters,
         other_library=library,
     )
-    launch = join(timeout, interface, uses_mpi=library in {"auto", "mpi"})
+    launch = join(timeout, interface, uses_mpi=library in {"auto", "mpi"}, secret=secret)
 
     def make() -> "list[tuple[str, Schedule]]":
         if schedules:

@@ -14,6 +14,7 @@ from forestcoll.cli.types import (
     NumberFrom,
     OutputFile,
     Ranks,
+    SecretFile,
     TopologySpec,
     TreeCount,
 )
@@ -92,6 +93,15 @@ ranks_option = click.option(
 )
 interface_option = click.option(
     "--interface", metavar="ADDRESS", help="The address of this process.  [default: the one towards rank 0]"
+)
+secret_option = click.option(
+    "--secret-file",
+    "secret",
+    type=SecretFile(),
+    metavar="FILE",
+    help="A file with the secret that all processes must know to join, on each machine. The option takes no secret "
+    "itself, because everybody on a machine sees the command lines of its processes.  [default: the content of "
+    "FORESTCOLL_SECRET, else no secret]",
 )
 timeout_option = click.option(
     "--timeout",

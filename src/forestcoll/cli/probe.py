@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from forestcoll.cli.options import interface_option, json_option, timeout_option
+from forestcoll.cli.options import interface_option, json_option, secret_option, timeout_option
 from forestcoll.cli.terminal_progress import TerminalProgress
 from forestcoll.cli.types import SIZES, IntegerFrom, MessageSizes, OutputFile
 
@@ -62,6 +62,7 @@ class _FirstRankFile(OutputFile):
     help="What carries the data: auto is MPI under mpirun, else nccl where there are GPUs, else gloo.",
 )
 @interface_option
+@secret_option
 @timeout_option
 @json_option
 def command(  # noqa: PLR0913 (one parameter an option)
@@ -71,6 +72,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
     repeat: int,
     backend: str,
     interface: str | None,
+    secret: bytes | None,
     timeout: float,
     as_json: bool,
 ) -> None:
@@ -89,7 +91,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
     from forestcoll.topology.importers.measurements.document import measurements_text
 
     request = ProbeRequest(sizes, repeat, backend)
-    launch = join(timeout, interface, uses_mpi=backend in {"auto", "mpi"}, command="probe")
+    launch = join(timeout, interface, uses_mpi=backend in {"auto", "mpi"}, command="probe", secret=secret)
     launch.only_first(lambda: check_writable(output))
     with _Stages() if launch.rank == 0 else TerminalProgress() as progress:
         found = probe(launch, request, progress=progress)

@@ -24,6 +24,9 @@ else:
 
 Value = TypeVar("Value")
 
+_MOST_SECRET = 2**20
+"""The most bytes of a file with a secret."""
+
 
 class _TextType(AnyType, Generic[Value]):
     """A value that is given as text. Subclasses implement `read`."""
@@ -99,6 +102,22 @@ class FileName(_TextType[Path]):
         from click.shell_completion import CompletionItem
 
         return [CompletionItem(incomplete, type="file")]
+
+
+class SecretFile(FileName):
+    """A file with a secret. The value is the secret: the file without its last line end."""
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the secret."""
+        from forestcoll.base.files import input_name, read_bytes
+
+        path = super().convert(value, param, ctx)
+        if not isinstance(path, Path):
+            return path
+        secret = bytes(read_bytes(path, limit=_MOST_SECRET)).removesuffix(b"\n").removesuffix(b"\r")
+        if not secret:
+            raise InputError(f"{input_name(path)}: the file is empty; write the secret into it")
+        return secret
 
 
 class OutputFile(FileName):

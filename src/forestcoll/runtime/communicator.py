@@ -47,7 +47,8 @@ class Communicator(Exchanges):
             that is not set.
         links: other addresses, by the id of the node that a link leads to: data over this link uses that interface.
             None for `FORESTCOLL_LINKS`.
-        secret: what all ranks must know; None for one that rank 0 draws and puts into the store.
+        secret: what all ranks must know; None for `FORESTCOLL_SECRET` or, where that is not set, for one that rank 0
+            draws and puts into the store.
         pacing: whether the bandwidths of the topology are those of the real network. Connections then keep to the
             schedule's rates, which keeps queues short. None for `FORESTCOLL_PACING`.
         dump: the folder for a JSON file with the last operations, written when the group fails; None for the value of

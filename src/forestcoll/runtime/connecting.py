@@ -18,11 +18,12 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
-from forestcoll.base.errors import CommunicationError
+from forestcoll.base.errors import CommunicationError, shown
 from forestcoll.runtime.engine.trees import Hop
-from forestcoll.runtime.store import Store
+from forestcoll.runtime.messages import Deadline, read_object
+from forestcoll.runtime.store import Store, StoreError
 
 _HELLO = struct.Struct("<4sBBHIi16s16s32s")  # magic, version, byte order, zero, rank, lane, two nonces, code
 _MAGIC, _VERSION = b"FCRT", 1
@@ -81,6 +82,46 @@ class Addresses:
 
 
 @dataclass(frozen=True, slots=True)
+class _Card:
+    """What a rank publishes in the store.
+
+    Attributes:
+        digest: that of its group.
+        nonce: for the codes of those who connect to it.
+        default: host and port of its interface.
+        links: other hosts and ports, by the number of the node that the link leads to.
+    """
+
+    digest: bytes
+    nonce: bytes
+    default: tuple[str, int]
+    links: Mapping[int, tuple[str, int]]
+
+    def text(self) -> bytes:
+        """Return the card as the store has it."""
+        document = {
+            "digest": self.digest.hex(),
+            "nonce": self.nonce.hex(),
+            "default": self.default,
+            "links": {str(link): end for link, end in self.links.items()},
+        }
+        return json.dumps(document).encode()
+
+    @classmethod
+    def read(cls, data: bytes) -> Self:
+        """Return the card in `data`; raises `ValueError` or another error if it is none, as anybody may write one."""
+        found = read_object(data)
+        links = {int(link): _endpoint(end) for link, end in found["links"].items()}
+        return cls(bytes.fromhex(found["digest"]), bytes.fromhex(found["nonce"]), _endpoint(found["default"]), links)
+
+
+def _endpoint(found: object) -> tuple[str, int]:
+    if not isinstance(found, list) or len(found) != 2 or not isinstance(found[0], str) or not 0 < found[1] < 2**16:
+        raise ValueError("no host and port")
+    return found[0], int(found[1])
+
+
+@dataclass(frozen=True, slots=True)
 class Connected:
     """Connected sockets: by lane those that send and those that receive, by rank those for control."""
 
@@ -95,14 +136,13 @@ class Connected:
                 each.close()
 
 
-def connect(group: Group, store: Store, addresses: Addresses, timeout: float) -> Connected:
+def connect(group: Group, store: Store, addresses: Addresses, deadline: Deadline) -> Connected:
     """Return the sockets of this rank, connected to those of all neighbours.
 
     Raises:
         CommunicationError: a rank did not come in time, or it has other schedules or options.
     """
-    deadline = time.monotonic() + timeout
-    meeting = _Meeting(group, store, addresses, deadline, timeout)
+    meeting = _Meeting(group, store, addresses, deadline)
     try:
         return meeting.run()
     except BaseException:
@@ -113,9 +153,8 @@ def connect(group: Group, store: Store, addresses: Addresses, timeout: float) ->
 
 
 class _Meeting:
-    def __init__(self, group: Group, store: Store, addresses: Addresses, deadline: float, timeout: float) -> None:
-        self._group, self._store, self._addresses = group, store, addresses
-        self._deadline, self._timeout = deadline, timeout
+    def __init__(self, group: Group, store: Store, addresses: Addresses, deadline: Deadline) -> None:
+        self._group, self._store, self._addresses, self._deadline = group, store, addresses, deadline
         self._nonce = os.urandom(_NONCE)
         self._listeners: dict[str, socket.socket] = {}
         self._outgoing: dict[tuple[int, int], tuple[socket.socket, bytes]] = {}  # with the code that must come back
@@ -125,7 +164,7 @@ class _Meeting:
         self._listen()
         cards = self._exchange()
         for lane, target, ends in self._calls(cards):
-            self._call(lane, target, ends, bytes.fromhex(str(cards[target]["nonce"])))
+            self._call(lane, target, ends, cards[target].nonce)
         _Reception(self._listeners.values(), self._expected(), self._admit, self._deadline).run(self._missing)
         for (_, target), (connection, code) in self._outgoing.items():
             self._confirm(connection, code, target)
@@ -148,9 +187,11 @@ class _Meeting:
 
     def _fetch(self, kind: str, rank: int) -> bytes:
         try:
-            return self._store.get(self._key(kind, rank), max(0.1, self._deadline - time.monotonic()))
+            return self._store.get(self._key(kind, rank), self._deadline.left(0.1))
+        except StoreError:
+            raise
         except CommunicationError:
-            text = f"group {self._group.name!r}: rank {rank} did not come within {self._timeout:g} s"
+            text = f"group {self._group.name!r}: rank {rank} did not come within {self._deadline.seconds:g} s"
             raise CommunicationError(f"{text}; start all {self._group.size} ranks") from None
 
     def _listen(self) -> None:
@@ -161,47 +202,53 @@ class _Meeting:
                 raise CommunicationError(f"rank {self._group.rank} cannot listen on {address}: {error}") from None
             self._listeners[address].setblocking(False)  # noqa: FBT003 (the name that sockets have)
 
-    def _exchange(self) -> list[dict[str, object]]:
+    def _exchange(self) -> list[_Card]:
         """Publish where this rank listens, and return what all have published."""
-        ports = {address: listener.getsockname()[1] for address, listener in self._listeners.items()}
-        default = self._addresses.default
-        card = {
-            "digest": self._group.digest.hex(),
-            "nonce": self._nonce.hex(),
-            "default": [default, ports[default]],
-            "links": {str(link): [address, ports[address]] for link, address in self._addresses.of_link.items()},
-        }
-        self._store.set(self._key("card", self._group.rank), json.dumps(card).encode())
-        cards = [json.loads(self._fetch("card", rank)) for rank in range(self._group.size)]
+        ends = {address: (address, listener.getsockname()[1]) for address, listener in self._listeners.items()}
+        links = {link: ends[address] for link, address in self._addresses.of_link.items()}
+        card = _Card(self._group.digest, self._nonce, ends[self._addresses.default], links)
+        self._store.set(self._key("card", self._group.rank), card.text())
+        cards = [self._card(rank) for rank in range(self._group.size)]
         for rank, other in enumerate(cards):
-            if other["digest"] != card["digest"]:
+            if other.digest != card.digest:
                 raise CommunicationError(
                     f"group {self._group.name!r}: rank {rank} has other schedules or options than rank "
                     f"{self._group.rank}; give all ranks the same"
                 )
         return cards
 
-    def _calls(self, cards: Sequence[dict[str, object]]) -> Iterable[tuple[int, int, tuple[str, tuple[str, int]]]]:
+    def _card(self, rank: int) -> _Card:
+        data = self._fetch("card", rank)
+        try:
+            return _Card.read(data)
+        except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
+            raise CommunicationError(
+                f"group {self._group.name!r}: the store has no addresses of rank {rank}, but other data; "
+                "keep other programs away from the store, or give all ranks a secret"
+            ) from None
+
+    def _calls(self, cards: Sequence[_Card]) -> Iterable[tuple[int, int, tuple[str, tuple[str, int]]]]:
         """Yield lane, target, and the addresses here and there of the connections that this rank opens."""
         for number, lane in enumerate(self._group.lanes):
             if lane.source == self._group.rank:
-                there = _endpoint(cards[lane.target], lane.enters)
+                card = cards[lane.target]
+                there = card.links.get(lane.enters, card.default)
                 yield number, lane.target, (self._addresses.at(lane.leaves), there)
         for rank in self._group.neighbours:
             if rank > self._group.rank:
-                yield _CONTROL, rank, (self._addresses.default, _endpoint(cards[rank], None))
+                yield _CONTROL, rank, (self._addresses.default, cards[rank].default)
 
     def _call(self, lane: int, target: int, ends: tuple[str, tuple[str, int]], nonce: bytes) -> None:
         mine = os.urandom(_NONCE)
-        left = max(0.1, self._deadline - time.monotonic())
+        left = self._deadline.left(0.1)
         rank, order = self._group.rank, sys.byteorder == "little"
         code = self._code(b"hello", rank, lane, nonce, mine)
         try:
             connection = socket.create_connection(ends[1], timeout=left, source_address=(ends[0], 0))
             self._outgoing[lane, target] = connection, self._code(b"answer", rank, lane, nonce, mine)
             connection.sendall(_HELLO.pack(_MAGIC, _VERSION, order, 0, rank, lane, nonce, mine, code))
-        except OSError as error:
-            where = f"{ends[1][0]}:{ends[1][1]}"
+        except (OSError, ValueError) as error:  # `ValueError`: the host is no name
+            where = shown(f"{ends[1][0]}:{ends[1][1]}")[1:-1]
             raise CommunicationError(
                 f"group {self._group.name!r}: rank {target} is not reached at {where}: {error}"
             ) from None
@@ -231,13 +278,13 @@ class _Meeting:
     def _missing(self, missing: set[tuple[int, int]]) -> CommunicationError:
         rank = min(rank for _, rank in missing)
         text = f"group {self._group.name!r}: rank {rank} did not connect to rank {self._group.rank}"
-        return CommunicationError(f"{text} within {self._timeout:g} s")
+        return CommunicationError(f"{text} within {self._deadline.seconds:g} s")
 
     def _confirm(self, connection: socket.socket, code: bytes, target: int) -> None:
         answer = bytearray()
         try:
             while len(answer) < len(code):
-                connection.settimeout(max(0.1, self._deadline - time.monotonic()))
+                connection.settimeout(self._deadline.left(0.1))
                 part = connection.recv(len(code) - len(answer))
                 if not part:
                     break
@@ -258,13 +305,6 @@ class _Meeting:
         return Connected(senders, receivers, controls)
 
 
-def _endpoint(card: dict[str, object], link: int | None) -> tuple[str, int]:
-    links = card["links"]
-    found = links.get(str(link), card["default"]) if isinstance(links, dict) else card["default"]
-    host, port = found  # type: ignore[misc]  # a pair, as `_exchange` writes it
-    return str(host), int(port)
-
-
 class _Reception:
     """Accepts connections until all expected ones are there; strangers wait apart from them, and not long."""
 
@@ -273,7 +313,7 @@ class _Reception:
         listeners: Iterable[socket.socket],
         expected: set[tuple[int, int]],
         admit: Admission,
-        deadline: float,
+        deadline: Deadline,
     ) -> None:
         self._missing, self._admit, self._deadline = set(expected), admit, deadline
         self._hellos: dict[socket.socket, tuple[bytearray, float]] = {}
@@ -285,7 +325,7 @@ class _Reception:
     def run(self, failure: Failure) -> None:
         try:
             while self._missing:
-                if time.monotonic() > self._deadline:
+                if not self._deadline.left():
                     raise failure(self._missing)
                 for key, _ in self._selector.select(0.1):
                     self._serve(key.fileobj)  # type: ignore[arg-type]  # only sockets are registered

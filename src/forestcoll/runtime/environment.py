@@ -25,6 +25,9 @@ PACING = "FORESTCOLL_PACING"
 HOST = "FORESTCOLL_HOST"
 """The name of the host of this rank; without it, the name that the system has."""
 
+SECRET = "FORESTCOLL_SECRET"  # noqa: S105 (the name of the variable, not a secret)
+"""What all ranks must know; messages never show it."""
+
 SEATS = "FORESTCOLL_SEATS"
 """The file with what each rank of an emulation runs."""
 
@@ -62,6 +65,30 @@ def links_here(environment: Mapping[str, str] | None = None) -> dict[NodeId, str
     if not isinstance(found, dict) or not all(isinstance(address, str) for address in found.values()):
         raise InputError(f'{LINKS} is {shown(text)}; expected a JSON object such as {{"switch0": "10.0.0.1"}}')
     return found
+
+
+def secret_here(environment: Mapping[str, str] | None = None) -> bytes | None:
+    """Return the bytes in `FORESTCOLL_SECRET`, or None if that is not set.
+
+    Example:
+        >>> secret_here({"FORESTCOLL_SECRET": "known"}) == b"known"
+        True
+    """
+    return _environment(environment).get(SECRET, "").encode(errors="surrogateescape") or None
+
+
+def check_secret(secret: bytes | None) -> None:
+    """Check that a secret is bytes, not empty, or None; the message does not show it.
+
+    Raises:
+        InputError: it is not.
+    """
+    if secret is None:
+        return
+    if not isinstance(secret, bytes):
+        raise InputError(f"secret is of type {type(secret).__name__}; pass bytes")
+    if not secret:
+        raise InputError("secret is empty; give some bytes, or None for no secret of your own")
 
 
 def pacing_here(environment: Mapping[str, str] | None = None) -> bool:

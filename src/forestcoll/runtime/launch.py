@@ -7,12 +7,13 @@ import os
 import socket
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from forestcoll.base.errors import CommunicationError, InputError, shown
-from forestcoll.runtime.environment import interface_here, launcher_rank
-from forestcoll.runtime.store import Store, TcpStore
+from forestcoll.runtime.environment import check_secret, interface_here, launcher_rank, secret_here
+from forestcoll.runtime.messages import Deadline
+from forestcoll.runtime.store import Store, StoreError, TcpStore
 
 _PIECE = 2**18
 """Long texts go through the store in pieces of this many bytes."""
@@ -30,6 +31,8 @@ class Launch:
         interface: the address of this process that others connect to.
         timeout: how many seconds to wait for another process at most.
         command: the name of the command, which begins messages.
+        secret: what all processes must know; None if there is no such thing.
+        joining: when all processes must have joined; None for `timeout` seconds after the first wait.
     """
 
     rank: int
@@ -39,6 +42,8 @@ class Launch:
     interface: str
     timeout: float
     command: str = "bench"
+    secret: bytes | None = field(default=None, repr=False)
+    joining: Deadline | None = None
     _number: int = 0
 
     def gather(self, value: object) -> list[Any]:
@@ -48,7 +53,7 @@ class Launch:
         self.store.set(f"{key}/{self.rank}", json.dumps(value).encode())
         if self.rank:
             return []
-        return [json.loads(self._fetch(f"{key}/{rank}", rank)) for rank in range(self.size)]
+        return [self._read(f"{key}/{rank}", rank) for rank in range(self.size)]
 
     def share(self, text: str) -> str:
         """Return the text of rank 0."""
@@ -60,8 +65,14 @@ class Launch:
                 self.store.set(f"{key}/{number}", piece)
             self.store.set(key, str(len(pieces)).encode())
             return text
-        count = int(self._fetch(key, 0))
-        return b"".join(self._fetch(f"{key}/{number}", 0) for number in range(count)).decode()
+        count = self._read(key, 0)
+        if not isinstance(count, int):
+            raise self._not_understood(0)
+        data = b"".join(self._fetch(f"{key}/{number}", 0) for number in range(count))
+        try:
+            return data.decode()
+        except UnicodeDecodeError:
+            raise self._not_understood(0) from None
 
     def only_first(self, call: Callable[[], object]) -> None:
         """Call a function on rank 0. If it fails there, all other ranks end without a message.
@@ -96,9 +107,12 @@ class Launch:
         self._number += 1
         key = f"{self.command}/{self._number}"
         self.store.set(f"{key}/{self.rank}", b"")
+        deadline = self.joining or Deadline.after(self.timeout)
         for rank in range(self.size if self.rank == 0 else 0):
             try:
-                self.store.get(f"{key}/{rank}", self.timeout)
+                self.store.get(f"{key}/{rank}", deadline.left(0.1))
+            except StoreError:
+                raise
             except CommunicationError:
                 raise CommunicationError(
                     f"{self.command}: rank {rank} did not come within {self.timeout:g} s; start all {self.size} ranks"
@@ -115,9 +129,23 @@ class Launch:
         if isinstance(self.store, TcpStore):
             self.store.close()
 
+    def _read(self, key: str, rank: int) -> Any:
+        try:
+            return json.loads(self._fetch(key, rank))
+        except (ValueError, RecursionError):  # anybody who reaches the store may write into it
+            raise self._not_understood(rank) from None
+
+    def _not_understood(self, rank: int) -> CommunicationError:
+        return CommunicationError(
+            f"{self.command}: the store has other data than rank {rank} writes; keep other programs away from it, or "
+            "give all ranks a secret"
+        )
+
     def _fetch(self, key: str, rank: int) -> bytes:
         try:
             return self.store.get(key, self.timeout)
+        except StoreError:
+            raise
         except CommunicationError:
             raise CommunicationError(
                 f"{self.command}: rank {rank} did not answer rank {self.rank} within {self.timeout:g} s; "
@@ -125,7 +153,14 @@ class Launch:
             ) from None
 
 
-def join(timeout: float, interface: str | None = None, *, uses_mpi: bool = True, command: str = "bench") -> Launch:
+def join(
+    timeout: float,
+    interface: str | None = None,
+    *,
+    uses_mpi: bool = True,
+    command: str = "bench",
+    secret: bytes | None = None,
+) -> Launch:
     """Return this process among those that were started together.
 
     Args:
@@ -133,15 +168,36 @@ def join(timeout: float, interface: str | None = None, *, uses_mpi: bool = True,
         interface: the address of this process that others connect to; None to find one.
         uses_mpi: whether to start MPI under mpirun where mpi4py is installed.
         command: the name of the command that the processes run, which begins messages.
+        secret: what all processes must know; None for `FORESTCOLL_SECRET`. A store of torch does not ask for it.
 
     Raises:
         InputError: the process was not started by a launcher, or its variables are bad.
         CommunicationError: rank 0 is not reached.
     """
     try:
-        return _joined(timeout, interface, uses_mpi, command)
+        check_secret(secret)
+        return _joined(_Asked(timeout, interface, command, secret or secret_here()), uses_mpi)
     except InputError as error:
         raise InputError(f"{command}: {error}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The arguments of `join`, and how to answer them."""
+
+    timeout: float
+    interface: str | None
+    command: str
+    secret: bytes | None = field(repr=False)
+
+    def here(self, otherwise: Callable[[], str]) -> str:
+        return self.interface or interface_here() or otherwise()
+
+    def store(self, address: str, rank: int) -> TcpStore:
+        return TcpStore(address, rank=rank, timeout=self.timeout, secret=self.secret or b"")
+
+    def launch(self, place: tuple[int, int], store: Store, launcher: str, here: str, joining: Deadline) -> Launch:
+        return Launch(*place, store, launcher, here, self.timeout, self.command, self.secret, joining)
 
 
 _VARIABLES = {
@@ -153,29 +209,29 @@ _VARIABLES = {
 """The variables by which a launcher says who a process is, and what they are."""
 
 
-def _joined(timeout: float, interface: str | None, uses_mpi: bool, command: str) -> Launch:  # noqa: FBT001 (as `join`)
+def _joined(asked: _Asked, uses_mpi: bool) -> Launch:  # noqa: FBT001 (as `join`)
     variables = os.environ
     if "TORCHELASTIC_RUN_ID" in variables:
-        return _torchrun(timeout, interface, command)
+        return _torchrun(asked)
     found = _ranks(variables)
     if uses_mpi and launcher_rank() is not None and importlib.util.find_spec("mpi4py") is not None:
         # The import starts MPI and keeps the interpreter's lock until all ranks have come. So it is before the store,
         # whose threads need the lock.
         importlib.import_module("mpi4py.MPI")
     if "MASTER_ADDR" in variables and found is not None:
-        rank, size = found
         address = f"{variables['MASTER_ADDR']}:{_port(variables)}"
-        here = interface or interface_here() or local_address(variables["MASTER_ADDR"])
-        store = TcpStore(address, rank=rank, timeout=timeout)
+        here = asked.here(lambda: local_address(variables["MASTER_ADDR"]))
+        joining = Deadline.after(asked.timeout)
         launcher = "variables" if launcher_rank() is None else "mpi"
-        return Launch(rank, size, store, launcher, here, timeout, command)
+        return asked.launch(found, asked.store(address, found[0]), launcher, here, joining)
     if launcher_rank() is not None:
-        return _mpirun(timeout, interface, command)
+        return _mpirun(asked)
     given = [name for name in _VARIABLES if name in variables]
     if "RANK" in given or "WORLD_SIZE" in given:
         missing = [f"{name} to {what}" for name, what in _VARIABLES.items() if name not in variables]
         words = "is set" if len(given) == 1 else "are set"
         raise InputError(f"only {', '.join(given)} {words}; also set {', '.join(missing)}")
+    command = asked.command
     raise InputError(
         f"this process has no rank; start it by a launcher: torchrun --nproc-per-node 8 -m forestcoll {command} …, "
         f"mpirun -n 8 forestcoll {command} …, or forestcoll emulate TOPOLOGY -- forestcoll {command} …"
@@ -211,17 +267,18 @@ def local_address(other: str) -> str:
         raise InputError(f"{shown(other)} cannot be reached: {error}; give --interface") from None
 
 
-def _torchrun(timeout: float, interface: str | None, command: str) -> Launch:
+def _torchrun(asked: _Asked) -> Launch:
     from datetime import timedelta
 
     from torch.distributed.rendezvous import rendezvous
 
-    store, rank, size = next(rendezvous("env://", timeout=timedelta(seconds=timeout)))
-    here = interface or interface_here() or local_address(os.environ["MASTER_ADDR"])
-    return Launch(rank, size, TorchStore(store), "torchrun", here, timeout, command)
+    joining = Deadline.after(asked.timeout)
+    store, rank, size = next(rendezvous("env://", timeout=timedelta(seconds=asked.timeout)))
+    here = asked.here(lambda: local_address(os.environ["MASTER_ADDR"]))
+    return asked.launch((rank, size), TorchStore(store), "torchrun", here, joining)
 
 
-def _mpirun(timeout: float, interface: str | None, command: str) -> Launch:
+def _mpirun(asked: _Asked) -> Launch:
     if importlib.util.find_spec("mpi4py") is None:
         raise InputError(
             "under mpirun without mpi4py; install it (pip install 'forestcoll[mpi]'), or set MASTER_ADDR and "
@@ -231,12 +288,12 @@ def _mpirun(timeout: float, interface: str | None, command: str) -> Launch:
 
     world = MPI.COMM_WORLD
     is_one_machine = world.Split_type(MPI.COMM_TYPE_SHARED).Get_size() == world.Get_size()
-    own = "127.0.0.1" if is_one_machine else socket.gethostbyname(socket.gethostname())
-    here = interface or interface_here() or own
-    store = TcpStore(f"{here}:0", rank=0, timeout=timeout) if world.Get_rank() == 0 else None
+    here = asked.here(lambda: "127.0.0.1" if is_one_machine else socket.gethostbyname(socket.gethostname()))
+    joining = Deadline.after(asked.timeout)
+    rank = world.Get_rank()
+    store = asked.store(f"{here}:0", 0) if rank == 0 else None
     address = world.bcast(None if store is None else f"{here}:{store.port}")
-    store = store or TcpStore(address, rank=world.Get_rank(), timeout=timeout)
-    return Launch(world.Get_rank(), world.Get_size(), store, "mpi", here, timeout, command)
+    return asked.launch((rank, world.Get_size()), store or asked.store(address, rank), "mpi", here, joining)
 
 
 class TorchStore:

@@ -22,9 +22,10 @@ from forestcoll.runtime.engine.sizing import Layout
 from forestcoll.runtime.engine.trees import Hop
 from forestcoll.runtime.engine.vectors import copy_scaled
 from forestcoll.runtime.engine.work import Work
-from forestcoll.runtime.environment import interface_here, links_here, pacing_here
+from forestcoll.runtime.environment import check_secret, interface_here, links_here, pacing_here, secret_here
 from forestcoll.runtime.group_plans import common_topology, digest_of, plans_by_size, plans_of, plans_of_one
-from forestcoll.runtime.store import Store, TcpStore
+from forestcoll.runtime.messages import Deadline
+from forestcoll.runtime.store import Store, StoreError, TcpStore
 from forestcoll.runtime.tuning import read_tables
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import NodeId
@@ -54,6 +55,8 @@ class Member:
         dump: PathLike | None = None,
     ) -> None:
         pacing = pacing_here() if pacing is None else pacing
+        check_secret(secret)
+        secret = secret or secret_here() or b""
         tables = read_tables(tuning, schedules[0].topology if schedules else None)
         ranges = [each.schedule for table in tables.values() for each in table.ranges if each.schedule is not None]
         is_alone = size == 1 and not schedules and not tables
@@ -76,7 +79,7 @@ class Member:
             of_link = links_here() if links is None else links
             default = interface or interface_here() or _LOOPBACK
             addresses = Addresses(default, {topology.named(link): each for link, each in of_link.items()})
-            self._join(store, addresses, secret or b"", lanes, digest_of(plans, by_size, pacing=pacing))
+            self._join(store, addresses, secret, lanes, digest_of(plans, by_size, pacing=pacing))
         self._engine.start()
         # If the group is dropped or the program ends, the engine must stop before its arrays are freed.
         weakref.finalize(self, stop, self._engine, self._running)
@@ -87,11 +90,12 @@ class Member:
         """Meet the other ranks, and hand the connections over to the engine."""
         if store is None:
             raise InputError("store is None; give host:port of rank 0, or a store")
+        deadline = Deadline.after(self._timeout)
         if isinstance(store, str):
             store = self._own_store = TcpStore(store, rank=self.rank, timeout=self._timeout, secret=secret)
         try:
-            group = Group(self._name, self.rank, self.size, lanes, digest, secret or self._secret(store))
-            connected = connect(group, store, addresses, self._timeout)
+            group = Group(self._name, self.rank, self.size, lanes, digest, secret or self._secret(store, deadline))
+            connected = connect(group, store, addresses, deadline)
             try:
                 self._take_over(connected, lanes)
             except BaseException:
@@ -202,12 +206,14 @@ class Member:
             self._running.popleft()
         self._running.append((work, arrays))
 
-    def _secret(self, store: Store) -> bytes:
+    def _secret(self, store: Store, deadline: Deadline) -> bytes:
         key = f"forestcoll/{self._name}/secret"
         if self.rank == 0:
             store.set(key, secrets.token_bytes(32))
         try:
-            return store.get(key, self._timeout)
+            return store.get(key, deadline.left(0.1))
+        except StoreError:
+            raise
         except CommunicationError:
             text = f"group {self._name!r}: rank 0 did not come within {self._timeout:g} s"
             raise CommunicationError(f"{text}; start all {self.size} ranks, with a secret on all or on none") from None

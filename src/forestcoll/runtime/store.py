@@ -2,29 +2,56 @@
 
 `TcpStore` is one for processes: rank 0 serves it, the others connect. `MemoryStore` is one for threads of a process.
 Any object with `set` and `get` will do, for example a thin cover of torch's store.
+
+A client of rank 0 may be anybody, so all that it can ask for is bounded: the length of a message, how many long ones
+are in memory at a time and how long they take, the values in all, and the connections. When there are too many, the
+one that has been silent for longest is dropped and told so. A rank that was dropped connects again.
 """
 
 import hashlib
 import hmac
-import json
 import os
+import resource
 import socket
-import struct
 import threading
 import time
 from collections import deque
-from contextlib import suppress
+from collections.abc import Collection
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass
+from sys import getsizeof
 from typing import Any, Protocol
 
-from forestcoll.base.errors import CommunicationError, InputError
+from forestcoll.base.errors import CommunicationError, InputError, shown
+from forestcoll.runtime.environment import check_secret
+from forestcoll.runtime.messages import (
+    MOST_BYTES,
+    MOST_KEY,
+    MOST_VALUE,
+    Deadline,
+    exactly,
+    frame,
+    length_of,
+    read_question,
+    receive,
+)
 
-_MOST_BYTES = 2**20
 _MOST_KEYS = 2**16
+_MOST_STORED = 2**29  # bytes of all keys and values
+_SHORT_BYTES = 2**12  # a connection may always have a message of this length under way,
+_MOST_LONG = 16  # all connections together this many longer ones,
+_MESSAGE_SECONDS = 10.0  # each of them for this time
 _STRANGER_SECONDS = 10.0
 _MOST_STRANGERS, _MOST_CONNECTIONS = 128, 4096
+_MOST_NAMED = 3
 _SLICE_SECONDS = 0.2  # how long one question may occupy a connection
 _ANSWER_SECONDS = 30.0
+_LEAST_ANSWER_SECONDS = 2.0  # for the answer to a question that was asked in time
 _NONCE = 16
+
+
+class StoreError(CommunicationError):
+    """The store itself failed: it is full, has dropped this rank, or does not answer. Nobody else is to blame."""
 
 
 class Store(Protocol):
@@ -57,14 +84,26 @@ class MemoryStore:
 
     def __init__(self) -> None:
         self._values: dict[str, bytes] = {}
+        self._stored = 0
         self._changed = threading.Condition()
 
     def set(self, key: str, value: bytes) -> None:
-        """Keep `value` under `key`."""
+        """Keep `value` under `key`.
+
+        Raises:
+            CommunicationError: the store is full.
+        """
         with self._changed:
-            if key not in self._values and len(self._values) >= _MOST_KEYS:
+            old = self._values.get(key)
+            if old is None and len(self._values) >= _MOST_KEYS:
                 raise CommunicationError(f"the store is full: it has {_MOST_KEYS} keys; start a new one")
+            more = getsizeof(value) + (getsizeof(key) if old is None else -getsizeof(old))
+            if self._stored + more > _MOST_STORED:
+                raise CommunicationError(
+                    f"the store is full: {key!r} would make it larger than {_MOST_STORED} bytes; start a new one"
+                )
             self._values[key] = value
+            self._stored += more
             self._changed.notify_all()
 
     def get(self, key: str, timeout: float) -> bytes:
@@ -78,6 +117,8 @@ class MemoryStore:
 class TcpStore:
     """A store that rank 0 serves to the other ranks over TCP.
 
+    A value has at most 504 KiB, and all keys and values 512 MiB.
+
     Args:
         address: `host:port` of rank 0; rank 0 listens there.
         rank: the rank of the caller.
@@ -90,12 +131,14 @@ class TcpStore:
     """
 
     def __init__(self, address: str, *, rank: int, timeout: float = 60.0, secret: bytes = b"") -> None:
+        check_secret(secret or None)
         self._address = _parsed(address)
         self._secret = secret
         self._turns = _Turns()
+        self._joining = Deadline.after(timeout)
         self._server = _Server(self._address, secret) if rank == 0 else None
         try:
-            self._socket = self._connected(time.monotonic() + timeout, timeout)
+            self._socket = self._connected(self._joining)
         except BaseException:
             self.close()
             raise
@@ -106,19 +149,27 @@ class TcpStore:
         return self._address[1] if self._server is None else self._server.port
 
     def set(self, key: str, value: bytes) -> None:
-        """Keep `value` under `key`."""
-        if error := self._ask({"set": key, "value": value.hex()}).get("error"):
-            raise CommunicationError(error)
+        """Keep `value` under `key`.
+
+        Raises:
+            InputError: the key or the value is too long.
+            CommunicationError: the store is full, or does not answer.
+        """
+        _check_key(key)
+        if len(value) > MOST_VALUE:
+            raise InputError(f"the value of {shown(key)} has {len(value)} bytes; give at most {MOST_VALUE}, in parts")
+        deadline = self._joining if self._joining.left() else Deadline.after(_ANSWER_SECONDS)
+        self._ask({"set": key, "value": value.hex()}, deadline)
 
     def get(self, key: str, timeout: float) -> bytes:
         """Return the value under `key`, waiting `timeout` seconds at most. Other threads are not blocked."""
-        deadline = time.monotonic() + timeout
+        _check_key(key)
+        deadline = Deadline.after(timeout)
         while True:
-            left = max(0.0, deadline - time.monotonic())
-            answer = self._ask({"get": key, "timeout": min(left, _SLICE_SECONDS)})
+            answer = self._ask({"get": key, "timeout": min(deadline.left(), _SLICE_SECONDS)}, deadline)
             if "value" in answer:
-                return bytes.fromhex(answer["value"])
-            if time.monotonic() >= deadline:
+                return self._value(answer["value"])
+            if not deadline.left():
                 raise CommunicationError(f"nobody set {key!r} in the store within {timeout:g} s")
 
     def close(self) -> None:
@@ -128,41 +179,78 @@ class TcpStore:
         if self._server is not None:
             self._server.close()
 
-    def _connected(self, deadline: float, timeout: float) -> socket.socket:
+    def _connected(self, deadline: Deadline) -> socket.socket:
         host = self._address[0], self.port
         while True:
             try:
-                return self._greeted(socket.create_connection(host, timeout=max(0.05, deadline - time.monotonic())))
+                return self._greeted(socket.create_connection(host, timeout=deadline.left(0.05)), deadline)
             except OSError as error:
-                if time.monotonic() >= deadline:
+                if not deadline.left():
                     where = f"{host[0]}:{host[1]}"
-                    raise CommunicationError(
-                        f"rank 0 is not reached at {where} within {timeout:g} s: {error}"
+                    raise StoreError(
+                        f"rank 0 is not reached at {where} within {deadline.seconds:g} s: {error}"
                     ) from None
                 time.sleep(0.02)
 
-    def _greeted(self, connection: socket.socket) -> socket.socket:
+    def _greeted(self, connection: socket.socket, deadline: Deadline) -> socket.socket:
         """Prove to the server that this rank has the secret; the connection is closed if it breaks."""
         try:
-            nonce = _exactly(connection, _NONCE)
+            nonce = exactly(connection, _NONCE, deadline)
             connection.sendall(hmac.digest(self._secret, nonce, hashlib.sha256))
         except OSError:
             connection.close()
             raise
         return connection
 
-    def _ask(self, question: dict[str, object]) -> dict[str, Any]:
+    def _ask(self, question: dict[str, object], deadline: Deadline) -> dict[str, Any]:
+        """Return the answer to a question. If the store has dropped this rank, connect again.
+
+        Raises:
+            StoreError: the store refuses the question, drops this rank again and again, or does not answer in time.
+        """
         with self._turns:
-            try:
-                self._socket.settimeout(_ANSWER_SECONDS)
-                _send(self._socket, question)
-                answer: dict[str, Any] = _receive(self._socket)
-            except (OSError, ValueError) as error:
-                self._socket.close()  # a late answer must not be taken for that of another question
-                raise CommunicationError(
-                    f"the store at {self._address[0]}:{self.port} does not answer: {error}"
-                ) from None
-            return answer
+            answer = self._answer(question, deadline)
+            while "dropped" in answer:
+                self._socket.close()
+                time.sleep(0.02)
+                try:
+                    self._socket = self._connected(deadline)
+                except StoreError:
+                    raise StoreError(_said(answer["dropped"])) from None
+                answer = self._answer(question, deadline)
+        if "error" in answer:
+            raise StoreError(_said(answer["error"]))
+        return answer
+
+    def _answer(self, question: dict[str, object], deadline: Deadline) -> dict[str, Any]:
+        limit = Deadline.after(min(_ANSWER_SECONDS, deadline.left(_LEAST_ANSWER_SECONDS)))
+        try:
+            self._socket.settimeout(limit.seconds)
+            with suppress(BrokenPipeError, ConnectionResetError):  # the store may have said why it dropped this rank
+                self._socket.sendall(frame(question))
+            return receive(self._socket, limit)
+        except (OSError, ValueError) as error:
+            self._socket.close()  # a late answer must not be taken for that of another question
+            raise self._failure(error) from None
+
+    def _value(self, answer: object) -> bytes:
+        try:
+            return bytes.fromhex(str(answer))
+        except ValueError as error:
+            raise self._failure(error) from None
+
+    def _failure(self, error: Exception) -> StoreError:
+        return StoreError(f"the store at {self._address[0]}:{self.port} does not answer: {error}")
+
+
+def _check_key(key: str) -> None:
+    if len(key) > MOST_KEY:
+        raise InputError(f"the key {shown(key)} has {len(key)} characters; give at most {MOST_KEY}")
+
+
+def _said(text: object) -> str:
+    """Return what a store said, on one line: rank 0 may be another program."""
+    return text if isinstance(text, str) and text.isprintable() and len(text) < _SHORT_BYTES else shown(text)
 
 
 def _parsed(address: str) -> tuple[str, int]:
@@ -198,13 +286,30 @@ class _Turns:
             self._changed.notify_all()
 
 
+@dataclass(eq=False, slots=True)
+class _Client:
+    """A connection of the server.
+
+    Attributes:
+        connection: its socket.
+        name: its other end.
+        heard: when it connected, was admitted or asked last.
+        is_known: whether it has proved that it has the secret.
+    """
+
+    connection: socket.socket
+    name: str
+    heard: float
+    is_known: bool = False
+
+
 class _Server:
     """Serves the values of a store, a thread a connection."""
 
     def __init__(self, address: tuple[str, int], secret: bytes) -> None:
         self._values, self._secret, self._open = MemoryStore(), secret, True
-        self._connections: set[socket.socket] = set()
-        self._strangers: set[socket.socket] = set()
+        self._clients: set[_Client] = set()
+        self._parsing, self._long = threading.Lock(), threading.BoundedSemaphore(_MOST_LONG)
         try:
             self._listener = socket.create_server(address, backlog=1024)
         except OSError as error:
@@ -218,85 +323,140 @@ class _Server:
         self._open = False
         self._thread.join()
         self._listener.close()
-        for connection in list(self._connections):
-            with suppress(OSError):
-                connection.shutdown(socket.SHUT_RDWR)  # ends the thread that reads from it, which closes it
+        for client in list(self._clients):
+            _end(client.connection)
+
+    # Connections.
 
     def _accept(self) -> None:
         while self._open:
             try:
-                connection, _ = self._listener.accept()
-            except OSError:
+                connection, address = self._listener.accept()
+            except TimeoutError:
                 continue
-            if len(self._connections) >= _MOST_CONNECTIONS or len(self._strangers) >= _MOST_STRANGERS:
-                connection.close()
-                continue
-            self._connections.add(connection)
-            self._strangers.add(connection)
-            threading.Thread(target=self._serve, args=(connection,), name="forestcoll-store", daemon=True).start()
+            except OSError:  # the process may open no more files
+                self._drop_longest_silent(self._clients)
+                time.sleep(_SLICE_SECONDS)
+            else:
+                self._begin(_Client(connection, f"{address[0]}:{address[1]}", time.monotonic()))
 
-    def _serve(self, connection: socket.socket) -> None:
+    def _begin(self, client: _Client) -> None:
+        """Serve a client in a thread of its own."""
+        clients = list(self._clients)
+        strangers = [each for each in clients if not each.is_known]
+        if len(strangers) >= _MOST_STRANGERS:
+            self._drop_longest_silent(strangers)
+        elif len(clients) >= min(_MOST_CONNECTIONS, _most_files()):
+            self._drop_longest_silent(clients)
+        nonce = os.urandom(_NONCE)
         try:
-            if not self._admit(connection):
-                return
-            self._strangers.discard(connection)
-            connection.settimeout(None)
-            while self._open:
-                _send(connection, self._answer(_receive(connection)))
-        except (OSError, ValueError, KeyError, TypeError):
+            client.connection.sendall(nonce)  # before anything else that the client may be told
+            self._clients.add(client)
+            threading.Thread(target=self._serve, args=(client, nonce), name="forestcoll-store", daemon=True).start()
+        except (OSError, RuntimeError):  # the client has left, or the process may start no more threads
+            self._clients.discard(client)
+            client.connection.close()
+
+    def _drop_longest_silent(self, among: Collection[_Client]) -> None:
+        silent = sorted(among, key=lambda each: each.heard)
+        if silent:
+            now = time.monotonic()
+            others = silent[1:]
+            named = ", ".join(f"{each.name} for {now - each.heard:.1f} s" for each in others[:_MOST_NAMED])
+            more = f" and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
+            self._drop(
+                silent[0],
+                f"the store of rank 0 has too many connections and dropped {silent[0].name}, which was silent for "
+                f"longest; also silent: {named or 'none'}{more}; end those that are no ranks of the group",
+            )
+
+    def _drop(self, client: _Client, reason: str) -> None:
+        """End a connection, and say why if that is possible at once."""
+        self._clients.discard(client)
+        with suppress(OSError):
+            client.connection.settimeout(0)
+            client.connection.send(frame({"dropped": reason}), socket.MSG_DONTWAIT)
+        _end(client.connection)
+
+    def _serve(self, client: _Client, nonce: bytes) -> None:
+        try:
+            if self._admit(client, nonce):
+                client.is_known = True
+                while self._open:
+                    client.connection.settimeout(None)
+                    client.heard = time.monotonic()
+                    self._answer_next(client.connection)
+        except (OSError, ValueError):
             return
         finally:
-            self._strangers.discard(connection)
-            self._connections.discard(connection)
-            connection.close()
+            self._clients.discard(client)
+            client.connection.close()
 
-    def _admit(self, connection: socket.socket) -> bool:
+    def _admit(self, client: _Client, nonce: bytes) -> bool:
         """Return whether the other end has the secret; it must prove that in time."""
-        nonce, deadline = os.urandom(_NONCE), time.monotonic() + _STRANGER_SECONDS
-        connection.settimeout(_STRANGER_SECONDS)
-        connection.sendall(nonce)
-        code = _exactly(connection, hashlib.sha256().digest_size, deadline)
+        try:
+            code = exactly(client.connection, hashlib.sha256().digest_size, Deadline.after(_STRANGER_SECONDS))
+        except TimeoutError:
+            self._drop(
+                client, f"the store of rank 0 dropped {client.name}, which was silent for {_STRANGER_SECONDS:g} s"
+            )
+            raise
         return hmac.compare_digest(code, hmac.digest(self._secret, nonce, hashlib.sha256))
 
-    def _answer(self, question: dict[str, Any]) -> dict[str, object]:
-        if "set" in question:
-            try:
-                self._values.set(str(question["set"]), bytes.fromhex(question["value"]))
-            except CommunicationError as error:
-                return {"error": str(error)}
-            return {}
-        deadline = time.monotonic() + float(question["timeout"])
+    # Questions.
+
+    def _answer_next(self, connection: socket.socket) -> None:
+        """Read a question and answer it."""
+        length = length_of(connection)
+        if length > MOST_BYTES:
+            connection.sendall(frame({"error": f"a question has {length} bytes; the store takes {MOST_BYTES}"}))
+            raise ValueError("the rest of the connection cannot be read")
+        try:
+            key, content = self._question(connection, length)
+            answer = self._kept(key, content) if isinstance(content, bytes) else self._found(key, content)
+        except ValueError as error:
+            answer = {"error": f"the store does not understand a question: {error}"}
+        except CommunicationError as error:
+            answer = {"error": str(error)}
+        connection.settimeout(_MESSAGE_SECONDS)
+        if "key" in answer:  # long, and not yet in memory
+            with self._long:
+                connection.sendall(frame({"value": self._values.get(answer["key"], 0).hex()}))
+        else:
+            connection.sendall(frame(answer))
+
+    def _question(self, connection: socket.socket, length: int) -> tuple[str, bytes | float]:
+        """Return the key of a question, and the value to keep or the seconds to wait for one."""
+        with self._long if length > _SHORT_BYTES else nullcontext():
+            text = exactly(connection, length, Deadline.after(_MESSAGE_SECONDS))
+            with self._parsing:  # a parsed text may take many times its length
+                return read_question(text)
+
+    def _kept(self, key: str, value: bytes) -> dict[str, str]:
+        self._values.set(key, value)
+        return {}
+
+    def _found(self, key: str, seconds: float) -> dict[str, str]:
+        """Return the value of `key` or, if it is long, only the key; nothing if nobody sets it in time."""
+        deadline = Deadline.after(min(_SLICE_SECONDS, seconds))
         while self._open:
             try:
-                return {"value": self._values.get(str(question["get"]), _SLICE_SECONDS / 2).hex()}
+                value = self._values.get(key, min(_SLICE_SECONDS / 2, deadline.left()))
             except CommunicationError:
-                if time.monotonic() >= deadline:
+                if not deadline.left():
                     break
+            else:
+                return {"value": value.hex()} if 2 * len(value) <= _SHORT_BYTES else {"key": key}
         return {}
 
 
-def _send(connection: socket.socket, message: dict[str, object]) -> None:
-    text = json.dumps(message).encode()
-    connection.sendall(struct.pack("<I", len(text)) + text)
+def _most_files() -> int:
+    """Return how many connections leave the process some of the files that it may open."""
+    most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return _MOST_CONNECTIONS if most == resource.RLIM_INFINITY else most * 3 // 4
 
 
-def _receive(connection: socket.socket) -> dict[str, Any]:
-    (length,) = struct.unpack("<I", _exactly(connection, 4))
-    if length > _MOST_BYTES:
-        raise ValueError(f"a message of {length} bytes; at most {_MOST_BYTES} are taken")
-    message = json.loads(_exactly(connection, length))
-    if not isinstance(message, dict):
-        raise ValueError("a message is no object")
-    return message
-
-
-def _exactly(connection: socket.socket, count: int, deadline: float | None = None) -> bytes:
-    received = bytearray()
-    while len(received) < count:
-        if deadline is not None:
-            connection.settimeout(max(0.001, deadline - time.monotonic()))
-        part = connection.recv(count - len(received))
-        if not part:
-            raise ConnectionError("the connection was closed")
-        received += part
-    return bytes(received)
+def _end(connection: socket.socket) -> None:
+    """End the thread that reads from a connection; it closes the connection."""
+    with suppress(OSError):
+        connection.shutdown(socket.SHUT_RDWR)

@@ -218,6 +218,7 @@ def install(member: Member, network: Network, agreement: Agreement) -> None:
         links=_links_in(topology, network, options),
         pacing=bool(options.pacing),
         cache=cache_folder(options),
+        secret=options.secret,
     )
     whole = topology is network.topology
     tables = [Path(path) for path in options.tuning or ()] if whole else []

@@ -2,11 +2,21 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
 from forestcoll.base.errors import InputError, shown
-from forestcoll.runtime.environment import INTERFACE, LINKS, PACING, TOPOLOGY, links_here, pacing_here
+from forestcoll.runtime.environment import (
+    INTERFACE,
+    LINKS,
+    PACING,
+    SECRET,
+    TOPOLOGY,
+    check_secret,
+    links_here,
+    pacing_here,
+    secret_here,
+)
 from forestcoll.topology import NodeId, TopologyLike
 
 VARIABLES = {
@@ -17,6 +27,7 @@ VARIABLES = {
     "links": LINKS,
     "pacing": PACING,
     "cache": "FORESTCOLL_CACHE",
+    "secret": SECRET,
 }
 """The environment variable of each option."""
 
@@ -43,6 +54,8 @@ class Options:
             schedule's rates. Environment: `FORESTCOLL_PACING`, 1 or 0.
         cache: the folder in which schedules are kept; None for `forestcoll/schedules` in the user's cache folder.
             Environment: `FORESTCOLL_CACHE`.
+        secret: what all ranks must know to connect to each other; None for one that rank 0 draws and puts into torch's
+            store, where everybody who reaches the store can read it. Environment: `FORESTCOLL_SECRET`.
     """
 
     topology: TopologyLike | None = None
@@ -52,6 +65,7 @@ class Options:
     links: Mapping[NodeId, str] | None = None
     pacing: bool | None = None
     cache: str | os.PathLike[str] | None = None
+    secret: bytes | None = field(default=None, repr=False)
 
 
 def completed(options: Options | None, environment: Mapping[str, str] = os.environ) -> Options:
@@ -72,7 +86,9 @@ def completed(options: Options | None, environment: Mapping[str, str] = os.envir
         "tuning": _tuning,
         "links": lambda _: links_here(environment),
         "pacing": lambda _: pacing_here(environment),
+        "secret": lambda _: secret_here(environment),
     }
+    check_secret(options.secret)
     found: dict[str, object] = {}
     for each in fields(Options):
         text = environment.get(VARIABLES[each.name], "")

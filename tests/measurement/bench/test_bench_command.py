@@ -15,7 +15,7 @@ from forestcoll.measurement.bench.request import busbw_factor
 from forestcoll.schedule.files import write_schedule
 from forestcoll.solver.personalised import generate_flows
 from forestcoll.topology import TopologyBuilder, write_topology
-from started import LIMIT, bench, environment, words
+from started import LIMIT, bench, environment, free_port, words
 
 PAIR = ("--topology", "complete:nodes=2", "--library", "none", "-n", "2")
 
@@ -250,3 +250,50 @@ def test_wrong_usage_is_refused(arguments: tuple[str, ...], message: str) -> Non
     )
     assert done.returncode == 2
     assert message in done.stderr
+
+
+def test_a_secret_comes_from_a_file_or_a_variable_and_is_not_shown(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("known\n")
+    options = (*PAIR, "-b", "1K", "-e", "1K", "--json")
+    from_file = bench(2, *options, "--secret-file", tmp_path / "secret")
+    from_variable = bench(2, *options, FORESTCOLL_SECRET="known")
+    for ended in (from_file, from_variable):
+        assert ended.document()["wrong"] == 0
+        assert not any("known" in text for text in (*ended.out, *ended.err))
+
+
+def test_processes_without_the_secret_do_not_join(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("known")
+    port = free_port()
+    given = {0: ("--secret-file", tmp_path / "secret"), 1: ()}
+    processes = [
+        subprocess.Popen(  # noqa: S603 (our own command)
+            words(*PAIR, "--timeout", "3", *given[rank]),
+            env=environment(rank, 2, port),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for rank in range(2)
+    ]
+    said = [process.communicate(timeout=LIMIT) for process in processes]
+    assert [process.returncode for process in processes] == [1, 1]
+    assert "bench: rank 1 did not come within 3 s" in said[0][1]
+    assert "does not answer" in said[1][1]
+
+
+def test_a_file_without_a_secret_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "empty").write_text("\n")
+    for file, message in (("empty", "the file is empty; write the secret into it"), ("none", "no such file")):
+        done = subprocess.run(  # noqa: S603 (our own command)
+            words(*PAIR, "--secret-file", tmp_path / file),
+            env=environment(),
+            capture_output=True,
+            text=True,
+            timeout=LIMIT,
+            check=False,
+        )
+        assert done.returncode != 0
+        assert done.stderr == f"forestcoll: {tmp_path / file}: {message}" + (
+            "\n" if file == "empty" else "; check the name\n"
+        )

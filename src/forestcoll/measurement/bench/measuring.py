@@ -244,6 +244,7 @@ class _Session:
             timeout=self.launch.timeout,
             interface=self.launch.interface,
             pacing=self.pacing,
+            secret=self.launch.secret,
         ) as group:
             for case in _cases(plan, self.request):
                 rows.append(self._row(group, case, report))

@@ -31,6 +31,7 @@ class Seat:
         links: other addresses, by the id of the node that a link leads to.
         pacing: whether connections keep to the schedule's rates.
         cache: the folder of schedules.
+        secret: what all ranks must know; None for one that rank 0 draws.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Seat:
     links: Mapping[NodeId, str]
     pacing: bool
     cache: Path
+    secret: bytes | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +182,7 @@ class Engines:
             interface=seat.address,
             links=seat.links,
             pacing=seat.pacing,
+            secret=seat.secret,
         )
         engine = Engine(communicator, Completer(name))
         self._all.append(engine)
