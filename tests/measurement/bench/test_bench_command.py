@@ -256,7 +256,7 @@ def test_a_secret_comes_from_a_file_or_a_variable_and_is_not_shown(tmp_path: Pat
     (tmp_path / "secret").write_text("known\n")
     options = (*PAIR, "-b", "1K", "-e", "1K", "--json")
     from_file = bench(2, *options, "--secret-file", tmp_path / "secret")
-    from_variable = bench(2, *options, FORESTCOLL_SECRET="known")
+    from_variable = bench(2, *options, FORESTCOLL_SECRET="known")  # noqa: S106 (a test)
     for ended in (from_file, from_variable):
         assert ended.document()["wrong"] == 0
         assert not any("known" in text for text in (*ended.out, *ended.err))
