@@ -42,9 +42,14 @@ class Run:
 class _Output(io.TextIOWrapper):
     """A stream of text that also accepts bytes in its buffer, as standard output does."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, terminal: bool) -> None:
         self._written = io.BytesIO()
+        self._terminal = terminal
         super().__init__(self._written, encoding="utf-8", newline="", write_through=True)
+
+    def isatty(self) -> bool:
+        """Whether the stream is a terminal."""
+        return self._terminal
 
     @property
     def text(self) -> str:
@@ -52,9 +57,9 @@ class _Output(io.TextIOWrapper):
         return self._written.getvalue().decode()
 
 
-def run_command(*arguments: object) -> Run:
-    """Run a command in this process."""
-    out, err = _Output(), _Output()
+def run_command(*arguments: object, terminal: bool = False) -> Run:
+    """Run a command in this process; its output is a pipe or a terminal."""
+    out, err = _Output(terminal=terminal), _Output(terminal=terminal)
     status: object = None
     with (
         mock.patch.object(sys, "argv", ["forestcoll", *map(str, arguments)]),

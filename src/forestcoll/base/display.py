@@ -1,4 +1,4 @@
-"""The display of values in notebooks.
+"""The display of values in notebooks, and of texts from outside.
 
 Notebooks call the method `_repr_html_` of a value. Values such as a `Topology` are in lower layers than the
 presentation of results and must not import it. So this base class imports the presentation by name, when the method is
@@ -9,6 +9,17 @@ import importlib
 from typing import cast
 
 _PRESENTATION = "forestcoll.presentation.html"
+
+
+def printable(text: object) -> str:
+    r"""Return `text` with a `?` for each control character and line break, because names come from any file.
+
+    Example:
+        >>> printable("two\nlines")
+        'two?lines'
+    """
+    shown = str(text)
+    return shown if shown.isprintable() else "".join(each if each.isprintable() else "?" for each in shown)
 
 
 class Displayed:

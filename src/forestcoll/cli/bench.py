@@ -143,7 +143,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
     """
     from forestcoll.measurement.bench import BenchRequest, Listener, bench
     from forestcoll.measurement.bench.request import elements_named, ops_named, sizes_between
-    from forestcoll.presentation.printing import print_json
+    from forestcoll.presentation.printing import print_json, print_lines
     from forestcoll.presentation.results.measurements.bench import bench_document, end_lines, row_line, title_lines
     from forestcoll.runtime.launch import join
     from forestcoll.verification.reading import read_verified
@@ -170,17 +170,17 @@ def command(  # noqa: PLR0913 (one parameter an option)
         return [("forestcoll", _optimal(topology or "", collective, root, ranks))]
 
     def begin(report: "BenchReport") -> None:
-        click.echo("\n".join(title_lines(report)))
+        print_lines(title_lines(report))
 
     def each(row: "Row") -> None:
-        click.echo(row_line(row))
+        print_lines([row_line(row)])
 
     reports = bench(launch, make, request, pacing=pacing, listener=None if as_json else Listener(begin, each))
     is_wrong = launch.share(str(sum(report.wrong for report in reports))) != "0"
     if launch.rank == 0 and as_json:
         print_json(bench_document(reports))
     elif launch.rank == 0:
-        click.echo("\n".join(end_lines(reports)))
+        print_lines(end_lines(reports))
     launch.close()
     context.exit(1 if is_wrong else 0)
 

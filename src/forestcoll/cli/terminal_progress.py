@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 import click
 
+from forestcoll.base.display import printable
 from forestcoll.base.progress import Progress
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class TerminalProgress(Progress):
             from rich.progress import Progress as Bars
 
             columns = (
-                TextColumn("{task.description}"),
+                TextColumn("{task.description}", markup=False),
                 BarColumn(),
                 TextColumn("{task.fields[count]}"),
                 TimeElapsedColumn(),
@@ -58,7 +59,7 @@ class TerminalProgress(Progress):
         if self._bars is not None:
             if self._task is not None:
                 self._bars.remove_task(self._task)
-            self._task = self._bars.add_task(stage, total=None, count="")
+            self._task = self._bars.add_task(printable(stage), total=None, count="")
 
     def advance(self, done: int, total: int) -> None:
         """See `Progress.advance`."""

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from forestcoll.demand.ranks import members_of
-from forestcoll.presentation.text import printable
 from forestcoll.topology import Link, Topology
 
 _MOST_NAMED = 4
@@ -32,9 +31,9 @@ def node_names(topology: Topology, numbers: Sequence[int], ranks: tuple[int, ...
     what = noun(topology, ranks)
     boxes = _whole_boxes(topology, numbers, members_of(topology, ranks))
     if boxes and len(numbers) > 1:
-        names = _listed([printable(box) for box in boxes])
+        names = _listed(list(map(str, boxes)))
         return f"the {len(numbers)} {what}s of box{'es' * (len(boxes) > 1)} {names}"
-    ids = _listed([printable(each) for each in topology.ids(numbers)])
+    ids = _listed(list(map(str, topology.ids(numbers))))
     return f"{what} {ids}" if len(numbers) == 1 else f"the {len(numbers)} {what}s {ids}"
 
 
@@ -71,7 +70,7 @@ def link_lines(topology: Topology, links: Sequence[Link]) -> list[str]:
 
 
 def _group(topology: Topology, value: Fraction, links: Sequence[Link]) -> str:
-    names = _listed([" -> ".join(map(printable, topology.ids([link.source, link.target]))) for link in links])
+    names = _listed([" -> ".join(map(str, topology.ids([link.source, link.target]))) for link in links])
     count = f"{len(links)} link{'s' * (len(links) > 1)}"
     return f"{count} of {value} {topology.bandwidth_unit} ({names})"
 

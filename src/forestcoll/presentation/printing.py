@@ -8,12 +8,13 @@ same as to a pipe.
 import json
 import os
 import sys
+from collections.abc import Iterable
 from typing import TextIO
 
 import click
 
+from forestcoll.base.display import printable
 from forestcoll.presentation.tables import Page
-from forestcoll.presentation.text import printable
 
 
 def print_json(document: object, *, err: bool = False) -> None:
@@ -40,6 +41,11 @@ def print_page(page: Page, *, err: bool = False) -> None:
     from forestcoll.presentation.terminal import draw
 
     draw(page, stream)
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Print lines to standard output; control characters are replaced."""
+    click.echo("\n".join(map(printable, lines)))
 
 
 def print_error(message: str) -> None:

@@ -3,14 +3,15 @@
 A `Table` contains values, and each `Column` formats the values of one column. So text and JSON are made from the same
 rows. A `Page` is the complete text of a result: a title, then tables and sentences. `printing` prints a page to a
 terminal or a pipe, and `html` shows it in a notebook.
+
+Names of nodes, networks and units come from any file. So all texts of a page are made printable here, each as one line.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from forestcoll.base.display import Displayed
-from forestcoll.presentation.text import printable
+from forestcoll.base.display import Displayed, printable
 
 _INDENT = "  "
 _GAP = "  "
@@ -31,6 +32,9 @@ class Column:
     show: Callable[[Any], str] = str
     right: bool = False
     key: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "title", printable(self.title))
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,10 @@ class Table(Displayed):
     title: str = ""
     notes: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "title", printable(self.title))
+        object.__setattr__(self, "notes", tuple(map(printable, self.notes)))
+
     @property
     def titles(self) -> tuple[str, ...]:
         """The titles of the columns; empty if no column has a title."""
@@ -75,7 +83,7 @@ class Table(Displayed):
         """Return the lines of the table as aligned text without colours."""
         cells = [each for each in (self.titles, *self.cells()) if each]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        above = [printable(self.title)] * bool(self.title)
+        above = [self.title] * bool(self.title)
         return [*above, *(self._line(row, widths) for row in cells), *(f"{_INDENT}{each}" for each in self.notes)]
 
     def _line(self, row: Sequence[str], widths: Sequence[int]) -> str:
@@ -121,9 +129,14 @@ class Page(Displayed):
     blocks: tuple[Table | str, ...] = ()
     valid: bool | None = None
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "title", printable(self.title))
+        blocks = (printable(block) if isinstance(block, str) else block for block in self.blocks)
+        object.__setattr__(self, "blocks", tuple(blocks))
+
     def lines(self) -> list[str]:
         """Return the lines of the page as text without colours."""
-        lines = [printable(self.title)]
+        lines = [self.title]
         for block in self.blocks:
             lines += [block] if isinstance(block, str) else block.lines()
         return lines

@@ -9,7 +9,6 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from forestcoll.presentation.tables import Page, Table
-from forestcoll.presentation.text import printable
 
 _TITLE_STYLES = {None: "bold", True: "bold green", False: "bold red"}
 _INDENT = (0, 0, 0, 2)
@@ -18,7 +17,7 @@ _INDENT = (0, 0, 0, 2)
 def draw(page: Page, stream: TextIO) -> None:
     """Print a page to a terminal. Cells that are too long for its width are wrapped inside their column."""
     console = Console(file=stream, highlight=False)
-    console.print(Text(printable(page.title), style=_TITLE_STYLES[page.valid]), soft_wrap=True)
+    console.print(Text(page.title, style=_TITLE_STYLES[page.valid]), soft_wrap=True)
     for block in page.blocks:
         if isinstance(block, str):
             console.print(Text(block), soft_wrap=True)
@@ -28,7 +27,7 @@ def draw(page: Page, stream: TextIO) -> None:
 
 def _draw_table(console: Console, table: Table) -> None:
     if table.title:
-        console.print(Text(printable(table.title), style="bold"), soft_wrap=True)
+        console.print(Text(table.title, style="bold"), soft_wrap=True)
     console.print(Padding(_rich_table(table), _INDENT, expand=False))
     for note in table.notes:
         console.print(Text(f"  {note}", style="dim"), soft_wrap=True)

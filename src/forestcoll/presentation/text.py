@@ -7,16 +7,6 @@ from pathlib import Path
 from forestcoll.base.files import is_standard_stream
 
 
-def printable(text: object) -> str:
-    r"""Return `text` with a `?` for each control character and line break, because names come from any file.
-
-    Example:
-        >>> printable("two\nlines")
-        'two?lines'
-    """
-    return "".join(each if each.isprintable() else "?" for each in str(text))
-
-
 def duration(microseconds: float | Fraction, digits: int = 4) -> str:
     """Return a time in microseconds as text in us, ms or s, with the given number of significant digits.
 
@@ -55,7 +45,7 @@ def written_to(output: Path | None) -> str:
     """
     if output is None:
         return "no; use -o FILE"
-    return "to standard output" if is_standard_stream(output) else printable(output)
+    return "to standard output" if is_standard_stream(output) else str(output)
 
 
 def path_text(path: Path | None) -> str | None:

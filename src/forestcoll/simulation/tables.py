@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 
+from forestcoll.base.display import printable
 from forestcoll.programs.model import Instruction, Message, Multicast, Place, Program, instruction_name
 from forestcoll.simulation.costs import Point
 from forestcoll.simulation.loads import Loads
@@ -11,7 +12,7 @@ from forestcoll.simulation.program.events import Timeline
 
 def points_csv(points: Sequence[Point], unit: str) -> Iterator[str]:
     """Yield the lines of a table of points: bytes, microseconds, and bandwidths in `unit`."""
-    yield f"size,time_us,algbw ({unit}),busbw ({unit}),pieces,chunk_bytes\n"
+    yield f"size,time_us,{_cell(f'algbw ({unit})')},{_cell(f'busbw ({unit})')},pieces,chunk_bytes\n"
     for point in points:
         values = (point.seconds * 1e6, point.algbw, point.busbw)
         yield f"{point.size},{','.join(f'{value:.6g}' for value in values)},{point.pieces},{point.chunk_bytes:.6g}\n"
@@ -20,16 +21,19 @@ def points_csv(points: Sequence[Point], unit: str) -> Iterator[str]:
 def links_csv(loads: Loads, point: Point) -> Iterator[str]:
     """Yield the lines of a table of links: the part of the data that crosses each, and its utilisation."""
     unit = loads.topology.bandwidth_unit
-    yield f"source,target,bandwidth ({unit}),part_of_data,utilisation\n"
+    yield f"source,target,{_cell(f'bandwidth ({unit})')},part_of_data,utilisation\n"
     used = loads.utilisation(point.size, point.seconds).tolist()
     for link, part, busy in zip(loads.topology.links, loads.parts.tolist(), used, strict=True):
-        ends = ",".join(_quoted(each) for each in loads.topology.ids([link.source, link.target]))
+        ends = ",".join(map(_cell, loads.topology.ids([link.source, link.target])))
         yield f"{ends},{float(link.bandwidth):.6g},{part:.6g},{busy:.6g}\n"
 
 
-def _quoted(name: object) -> str:
-    text = str(name)
-    return '"' + text.replace('"', '""') + '"' if any(each in text for each in ',"\n\r') else text
+def _cell(name: object) -> str:
+    """Return a text from outside as a cell. What a spreadsheet would take for a formula is quoted as text."""
+    text = printable(name)
+    is_formula = text.startswith(("=", "+", "-", "@"))
+    text = "'" * is_formula + text.replace('"', '""')
+    return f'"{text}"' if is_formula or "," in text or '"' in text else text
 
 
 def chrome_trace(program: Program, timeline: Timeline) -> Iterator[str]:

@@ -13,7 +13,6 @@ from forestcoll.presentation.pictures.charts.scales import round_ticks, thinned
 from forestcoll.presentation.pictures.svg import Element
 from forestcoll.presentation.results.comparisons.answers import amount, speed
 from forestcoll.presentation.results.comparisons.comparison_notebook import keys_of
-from forestcoll.presentation.text import printable
 from forestcoll.simulation import Point
 
 _SIZES = tuple(2**power for power in range(14, 33))
@@ -25,8 +24,7 @@ def cut_bars(found: Comparison, cut: str) -> Element:
     keys = keys_of(found)
     traffic = {row.name: each for row in found.rows for each in row.cuts if each.cut == cut}
     bars = [
-        Bar(printable(name), float(each.crosses), amount(each.crosses), name == OWN, keys[name])
-        for name, each in traffic.items()
+        Bar(name, float(each.crosses), amount(each.crosses), name == OWN, keys[name]) for name, each in traffic.items()
     ]
     needed = max(each.needed for each in traffic.values())
     listed = ", ".join(f"{bar.name} {bar.text}" for bar in bars)
@@ -42,7 +40,7 @@ def size_lines(found: Comparison) -> Element:
     lines = list(_joined(found, curves, tuple(map(float, own))))
     ticks = [(float(size), size_name(size)) for size in thinned([size for size in sizes if size & (size - 1) == 0], 6)]
     best = float(found.bound.algbw)
-    unit = printable(found.topology.bandwidth_unit)
+    unit = found.topology.bandwidth_unit
     axes = Axes("size of M", f"algbw ({unit})", ticks, [(value, f"{value:g}") for value in round_ticks(best)])
     limit = f"bound: {speed(found, found.bound.algbw)}"
     title = f"Lines: the simulated algbw of each schedule over the size of M; {limit}"
@@ -57,7 +55,7 @@ def _joined(found: Comparison, curves: Mapping[str, Sequence[Point]], marks: tup
         values = tuple((float(point.size), float(f"{point.algbw:.4g}")) for point in curve)
         names.setdefault(values, []).append(name)
     for place, (values, alike) in enumerate(names.items()):
-        shown = printable(alike[0] if len(alike) == 1 else f"{alike[0]} and {len(alike) - 1} more")
+        shown = alike[0] if len(alike) == 1 else f"{alike[0]} and {len(alike) - 1} more"
         yield Line(shown, values, marks, place, " ".join(keys[name] for name in alike))
 
 

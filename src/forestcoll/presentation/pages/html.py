@@ -8,7 +8,6 @@ from importlib.resources import files
 from xml.etree import ElementTree
 
 from forestcoll.presentation.pictures.svg import Element, element
-from forestcoll.presentation.text import printable
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 
@@ -27,7 +26,7 @@ def page_text(title: str, body: Sequence[Element], *, name: str) -> str:
         element("meta", http_equiv="Content-Security-Policy", content=_POLICY),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
-        element("title", printable(title)),
+        element("title", title),
         _verbatim("style", f"{name}.css"),
     )
     page = element("html", head, element("body", *body, _verbatim("script", f"{name}.js")), lang="en")

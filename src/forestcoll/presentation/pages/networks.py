@@ -13,7 +13,7 @@ from forestcoll.presentation.pictures.network.picture import load_picture, netwo
 from forestcoll.presentation.pictures.sends.picture import story_picture
 from forestcoll.presentation.pictures.sends.side_by_side import entries_words, story_of_shard
 from forestcoll.presentation.pictures.svg import Element, element
-from forestcoll.presentation.text import capitalized, printable
+from forestcoll.presentation.text import capitalized
 
 _WIDEST = 560
 """The greatest width of a layout in pixels at which the names of compute nodes are shown in full."""
@@ -28,7 +28,7 @@ class NetworkPictures:
 
     def __init__(self, study: Study) -> None:
         self._found = study.found
-        self._name = printable(study.found.topology.name)
+        self._name = study.found.topology.name
 
     @cached_property
     def _layout(self) -> Layout:
@@ -42,9 +42,7 @@ class NetworkPictures:
 
     def loads(self, row: Row) -> Element:
         """Return the picture of the loads of links under the schedule of a row."""
-        title = (
-            f"The network {self._name}; the colour of a link says how busy it is under {printable(title_of(row.name))}"
-        )
+        title = f"The network {self._name}; the colour of a link says how busy it is under {title_of(row.name)}"
         return _embedded(load_picture(schedule_of(row), title=title, layout=self._layout))
 
     def path(self, row: Row) -> tuple[Element, str]:
@@ -55,7 +53,7 @@ class NetworkPictures:
         """
         topology, schedule = self._found.topology, schedule_of(row)
         story = story_of_shard(schedule, self._found.demand.members(topology)[0])
-        who = printable(title_of(row.name))
+        who = title_of(row.name)
         title = f"The sends of one part of the data under {who}, in their order on the network {self._name}"
         picture = story_picture(topology, story, title=title, layout=self._layout)
         words = entries_words(story, Structure(topology))

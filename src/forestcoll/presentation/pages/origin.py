@@ -8,7 +8,6 @@ from forestcoll.presentation.pages.html import items, section
 from forestcoll.presentation.pages.study import Study
 from forestcoll.presentation.pictures.svg import Element, element
 from forestcoll.presentation.results.comparisons.answers import listed
-from forestcoll.presentation.text import printable
 from forestcoll.simulation import Costs
 from forestcoll.topology.hashing import topology_hash
 
@@ -53,10 +52,10 @@ def made(study: Study) -> Element:
     size = f"{plural(len(topology.nodes), 'node')}, {plural(len(topology.links), 'link')}"
     facts: list[tuple[str, Element | str]] = [
         ("forestcoll", __version__),
-        ("Network", f"{printable(topology.name)}: {size}"),
+        ("Network", f"{topology.name}: {size}"),
         ("SHA-256 of the network in forestcoll's file format", element("code", topology_hash(topology))),
     ]
     if study.command is not None:
-        facts.insert(0, ("Command", element("code", printable(study.command))))
+        facts.insert(0, ("Command", element("code", study.command)))
     pairs = [part for name, value in facts for part in (element("dt", name), element("dd", value))]
     return section("made", "How this page was made", element("dl", *pairs, class_="terms"))

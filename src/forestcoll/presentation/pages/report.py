@@ -9,7 +9,7 @@ from forestcoll.presentation.pages.html import items, page_text, paragraph
 from forestcoll.presentation.pages.study import Study
 from forestcoll.presentation.pictures.svg import Element, element
 from forestcoll.presentation.results.comparisons.answers import question
-from forestcoll.presentation.text import capitalized, printable
+from forestcoll.presentation.text import capitalized
 
 _SECTIONS: tuple[Callable[[Study], Element | None], ...] = (
     sections.reasons,
@@ -48,7 +48,7 @@ def html_report(found: Comparison, *, command: str | None = None, progress: Prog
     """
     progress.begin("making the report")
     study = Study.of(found, command, progress)
-    title = f"{capitalized(found.demand.collective.value)} on {printable(found.topology.name)}"
+    title = f"{capitalized(found.demand.collective.value)} on {found.topology.name}"
     parts = [made for make in _SECTIONS if (made := make(study)) is not None]
     parts.append(sections.terms(parts))
     main = element(

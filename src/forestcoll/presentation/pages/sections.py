@@ -29,7 +29,7 @@ from forestcoll.presentation.results.comparisons.answers import (
 from forestcoll.presentation.results.comparisons.comparison import algbw_text
 from forestcoll.presentation.results.comparisons.comparison_notebook import share_bars
 from forestcoll.presentation.results.schedules.explanations import explain
-from forestcoll.presentation.text import bandwidth, capitalized, percent, printable
+from forestcoll.presentation.text import bandwidth, capitalized, percent
 from forestcoll.schedule.proof import CutProof
 
 
@@ -64,7 +64,7 @@ def _are_slower(title: str) -> str:
 
 def _links(study: Study) -> Element:
     rows = [study.own, *([study.rival] if study.rival else [])]
-    unit = printable(study.found.topology.bandwidth_unit)
+    unit = study.found.topology.bandwidth_unit
     right = tuple(range(1, 3 + 2 * len(rows)))
     lines = (
         row(
@@ -136,7 +136,7 @@ def _side(study: Study, each: Row, picture: Element, caption: str) -> Element:
 
 
 def _speed(study: Study, each: Row) -> str:
-    return f"{capitalized(printable(title_of(each.name)))}: {speed(study.found, each.algbw)}"
+    return f"{capitalized(title_of(each.name))}: {speed(study.found, each.algbw)}"
 
 
 def _path(pictures: NetworkPictures, each: Row) -> tuple[Element, str] | None:
@@ -151,7 +151,7 @@ def proof(study: Study) -> Element:
     found = study.found
     is_for_trees = found.bound.proof.trees_only
     what = "schedule along trees" if is_for_trees else "schedule"
-    most = bandwidth(found.bound.algbw, printable(found.topology.bandwidth_unit))
+    most = bandwidth(found.bound.algbw, found.topology.bandwidth_unit)
     lines = [paragraph(line.strip()) for line in explain(found.bound, found.topology, found.demand)]
     every = paragraph("This holds for each algorithm, also for those that are not in this comparison.", class_="note")
     return section(
@@ -177,7 +177,7 @@ def comparison(study: Study) -> Element:
     found = study.found
     sizes = [size_name(size) for size in study.sizes]
     right = tuple(range(1, 4 + len(sizes)))
-    unit = printable(found.topology.bandwidth_unit)
+    unit = found.topology.bandwidth_unit
     titles = ["Schedule", "algbw", "Of the bound", "Sends", *(f"at {size}" for size in sizes), "Verdict"]
     lines = []
     for each in found.rows:
@@ -188,7 +188,7 @@ def comparison(study: Study) -> Element:
         ]
         cells += [f"{point.algbw:.4g}" for point in each.times] or ["-"] * len(sizes)
         cells.append(f"{each.reason}.")
-        head = element("span", printable(each.name), element("small", f"{summary_of(each.name)}."))
+        head = element("span", each.name, element("small", f"{summary_of(each.name)}."))
         lines.append(row(head, cells, right=right, key=study.keys[each.name]))
     caption = (
         f"algbw in {unit}: the exact value for large data, then the simulated value for each size of M. Sends: the "
@@ -201,9 +201,7 @@ def comparison(study: Study) -> Element:
 def _choice(study: Study) -> Element:
     """Return the control with which a reader chooses a schedule."""
     options = (
-        element(
-            "option", printable(each.name), value=study.keys[each.name], selected="" if each is study.rival else None
-        )
+        element("option", each.name, value=study.keys[each.name], selected="" if each is study.rival else None)
         for each in study.others
     )
     name = element("label", "Compare forestcoll with", for_="choice")
@@ -256,7 +254,7 @@ def boxes(study: Study) -> Element | None:
 
 
 def _box_table(study: Study, names: Sequence[str]) -> Element:
-    unit = printable(study.found.topology.bandwidth_unit)
+    unit = study.found.topology.bandwidth_unit
     right = tuple(range(1, 3 + 2 * len(names)))
     lines = []
     for each in study.counts:

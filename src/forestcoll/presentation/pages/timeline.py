@@ -5,6 +5,7 @@ from fractions import Fraction
 from forestcoll.algorithms.boxes import Boxes
 from forestcoll.algorithms.titles import title_of
 from forestcoll.base.counting import plural
+from forestcoll.base.display import printable
 from forestcoll.base.units import size_name
 from forestcoll.comparison import Row
 from forestcoll.comparison.curves import scale_of, schedule_of
@@ -13,7 +14,7 @@ from forestcoll.presentation.pages.study import Study
 from forestcoll.presentation.pictures.charts.sends import MOST_BARS, SendBar, send_chart
 from forestcoll.presentation.pictures.svg import Element, element
 from forestcoll.presentation.results.comparisons.answers import amount
-from forestcoll.presentation.text import capitalized, printable
+from forestcoll.presentation.text import capitalized
 from forestcoll.simulation.over_time import sends_over_time
 from forestcoll.simulation.sends import Send, Sends
 
@@ -57,7 +58,7 @@ class _Charts:
     def figure(self, row: Row) -> Element:
         """Return the chart of a row with its caption."""
         found, study = self._sends(row), self._study
-        who = printable(title_of(row.name))
+        who = title_of(row.name)
         count = len(found.sends)
         first = f" The first {MOST_BARS} of {count} sends are shown." if count > MOST_BARS else ""
         chart = send_chart(
@@ -73,7 +74,7 @@ class _Charts:
         return f"{amount(share)}, which is {size_name(max(1, round(share * self.size)))}"
 
     def _bar(self, send: Send) -> SendBar:
-        ends = " → ".join(map(printable, self._topology.ids([send.source, send.target])))
+        ends = " → ".join(map(str, self._topology.ids([send.source, send.target])))
         box = self._boxes.of
         leaves = bool(box) and box.get(send.source) != box.get(send.target)
         return SendBar(ends, send.begin * 1e6, send.end * 1e6, leaves)

@@ -1,10 +1,12 @@
 """Create and save figures. No other module imports matplotlib or writes picture files."""
 
+import warnings
 from collections.abc import Iterable
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from forestcoll.base.display import printable
 from forestcoll.base.errors import InputError, shown
 from forestcoll.base.files import write_bytes
 
@@ -25,6 +27,16 @@ def new_figure(width: float, height: float) -> "Figure":
     except ImportError:
         raise InputError("matplotlib is not installed; run: pip install 'forestcoll[pictures]'") from None
     return Figure(figsize=(width, height), layout="constrained")
+
+
+def label(text: object) -> str:
+    r"""Return a text from outside for a figure: printable, and without matplotlib's mathematical notation.
+
+    Example:
+        >>> label("a\n$b$")
+        'a?\\$b\\$'
+    """
+    return printable(text).replace("$", r"\$")
 
 
 def check_pictures(paths: Iterable[Path]) -> None:
@@ -64,6 +76,7 @@ def save(figure: "Figure", path: Path) -> None:
     kind = path.suffix.lower().removeprefix(".")
     metadata: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
     data = BytesIO()
-    with rc_context({"svg.hashsalt": "forestcoll"}):
+    with rc_context({"svg.hashsalt": "forestcoll"}), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # a glyph that the font does not have is drawn as a box
         figure.savefig(data, format=kind, dpi=150, metadata=metadata)
     write_bytes(path, [data.getvalue()])

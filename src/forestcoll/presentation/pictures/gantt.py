@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from forestcoll.base.errors import InputError
-from forestcoll.presentation.pictures.canvas import check_name, new_figure, save
+from forestcoll.presentation.pictures.canvas import check_name, label, new_figure, save
 from forestcoll.schedule.proof.prices import PortKind, end_ports
 from forestcoll.schedule.series.value import SeriesSchedule, Transfer
 from forestcoll.topology.graph.node_ports import link_ends
@@ -139,19 +139,19 @@ def _draw_bars(axes: "Axes", bars: list[Bar], trees: int) -> None:
     if len(bars) <= _MAX_LABELS:
         for bar in bars:
             if bar.length > 0.012 * len(bar.label):
-                axes.text(bar.begin + bar.length / 2, bar.row, bar.label, ha="center", va="center", fontsize=7)
+                axes.text(bar.begin + bar.length / 2, bar.row, label(bar.label), ha="center", va="center", fontsize=7)
 
 
 def _label_axes(axes: "Axes", schedule: SeriesSchedule, names: list[str]) -> None:
     from matplotlib.patches import Patch
 
     trees = len(schedule.trees)
-    axes.set_yticks(range(len(names)), names, fontsize=8)
+    axes.set_yticks(range(len(names)), list(map(label, names)), fontsize=8)
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.set_xlim(0, 1)
     axes.set_xlabel(f"part of the period{_length(schedule)}")
     axes.set_title(
-        f"{schedule.topology.name}\none period, {float(schedule.throughput):.6g} messages per unit of time",
+        f"{label(schedule.topology.name)}\none period, {float(schedule.throughput):.6g} messages per unit of time",
         fontsize=10,
     )
     axes.grid(axis="x", linewidth=0.3)

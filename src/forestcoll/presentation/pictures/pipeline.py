@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from forestcoll.presentation.pictures.canvas import check_name, new_figure, save
+from forestcoll.presentation.pictures.canvas import check_name, label, new_figure, save
 
 
 class SizePoint(NamedTuple):
@@ -38,7 +38,7 @@ def draw_pipeline(title: str, points: Sequence[SizePoint], path: Path) -> None:
     axes.set_yscale("log")
     axes.set_xlabel("size of the message in bytes")
     axes.set_ylabel("time as a multiple of the bound")
-    axes.set_title(title, fontsize=10)
+    axes.set_title(label(title), fontsize=10)
     axes.grid(linewidth=0.3)
     axes.legend(fontsize=8)
     save(figure, path)

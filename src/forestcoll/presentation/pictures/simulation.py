@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forestcoll.base.units import size_name
-from forestcoll.presentation.pictures.canvas import new_figure, save
+from forestcoll.presentation.pictures.canvas import label, new_figure, save
 from forestcoll.programs.model import Instruction, Message, Multicast, Program, Span
 from forestcoll.simulation.costs import Point
 from forestcoll.simulation.program.events import Timeline
@@ -38,7 +38,7 @@ def plot_points(points: Sequence[Point], title: str, unit: str, limit: float, pa
     upper.plot(sizes, [point.algbw for point in points], marker="o", markersize=3, label="algbw")
     upper.plot(sizes, [point.busbw for point in points], marker="s", markersize=3, label="busbw")
     upper.axhline(limit, color="grey", linestyle="--", linewidth=1, label=f"algbw of the schedule, {limit:.4g}")
-    upper.set(ylabel=f"bandwidth ({unit})", title=title, ylim=(0, None))
+    upper.set(ylabel=f"bandwidth ({label(unit)})", title=label(title), ylim=(0, None))
     upper.legend(loc="upper left")
     lower.plot(sizes, [point.seconds * 1e6 for point in points], marker="o", markersize=3, color="tab:red")
     lower.set(xlabel="data M", ylabel="time (µs)", yscale="log")
@@ -75,7 +75,7 @@ def draw_gantt(program: Program, timeline: Timeline, title: str, path: Path) -> 
             colour = _COLOURS[kind]
             axes.barh(places, lengths, 0.8, begins, color=colour, edgecolor="white", linewidth=0.1, label=kind)
     _label_rows(axes, rows, len(program.ranks))
-    axes.set(xlabel="time (µs)", title=title, xlim=(0, timeline.seconds * 1e6))
+    axes.set(xlabel="time (µs)", title=label(title), xlim=(0, timeline.seconds * 1e6))
     axes.legend(loc="upper right", fontsize="small")
     save(figure, path)
 

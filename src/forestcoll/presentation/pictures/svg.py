@@ -1,10 +1,12 @@
 """SVG elements as values, and their text.
 
 The text depends on the elements only: attributes keep their order, and numbers have at most two decimals. The standard
-library escapes names and texts.
+library escapes names and texts, and `element` replaces control characters, which XML does not allow.
 """
 
 from xml.etree import ElementTree
+
+from forestcoll.base.display import printable
 
 Element = ElementTree.Element
 """An element of SVG or XHTML."""
@@ -25,7 +27,7 @@ def element(tag: str, *content: "Element | str", **attributes: "str | float | No
     """
     names = {name.rstrip("_").replace("_", "-"): value for name, value in attributes.items() if value is not None}
     made = Element(
-        tag, {name: _clean(value) if isinstance(value, str) else number(value) for name, value in names.items()}
+        tag, {name: printable(value) if isinstance(value, str) else number(value) for name, value in names.items()}
     )
     for part in content:
         _append(made, part)
@@ -36,14 +38,9 @@ def _append(parent: Element, part: "Element | str") -> None:
     if not isinstance(part, str):
         parent.append(part)
     elif len(parent):
-        parent[-1].tail = (parent[-1].tail or "") + _clean(part)
+        parent[-1].tail = (parent[-1].tail or "") + printable(part)
     else:
-        parent.text = (parent.text or "") + _clean(part)
-
-
-def _clean(text: str) -> str:
-    """Return `text` with a `?` for each control character, which XML does not allow."""
-    return text if text.isprintable() else "".join(each if each.isprintable() else "?" for each in text)
+        parent.text = (parent.text or "") + printable(part)
 
 
 def number(value: float) -> str:

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forestcoll.design.workloads.iteration import Iteration, Kind
-from forestcoll.presentation.pictures.canvas import check_name, new_figure, save
+from forestcoll.presentation.pictures.canvas import check_name, label, new_figure, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,7 +27,7 @@ def draw_iteration(iteration: Iteration, title: str, path: Path) -> None:
     figure = new_figure(11, 2.8)
     axes = figure.subplots()
     _fill(axes, iteration)
-    axes.set_title(f"{title}: {iteration.total_us / 1000:.4g} ms, buckets of {iteration.bucket_bytes:,} bytes")
+    axes.set_title(f"{label(title)}: {iteration.total_us / 1000:.4g} ms, buckets of {iteration.bucket_bytes:,} bytes")
     save(figure, path)
 
 

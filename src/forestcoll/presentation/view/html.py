@@ -1,10 +1,11 @@
 """A page of HTML with headings, sentences and pictures, which loads nothing from elsewhere."""
 
+import html
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from importlib import resources
 
+from forestcoll.base.display import printable
 from forestcoll.base.version import __version__
 from forestcoll.presentation.pictures.svg import Element, text
 
@@ -59,17 +60,17 @@ def html_page(title: str, sections: Sequence[Section]) -> str:
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<meta name="generator" content="forestcoll {escape(__version__)}">
-<title>{escape(title)}</title>
+<meta name="generator" content="forestcoll {_escaped(__version__)}">
+<title>{_escaped(title)}</title>
 <style>
 {style}</style>
 </head>
 <body>
 <main>
-<h1>{escape(title)}</h1>
+<h1>{_escaped(title)}</h1>
 {body}
 <p id="details" role="status" aria-live="polite">{_HINT}</p>
-<footer>Written by forestcoll {escape(__version__)}.</footer>
+<footer>Written by forestcoll {_escaped(__version__)}.</footer>
 </main>
 <script>
 {script}</script>
@@ -78,21 +79,25 @@ def html_page(title: str, sections: Sequence[Section]) -> str:
 """
 
 
+def _escaped(text: str) -> str:
+    return html.escape(printable(text))
+
+
 def _section(number: int, section: Section) -> str:
     heading = f"section{number}"
     lines = "\n".join(_line(line) for line in section.lines)
     figure = "" if section.figure is None else _figure(section.figure)
-    title = f'<h2 id="{heading}">{escape(section.heading)}</h2>'
+    title = f'<h2 id="{heading}">{_escaped(section.heading)}</h2>'
     return f'<section aria-labelledby="{heading}">\n{title}\n{lines}{figure}\n</section>'
 
 
 def _line(line: str) -> str:
     kind = ' class="indented"' if line.startswith(" ") else ""
-    return f"<p{kind}>{escape(line.strip())}</p>"
+    return f"<p{kind}>{_escaped(line.strip())}</p>"
 
 
 def _figure(figure: Figure) -> str:
-    caption = f"<figcaption>{escape(figure.caption)}</figcaption>" if figure.caption else ""
+    caption = f"<figcaption>{_escaped(figure.caption)}</figcaption>" if figure.caption else ""
     if not figure.data:
         return f'\n<figure><div class="scroll">{text(figure.picture)}</div>{caption}</figure>'
     return f"""

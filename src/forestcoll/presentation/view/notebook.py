@@ -3,7 +3,6 @@
 from forestcoll.base.errors import InputError
 from forestcoll.presentation.pictures.network.picture import load_picture, network_picture
 from forestcoll.presentation.pictures.svg import text
-from forestcoll.presentation.text import printable
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import Topology
 
@@ -13,7 +12,7 @@ MOST_BYTES = 180_000
 
 def topology_picture(topology: Topology) -> str:
     """Return the picture of a network as SVG; no text if it would be too large."""
-    return _small(text(network_picture(topology, title=f"The network {printable(topology.name)}")))
+    return _small(text(network_picture(topology, title=f"The network {topology.name}")))
 
 
 def schedule_picture(schedule: Schedule) -> str:
@@ -21,7 +20,7 @@ def schedule_picture(schedule: Schedule) -> str:
 
     The schedule was not verified, so that it may cross links that do not exist.
     """
-    title = f"{schedule.operation} on {printable(schedule.topology.name)}: loads of the links"
+    title = f"{schedule.operation} on {schedule.topology.name}: loads of the links"
     try:
         return _small(text(load_picture(schedule, title=title)))
     except (InputError, ValueError):

@@ -3,7 +3,6 @@
 from forestcoll.presentation.pictures.network.loads import algbw_of, busy_parts
 from forestcoll.presentation.pictures.sends.side_by_side import Side, side_by_side
 from forestcoll.presentation.pictures.svg import Element, text
-from forestcoll.presentation.text import printable
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import NodeId
 from forestcoll.topology.graph.link_classes import LinkClass, link_classes
@@ -43,13 +42,13 @@ def pair_picture(left: Schedule, right: Schedule, names: tuple[str, str], shard:
     """Return the picture of `side_by_side_svg` as an element."""
     number = None if shard is None else left.topology.named(shard)
     one, other = (_side(schedule, name) for schedule, name in zip((left, right), names, strict=True))
-    title = f"{one.heading} and {other.heading} on {printable(left.topology.name)}"
+    title = f"{one.heading} and {other.heading} on {left.topology.name}"
     return side_by_side(one, other, title=title, shard=number)
 
 
 def _side(schedule: Schedule, name: str) -> Side:
-    algbw, unit = algbw_of(schedule), printable(schedule.topology.bandwidth_unit)
-    heading = printable(name) if algbw is None else f"{printable(name)}: {float(algbw):.4g} {unit}"
+    algbw, unit = algbw_of(schedule), schedule.topology.bandwidth_unit
+    heading = name if algbw is None else f"{name}: {float(algbw):.4g} {unit}"
     return Side(schedule, heading, load_words(schedule))
 
 
@@ -69,7 +68,7 @@ def load_words(schedule: Schedule) -> str:
         loads = [busy[places[ends]] for pair in each.links for ends in (pair, pair[::-1]) if ends in places]
         classes.append((each, loads))
     classes.sort(key=lambda found: (-max(found[1]), -found[0].bandwidth))
-    unit = printable(topology.bandwidth_unit)
+    unit = topology.bandwidth_unit
     return "; ".join(f"{_name(each, unit)}: busy {_range(loads)}" for each, loads in classes[:2])
 
 

@@ -2,7 +2,7 @@
 
 from forestcoll.base.counting import plural
 from forestcoll.presentation.pictures.network.loads import algbw_of
-from forestcoll.presentation.text import bandwidth, capitalized, printable
+from forestcoll.presentation.text import bandwidth, capitalized
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees.value import TreeSchedule
 
@@ -16,8 +16,8 @@ def _size(schedule: Schedule) -> str:
 
 def schedule_sentence(schedule: Schedule) -> str:
     """Return what a schedule does and reaches, in one or two sentences."""
-    unit = printable(schedule.topology.bandwidth_unit)
-    root = "" if schedule.root is None else f", root {printable(schedule.topology.nodes[schedule.root].id)}"
+    unit = schedule.topology.bandwidth_unit
+    root = "" if schedule.root is None else f", root {schedule.topology.nodes[schedule.root].id}"
     is_one = schedule.operation == schedule.collective.value
     words = capitalized(schedule.collective.with_article if is_one else schedule.operation)
     words = f"{words} between {len(schedule.members):,} compute nodes{root}: {_size(schedule)}."

@@ -18,7 +18,7 @@ from forestcoll.presentation.pictures.svg import Element, text
 from forestcoll.presentation.results.networks.networks import network_sentence
 from forestcoll.presentation.results.schedules.explanations import explain
 from forestcoll.presentation.tables import Page
-from forestcoll.presentation.text import bandwidth, printable
+from forestcoll.presentation.text import bandwidth
 from forestcoll.presentation.view.html import Figure, Section, html_page
 from forestcoll.presentation.view.pairs import pair_picture
 from forestcoll.presentation.view.sentences import schedule_sentence
@@ -60,7 +60,7 @@ class View:
     @property
     def title(self) -> str:
         """What the view shows, in one line."""
-        name = printable(self.topology.name)
+        name = self.topology.name
         return name if self.schedule is None else f"{self.schedule.operation} on {name}"
 
     def svg(self) -> str:
@@ -88,9 +88,7 @@ class View:
     def _sections(self) -> Iterator[Section]:
         schedule, topology = self.schedule, self.topology
         layout = layout_of(topology)
-        network = network_picture(
-            topology, bound=self.bound, title=f"The network {printable(topology.name)}", layout=layout
-        )
+        network = network_picture(topology, bound=self.bound, title=f"The network {topology.name}", layout=layout)
         yield Section("The network", (network_sentence(topology),), Figure(network, _network_caption(self.bound)))
         if self.bound is not None:
             yield Section("The bound", tuple(self._bound_lines()))
@@ -118,7 +116,7 @@ class View:
     def _bound_lines(self) -> Iterator[str]:
         if self.bound is None:
             return
-        unit = printable(self.topology.bandwidth_unit)
+        unit = self.topology.bandwidth_unit
         kind = " along trees" if self.bound.proof.trees_only else ""
         yield f"No {self.bound.collective.value}{kind} on this network exceeds {bandwidth(self.bound.algbw, unit)}."
         for line in explain(self.bound, self.topology, self.demand):

@@ -10,7 +10,7 @@ from forestcoll.comparison.by_boxes import BoxCount
 from forestcoll.comparison.comparing import OWN
 from forestcoll.demand.collective import Collective
 from forestcoll.presentation.names import counted, noun
-from forestcoll.presentation.text import capitalized, percent, printable
+from forestcoll.presentation.text import capitalized, percent
 
 _LIBRARIES = ("rccl-ring", "nccl-ring", "nccl-tree", "nvls", "nvls-tree", "pat")
 """The rows with algorithms that NCCL and RCCL run."""
@@ -26,7 +26,7 @@ def question(found: Comparison) -> str:
     """Return the question that the comparison answers."""
     topology, demand = found.topology, found.demand
     what = f"{demand.collective.with_article} of {_members(found)}"
-    return f"How fast can {what} run on {printable(topology.name)}, and how fast do well-known algorithms run it?"
+    return f"How fast can {what} run on {topology.name}, and how fast do well-known algorithms run it?"
 
 
 def _members(found: Comparison) -> str:
@@ -92,7 +92,7 @@ def faster(value: Fraction, other: Fraction) -> str:
 
 def speed(found: Comparison, value: Fraction) -> str:
     """Return a bandwidth with at most two decimals and its unit."""
-    return f"{decimal(value)} {printable(found.topology.bandwidth_unit)}"
+    return f"{decimal(value)} {found.topology.bandwidth_unit}"
 
 
 def decimal(value: Fraction) -> str:
@@ -111,7 +111,7 @@ def best_other(found: Comparison) -> str | None:
     if not others or rival is None or others[0].algbw == rival.algbw:
         return None
     best = [row.name for row in others if row.algbw == others[0].algbw]
-    names, is_one = listed([printable(name) for name in best]), len(best) == 1
+    names, is_one = listed(best), len(best) == 1
     if others[0].share == found.row(OWN).share:
         return f"A tie: {names} {'reaches' if is_one else 'reach'} the same algbw as forestcoll's schedule."
     what = "schedule is" if is_one else "schedules are"

@@ -8,7 +8,7 @@ from forestcoll.base.units import size_name
 from forestcoll.comparison import Comparison, Row
 from forestcoll.presentation.names import counted
 from forestcoll.presentation.tables import Column, Page, Table
-from forestcoll.presentation.text import bandwidth, percent, printable
+from forestcoll.presentation.text import bandwidth, percent
 from forestcoll.simulation import Point
 
 _LARGEST = 10_000
@@ -18,9 +18,9 @@ _LARGEST = 10_000
 def comparison_page(found: Comparison) -> Page:
     """Return what a person reads of a comparison."""
     topology, demand = found.topology, found.demand
-    title = f"{printable(topology.name)}: {demand.collective}, {counted(topology, demand.ranks)}"
+    title = f"{topology.name}: {demand.collective}, {counted(topology, demand.ranks)}"
     best = f"No schedule exceeds {bandwidth(found.bound.algbw, topology.bandwidth_unit)}."
-    reasons = [f"  {printable(row.name)}: {row.reason}." for row in found.rows]
+    reasons = [f"  {row.name}: {row.reason}." for row in found.rows]
     skipped = [f"  {each.name}: {each.reason}" for each in found.skipped]
     blocks: tuple[Table | str, ...] = (
         best,
@@ -44,7 +44,7 @@ def schedule_table(found: Comparison) -> Table:
         *(Column(size_name(size), _or_dash("{:.4g}".format), right=True) for size in sizes),
     )
     rows = tuple((row.name, algbw_text(row), row.share, row.height, *_algbws(row, len(sizes))) for row in found.rows)
-    unit = printable(found.topology.bandwidth_unit)
+    unit = found.topology.bandwidth_unit
     return Table(columns, rows, notes=(f"algbw in {unit}, for large data and simulated for each size",))
 
 

@@ -7,14 +7,14 @@ from forestcoll.presentation.pictures.svg import Element, text
 from forestcoll.presentation.results.comparisons.answers import answer, best_other, question, speed
 from forestcoll.presentation.results.comparisons.comparison import schedule_table
 from forestcoll.presentation.tables import Page
-from forestcoll.presentation.text import percent, printable
+from forestcoll.presentation.text import percent
 
 _MORE = "html_report(comparison) returns a page with the proof, the pictures and the charts."
 
 
 def comparison_summary(found: Comparison) -> Page:
     """Return what a notebook shows of a comparison as text."""
-    verdicts = [f"{printable(row.name)}: {row.reason}." for row in found.rows]
+    verdicts = [f"{row.name}: {row.reason}." for row in found.rows]
     sentences = [each for each in (answer(found), best_other(found)) if each is not None]
     return Page(question(found), (*sentences, schedule_table(found), *verdicts, _MORE))
 
@@ -33,7 +33,7 @@ def share_bars(found: Comparison) -> Element:
     """Return the chart of the part of the bound that each schedule reaches."""
     keys = keys_of(found)
     bars = [
-        Bar(printable(row.name), 100 * float(row.share), percent(row.share), row.name == OWN, keys[row.name])
+        Bar(row.name, 100 * float(row.share), percent(row.share), row.name == OWN, keys[row.name])
         for row in found.rows
         if row.valid
     ]

@@ -8,7 +8,7 @@ from forestcoll.demand.demand import NodeDemand
 from forestcoll.presentation.names import counted
 from forestcoll.presentation.results.schedules import explanations
 from forestcoll.presentation.tables import Column, Page, Table, labelled
-from forestcoll.presentation.text import bandwidth, percent, printable
+from forestcoll.presentation.text import bandwidth, percent
 from forestcoll.schedule.proof.bound import Bound
 from forestcoll.schedule.proof.cut import CutProof
 from forestcoll.topology import Topology
@@ -30,7 +30,7 @@ def study_document(study: Study) -> dict[str, object]:
 
 def study_page(study: Study, what: str) -> Page:
     """Return what a person reads of a study; `what` says what its rows are, as in `failures of links`."""
-    unit = printable(study.topology.bandwidth_unit)
+    unit = study.topology.bandwidth_unit
     if not study.rows:
         return Page(_title(study.topology, study.demand), (_now(study), f"No {what} gains anything."))
     columns = (
@@ -55,7 +55,7 @@ def upgrades_document(study: UpgradeStudy) -> dict[str, object]:
 
 def upgrades_page(study: UpgradeStudy) -> Page:
     """Return what a person reads of a study of upgrades."""
-    unit = printable(study.topology.bandwidth_unit)
+    unit = study.topology.bandwidth_unit
     columns = (
         Column("more bandwidth on"),
         Column("of this kind", right=True),
@@ -95,7 +95,7 @@ def failover_page(made: FailoverSet) -> Page:
     rows = [
         ("now", bandwidth(made.healthy.algbw, unit)),
         ("schedules", f"{len(files)}, each verified, and that of the network as it is"),
-        ("written", f"{printable(made.folder)}; manifest.json says which file is for which failure"),
+        ("written", f"{made.folder}; manifest.json says which file is for which failure"),
     ]
     if files:
         rows.insert(1, ("worst", bandwidth(min(each.algbw for each in files), unit)))
@@ -147,7 +147,7 @@ def _upgrade_document(topology: Topology, row: Upgrade) -> dict[str, object]:
 
 
 def _title(topology: Topology, demand: NodeDemand) -> str:
-    return f"{printable(topology.name)}: {demand.collective.value} over {counted(topology, demand.ranks)}"
+    return f"{topology.name}: {demand.collective.value} over {counted(topology, demand.ranks)}"
 
 
 def _now(study: Study | UpgradeStudy) -> Table:
@@ -207,7 +207,7 @@ def _first_reason(study: Study) -> Sequence[str]:
     first, *more = explanations.explain(
         Bound(changed_demand.collective, row.value.algbw, proof), network, changed_demand
     )
-    return (f"Bottleneck after {printable(row.change.name)}: {first}", *more)
+    return (f"Bottleneck after {row.change.name}: {first}", *more)
 
 
 def _is_cut(value: Value) -> bool:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 
 from forestcoll.measurement.bench import BenchReport, Row, Timing
-from forestcoll.presentation.text import printable
 
 _TYPES = {
     "i8": "int8",
@@ -30,7 +29,7 @@ def title_lines(report: BenchReport) -> list[str]:
     bound = "none known" if report.bound is None else f"{_number(float(report.bound))} {unit}"
     library = "none" if report.other_library is None else report.other_library
     facts = (
-        f"# {printable(report.name)}: {schedule.collective.value} on {printable(schedule.topology.name)}",
+        f"# {report.name}: {schedule.collective.value} on {schedule.topology.name}",
         f"# {ranks}, {schedule.size}",
         f"# bound of algbw: {bound}; pacing: {'on' if report.pacing else 'off'}; library: {library}",
         f"# {'':46}{'out of place':^39}{'in place':^35}",

@@ -5,7 +5,7 @@ from forestcoll.measurement.fit import FittedCosts
 from forestcoll.measurement.fit.fit import Comparison
 from forestcoll.measurement.fit.parameters import PARAMETERS
 from forestcoll.presentation.tables import Column, Page, Table
-from forestcoll.presentation.text import duration, printable
+from forestcoll.presentation.text import duration
 
 
 def fit_page(found: FittedCosts) -> Page:
@@ -44,7 +44,7 @@ def _table(each: Comparison) -> Table:
         (size, one * 1e6, other * 1e6, size / one / 1e9, size / other / 1e9, error)
         for size, one, other, error in zip(measured.sizes, measured.seconds, each.simulated, each.errors, strict=True)
     )
-    return Table(columns, rows, printable(measured.name))
+    return Table(columns, rows, measured.name)
 
 
 def fit_document(found: FittedCosts) -> dict[str, object]:

@@ -10,7 +10,7 @@ from forestcoll.nccl.comparison import LogComparison, TestComparison, Verdict
 from forestcoll.nccl.log import LogRow, Measured
 from forestcoll.presentation.results.schedules import explanations
 from forestcoll.presentation.tables import Column, Page, Table, labelled
-from forestcoll.presentation.text import bandwidth, duration, percent, printable
+from forestcoll.presentation.text import bandwidth, duration, percent
 from forestcoll.solver.bounds.values import busbw_factor
 from forestcoll.topology.graph.link_classes import LinkClass
 
@@ -34,10 +34,10 @@ def comparison_page(found: LogComparison) -> Page:
     for test in found.tests:
         blocks += _test_blocks(found, test)
     for line, reason in found.log.skipped[:_MOST_SKIPPED]:
-        blocks.append(f"Line {line} was skipped: {printable(reason)}.")
+        blocks.append(f"Line {line} was skipped: {reason}.")
     if len(found.log.skipped) > _MOST_SKIPPED:
         blocks.append(f"{len(found.log.skipped) - _MOST_SKIPPED} more lines were skipped; --json lists them.")
-    return Page(f"{printable(found.log.name)} on {printable(found.topology.name)}", tuple(blocks))
+    return Page(f"{found.log.name} on {found.topology.name}", tuple(blocks))
 
 
 def _test_document(found: LogComparison, test: TestComparison) -> dict[str, object]:

@@ -12,7 +12,7 @@ from forestcoll.design.search.finder import Frontier
 from forestcoll.design.workloads.workload import Workload, best_for, exchange_rate, time_us
 from forestcoll.presentation.results.networks.exchange_rates import exchange_document
 from forestcoll.presentation.tables import Column, Page, Table, labelled
-from forestcoll.presentation.text import path_text, printable
+from forestcoll.presentation.text import path_text
 
 _MOST_NODES_FOR_PATHS = 2048
 """The most nodes of a network whose all-to-all rates JSON states, because they need all shortest paths."""
@@ -140,7 +140,7 @@ def expanded_page(network: Construction, collective: str, written: Mapping[str, 
         ("written", f"{', '.join(files)}{verified}" if files else "nothing; -o writes the schedule"),
     ]
     size = f"{network.nodes} nodes, degree {network.degree}"
-    return Page(f"{printable(network.name)}: {collective} on {size}", (labelled(rows),))
+    return Page(f"{network.name}: {collective} on {size}", (labelled(rows),))
 
 
 def reason_for_choice(workload: Workload | None, *, by_user: bool) -> str:

@@ -7,7 +7,7 @@ from forestcoll.base.counting import plural
 from forestcoll.base.exact import plain_number
 from forestcoll.presentation.results.networks.networks import network_page
 from forestcoll.presentation.tables import Page, Table, labelled
-from forestcoll.presentation.text import path_text, printable, written_to
+from forestcoll.presentation.text import path_text, written_to
 from forestcoll.topology.importers.imported import Imported
 
 
@@ -43,4 +43,4 @@ def import_page(imported: Imported, output: Path | None) -> Page:
 
 
 def _listed(title: str, said: Sequence[str]) -> list[str]:
-    return [title, *(f"  {printable(each)}" for each in said)] if said else []
+    return [title, *(f"  {each}" for each in said)] if said else []

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from forestcoll.base.counting import plural
 from forestcoll.presentation.tables import Column, Page, Table, labelled
-from forestcoll.presentation.text import printable
 from forestcoll.topology import Topology
 
 _MOST_BANDWIDTHS = 20
@@ -67,12 +66,12 @@ def network_page(network: Topology) -> Page:
     rows = [("compute nodes", _compute(network)), ("switches", _switches(network))]
     if network.port_model is not None:
         rows.append(("ports", f"{network.port_model}: {_PORTS[network.port_model].sentence}"))
-    return Page(printable(network.name), (labelled(rows), _links(network)))
+    return Page(network.name, (labelled(rows), _links(network)))
 
 
 def written_network_page(network: Topology, path: Path) -> Page:
     """Return the page about a network that was written to a file."""
-    return Page(f"{printable(network.name)}: written to {printable(path)}", (network_sentence(network),))
+    return Page(f"{network.name}: written to {path}", (network_sentence(network),))
 
 
 def network_sentence(topology: Topology) -> str:
@@ -88,7 +87,7 @@ def network_sentence(topology: Topology) -> str:
     switches = len(topology.switches)
     count = f"{switches:,} switch{'es' * (switches > 1)}" if switches else "no switches"
     compute, links = plural(len(topology.compute), "compute node"), plural(len(topology.links), "link")
-    return f"{printable(topology.name)} has {compute}{where}, {count}, and {links}, each in one direction."
+    return f"{topology.name} has {compute}{where}, {count}, and {links}, each in one direction."
 
 
 def _compute(network: Topology) -> str:
@@ -115,7 +114,7 @@ def _links(network: Topology) -> Table:
     rest = sum(count for _, count in listed[_MOST_BANDWIDTHS:])
     columns = (
         Column("one-way links", show="{:,}".format, right=True, key="links"),
-        Column(f"bandwidth ({printable(network.bandwidth_unit)})", show=_bandwidth, right=True, key="bandwidth"),
+        Column(f"bandwidth ({network.bandwidth_unit})", show=_bandwidth, right=True, key="bandwidth"),
     )
     notes = (f"and {plural(rest, 'link')} of lower bandwidth",) if rest else ()
     return Table(columns, tuple((count, value) for value, count in listed[:_MOST_BANDWIDTHS]), notes=notes)

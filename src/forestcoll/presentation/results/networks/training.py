@@ -6,7 +6,7 @@ from forestcoll.base.counting import plural
 from forestcoll.design.workloads import Iteration, Network, Profile
 from forestcoll.presentation.results.networks.exchange_rates import exchange_document
 from forestcoll.presentation.tables import Page, labelled
-from forestcoll.presentation.text import duration, printable
+from forestcoll.presentation.text import duration
 
 
 def training_document(
@@ -50,7 +50,7 @@ def training_page(model: Profile, network: Network, best: Iteration) -> Page:
     ]
     if network.exchange is not None:
         rows.append(("all-to-all rate", network.exchange.description))
-    return Page(f"{printable(training_title(model, network))}, {network.nodes} nodes", (labelled(rows),))
+    return Page(f"{training_title(model, network)}, {network.nodes} nodes", (labelled(rows),))
 
 
 def training_title(model: Profile, network: Network) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 from forestcoll.base.files import input_name, is_standard_stream
 from forestcoll.base.units import size_name
 from forestcoll.presentation.tables import Page, labelled
-from forestcoll.presentation.text import path_text, printable, stage_document, written_to
+from forestcoll.presentation.text import path_text, stage_document, written_to
 from forestcoll.programs.formats.exporting import Export, Target
 from forestcoll.programs.formats.judging import Judgement
 from forestcoll.programs.model import Task, block_counts, instruction_count
@@ -71,7 +71,7 @@ def export_page(done: Export, output: Path | None) -> Page:
         rows.insert(0, ("flows", f"with one peer in each other box, not those of the file, {why}"))
     if lowering.other_trees is not None:
         rows.insert(0, ("trees", f"{lowering.other_trees} per root, not those of the file, {why}"))
-    title = f"{printable(program.name)}: {program.task.value} on {len(program.ranks)} ranks as {name}"
+    title = f"{program.name}: {program.task.value} on {len(program.ranks)} ranks as {name}"
     return Page(title, (labelled(rows),))
 
 

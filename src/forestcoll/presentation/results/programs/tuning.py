@@ -5,7 +5,7 @@ from pathlib import Path
 from forestcoll.base.units import size_name
 from forestcoll.presentation.names import counted
 from forestcoll.presentation.tables import Column, Page, Table
-from forestcoll.presentation.text import bandwidth, duration, printable
+from forestcoll.presentation.text import bandwidth, duration
 from forestcoll.programs.model import Protocol
 from forestcoll.tuning import SizeRange, Tuning
 from forestcoll.tuning.costs import ProgramCosts
@@ -14,7 +14,7 @@ from forestcoll.tuning.costs import ProgramCosts
 def tuning_page(found: Tuning, folder: Path | None) -> Page:
     """Return what a person reads of a tuning; `folder` is where it was written, or None."""
     topology = found.topology
-    title = f"{printable(topology.name)}: {found.collective}, {counted(topology, found.demand.ranks)}"
+    title = f"{topology.name}: {found.collective}, {counted(topology, found.demand.ranks)}"
     place = max(range(len(found.sizes)), key=found.ratio)
     worst = f"{found.ratio(place):.3g} times the lower bound (at {size_name(found.sizes[place])})"
     blocks: tuple[Table | str, ...] = (
@@ -23,7 +23,7 @@ def tuning_page(found: Tuning, folder: Path | None) -> Page:
         _ranges(found),
         f"At the compared sizes, the times are at most {worst}.",
         f"{len(found.curves)} candidates were compared: {', '.join(curve.name for curve in found.curves)}.",
-        *((f"written: {printable(str(folder))}",) if folder is not None else ()),
+        *((f"written: {folder}",) if folder is not None else ()),
     )
     return Page(title, blocks)
 

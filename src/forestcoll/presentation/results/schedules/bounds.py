@@ -7,7 +7,7 @@ from forestcoll.demand.collective import Collective
 from forestcoll.presentation.names import counted
 from forestcoll.presentation.results.schedules import explanations
 from forestcoll.presentation.tables import Column, Page, Table, labelled
-from forestcoll.presentation.text import bandwidth, percent, printable
+from forestcoll.presentation.text import bandwidth, percent
 from forestcoll.schedule.proof.cut import CutProof
 from forestcoll.simulation.trees.uses import pipeline_overhead
 from forestcoll.solver.allreduce.plan import AllreducePlan
@@ -30,11 +30,11 @@ def bounds_page(found: Bounds) -> Page:
         ring:nodes=3: bounds of all collectives, 3 compute nodes, in GB/s
     """
     topology = found.topology
-    title = f"{printable(topology.name)}: bounds of all collectives, {counted(topology, found.ranks)}"
+    title = f"{topology.name}: bounds of all collectives, {counted(topology, found.ranks)}"
     limits = [f"  {each.collective}: {limit_text(topology, each, found.ranks)}" for each in found.collectives]
     missing = [f"  {collective}: {_left_out(found, collective)}: {why}" for collective, why in found.too_large.items()]
     rates = labelled([*_root_rows(found), *_rate_rows(found), *_latency_rows(found)])
-    unit = printable(topology.bandwidth_unit)
+    unit = topology.bandwidth_unit
     return Page(
         f"{title}, in {unit}", (_table(found.collectives), "Limits:", *limits, *missing, "Rates and steps:", rates)
     )
@@ -42,8 +42,8 @@ def bounds_page(found: Bounds) -> Page:
 
 def bound_page(topology: Topology, bound: CollectiveBound, ranks: tuple[int, ...] | None) -> Page:
     """Return the page of the bound of one collective over `ranks`, the numbers of the nodes that take part."""
-    unit, name = printable(topology.bandwidth_unit), bound.collective.value
-    title = f"{printable(topology.name)}: the bound of {bound.collective.with_article}, {counted(topology, ranks)}"
+    unit, name = topology.bandwidth_unit, bound.collective.value
+    title = f"{topology.name}: the bound of {bound.collective.with_article}, {counted(topology, ranks)}"
     return Page(f"{title}, in {unit}", (_table((bound,)), "Limits:", f"  {name}: {limit_text(topology, bound, ranks)}"))
 
 
@@ -109,7 +109,7 @@ def _root_rows(found: Bounds) -> list[tuple[str, str]]:
 
 
 def _id(topology: Topology, number: int) -> str:
-    return printable(topology.nodes[number].id)
+    return str(topology.nodes[number].id)
 
 
 def _rate_rows(found: Bounds) -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ from forestcoll.base.counting import plural, times
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.presentation.names import link_lines, node_names, noun, others
-from forestcoll.presentation.text import bandwidth, capitalized, printable, quotient
+from forestcoll.presentation.text import bandwidth, capitalized, quotient
 from forestcoll.schedule.proof.bound import Bound
 from forestcoll.schedule.proof.cut import CutProof
 from forestcoll.schedule.proof.documents import proof_document
@@ -115,7 +115,7 @@ def _explain_tree_dual(bound: Bound, topology: Topology, demand: NodeDemand) -> 
     images = proof.symmetry.order
     count = f"{len(proof.cuts)} weighted set{'s' * (len(proof.cuts) != 1)} of nodes"
     each = f", each with {images} images" if images > 1 else ""
-    limit = f"algbw <= {bandwidth(bound.algbw, printable(topology.bandwidth_unit))}"
+    limit = f"algbw <= {bandwidth(bound.algbw, topology.bandwidth_unit)}"
     why = "Switches that cannot copy or add up data send only what they receive, so trees cannot use all links fully"
     if demand.collective is Collective.ALLREDUCE:
         why = "The reduce and the broadcast share the links, and no division of the links gives faster trees"
@@ -124,7 +124,7 @@ def _explain_tree_dual(bound: Bound, topology: Topology, demand: NodeDemand) -> 
 
 def _explain_tree_lengths(bound: Bound, topology: Topology, _demand: NodeDemand) -> list[str]:
     proof = cast("TreeLengthsProof | GroupLengthsProof | TreeDistancesProof", bound.proof)
-    limit = f"algbw <= {bandwidth(bound.algbw, printable(topology.bandwidth_unit))}"
+    limit = f"algbw <= {bandwidth(bound.algbw, topology.bandwidth_unit)}"
     needed = f"Each tree needs a part of the bandwidth of {len(proof.lengths)} links, weighted by the lengths that"
     return [f"{needed} --json lists. The shortest trees for these lengths prove {limit}."]
 
@@ -133,7 +133,7 @@ def _explain_lengths(bound: Bound, topology: Topology, demand: NodeDemand) -> li
     proof = cast("LengthsProof", bound.proof)
     lengths = dict(zip(proof.ends, proof.lengths, strict=True))
     used = [link for link in topology.links if lengths.get((link.source, link.target))]
-    limit = f"algbw <= {bound.algbw} {printable(topology.bandwidth_unit)}"
+    limit = f"algbw <= {bound.algbw} {topology.bandwidth_unit}"
     if len(set(proof.lengths)) > 1:
         weighted = f"{len(used)} links, weighted by the lengths that --json lists"
         return [f"The data of all pairs needs the total bandwidth of {weighted}, so {limit}."]
@@ -155,9 +155,7 @@ def _explain_prices(bound: Bound, topology: Topology, _demand: NodeDemand) -> li
     cost = (
         f"At the prices of {count}, every message costs at least 1, and a unit of time at all ports costs {bound.algbw}"
     )
-    return [
-        f"{cost}. So no schedule on {printable(topology.name)} sends more than {bound.algbw} messages per unit of time."
-    ]
+    return [f"{cost}. So no schedule on {topology.name} sends more than {bound.algbw} messages per unit of time."]
 
 
 def _links(topology: Topology, links: tuple[Link, ...] | list[Link]) -> list[str]:
@@ -165,7 +163,7 @@ def _links(topology: Topology, links: tuple[Link, ...] | list[Link]) -> list[str
 
 
 def _together(topology: Topology, value: Fraction, by: Fraction) -> str:
-    unit = printable(topology.bandwidth_unit)
+    unit = topology.bandwidth_unit
     return f"  {bandwidth(value, unit)} together, so algbw <= {quotient(value, by, unit)}."
 
 

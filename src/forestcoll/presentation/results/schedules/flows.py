@@ -6,7 +6,7 @@ from forestcoll.base.units import bytes_per_microsecond, has_known_size
 from forestcoll.presentation.names import counted
 from forestcoll.presentation.results.schedules import explanations
 from forestcoll.presentation.tables import Page, labelled
-from forestcoll.presentation.text import bandwidth, percent, printable
+from forestcoll.presentation.text import bandwidth, percent
 from forestcoll.schedule.flows.shape import flow_shape
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.proof.cut import CutProof
@@ -99,10 +99,10 @@ def _title(best: FlowOptimum) -> str:
     root = ""
     if best.root is not None:
         preposition = "from" if best.collective.dual.value == "gather" else "to"
-        root = f" {preposition} {printable(best.topology.nodes[best.root].id)}"
+        root = f" {preposition} {best.topology.nodes[best.root].id}"
     what = f"{best.collective.value}{root} over {counted(best.topology, best.ranks)}"
     matrix = ", with a demand matrix" if best.demand.matrix is not None else ""
-    return f"{printable(best.topology.name)}: {what}{matrix}"
+    return f"{best.topology.name}: {what}{matrix}"
 
 
 def _rows(best: FlowOptimum) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ from forestcoll.demand.groups.value import Group
 from forestcoll.presentation.names import counted, link_lines
 from forestcoll.presentation.results.schedules import explanations
 from forestcoll.presentation.tables import Column, Page, Table, labelled
-from forestcoll.presentation.text import bandwidth, capitalized, percent, printable
+from forestcoll.presentation.text import bandwidth, capitalized, percent
 from forestcoll.schedule.bundle.shape import bundle_shape
 from forestcoll.schedule.bundle.value import BundleSchedule
 from forestcoll.schedule.flows.value import FlowSchedule
@@ -200,8 +200,8 @@ def _title(topology: Topology, groups: Sequence[Group]) -> str:
     what = _collective(groups) or "several collectives"
     nodes = counted(topology, None if members == topology.compute else members)
     if pieces := _pieces(groups):
-        return f"{printable(topology.name)}: {plural(pieces, 'piece')} of data, {nodes}"
-    return f"{printable(topology.name)}: {plural(len(groups), 'group')} at the same time, {what}, {nodes}"
+        return f"{topology.name}: {plural(pieces, 'piece')} of data, {nodes}"
+    return f"{topology.name}: {plural(len(groups), 'group')} at the same time, {what}, {nodes}"
 
 
 def _noun(groups: Sequence[Group]) -> str:
@@ -303,12 +303,12 @@ def _groups(best: GroupsOptimum, gains: GroupGains) -> Table:
         )
         for places in alike.values()
     )
-    title = f"Groups, in {printable(unit)}; a row stands for groups with the same figures, and names the first one:"
+    title = f"Groups, in {unit}; a row stands for groups with the same figures, and names the first one:"
     return Table(columns, rows, title=title)
 
 
 def _names(topology: Topology, numbers: Sequence[int]) -> str:
-    return _some([printable(each) for each in topology.ids(numbers)])
+    return _some(list(map(str, topology.ids(numbers))))
 
 
 def _some(names: Sequence[str]) -> str:
@@ -318,7 +318,7 @@ def _some(names: Sequence[str]) -> str:
 
 def _limits(best: GroupsOptimum) -> list[str]:
     """Return sentences that explain why no schedule along trees is faster."""
-    proof, unit = best.bound.proof, printable(best.topology.bandwidth_unit)
+    proof, unit = best.bound.proof, best.topology.bandwidth_unit
     if not isinstance(proof, GroupLengthsProof):
         return []
     lengths = dict(zip(proof.ends, proof.lengths, strict=True))
@@ -379,7 +379,7 @@ def table_page(table: LayoutTable) -> Page:
         'ring:nodes=4: layout tp=2,dp=2, allreduce in the groups of one dimension at a time'
     """
     what = f"{table.collective} in the groups of one dimension at a time"
-    title = f"{printable(table.topology.name)}: layout {table.layout}, {what}"
+    title = f"{table.topology.name}: layout {table.layout}, {what}"
     return Page(title, (_dimensions(table), *_orders(table)))
 
 
@@ -404,7 +404,7 @@ def _dimensions(table: LayoutTable) -> Table:
         )
         for row in table.rows
     )
-    return Table(columns, rows, title=f"algbw of each group in {printable(unit)}, when all of its dimension run:")
+    return Table(columns, rows, title=f"algbw of each group in {unit}, when all of its dimension run:")
 
 
 def _orders(table: LayoutTable) -> list[Table | str]:

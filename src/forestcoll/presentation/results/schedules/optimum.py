@@ -14,7 +14,6 @@ from forestcoll.presentation.text import (
     bandwidth,
     path_text,
     percent,
-    printable,
     stage_document,
     stage_times,
     written_to,
@@ -182,9 +181,9 @@ def _title(best: Optimum) -> str:
     root = ""
     if best.root is not None:
         preposition = "to" if best.collective.only_reduces else "from"
-        root = f" {preposition} {printable(best.topology.nodes[best.root].id)}"
+        root = f" {preposition} {best.topology.nodes[best.root].id}"
     what = f"{best.collective.value}{root} over {counted(best.topology, best.ranks)}"
-    return f"{printable(best.topology.name)}: {what}"
+    return f"{best.topology.name}: {what}"
 
 
 def _is_reachable(best: Optimum) -> bool:

@@ -8,7 +8,7 @@ from forestcoll.oneport.message.pipelined import Pipeline, PipelinePlan, root_ru
 from forestcoll.presentation.pictures.pipeline import SizePoint, draw_pipeline
 from forestcoll.presentation.results.networks.networks import ports_text
 from forestcoll.presentation.tables import Page, labelled
-from forestcoll.presentation.text import duration, printable, stage_document, stage_times, written_to
+from forestcoll.presentation.text import duration, stage_document, stage_times, written_to
 from forestcoll.schedule.series.timetable import Timetable
 from forestcoll.schedule.series.value import SeriesSchedule
 
@@ -88,7 +88,7 @@ def _plan_document(plan: PipelinePlan) -> dict[str, object]:
 def pipeline_page(plan: PipelinePlan, by_rule: PipelinePlan, seconds: Mapping[str, float], output: Path | None) -> Page:
     """Return the page of a plan; `output` is the file of its schedule, and the others are as in `pipeline_document`."""
     topology = plan.topology
-    source = printable(topology.nodes[plan.source].id)
+    source = topology.nodes[plan.source].id
     ruled = (
         f"{plural(by_rule.packets, 'packet')} of {plural(by_rule.packet_size, 'byte')}: {duration(by_rule.makespan, 6)}"
     )
@@ -106,7 +106,7 @@ def pipeline_page(plan: PipelinePlan, by_rule: PipelinePlan, seconds: Mapping[st
         ("run time", stage_times(seconds)),
         ("written", written_to(output)),
     ]
-    name, count = printable(topology.name), len(topology.compute)
+    name, count = topology.name, len(topology.compute)
     title = f"{name}: {plural(plan.size, 'byte')} from {source} to {count} compute nodes, {ports_text(topology)}"
     return Page(title, (labelled(rows),))
 

@@ -16,7 +16,7 @@ from forestcoll.presentation.results.schedules.steps import step_document
 from forestcoll.presentation.results.schedules.steps import verified_page as step_page
 from forestcoll.presentation.results.schedules.trees import shape_document, shape_rows, traffic_document, traffic_rows
 from forestcoll.presentation.tables import Page, labelled
-from forestcoll.presentation.text import bandwidth, printable
+from forestcoll.presentation.text import bandwidth
 from forestcoll.schedule.bundle.value import BundleSchedule
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.proof import CutProof
@@ -64,8 +64,8 @@ def refusal_document(fault: Fault | None, message: str) -> dict[str, object]:
 def _what(schedule: Schedule) -> str:
     outward = {Collective.BROADCAST, Collective.SCATTER}
     preposition = "from" if schedule.collective in outward else "to"
-    root = "" if schedule.root is None else f" {preposition} {printable(schedule.topology.nodes[schedule.root].id)}"
-    place = f"{printable(schedule.topology.name)}, {counted(schedule.topology, schedule.ranks)}"
+    root = "" if schedule.root is None else f" {preposition} {schedule.topology.nodes[schedule.root].id}"
+    place = f"{schedule.topology.name}, {counted(schedule.topology, schedule.ranks)}"
     return f"{schedule.collective.value}{root} on {place}"
 
 

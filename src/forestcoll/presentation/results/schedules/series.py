@@ -8,7 +8,7 @@ from forestcoll.base.files import input_name
 from forestcoll.oneport.series.comparison import SeriesComparison
 from forestcoll.presentation.results.networks.networks import ports_text
 from forestcoll.presentation.tables import Page, labelled
-from forestcoll.presentation.text import printable, stage_document, stage_times, written_to
+from forestcoll.presentation.text import stage_document, stage_times, written_to
 from forestcoll.schedule.proof.prices import Port, PortKind
 from forestcoll.schedule.series.document import series_document
 from forestcoll.schedule.series.value import SeriesSchedule
@@ -86,7 +86,7 @@ def generated_page(
 ) -> Page:
     """Return the page of a series; `output` is the file of the schedule, the others are as in `generated_document`."""
     topology = schedule.topology
-    source = printable(topology.nodes[schedule.source].id)
+    source = topology.nodes[schedule.source].id
     rows = [
         ("throughput", _rate(schedule.throughput)),
         ("optimum", _of(schedule.throughput, compared.best.throughput)),
@@ -102,7 +102,7 @@ def generated_page(
         ("written", written_to(output)),
     ]
     nodes = f"{len(topology.compute)} compute nodes, {ports_text(topology)}"
-    title = f"{printable(topology.name)}: series of broadcasts from {source} over {nodes}"
+    title = f"{topology.name}: series of broadcasts from {source} over {nodes}"
     return Page(title, (labelled(rows), *_proof_lines(compared)))
 
 
@@ -151,7 +151,7 @@ def _proof_lines(compared: SeriesComparison) -> list[str]:
     for port, price in priced[:_MOST_BUSY]:
         shown.append(f"{_busy(topology, port)} ({number(price / weight)})")
     for price, inside in certificate.odd_sets[: _MOST_BUSY - len(shown)]:
-        names = ", ".join(map(printable, topology.ids(inside)))
+        names = ", ".join(map(str, topology.ids(inside)))
         shown.append(f"links between {names}: at most {len(inside) // 2} at a time ({number(price / weight)})")
     left = len(priced) + len(certificate.odd_sets) - len(shown)
     rest = [f"{left} more"] if left else []
@@ -166,8 +166,8 @@ def _busy(topology: Topology, port: Port) -> str:
     """Return what a port that is always busy does."""
     if port.kind is PortKind.LINK:
         link = topology.links[port.number]
-        return f"link {' -> '.join(map(printable, topology.ids([link.source, link.target])))}"
-    return f"{printable(topology.nodes[port.number].id)} {_VERBS[port.kind]}"
+        return f"link {' -> '.join(map(str, topology.ids([link.source, link.target])))}"
+    return f"{topology.nodes[port.number].id} {_VERBS[port.kind]}"
 
 
 def verified_document(schedule: SeriesSchedule, report: SeriesReport) -> dict[str, object]:
@@ -190,8 +190,8 @@ def verified_document(schedule: SeriesSchedule, report: SeriesReport) -> dict[st
 def verified_page(schedule: SeriesSchedule, report: SeriesReport, file: Path) -> Page:
     """Return the page of a valid periodic schedule that was read from `file`."""
     topology, optimal = schedule.topology, None if schedule.bound is None else schedule.bound.algbw
-    place = f"{printable(topology.name)}, {len(topology.compute)} compute nodes"
-    source = printable(topology.nodes[schedule.source].id)
+    place = f"{topology.name}, {len(topology.compute)} compute nodes"
+    source = topology.nodes[schedule.source].id
     if report.optimal:
         optimum = "reached; the prices in the file prove that no schedule is faster"
     else:

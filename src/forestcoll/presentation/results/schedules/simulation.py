@@ -6,7 +6,7 @@ from pathlib import Path
 from forestcoll.base.units import size_name
 from forestcoll.presentation.pictures.simulation import plot_points
 from forestcoll.presentation.tables import Column, Page, Table
-from forestcoll.presentation.text import duration, printable
+from forestcoll.presentation.text import duration
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.simulation import Point
 from forestcoll.simulation.loads import Loads
@@ -18,7 +18,7 @@ _SAME_TIME = 1 - 1e-9
 
 def schedule_title(schedule: Schedule) -> str:
     """Return one line that names a schedule."""
-    return f"{printable(schedule.topology.name)}: {schedule.operation} over {len(schedule.members)} compute nodes"
+    return f"{schedule.topology.name}: {schedule.operation} over {len(schedule.members)} compute nodes"
 
 
 def run_title(schedule: Schedule, size: int, pieces: int) -> str:
@@ -55,7 +55,7 @@ def simulation_page(schedule: Schedule, points: Sequence[Point], loads: Loads, a
         loads: the data that crosses each link.
         algbw: the algbw for large messages, in the unit of the network.
     """
-    unit = printable(schedule.topology.bandwidth_unit)
+    unit = schedule.topology.bandwidth_unit
     note = f"Bandwidths in {unit}; the schedule's algbw, for large messages, is {algbw:.6g}."
     return Page(schedule_title(schedule), (_points(points, note), _busiest(points[-1], loads)))
 

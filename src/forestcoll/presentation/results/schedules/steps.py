@@ -6,7 +6,7 @@ from pathlib import Path
 from forestcoll.base.files import input_name
 from forestcoll.presentation.names import counted
 from forestcoll.presentation.tables import Page, labelled
-from forestcoll.presentation.text import bandwidth, path_text, printable, stage_document, stage_times, written_to
+from forestcoll.presentation.text import bandwidth, path_text, stage_document, stage_times, written_to
 from forestcoll.schedule.steps.shape import reduction_factor
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.verification import StepReport
@@ -63,13 +63,13 @@ def generated_page(
         ("written", written_to(output)),
     ]
     what = f"{schedule.collective.value} by {method} over {counted(topology, schedule.ranks)}"
-    return Page(f"{printable(topology.name)}: {what}", (labelled(rows),))
+    return Page(f"{topology.name}: {what}", (labelled(rows),))
 
 
 def verified_page(schedule: StepSchedule, report: StepReport, file: Path) -> Page:
     """Return the page of a valid step schedule that was read from `file`."""
     topology = schedule.topology
-    place = f"{printable(topology.name)}, {counted(topology, schedule.ranks)}"
+    place = f"{topology.name}, {counted(topology, schedule.ranks)}"
     title = f"{input_name(file)}: valid: {schedule.collective.value} in steps on {place}"
     return Page(title, (labelled(step_rows(schedule, report)),), valid=True)
 
