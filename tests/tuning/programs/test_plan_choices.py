@@ -6,9 +6,10 @@ import pytest
 
 from forestcoll import generate
 from forestcoll.programs.lowering import Options, Style
+from forestcoll.programs.lowering.options import MOST
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.tuning.programs.divisible import counts_for
-from forestcoll.tuning.programs.plan_choices import FINE, OTHER_ORDERS, PlanChoices
+from forestcoll.tuning.programs.plan_choices import FINE, OTHER_ORDERS, OtherPlanChoices, PlanChoices
 from forestcoll.tuning.programs.search import best_program
 
 START = Options(style=Style.ONE_SIDED, chunks=8, round_bytes=2**19)
@@ -55,6 +56,31 @@ def test_given_options_are_not_changed() -> None:
     assert names == ["message"]
     kept = choices(4096, "instances", "round_bytes")
     assert [*kept.changed(START, "parts", 4)] == [START] * 2
+
+
+def test_messages_are_as_large_as_an_option_can_be() -> None:
+    for message in (2**30, 2**31, 2**40, 2**62):
+        (options,) = choices().changed(START, "message", message)
+        assert options.round_bytes % 16 == 0
+        assert options.round_bytes <= min(message, MOST)
+
+
+def test_rounds_of_other_plans_stay_within_the_options() -> None:
+    for exponent in range(4, 31):
+        options = replace(START, round_bytes=2**exponent)
+        others = OtherPlanChoices(
+            counts=(), in_rounds=True, blocks=8, given=frozenset({"chunks", "blocks", "instances"})
+        )
+        for name, values in others.values(options, 1):
+            assert all(
+                16 <= each.round_bytes <= MOST for value in values for each in others.changed(options, name, value)
+            )
+
+
+@pytest.mark.parametrize("given", [{}, {"chunks": None}, {"protocol": "LL"}])
+def test_links_of_any_bandwidth_have_a_plan(given: dict[str, object]) -> None:
+    chosen = best_program(generate("ring:nodes=3,bandwidth=1000000"), "mscclpp-json", given=given)
+    assert chosen.options.round_bytes <= MOST
 
 
 @pytest.mark.parametrize("order", OTHER_ORDERS)

@@ -16,6 +16,7 @@ from math import ceil
 
 from forestcoll.programs.formats.sizes import ALIGNMENT
 from forestcoll.programs.lowering import Options
+from forestcoll.programs.lowering.options import MOST
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.tuning.programs.divisible import LOSSES, Count, numbers_of_chunks
 from forestcoll.tuning.programs.message_choices import instances_near
@@ -81,7 +82,8 @@ class PlanChoices:
         if "round_bytes" in self.given:
             return options
         size = ceil(options.step_chunks or self._chunks(options))
-        return replace(options, round_bytes=max(ALIGNMENT, message // size // ALIGNMENT * ALIGNMENT))
+        aligned = min(message // size, MOST) // ALIGNMENT * ALIGNMENT
+        return replace(options, round_bytes=max(ALIGNMENT, aligned))
 
     def _fineness(self, options: Options) -> int:
         if options.step_chunks is None:
@@ -169,7 +171,8 @@ class OtherPlanChoices:
         """Yield the options to vary, with their values."""
         choices: dict[str, Sequence[int]] = {"chunks": numbers_of_chunks(self.counts, LOSSES)}
         if self.in_rounds:
-            choices["round_bytes"] = (options.round_bytes // 4, options.round_bytes // 2, 4 * options.round_bytes)
+            near = (options.round_bytes // 4, options.round_bytes // 2, 4 * options.round_bytes)
+            choices["round_bytes"] = [each for each in near if ALIGNMENT <= each <= MOST]
         if options.blocks is None:
             choices["blocks"] = sorted({min(64, self.blocks), self.blocks})
         choices["instances"] = instances_near(options)
