@@ -1,5 +1,6 @@
 """Every row of a study is compared with a fresh run on the changed network."""
 
+import json
 import random
 from collections import Counter
 from collections.abc import Sequence
@@ -258,9 +259,19 @@ def test_a_wrong_checkpoint_is_refused(tmp_path: Path, text: str, said: str) -> 
 def test_a_damaged_value_of_a_checkpoint_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "sweep.json"
     failures("ring:nodes=4", checkpoint=file)
-    file.write_text(file.read_text().replace('"algbw": "', '"algbw": "x'))
+    text = file.read_text()
+    file.write_text(text.replace('"algbw": "', '"algbw": "x'))
     with pytest.raises(InputError, match="cannot be read; remove the file"):
         failures("ring:nodes=4", checkpoint=file)
+    document = json.loads(text)
+    changes: dict[str, list[object]] = {"algbw": [2, True, None], "proof": [3, None], "optimal": ["false", 0, None]}
+    changes["cut"] = [["0"], [True], [0.5], [-1], [4], "01", None, 5]
+    for key, others in changes.items():
+        for other in others:
+            values = {change: value | {key: other} for change, value in document["values"].items()}
+            file.write_text(json.dumps(document | {"values": values}))
+            with pytest.raises(InputError, match=r"sweep.json: a value of the sweep cannot be read; remove the file"):
+                failures("ring:nodes=4", checkpoint=file)
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,22 @@ def path_of(text: str) -> Path:
     return path.absolute() if path == STANDARD_STREAM and text != "-" else path
 
 
+def file_in(folder: Path, name: object, where: str) -> Path:
+    """Return the file that a document in `folder` calls `name`. It is in this folder or in one of its folders.
+
+    Raises:
+        InputError: `name` is no text, or leads out of the folder; `where` is the place of the name.
+    """
+    if not isinstance(name, str) or not name or "\0" in name:
+        raise InputError(f"{where} is {shown(name)}; expected the name of a file")
+    path = path_of(str(folder / name))
+    inside = Path(os.path.realpath(folder))
+    is_plain = not Path(name).is_absolute() and ".." not in Path(name).parts
+    if not is_plain or not Path(os.path.realpath(path)).is_relative_to(inside):
+        raise InputError(f"{where} is {shown(name)}, which is outside the folder; put the file into the folder")
+    return path.absolute() if path == STANDARD_STREAM else path
+
+
 def read_document(path: Path, *, limit: int = MAX_BYTES) -> dict[str, object]:
     """Return the JSON object in the file at `path` (gzip if its name ends in `.gz`), of at most `limit` bytes.
 

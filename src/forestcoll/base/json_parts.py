@@ -6,6 +6,7 @@ The argument `where` is the place of the value, with the file: `FILE: phases[0].
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from fractions import Fraction
+from math import inf
 from typing import TypeVar, cast
 
 from forestcoll.base.errors import InputError, shown
@@ -47,6 +48,13 @@ def text_of(value: object, where: str) -> str:
     """Return `value` if it is a text that is not empty."""
     if not isinstance(value, str) or not value:
         raise InputError(f"{where} is {shown(value)}; expected a text")
+    return value
+
+
+def number_of(value: object, where: str) -> float:
+    """Return `value` if it is a number of 0 or more, in JSON no text."""
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < inf:
+        raise InputError(f"{where} is {shown(value)}; expected a number of 0 or more")
     return value
 
 

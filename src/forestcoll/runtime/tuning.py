@@ -7,8 +7,8 @@ from pathlib import Path
 
 from forestcoll.base.errors import InputError, shown
 from forestcoll.base.file_kinds import TUNING, check_kind
-from forestcoll.base.files import read_document
-from forestcoll.base.json_parts import integer_of, list_of, object_of, require
+from forestcoll.base.files import file_in, read_document
+from forestcoll.base.json_parts import integer_of, list_of, number_of, object_of, require, text_of
 from forestcoll.demand.collective import Collective, collective_named
 from forestcoll.runtime.engine.trees import FORESTS
 from forestcoll.schedule.schedule import Schedule
@@ -65,14 +65,17 @@ def read_table(path: str | os.PathLike[str], topology: Topology | None = None) -
     require(document, ("format", "collective", "ranges"), str(file), "a tuning table")
     if document["format"] != FORMAT:
         raise InputError(f"{file}: format is {shown(document['format'])}; expected {FORMAT!r}")
+    _check_keys(document, f"{file}: ", file.parent)
     stated = document.get("topology_hash")
+    if stated is not None:
+        text_of(stated, f"{file}: topology_hash")
     if topology is not None and stated is not None and stated != topology_hash(topology):
         raise InputError(f"{file}: the table is for another topology than {topology.name}; tune this one")
-    collective = collective_named(str(document["collective"]))
+    collective = collective_named(text_of(document["collective"], f"{file}: collective"))
     if collective.has_root:
         raise InputError(f"{file}: collective is {collective.value}; tables of collectives with a root are not used")
     listed = list_of(document["ranges"], f"{file}: ranges")
-    known: dict[str, Schedule] = {}
+    known: dict[Path, Schedule] = {}
     ranges = [_range(each, f"{file}: ranges[{place}]", file, topology, known) for place, each in enumerate(listed)]
     _check(ranges, collective, file)
     return Table(collective, tuple(ranges))
@@ -123,21 +126,38 @@ def check_topology(schedule: Schedule, topology: Topology, where: str) -> None:
         )
 
 
-def _range(value: object, where: str, file: Path, topology: Topology | None, known: dict[str, Schedule]) -> SizeRange:
-    """Return a range; `known` has the schedules that were read before, by the names of their files."""
+def _range(value: object, where: str, file: Path, topology: Topology | None, known: dict[Path, Schedule]) -> SizeRange:
+    """Return a range; `known` has the schedules that were read before, by their files."""
     entry: Mapping[str, object] = object_of(value, where)
     require(entry, ("to", "schedule"), where, "a range")
     most = integer_of(entry["to"], f"{where}.to", least=0)
-    name = entry["schedule"]
-    if name is None:
+    _check_keys(entry, f"{where}.", file.parent)
+    if entry["schedule"] is None:
         return SizeRange(most, None)
-    if not isinstance(name, str):
-        raise InputError(f"{where}.schedule is {shown(name)}; expected the name of a file, or null")
-    if name not in known:
-        known[name] = read_runnable(file.parent / name)
+    path = file_in(file.parent, entry["schedule"], f"{where}.schedule")
+    if path not in known:
+        known[path] = read_runnable(path)
         if topology is not None:
-            check_topology(known[name], topology, f"{where}.schedule")
-    return SizeRange(most, known[name])
+            check_topology(known[path], topology, f"{where}.schedule")
+    return SizeRange(most, known[path])
+
+
+def _check_keys(entry: Mapping[str, object], where: str, folder: Path) -> None:
+    """Check the keys that the runtime does not use, where they are given: numbers are numbers, and files are here."""
+    for key, value in entry.items():
+        place = f"{where}{key}"
+        values = object_of(value, place) if key in {"programs", "program_time_us"} else {"": value}
+        for name, each in values.items():
+            here = f"{place}[{name!r}]" if name else place
+            if key in {"plot", "programs"}:
+                file_in(folder, each, here)
+            elif key in {"from", "ranks", "chunks", "size"}:
+                integer_of(each, here, least=0)
+            elif key.endswith("_us"):
+                number_of(each, here)
+    for number, each in enumerate(list_of(entry.get("sizes", []), f"{where}sizes")):
+        place = f"{where}sizes[{number}]"
+        _check_keys(object_of(each, place), f"{place}.", folder)
 
 
 def _check(ranges: Sequence[SizeRange], collective: Collective, file: Path) -> None:

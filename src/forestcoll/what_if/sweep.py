@@ -9,14 +9,14 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
 from typing import cast
 
 from forestcoll.base.errors import InputError
-from forestcoll.base.exact import json_text
+from forestcoll.base.exact import MAX_RESULT_DIGITS, json_text, to_fraction
 from forestcoll.base.files import PathLike, as_path, parse_document, read_bytes, write_text
+from forestcoll.base.json_parts import numbers_below
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import NodeDemand
@@ -52,7 +52,11 @@ class Sweep:
             InputError: the file is of another network or demand, or cannot be read or written.
         """
         question = Question.of(topology, demand)
-        file = None if self.checkpoint is None else _Checkpoint(as_path(self.checkpoint), question.digest)
+        file = (
+            None
+            if self.checkpoint is None
+            else _Checkpoint(as_path(self.checkpoint), question.digest, len(topology.nodes))
+        )
         known = {} if file is None else file.read()
         missing = [change for change in changes if _key(change) not in known]
         size = max(1, -(-len(missing) // BATCHES))
@@ -127,6 +131,7 @@ def _evaluator(question: Question) -> Evaluator:
 class _Checkpoint:
     path: Path
     digest: str
+    nodes: int
 
     def read(self) -> dict[str, dict[str, object]]:
         """Return the values in the file; none if there is no file yet."""
@@ -143,19 +148,19 @@ class _Checkpoint:
             raise InputError(f"{self.path}: is of another network or collective; name another file, or remove it")
         values = cast("dict[str, dict[str, object]]", document["values"])
         for each in values.values():
-            _check(each, self.path)
+            self._check(each)
         return values
+
+    def _check(self, document: dict[str, object]) -> None:
+        try:
+            numbers_below(document["cut"], self.nodes, "cut")
+            _value_of_document(document)
+        except (InputError, KeyError, TypeError, ValueError):
+            raise InputError(f"{self.path}: a value of the sweep cannot be read; remove the file") from None
 
     def write(self, values: dict[str, dict[str, object]]) -> None:
         document = {"format": FORMAT, "question": self.digest, "values": values}
         write_text(self.path, [json.dumps(document), "\n"])
-
-
-def _check(document: object, path: Path) -> None:
-    try:
-        _value_of_document(cast("dict[str, object]", document))
-    except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError):
-        raise InputError(f"{path}: a value of the sweep cannot be read; remove the file") from None
 
 
 def _key(change: Change) -> str:
@@ -173,5 +178,7 @@ def _document_of_value(value: Value) -> dict[str, object]:
 
 
 def _value_of_document(document: dict[str, object]) -> Value:
-    cut = tuple(int(node) for node in cast("list[int]", document["cut"]))
-    return Value(Fraction(cast("str", document["algbw"])), cut, str(document["proof"]), bool(document["optimal"]))
+    algbw, cut, proof, optimal = (document[key] for key in ("algbw", "cut", "proof", "optimal"))
+    if not (isinstance(algbw, str) and isinstance(proof, str) and isinstance(optimal, bool)):
+        raise TypeError("a value of another kind")
+    return Value(to_fraction(algbw, digits=MAX_RESULT_DIGITS), tuple(cast("list[int]", cut)), proof, optimal)

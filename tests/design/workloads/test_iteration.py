@@ -120,6 +120,11 @@ def layers_text(layers: str) -> str:
     ("text", "message"),
     [
         ('{"format": "x"}', "format is 'x'; expected 'forestcoll.profile/1'"),
+        (
+            '{"format": "forestcoll.profile/1", "layers": [{"forward_us": 1, "backward_us": 1}], "source": 5}',
+            "source is 5",
+        ),
+        (layers_text('{"name": ["a"], "forward_us": 1, "backward_us": 1}'), "name is .*; expected a text"),
         (layers_text(""), "layers is .*; expected a list of at least one layer"),
         (layers_text("3"), "layer 0 is 3; expected an object"),
         (layers_text('{"forward_us": 1}'), "layer 0: backward_us"),

@@ -86,10 +86,8 @@ def read_profile(path: Path) -> Profile:
     if not isinstance(listed, list) or not listed:
         raise InputError(f"{path}: layers is {shown(listed)}; expected a list of at least one layer")
     layers = tuple(_layer(f"{path}: layer {place}", each) for place, each in enumerate(listed))
-    name = document.get("name", path.stem)
-    if not isinstance(name, str):
-        raise InputError(f"{path}: name is {shown(name)}; expected a string")
-    return Profile(name, str(document.get("source", "")), layers)
+    name, source = _text(str(path), document, "name", path.stem), _text(str(path), document, "source", "")
+    return Profile(name, source, layers)
 
 
 def _layer(where: str, document: object) -> Layer:
@@ -97,12 +95,19 @@ def _layer(where: str, document: object) -> Layer:
         raise InputError(f"{where} is {shown(document)}; expected an object with forward_us and backward_us")
     known = cast("Mapping[str, object]", document)
     return Layer(
-        name=str(known.get("name", where.rpartition(": ")[2])),
+        name=_text(where, known, "name", where.rpartition(": ")[2]),
         forward_us=_time(where, known, "forward_us"),
         backward_us=_time(where, known, "backward_us"),
         gradient_bytes=_bytes(where, known, "gradient_bytes"),
         exchange_bytes=_bytes(where, known, "exchange_bytes"),
     )
+
+
+def _text(where: str, document: Mapping[str, object], key: str, default: str) -> str:
+    value = document.get(key, default)
+    if not isinstance(value, str):
+        raise InputError(f"{where}: {key} is {shown(value)}; expected a text")
+    return value
 
 
 def _time(where: str, document: Mapping[str, object], key: str) -> Fraction:

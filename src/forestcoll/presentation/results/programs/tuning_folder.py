@@ -4,6 +4,7 @@ The folder is written completely or not at all; an older tuning in it is replace
 """
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,9 @@ from forestcoll.tuning.value import SizeRange, Tuning
 
 PLOT = "times.svg"
 """The name of the plot in the folder."""
+
+_OWN = re.compile(r"[\w-]+\.json\.gz|\d+\.(xml|json)")
+"""The names of schedules and programs in the folder."""
 
 _ENDINGS = {"msccl-xml": ".xml", "mscclpp-json": ".json"}
 
@@ -61,7 +65,10 @@ def check_tuning_folder(folder: Path) -> None:
 
 
 def _own_names(folder: Path) -> set[str]:
-    """Return the names of the files that the manifest of a folder lists; none if there is no manifest of a tuning."""
+    """Return the names of the files that the manifest of a folder lists; none if there is no manifest of a tuning.
+
+    Names that no tuning gives to its files are left out, so that a manifest by others makes no other file replaceable.
+    """
     try:
         document = read_document(folder / MANIFEST)
     except InputError:
@@ -76,7 +83,7 @@ def _names_of(entry: object) -> Iterator[str]:
     if isinstance(entry, dict):
         programs = entry.get("programs")
         names = [entry.get("schedule"), *(programs.values() if isinstance(programs, dict) else ())]
-        yield from (name for name in names if isinstance(name, str))
+        yield from (name for name in names if isinstance(name, str) and _OWN.fullmatch(name))
 
 
 def _fill(folder: Path, tuning: Tuning) -> None:
