@@ -8,6 +8,8 @@ from forestcoll import generate
 from forestcoll.programs.lowering import Options, Style
 from forestcoll.programs.lowering.options import MOST
 from forestcoll.schedule.trees.value import TreeSchedule
+from forestcoll.simulation.costs import Costs
+from forestcoll.tuning.programs.candidates import Objective
 from forestcoll.tuning.programs.divisible import counts_for
 from forestcoll.tuning.programs.plan_choices import FINE, OTHER_ORDERS, OtherPlanChoices, PlanChoices
 from forestcoll.tuning.programs.search import best_program
@@ -81,6 +83,24 @@ def test_rounds_of_other_plans_stay_within_the_options() -> None:
 def test_links_of_any_bandwidth_have_a_plan(given: dict[str, object]) -> None:
     chosen = best_program(generate("ring:nodes=3,bandwidth=1000000"), "mscclpp-json", given=given)
     assert chosen.options.round_bytes <= MOST
+
+
+@pytest.mark.parametrize(
+    ("collective", "target", "size", "gbps"),
+    [
+        ("broadcast", "msccl-xml", 1, None),
+        ("allgather", "mscclpp-json", 10**9, 1e-6),
+        pytest.param("allgather", "msccl-xml", 2**62, None, marks=pytest.mark.slow),
+    ],
+)
+def test_a_search_keeps_its_options_within_their_limits(
+    collective: str, target: str, size: int, gbps: float | None
+) -> None:
+    schedule = generate(
+        "ring:nodes=3,bandwidth=10000000000000", collective, root=0 if collective == "broadcast" else None
+    )
+    costs = None if gbps is None else Costs(block_gbps=gbps)
+    assert best_program(schedule, target, objective=Objective(sizes=(size,), costs=costs)).points
 
 
 @pytest.mark.parametrize("order", OTHER_ORDERS)

@@ -12,6 +12,7 @@ from forestcoll.base.errors import NoSolutionError
 from forestcoll.base.units import bytes_per_microsecond
 from forestcoll.programs.formats.exporting import least_instructions, usual_options
 from forestcoll.programs.lowering import Options, Style
+from forestcoll.programs.lowering.options import MOST
 from forestcoll.programs.model import Protocol
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.trees.value import TreeSchedule
@@ -65,7 +66,7 @@ def _blocks_of_edge(candidates: Candidates, plans: PlanChoices) -> int:
     if candidates.costs.block_gbps is None or candidates.schedule.algbw is None:
         return 1
     gbps = float(plans.share * candidates.schedule.algbw * bytes_per_microsecond(topology.bandwidth_unit)) * 1e-3
-    return max(1, ceil(gbps / candidates.costs.block_gbps))
+    return min(MOST, max(1, ceil(gbps / candidates.costs.block_gbps)))
 
 
 def _instances(candidates: Candidates) -> int:

@@ -16,6 +16,7 @@ from forestcoll.demand.collective import Collective
 from forestcoll.programs.formats.exporting import Target
 from forestcoll.programs.formats.msccl_xml.dialects import joined_bytes
 from forestcoll.programs.lowering import Options, lowerer_for
+from forestcoll.programs.lowering.options import MOST
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees.shape import TreeShape, tree_shape
 from forestcoll.schedule.trees.value import TreeSchedule
@@ -39,6 +40,9 @@ STRANDS = (1, 2, 3)
 
 MORE_STEPS = (20, 40, 60, 100)
 """By how many percent the steps in strands are tried to be more: a rank has too few left to double their number."""
+
+MOST_PIECES = 2**28
+"""The most pieces that are a message; four times as many are tried, and are still an option."""
 
 SLOT = round_bytes_of(Target.MSCCL_XML, Options())
 """The bytes of the greatest message of MSCCL."""
@@ -73,7 +77,7 @@ class MessageChoices:
 
         With more, the last ones only wait for each other. There are more if the program could not be simulated else.
         """
-        return max(1, SLOT * chunks // self.size, self._least_step(chunks, trees))
+        return max(1, min(MOST, SLOT * chunks // self.size), self._least_step(chunks, trees))
 
     def _least_step(self, chunks: int, trees: int) -> int:
         """Return the least number of chunks of a step with which the program can be simulated.
@@ -146,7 +150,7 @@ class MessageChoices:
         if known is None or chunks is None or self.given.keys() & {"chunks", "step_chunks"}:
             yield changed
         elif name == "chunks":
-            yield replace(changed, step_chunks=ceil(known * value / chunks))
+            yield replace(changed, step_chunks=min(MOST, ceil(known * value / chunks)))
         elif name == "lanes":
             pieces = self.given.get("pieces", self.finest // self._most_chunks)
             step = self.chunks_of_message(self._most_chunks * pieces, self._trees)
@@ -161,7 +165,7 @@ class MessageChoices:
 
     def _small_step(self, chunks: int) -> int:
         """Return how many of `chunks` are a message of 3/8 of a slot."""
-        return max(1, 3 * SLOT * chunks // (8 * self.size))
+        return max(1, min(MOST, 3 * SLOT * chunks // (8 * self.size)))
 
     def _choices_in_pieces(self, options: Options) -> dict[str, Sequence[int]]:
         """Return the options of programs whose data may be cut into pieces."""
@@ -187,18 +191,22 @@ class MessageChoices:
         chunks = (options.chunks or 1) * options.instances
         joined = joined_bytes(options.protocol.value, has_root=self.schedule.collective.has_root)
         greatest = self.size * (options.step_chunks or 1) // (chunks * joined)
-        return 1 << (max(1, greatest) - 1).bit_length()
+        return min(MOST_PIECES, 1 << (max(1, greatest) - 1).bit_length())
 
     def _step_chunks(self, options: Options, longest: int) -> Sequence[int]:
         """Return numbers of chunks of a step; larger ones only if trees have so many."""
         known = int(options.step_chunks or 1)
         if options.lanes is not None:
             least = self._least_step((options.chunks or 1) * options.pieces, self._trees)
-            return [each for each in (least, known + 1, known * 3 // 4, known * 3 // 2) if each not in (0, known)]
+            return [
+                each
+                for each in (least, known + 1, known * 3 // 4, known * 3 // 2)
+                if each not in (0, known) and each <= MOST
+            ]
         trees = {count.chunks: count.trees for count in self.counts}
         has_longer = options.pieces > 1 or (options.chunks or 0) > trees.get(options.chunks or 0, 0)
         larger = [2 * known, 4 * known] if longest >= known and has_longer else []
-        return [each for each in (known // 2, *larger) if each]
+        return [each for each in (known // 2, *larger) if 0 < each <= MOST]
 
     @property
     def _blocks(self) -> int:
