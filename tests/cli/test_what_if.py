@@ -157,3 +157,16 @@ def test_the_command_refuses_the_folder_of_another_set_before_the_study(tmp_path
     with mock.patch("forestcoll.what_if.study.failures", side_effect=AssertionError("the work began")):
         run = run_command("what-if", "ring:nodes=4", "--fail", "links", "-o", tmp_path / "fo")
     assert run.error_line().endswith("which is no file of this failover set; name another folder")
+
+
+def test_ctrl_c_says_whether_a_failover_set_or_a_checkpoint_was_begun(tmp_path: Path) -> None:
+    words = ["what-if", "ring:nodes=4", "--fail", "links"]
+    for more in (["-o", tmp_path / "set"], ["--checkpoint", tmp_path / "sweep.json"]):
+        with mock.patch("forestcoll.cli.terminal_progress.TerminalProgress.advance", side_effect=KeyboardInterrupt):
+            status = 1 if "--checkpoint" in more else 130
+            run = run_command(*words, *more)
+            assert run.error_line(status).startswith("interrupted")
+            assert ("nothing was written" in run.err) == (status == 130) == (not any(tmp_path.iterdir()))
+    with mock.patch("forestcoll.what_if.failover.value_of", side_effect=KeyboardInterrupt):
+        run = run_command(*words, "-o", tmp_path / "set")
+    assert run.error_line() == "interrupted after files were written"
