@@ -116,7 +116,7 @@ def test_a_sweep_works_with_a_dask_client(tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed")
     with (
         distributed.LocalCluster(
-            n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None, local_directory=tmp_path
+            n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0", local_directory=tmp_path
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
