@@ -60,6 +60,14 @@ def test_a_plot_over_sizes(line: Path, tmp_path: Path) -> None:
     assert path.read_bytes().startswith(b"\x89PNG")
 
 
+def test_the_title_of_a_plot_has_two_lines(line: Path, tmp_path: Path) -> None:
+    path = tmp_path / "plot.svg"
+    assert run_command("pipelined-broadcast", line, "--source", "a", "--size", "1MB", "--plot", path).status == 0
+    text = path.read_text()
+    assert "<!-- pipelined broadcast from a -->" in text
+    assert "?" not in text.replace("<?xml", "").replace("?>", "")
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

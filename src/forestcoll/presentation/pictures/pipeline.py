@@ -21,8 +21,8 @@ class SizePoint(NamedTuple):
     root_rule: float
 
 
-def draw_pipeline(title: str, points: Sequence[SizePoint], path: Path) -> None:
-    """Draw makespans as multiples of the lower bound against the message size.
+def draw_pipeline(title: Sequence[str], points: Sequence[SizePoint], path: Path) -> None:
+    """Draw makespans as multiples of the lower bound against the message size, under the lines of `title`.
 
     Raises:
         InputError: matplotlib is not installed, or the file cannot be written.
@@ -38,7 +38,7 @@ def draw_pipeline(title: str, points: Sequence[SizePoint], path: Path) -> None:
     axes.set_yscale("log")
     axes.set_xlabel("size of the message in bytes")
     axes.set_ylabel("time as a multiple of the bound")
-    axes.set_title(label(title), fontsize=10)
+    axes.set_title("\n".join(label(line) for line in title), fontsize=10)
     axes.grid(linewidth=0.3)
     axes.legend(fontsize=8)
     save(figure, path)

@@ -137,4 +137,4 @@ def draw_plans(pipeline: Pipeline, plan: PipelinePlan, path: Path) -> None:
         best, by_rule = pipeline.plan(size), pipeline.plan(size, packets=root_rule(size))
         points.append(SizePoint(size, float(best.makespan / best.bound), float(by_rule.makespan / by_rule.bound)))
     source = plan.topology.nodes[plan.source].id
-    draw_pipeline(f"{plan.topology.name}\npipelined broadcast from {source}", points, path)
+    draw_pipeline((plan.topology.name, f"pipelined broadcast from {source}"), points, path)
