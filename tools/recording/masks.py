@@ -14,7 +14,7 @@ class Mask:
         text: what stands in its place.
         why: why it differs.
         pattern: what is replaced.
-        within: where it is replaced: in texts that match this; None for everywhere.
+        within: only what lies in matches of this pattern is replaced; None for the whole text.
     """
 
     text: str
