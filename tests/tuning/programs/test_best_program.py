@@ -1,6 +1,7 @@
 """The best program of a schedule: what calls divide, and how fast the simulator expects it to be."""
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from forestcoll import build_topology, generate, generate_flows, generate_steps
 from forestcoll.algorithms.baseline import Problem
 from forestcoll.algorithms.table import BASELINES
-from forestcoll.base.errors import NoSolutionError
+from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.base.progress import Progress
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import NodeDemand
@@ -20,6 +21,7 @@ from forestcoll.programs.formats.exporting import Target
 from forestcoll.programs.formats.sizes import chunks_of_file
 from forestcoll.programs.interpreter import check
 from forestcoll.programs.lowering import Options, Placement
+from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.trees.shape import tree_shape
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.simulation import Costs
@@ -435,3 +437,15 @@ def test_there_are_no_other_trees_of_a_schedule_that_does_not_state_their_number
     schedule = generate("mi250:boxes=1")
     assert with_other_number_of_trees(replace(schedule, trees_per_root=None)) is None
     assert with_other_number_of_trees(generate("mi250:boxes=1", trees=2)) is None
+
+
+@pytest.mark.parametrize("made", [generate, generate_flows], ids=["trees", "flows"])
+def test_a_plan_whose_receiver_cannot_signal_its_sender_is_refused_before_the_search(
+    made: Callable[[str], TreeSchedule | FlowSchedule],
+) -> None:
+    stages, schedule = Stages(), made("ring:nodes=4,one_way=true")
+    message = r"over switches alone, and in MSCCL\+\+ the receiver signals the sender; export to msccl-xml"
+    with pytest.raises(InputError, match=r"no path leads from \d to \d " + message):
+        best_program(schedule, "mscclpp-json", progress=stages)
+    assert not stages.done
+    assert best_program(schedule, "msccl-xml").points

@@ -61,6 +61,11 @@ class Paths:
             self._multipaths[source, target] = self._multipath({self._fewest_links(source, target): 1.0})
         return self._multipaths[source, target]
 
+    def check_ways_back(self) -> None:
+        """Check that each rank that receives reaches the rank that sends to it. Raises `InputError` if one does not."""
+        for source, target in list(self._multipaths):
+            self.between(target, source)
+
     def _multipath(self, paths: Mapping[tuple[int, ...], float]) -> Multipath:
         total = sum(paths.values())
         weights: dict[int, float] = {}

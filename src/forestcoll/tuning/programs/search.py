@@ -15,7 +15,7 @@ from fractions import Fraction
 from math import prod
 from typing import Any
 
-from forestcoll.base.errors import NoSolutionError
+from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.collective import Collective
 from forestcoll.programs.formats import mscclpp
@@ -30,6 +30,7 @@ from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.simulation.costs import Point
+from forestcoll.simulation.simulate import paths_of
 from forestcoll.tuning.programs.candidates import MOST_WORK_OF_PLANS, SLOW, Candidate, Candidates, Objective
 from forestcoll.tuning.programs.first_candidate import first_candidate
 from forestcoll.tuning.programs.other_schedules import (
@@ -112,8 +113,8 @@ def best_program(  # noqa: PLR0913 (what a program is chosen for, and by which m
         progress: receives the stages, and how much of the work of a search is done.
 
     Raises:
-        InputError: schedules of this kind have no programs for the runtime; an option is invalid; or the shards need
-            more chunks than allowed.
+        InputError: schedules of this kind have no programs for the runtime; an option is invalid; the shards need
+            more chunks than allowed; or, for MSCCL++, a rank that receives cannot signal the rank that sends.
         NoSolutionError: no program fits the runtime.
 
     Example:
@@ -124,6 +125,8 @@ def best_program(  # noqa: PLR0913 (what a program is chosen for, and by which m
     """
     target = target_named(target)
     check_style(schedule, target)
+    if target is Target.MSCCLPP_JSON:
+        _check_ways_back(schedule)
     objective, given = objective or Objective(), dict(given or {})
     progress.begin("choosing the program")
     candidates = Candidates(schedule, target, dialect, objective, given, progress)
@@ -147,6 +150,17 @@ def best_program(  # noqa: PLR0913 (what a program is chosen for, and by which m
                 best, used = found.instead_of(best, other), other
     points = best.model.points(objective.sizes)
     return Chosen(best.options, best.lowering, points, tried, best.model, used, refused)
+
+
+def _check_ways_back(schedule: Schedule) -> None:
+    """Check that each rank that receives reaches the rank that sends to it, which it signals in a plan of MSCCL++."""
+    ends = {(link.source, link.target) for link in schedule.topology.links}
+    if all((target, source) in ends for source, target in ends):
+        return
+    try:
+        paths_of(schedule).check_ways_back()
+    except InputError as error:
+        raise InputError(f"{error}, and in MSCCL++ the receiver signals the sender; export to msccl-xml") from None
 
 
 def _for_messages(schedule: Schedule) -> TreeSchedule | FlowSchedule | None:
