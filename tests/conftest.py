@@ -11,6 +11,12 @@ from forestcoll.kernels import Core, cores
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.fixture(autouse=True)
+def no_notes_about_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no test depend on how long a command of this process takes."""
+    monkeypatch.setattr("forestcoll.cli.terminal_progress.LONG_SECONDS", 1e9)
+
+
 @pytest.fixture(params=list(cores()))
 def core(request: pytest.FixtureRequest) -> Core:
     """Return each core in turn."""

@@ -192,6 +192,7 @@ bool is_proven(KeptProgram& kept, bool reduces, bool in_place, Cells starts, Cel
                Words first_chunks, Cells last_cells, Words last_sets, Words last_chunks) {
   const interpret::Memory memory{span_of(starts),       span_of(ends),       in_place,           span_of(first_sets),
                                  span_of(first_chunks), span_of(last_cells), span_of(last_sets), span_of(last_chunks)};
+  nb::gil_scoped_release unlocked;
   return interpret::Proof(kept.program, kept.places, kept.form, memory, reduces).holds(Signals());
 }
 
@@ -237,7 +238,7 @@ NB_MODULE(_schedules, module) {
            nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>())
       .def(
           "is_well_formed", [](KeptProgram& kept) { return kept.form.holds(Signals()); },
-          "Return whether each instruction is well formed.")
+          nb::call_guard<nb::gil_scoped_release>(), "Return whether each instruction is well formed.")
       .def("is_proven", &is_proven, "reduces"_a, "in_place"_a, nb::arg("starts").noconvert(),
            nb::arg("ends").noconvert(), nb::arg("first_sets").noconvert(), nb::arg("first_chunks").noconvert(),
            nb::arg("last_cells").noconvert(), nb::arg("last_sets").noconvert(), nb::arg("last_chunks").noconvert(),

@@ -38,7 +38,7 @@ def run_without_output(error: OSError) -> tuple[Run, list[int]]:
         (NoSolutionError("nothing\nreaches it"), 1, "nothing reaches it"),
         (KeyboardInterrupt(), 130, "interrupted; nothing was written"),
         (click.Abort(), 130, "interrupted; nothing was written"),
-        (MemoryError(), 1, "out of memory; try a smaller network or fewer trees"),
+        (MemoryError(), 1, "out of memory; use a smaller network, or fewer trees or chunks"),
         (click.UsageError("give one file"), 2, "give one file (see forestcoll --help)"),
         (InternalError("x is 3"), 1, f"defect in forestcoll: x is 3; {DEFECT}"),
         (ValueError("x"), 1, f"defect in forestcoll: ValueError: x; {DEFECT}"),
@@ -153,7 +153,7 @@ def test_a_folder_is_no_box(tmp_path: Path) -> None:
 def test_the_memory_limit_is_more_than_that_of_the_process(tmp_path: Path) -> None:
     path = tmp_path / "s.json"
     path.write_text("{}")
-    words = "the memory limit 10B is less than what the process needs without a file; set --max-memory or "
+    words = "the memory limit 1 MB is less than what the process needs without a file; set --max-memory or "
     assert run_command("verify", path, "--max-memory", "10").error_line().startswith(words)
 
 

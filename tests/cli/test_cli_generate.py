@@ -173,20 +173,13 @@ def test_an_existing_file_is_replaced(tmp_path: Path) -> None:
 def test_a_schedule_too_large_for_the_memory_is_refused_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(memory, "available_memory", lambda: 20)
+    monkeypatch.setattr(memory, "_FILE_PER_EDGE", 10**12)
     network = write_network(tmp_path, [edge("a", "b", 1), edge("b", "c", 2), edge("c", "d", 3)], "abcd")
-    run = run_command("generate", network, "-o", tmp_path / "s.json")
-    assert run.error_line().startswith("small: 4 trees over 4 compute nodes need more than 48 bytes, but 20 bytes of")
+    message = run_command("generate", network, "-o", tmp_path / "s.json", "--max-memory", "1GB").error_line()
+    assert message.startswith(
+        "small: a schedule of 12 tree edges would take about 12,000 GB of memory; ask for base trees"
+    )
     assert list(tmp_path.iterdir()) == [network]
-
-
-def test_base_trees_are_written_if_the_trees_do_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "available_memory", lambda: 20)
-    run = run_command("generate", "ring:nodes=4", "--json")
-    assert run.status == 0
-    assert run.err == "forestcoll: note: ring:nodes=4: a list of all trees is too long; base trees stand for them\n"
-    document = json.loads(run.out)
-    assert (document["trees"], document["base_trees"], document["group_order"]) == (8, 2, 4)
 
 
 def test_a_compact_schedule_is_verified(tmp_path: Path) -> None:
@@ -199,11 +192,3 @@ def test_a_compact_schedule_is_verified(tmp_path: Path) -> None:
 def test_the_proven_method_refuses_compact_schedules() -> None:
     message = run_command("generate", "ring:nodes=4", "--compact", "--method", "proven").error_line()
     assert "leave compact out" in message
-
-
-def test_a_note_says_that_a_schedule_may_not_fit_into_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "available_memory", lambda: 10**7)
-    run = run_command("generate", "ring:nodes=4", "--json")
-    assert run.status == 0
-    assert json.loads(run.out)["verified"]
-    assert run.err == "forestcoll: note: the schedule may need 67 MB, but 10 MB of memory is available\n"

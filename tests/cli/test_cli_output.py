@@ -172,13 +172,14 @@ def test_a_file_of_some_kilobytes_cannot_fill_the_memory(tmp_path: Path) -> None
     assert path.stat().st_size < 10**5
     for words in (["optimum"], ["verify"], ["import"], ["view", "-o", tmp_path / "a.svg"]):
         began = time.process_time()
-        assert "of memory; the limit is 1200MB, and --max-memory" in run_command(*words, path).error_line()
+        message = run_command(*words, path, "--max-memory", "1.2GB").error_line()
+        assert "of memory; the limit is 1.2 GB, and --max-memory" in message
         assert time.process_time() - began < 30
 
 
 def test_the_limit_of_memory_is_an_option_of_every_command(tmp_path: Path) -> None:
     path = write_network(tmp_path, [edge(*link) for link in LINKS], range(4), [4, 5, 6], directed=True)
-    assert "the memory limit 100MB is less than" in run_command("optimum", path, "--max-memory", "100MB").error_line()
+    assert "the memory limit 100 MB is less than" in run_command("optimum", path, "--max-memory", "100MB").error_line()
     assert run_command("optimum", path, "--max-memory", "1GB").status == 0
     message = run_command("optimum", path, "--max-memory", "much").error_line(2)
     assert message.startswith("Invalid value for '--max-memory': 'much'; expected a size of 1 byte or more")

@@ -10,6 +10,9 @@ from unittest import mock
 
 import pytest
 
+from forestcoll.base.errors import InputError
+from forestcoll.base.resources import set_memory_limit
+from forestcoll.cli import terminal_progress
 from forestcoll.cli.terminal_progress import TerminalProgress
 
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -74,3 +77,51 @@ def test_without_a_terminal_only_remarks_are_printed(capsys: pytest.CaptureFixtu
     assert capsys.readouterr().err == "forestcoll: note: slow\n"
     assert list(progress.seconds) == ["growing trees", "verifying"]
     assert progress.counters == {"trees": 3, "grown": 4}
+
+
+def test_on_a_pipe_long_stages_have_lines(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, seconds in (("_LOOKS", 0.01), ("_EARLY", 0.02), ("_PERIOD", 0.3), ("LONG_SECONDS", 0.2)):
+        monkeypatch.setattr(terminal_progress, name, seconds)
+    with TerminalProgress() as progress:
+        progress.begin("growing trees")
+        progress.advance(3, 1000)
+        time.sleep(0.1)
+        progress.begin("verifying")
+        time.sleep(0.6)
+    lines = capsys.readouterr().err.splitlines()
+    assert re.fullmatch(
+        "forestcoll: note: growing trees: 3 of 1,000 after 0 s, about [0-9]+ s more at this rate", lines[0]
+    )
+    assert set(lines[1:]) <= {"forestcoll: note: verifying: 0 s", "forestcoll: note: verifying: 1 s"}
+    assert 1 <= len(lines[1:]) <= 3
+
+
+def _wait_in_a_stage() -> None:
+    with TerminalProgress() as progress:
+        progress.begin("growing trees")
+        for _ in range(1000):
+            time.sleep(0.01)
+
+
+def test_work_above_the_limit_of_memory_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(terminal_progress, "_LOOKS", 0.01)
+    monkeypatch.setattr(terminal_progress, "_present_memory", lambda: 3 * 10**9)
+    set_memory_limit(2 * 10**9)
+    message = (
+        "growing trees: stopped, because it takes more than 2.0 GB of memory; the limit is 2.0 GB, and --max-memory"
+    )
+    try:
+        with pytest.raises(InputError, match=message):
+            _wait_in_a_stage()
+    finally:
+        set_memory_limit(None)
+
+
+def test_more_than_2_gb_of_memory_are_said(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(terminal_progress, "_LOOKS", 0.01)
+    monkeypatch.setattr(terminal_progress, "memory_limit", lambda: 10**10)
+    monkeypatch.setattr(terminal_progress, "_present_memory", lambda: 3 * 10**9)
+    with TerminalProgress() as progress:
+        progress.begin("verifying")
+        time.sleep(0.1)
+    assert capsys.readouterr().err == "forestcoll: note: verifying: takes more than 2.0 GB of memory\n"

@@ -9,12 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forestcoll.base.errors import InputError
-from forestcoll.base.files import MAX_TOPOLOGY_BYTES
 from forestcoll.topology import (
     Link,
     Topology,
     TopologyBuilder,
-    files,
     read_topology,
     topology_from_document,
     topology_to_document,
@@ -217,14 +215,6 @@ def test_only_a_switch_can_multicast_or_aggregate(tmp_path: Path, ability: str) 
     message = f"compute node 'a': only a switch can have {ability}; make the node a switch"
     assert problem(tmp_path, text(GOOD, nodes=nodes)) == message
     assert len(read(tmp_path, text(GOOD, nodes=nodes.replace("true", "false"))).compute) == 2
-
-
-def test_the_size_limit_of_a_topology_is_less_than_that_of_a_schedule(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert MAX_TOPOLOGY_BYTES == 256 * 2**20
-    monkeypatch.setattr(files, "MAX_TOPOLOGY_BYTES", 2**20)
-    assert problem(tmp_path, " " * 2**20 + text(GOOD)) == "larger than the limit of 1 MiB"
 
 
 def test_unknown_attributes_are_written_back(tmp_path: Path) -> None:

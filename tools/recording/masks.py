@@ -29,6 +29,7 @@ class Mask:
         return self.within.sub(lambda found: self.pattern.sub(self.text, found[0]), text)
 
 
+_NOTE = r"^forestcoll: note: .*: (?:[\d,]+ of [\d,]+ after )?\d+ s(?:, about .* at this rate)?\n?"
 _NUMBER = r"\d[\d.]*(?:e-\d+)?"
 
 MASKS: tuple[Mask, ...] = (
@@ -49,6 +50,11 @@ MASKS: tuple[Mask, ...] = (
         "the times and rates of a row of bench, and their widths",
         re.compile(r" +\d[\d.]*%?(?= |$)"),
         within=re.compile(r"(?<= sum     -1 ).*engine/\w+ *$", re.MULTILINE),
+    ),
+    Mask(
+        "",
+        "notes that say how far a long stage is",
+        re.compile(rf"^--- standard error\n(?:{_NOTE})+\Z|{_NOTE}", re.MULTILINE),
     ),
     Mask("<measured>", "the mean of the rates of bench", re.compile(r"(?<=# Avg bus bandwidth    : )[\d.]+")),
     Mask("<folder>", "the temporary folder of a job", re.compile(rf"(?:/[\w.-]+)*/{PREFIX}\w+/folder")),

@@ -10,6 +10,7 @@ from forestcoll.algorithms.direct_networks.rings import ring_schedule
 from forestcoll.algorithms.direct_networks.torus_rings import torus_ring_schedule
 from forestcoll.base.errors import InputError, shown
 from forestcoll.base.progress import SILENT, Progress
+from forestcoll.base.resources import Cost, announce
 from forestcoll.demand.collective import Collective, collective_named
 from forestcoll.demand.method import StepMethod
 from forestcoll.schedule.steps.value import StepSchedule
@@ -29,6 +30,9 @@ BASELINES: Mapping[StepMethod, StepGenerator] = MappingProxyType(
         StepMethod.DOUBLE_BINARY_TREE: double_binary_tree_schedule,
     }
 )
+
+_SECONDS_PER_TRANSFER, _BYTES_PER_TRANSFER = 1.8e-6, 115
+"""What it takes to make, verify and write a transfer."""
 
 
 def generate_steps(  # noqa: PLR0913 (the collective and the method)
@@ -81,6 +85,8 @@ def generate_steps(  # noqa: PLR0913 (the collective and the method)
     if steps is not None and chosen is not StepMethod.STEPS:
         raise InputError(f"a number of steps is only for the method 'steps'; leave it out for {chosen.value!r}")
     if chosen is StepMethod.BFB:
+        if not compact:
+            _announce(topology, len(topology.nodes) * (len(topology.nodes) - 1), progress)
         return bfb(topology, kind, chunks=chunks, data_size=data_size, compact=compact, progress=progress)
     if compact:
         raise InputError(f"a compact schedule of steps is only for the method 'bfb'; leave it out for {chosen.value!r}")
@@ -89,10 +95,20 @@ def generate_steps(  # noqa: PLR0913 (the collective and the method)
     if chosen is StepMethod.STEPS and chunks is None:
         return stepwise_all_to_all(topology, steps=steps, progress=progress)
     if chosen is StepMethod.DOUBLE_BINARY_TREE:
-        return double_binary_tree_schedule(topology, kind, checked_chunks(chunks) or 1)
+        pipelined = checked_chunks(chunks) or 1
+        _announce(topology, 4 * pipelined * (len(topology.nodes) - 1), progress)
+        return double_binary_tree_schedule(topology, kind, pipelined)
     if chunks is not None:
         raise InputError(f"chunks are only for 'bfb' and 'double-binary-tree'; leave them out for {chosen.value!r}")
     return BASELINES[chosen](topology, kind)
+
+
+def _announce(topology: Topology, transfers: int, progress: Progress) -> None:
+    """Say what a schedule takes that has at least so many transfers."""
+    work = f"{topology.name}: a schedule of {transfers:,} transfers"
+    announce(
+        work, Cost(_SECONDS_PER_TRANSFER * transfers, _BYTES_PER_TRANSFER * transfers), progress, "use fewer chunks"
+    )
 
 
 def _method(name: StepMethod | str) -> StepMethod:

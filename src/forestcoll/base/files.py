@@ -3,7 +3,7 @@
 The path `-`, `STANDARD_STREAM`, is standard input or standard output. To name a file that is called `-`, write `./-`.
 
 Files are untrusted. Their size, and the memory that their content will take, are limited before they are parsed
-(`reading_memory`). The limits of the parser (depth, digits) are reported as an `InputError` that names the file.
+(`resources`). The limits of the parser (depth, digits) are reported as an `InputError` that names the file.
 """
 
 import _thread
@@ -23,14 +23,11 @@ from typing import IO, TypeAlias, cast
 from forestcoll.base.errors import InputError, shown
 from forestcoll.base.exact import WrittenFloat
 from forestcoll.base.file_kinds import kind_of_text
-from forestcoll.base.reading_memory import advice, check_json_memory, check_text_memory, most_text
+from forestcoll.base.resources import advice, check_json_memory, check_text_memory, most_text
 from forestcoll.base.together import FileSet, new_part, reported, written_together
 
 MAX_BYTES = 2 * 2**30
 """The largest document that is read, in bytes after decompression (2 GiB): a schedule of thousands of nodes."""
-
-MAX_TOPOLOGY_BYTES = 256 * 2**20
-"""The largest topology that is read (256 MiB): about three million links."""
 
 STANDARD_STREAM = Path("-")
 """Standard input when a path is read, standard output when it is written."""
@@ -225,14 +222,6 @@ def _bounded_content(file: IO[bytes], limit: int) -> bytearray:
     while len(data) <= limit and (piece := file.read(_PIECE_BYTES)):
         data += piece
     return data
-
-
-def system_text(path: str) -> str | None:
-    """Return the text of a small file of the operating system, such as one in /proc; None if it cannot be read."""
-    try:
-        return Path(path).read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return None
 
 
 def _open_for_reading(path: Path) -> IO[bytes]:

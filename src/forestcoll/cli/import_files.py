@@ -98,15 +98,19 @@ def command(files: tuple[Path, ...], form: str | None, output: Path | None, *, a
 
     Commands that take TOPOLOGY read such files too; this command is for options and for seeing what was understood.
     """
+    from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.presentation.printing import print_json, print_page
     from forestcoll.presentation.results.networks.imports import import_document, import_page
     from forestcoll.topology.importers.formats import import_topology
     from forestcoll.topology.importers.options import ImportOptions
     from forestcoll.topology.writers.formats import write_network
 
-    imported = import_topology(*files, options=ImportOptions(**options), format=form)
-    if output is not None:
-        write_network(imported.topology, output)
+    with TerminalProgress() as progress:
+        progress.begin("reading")
+        imported = import_topology(*files, options=ImportOptions(**options), format=form)
+        if output is not None:
+            progress.begin("writing")
+            write_network(imported.topology, output)
     err = is_standard_stream(output)
     if as_json:
         print_json(import_document(imported, output), err=err)

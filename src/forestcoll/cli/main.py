@@ -67,7 +67,7 @@ def module_of(command: str) -> str:
 
 
 def _limit_memory(_ctx: click.Context, _option: click.Parameter, size: int | None) -> None:
-    from forestcoll.base.reading_memory import set_memory_limit
+    from forestcoll.base.resources import set_memory_limit
 
     set_memory_limit(size)
 
@@ -79,7 +79,7 @@ _MEMORY_OPTION = click.Option(
     is_eager=True,
     expose_value=False,
     callback=_limit_memory,
-    help="The most memory that reading files may take, such as 4GB.  [default: 1.2GB]",
+    help="The most memory to take, such as 4GB.  [default: half of the machine's]",
 )
 """An option of every command."""
 
@@ -224,7 +224,7 @@ def _run() -> int:  # noqa: PLR0911 (one return per exit status)
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 1
     except MemoryError:
-        _print_error("out of memory; try a smaller network or fewer trees")
+        _print_error("out of memory; use a smaller network, or fewer trees or chunks")
         return 1
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

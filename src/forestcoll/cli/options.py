@@ -251,10 +251,10 @@ def collective_options(command: Command) -> Command:
 
 def named_network(topology: str, *, connected: bool = True) -> "Topology":
     """Return the network that TOPOLOGY names; what was assumed to import it is a note on standard error."""
-    from forestcoll.presentation.printing import print_note
+    from forestcoll.presentation.printing import Notes, print_note
     from forestcoll.topology.registry import load_with_assumptions
 
-    network, assumed = load_with_assumptions(topology, connected=connected)
+    network, assumed = load_with_assumptions(topology, connected=connected, progress=Notes())
     for text in assumed:
         print_note(f"{network.name}: assumed: {text}")
     return network

@@ -20,12 +20,16 @@ def command(topology: str, output: Path | None, *, as_json: bool) -> None:
     file of ASTRA-sim's analytical model). With -o, the command also prints what was written, with --json as a
     JSON object.
     """
+    from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.presentation.printing import print_json, print_page
     from forestcoll.presentation.results.networks.networks import network_document, written_network_page
     from forestcoll.topology.writers.formats import write_network
 
-    network = named_network(topology)
-    write_network(network, STANDARD_STREAM if output is None else output)
+    with TerminalProgress() as progress:
+        progress.begin("reading the topology")
+        network = named_network(topology)
+        progress.begin("writing")
+        write_network(network, STANDARD_STREAM if output is None else output)
     if output is None or (is_stream(output) and not as_json):
         return
     if as_json:

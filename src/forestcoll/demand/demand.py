@@ -10,7 +10,7 @@ In an all-to-all, a gather and a scatter, each pair of nodes exchanges data of i
 other one is described by a demand matrix, or is 1/N.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm
@@ -22,6 +22,32 @@ from forestcoll.demand.matrix import Matrix, MatrixLike, matrix_of
 from forestcoll.demand.ranks import RanksLike, members_of, ranks_of, require_reach, root_number
 from forestcoll.topology import NodeId, Topology
 from forestcoll.topology.graph.reach import reached_from, unreachable_pair
+
+
+class EqualParts(Mapping[int, Fraction]):
+    """The same part of M for all members but one; dictionaries of all pairs would take gigabytes.
+
+    Args:
+        part: the part.
+        members: the members, in order.
+        known: the members, as a set.
+        without: the member that gets nothing.
+    """
+
+    def __init__(self, part: Fraction, members: tuple[int, ...], known: frozenset[int], without: int) -> None:
+        self.part = part
+        self._members, self._known, self._without = members, known, without
+
+    def __getitem__(self, node: int) -> Fraction:
+        if node == self._without or node not in self._known:
+            raise KeyError(node)
+        return self.part
+
+    def __iter__(self) -> Iterator[int]:
+        return (node for node in self._members if node != self._without)
+
+    def __len__(self) -> int:
+        return len(self._members) - 1
 
 
 @dataclass(frozen=True)
@@ -188,8 +214,8 @@ class NodeDemand:
         part = Fraction(1, len(members))
         if self.collective is Collective.GATHER and self.root is not None:
             return tuple({} if node == self.root else {self.root: part} for node in members)
-        senders = members if self.root is None else (self.root,)
-        return tuple({each: part for each in members if each != node} if node in senders else {} for node in members)
+        senders, all_members = members if self.root is None else (self.root,), frozenset(members)
+        return tuple(EqualParts(part, members, all_members, node) if node in senders else {} for node in members)
 
     def members(self, topology: Topology) -> tuple[int, ...]:
         """Return the numbers of the compute nodes that take part."""

@@ -218,6 +218,23 @@ def without_relays(topology: TopologyLike, ranks: RanksLike) -> Topology:
     return bare
 
 
+def relay_refusal(topology: Topology, members: tuple[int, ...], moves: str, relay: int) -> str:
+    """Return why a schedule that passes through an idle compute node has no program, and what makes one that has.
+
+    Args:
+        topology: the network.
+        members: the nodes that take part.
+        moves: what passes, such as `"trees pass"`.
+        relay: the idle node.
+    """
+    name = shown(topology.nodes[relay].id)
+    reason = f"{topology.name}: {moves} through compute node {name}, which takes no part, so that it runs no program"
+    if (pair := unreachable_pair(without_links_of_idle(topology, members), members)) is None:
+        return f"{reason}; generate with --no-relays"
+    one, other = (shown(node) for node in topology.ids(pair))
+    return f"{reason}, and rank {one} cannot reach rank {other} without relays; let more nodes take part (--ranks)"
+
+
 def members_of(topology: Topology, ranks: tuple[int, ...] | None) -> tuple[int, ...]:
     """Return the numbers of the nodes that take part: `ranks`, or all compute nodes."""
     return topology.compute if ranks is None else ranks

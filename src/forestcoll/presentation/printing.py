@@ -14,6 +14,7 @@ from typing import TextIO
 import click
 
 from forestcoll.base.display import printable
+from forestcoll.base.progress import Progress
 from forestcoll.presentation.tables import Page
 
 
@@ -62,6 +63,14 @@ def print_error(message: str) -> None:
 def print_note(text: str) -> None:
     """Print one line for the user on standard error; control characters are replaced."""
     click.echo(note_line(text), err=True)
+
+
+class Notes(Progress):
+    """Prints each remark as a note."""
+
+    def remark(self, text: str) -> None:
+        """See `Progress.remark`."""
+        print_note(text)
 
 
 def note_line(text: str) -> str:

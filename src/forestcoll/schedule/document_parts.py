@@ -86,7 +86,7 @@ def _check_compute(ranks: tuple[int, ...], topology: Topology, where: str) -> No
             name = shown(topology.nodes[node].id)
             raise InputError(f"{where}[{place}] is the number of switch {name}; only compute nodes take part")
         if node in seen:
-            raise InputError(f"{where}[{place}] is {node} for the second time; list each node once")
+            raise InputError(f"{where}[{place}]: node {node} is named twice; name it once")
         seen.add(node)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from forestcoll.base.errors import InputError, InternalError, shown
 from forestcoll.base.file_kinds import SCHEDULE, check_kind
 from forestcoll.base.files import (
+    MAX_BYTES,
     PathLike,
     as_path,
     input_name,
@@ -167,6 +168,19 @@ def _pieces_of(schedule: Schedule) -> Iterator[str | bytes]:
     raise InternalError(f"schedules of kind {schedule.kind!r} have no format")
 
 
+def _readable_pieces(schedule: Schedule) -> Iterator[str | bytes]:
+    """Yield the pieces of the text. Raises `InputError` when they are longer than what is read again."""
+    size = 0
+    for piece in _pieces_of(schedule):
+        size += len(piece)
+        if size > MAX_BYTES:
+            raise InputError(
+                f"{schedule.topology.name}: the file would be larger than {MAX_BYTES >> 20} MiB, and could not be read "
+                "again; use base trees (--compact), fewer chunks or fewer ranks"
+            )
+        yield piece
+
+
 def write_schedule(schedule: Schedule, path: PathLike) -> None:
     """Write `schedule` to `path`. If writing fails, no partial file remains.
 
@@ -175,7 +189,7 @@ def write_schedule(schedule: Schedule, path: PathLike) -> None:
         path: the file, compressed with gzip if its name ends in `.gz`; `-` is standard output.
 
     Raises:
-        InputError: the file cannot be written.
+        InputError: the file cannot be written, or is larger than what is read again (2 GiB).
 
     Example:
         >>> import tempfile
@@ -187,7 +201,7 @@ def write_schedule(schedule: Schedule, path: PathLike) -> None:
         '{"format": "forestcoll.schedule/1"'
     """
     path = as_path(path)
-    write_text(path, _pieces_of(schedule))
+    write_text(path, _readable_pieces(schedule))
 
 
 def prepared_schedule(schedule: Schedule, path: Path) -> AbstractContextManager[Callable[[], None]]:
@@ -198,4 +212,4 @@ def prepared_schedule(schedule: Schedule, path: Path) -> AbstractContextManager[
     Raises:
         InputError: the file cannot be written.
     """
-    return prepared_text(path, _pieces_of(schedule))
+    return prepared_text(path, _readable_pieces(schedule))

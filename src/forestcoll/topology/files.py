@@ -3,13 +3,14 @@
 The reader checks the structure of the document; `TopologyBuilder` checks all rules about nodes and edges.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import cast
 
 from forestcoll.base.errors import InputError, shown
 from forestcoll.base.exact import json_text, plain_number
 from forestcoll.base.file_kinds import NETWORK, check_kind
-from forestcoll.base.files import MAX_TOPOLOGY_BYTES, STANDARD_STREAM, PathLike, as_path, read_document, write_text
+from forestcoll.base.files import STANDARD_STREAM, PathLike, as_path, read_document, write_text
 from forestcoll.base.units import BANDWIDTH_UNIT
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.key_names import KeysOf
@@ -19,6 +20,9 @@ FORMAT = "forestcoll.topology/1"
 
 DEFAULT_NAME = "network"
 """The name of a topology that neither states a name nor comes from a file of its own."""
+
+_BLOCK = 4096
+"""Objects of nodes or links that become text at the same time."""
 
 _GRAPH_KEYS = {"format", "name", "bandwidth_unit", "port_model"}
 _NODE_KEYS = {"id", "kind", "multicast", "aggregation"}
@@ -49,7 +53,7 @@ def read_topology(path: PathLike, *, connected: bool = True) -> Topology:
     """
     path = as_path(path)
     name = DEFAULT_NAME if path == STANDARD_STREAM else path.name
-    document = read_document(path, limit=MAX_TOPOLOGY_BYTES)
+    document = read_document(path)
     return topology_from_document(document, where=str(path), name=name, connected=connected)
 
 
@@ -75,10 +79,23 @@ def write_topology(topology: Topology, path: PathLike) -> None:
     """
     path = as_path(path)
     try:
-        text = json_text(topology_to_document(topology), indent=1)
+        write_text(path, _texts(topology))
     except TypeError as error:  # an attribute of a networkx graph
         raise InputError(f"{topology.name}: an attribute cannot be written: {error}; make it a plain value") from None
-    write_text(path, [text, "\n"])
+
+
+def _texts(topology: Topology) -> Iterator[str]:
+    """Yield the JSON of `topology_to_document`, indented, in parts: all objects at once would take gigabytes."""
+    yield json_text(_head(topology), indent=1).removesuffix("\n}")
+    for key, entries in (("nodes", map(node_to_dict, topology.nodes)), ("edges", _edges(topology))):
+        yield f',\n "{key}": ['
+        comma = ""
+        while block := list(islice(entries, _BLOCK)):
+            listed = json_text(block, indent=1)[1:-2].replace("\n", "\n ")
+            yield comma + listed
+            comma = ","
+        yield "\n ]" if comma else "]"
+    yield "\n}\n"
 
 
 def topology_to_document(topology: Topology) -> dict[str, object]:
@@ -90,6 +107,11 @@ def topology_to_document(topology: Topology) -> dict[str, object]:
         >>> document["edges"][0]
         {'source': 0, 'target': 1, 'bandwidth': '25/3'}
     """
+    return _head(topology) | {"nodes": list(map(node_to_dict, topology.nodes)), "edges": list(_edges(topology))}
+
+
+def _head(topology: Topology) -> dict[str, object]:
+    """Return the JSON object without nodes and edges."""
     graph: dict[str, object] = {
         "format": FORMAT,
         "name": topology.name,
@@ -101,8 +123,6 @@ def topology_to_document(topology: Topology) -> dict[str, object]:
         "directed": True,
         "multigraph": False,
         "graph": _stated(KeysOf.GRAPH, graph | dict(topology.attributes), None),
-        "nodes": [node_to_dict(node) for node in topology.nodes],
-        "edges": _edges(topology),
     }
 
 
@@ -131,17 +151,14 @@ def link_to_dict(link: Link) -> dict[str, object]:
     return document
 
 
-def _edges(topology: Topology) -> list[dict[str, object]]:
+def _edges(topology: Topology) -> Iterator[dict[str, object]]:
     ids = [node.id for node in topology.nodes]
     numbers = topology.of_links(map(plain_number, topology.bandwidth_classes[0]))
-    edges: list[dict[str, object]] = [
-        {"source": ids[source], "target": ids[target], "bandwidth": number}
-        for source, target, number in zip(*topology.link_ends, numbers, strict=True)
-    ]
-    for edge, link in zip(edges, topology.links, strict=True):
+    for link, number in zip(topology.links, numbers, strict=True):
+        edge: dict[str, object] = {"source": ids[link.source], "target": ids[link.target], "bandwidth": number}
         if link.latency_us is not None:
             edge["latency_us"] = plain_number(link.latency_us)
-    return edges
+        yield edge
 
 
 def topology_from_document(

@@ -29,6 +29,8 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from forestcoll.base.errors import InputError, InternalError, did_you_mean, shown
 from forestcoll.base.files import path_of
+from forestcoll.base.progress import SILENT, Progress
+from forestcoll.base.resources import Cost, announce
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.model import Topology, TopologyLike
 from forestcoll.topology.networkx_graph import bandwidth_name, from_networkx
@@ -39,6 +41,9 @@ if TYPE_CHECKING:
 
 MAX_LINKS = 2**22
 """The most one-way links that a builder makes."""
+
+_SECONDS_PER_LINK, _BYTES_PER_LINK = 9e-6, 300
+"""What a builder takes for each link."""
 
 _GROUPS = {
     "forestcoll.topology.machines": "machine",
@@ -178,12 +183,17 @@ def load_topology(topology: TopologyLike, *, connected: bool = True) -> Topology
     return load_with_assumptions(topology, connected=connected)[0]
 
 
-def load_with_assumptions(topology: TopologyLike, *, connected: bool = True) -> tuple[Topology, tuple[str, ...]]:
-    """Return what `load_topology` returns, and what was assumed to import the file of another tool that is in it."""
+def load_with_assumptions(
+    topology: TopologyLike, *, connected: bool = True, progress: Progress = SILENT
+) -> tuple[Topology, tuple[str, ...]]:
+    """Return what `load_topology` returns, and what was assumed to import the file of another tool that is in it.
+
+    What a large network takes is said to `progress`.
+    """
     if isinstance(topology, Topology):
         return topology, ()
     if isinstance(topology, str) and not _is_file(topology):
-        return _built(topology)
+        return _built(topology, progress)
     if isinstance(topology, str | os.PathLike):
         path = path_of(topology) if isinstance(topology, str) else Path(topology)
         return _read_file(path, connected=connected)
@@ -251,9 +261,13 @@ def build_topology(spec: str) -> Topology:
     return _built(spec)[0]
 
 
-def _built(spec: str) -> tuple[Topology, tuple[str, ...]]:
+def _built(spec: str, progress: Progress = SILENT) -> tuple[Topology, tuple[str, ...]]:
     """Return the topology of a spec string, and what was assumed to import files that it names."""
     name, recipe = recipe_of(spec)
+    links = recipe.size().links
+    announce(
+        f"{name}: a network of {links:,} links", Cost(_SECONDS_PER_LINK * links, _BYTES_PER_LINK * links), progress
+    )
     network = TopologyBuilder(name, port_model=recipe.port_model)
     recipe.fill(network)
     return network.build(), recipe.assumed()

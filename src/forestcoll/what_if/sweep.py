@@ -28,7 +28,7 @@ FORMAT = "forestcoll.what-if/1"
 """The format of the file of a sweep."""
 
 BATCHES = 32
-"""The number of batches of a sweep."""
+"""The number of batches of a sweep that are sent to workers or kept in a file."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,8 @@ class Sweep:
         )
         known = {} if file is None else file.read()
         missing = [change for change in changes if _key(change) not in known]
-        size = max(1, -(-len(missing) // BATCHES))
+        is_sent = self.executor is not None or file is not None
+        size = max(1, -(-len(missing) // BATCHES)) if is_sent else 1
         batches = [missing[first : first + size] for first in range(0, len(missing), size)]
         for done, (batch, found) in enumerate(zip(batches, self._found(question, batches), strict=True)):
             known |= {_key(change): each for change, each in zip(batch, found, strict=True)}

@@ -8,13 +8,15 @@ import pytest
 from forestcoll import generate
 from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.base.progress import Progress
+from forestcoll.base.resources import set_memory_limit
 from forestcoll.programs.formats.exporting import Target, least_instructions, usual_options
 from forestcoll.programs.interpreter import check
 from forestcoll.programs.lowering import Options, lower, plans, two_sided
+from forestcoll.programs.lowering.options import MOST_INSTRUCTIONS
 from forestcoll.programs.model import DeferredRanks, Program, block_counts, instruction_count, message_counts
 from forestcoll.programs.model.limits import Limits
 from forestcoll.schedule.schedule import Schedule
-from forestcoll.tuning.programs.estimate import MOST, announce
+from forestcoll.tuning.programs.estimate import announce
 
 
 def both(monkeypatch: pytest.MonkeyPatch, collective: str) -> tuple[Program, Program]:
@@ -127,6 +129,29 @@ def test_a_long_export_is_announced_and_a_too_long_one_is_refused() -> None:
     announce(schedule, Target.CHAKRA, 1, remarks)
     assert not remarks.texts
     announce(schedule, Target.CHAKRA, 10**4, remarks)
-    assert "480,000 instructions: the export takes about 12 s" in remarks.texts[0]
+    (text,) = remarks.texts
+    assert text.endswith("480,000 instructions, in files of 36 MB, takes about 12 s and 192 MB of memory")
     with pytest.raises(InputError, match="use at most about 3 ranks"):
-        announce(schedule, Target.CHAKRA, MOST // 30, remarks)
+        announce(schedule, Target.CHAKRA, MOST_INSTRUCTIONS // 30, remarks)
+
+
+def test_a_program_of_too_many_parts_is_refused_before_they_are_made() -> None:
+    schedule = generate("mi250:boxes=2")
+    with pytest.raises(
+        NoSolutionError, match=r"with 134,217,728 chunks, the program would have about .* use fewer chunks"
+    ):
+        lower(schedule, Options(chunks=2**27, step_chunks=4))
+
+
+def test_a_program_whose_chunks_do_not_fit_into_the_memory_is_not_run() -> None:
+    program = lower(generate("ring:nodes=4"), Options(chunks=2**12)).program
+    assert check(program).ok
+    deferred = replace(program, ranks=DeferredRanks(program.ranks.__getitem__, block_counts(program)))
+    set_memory_limit(121 * 10**6)
+    try:
+        with pytest.raises(
+            InputError, match=r"chunks in all buffers would take about [0-9.]+ MB of memory; use fewer chunks"
+        ):
+            check(deferred)
+    finally:
+        set_memory_limit(None)

@@ -25,6 +25,7 @@ from forestcoll.simulation.costs import Costs
 from forestcoll.simulation.program.events import run_in_time
 from forestcoll.simulation.simulate import paths_of
 from forestcoll.solver.generation.step_duality import from_allgathers
+from forestcoll.solver.personalised import generate_flows
 from forestcoll.topology import TopologyBuilder
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
@@ -245,6 +246,18 @@ def test_participating_ranks_have_a_program(style: Style) -> None:
 def test_trees_over_idle_nodes_have_no_program() -> None:
     schedule = generate(build_topology("dgx-a100:boxes=2,gpus=3"), ranks="0-1,3-4")
     with pytest.raises(InputError, match="takes no part, so that it runs no program; generate with --no-relays"):
+        lower(schedule)
+
+
+@pytest.mark.parametrize("collective", ["allgather", "all-to-all"])
+def test_where_no_schedule_without_relays_exists_the_message_says_so(collective: str) -> None:
+    trees = collective == "allgather"
+    schedule = (generate if trees else generate_flows)("ring:nodes=6", collective, ranks="0,2,4")
+    message = (
+        f"ring:nodes=6: {'trees' if trees else 'flows'} pass through compute node 1, which takes no part, so that it "
+        r"runs no program, and rank 0 cannot reach rank 2 without relays; let more nodes take part \(--ranks\)"
+    )
+    with pytest.raises(InputError, match=message):
         lower(schedule)
 
 

@@ -36,7 +36,7 @@ CHANGES: dict[str, tuple[Callable[[Any], object], str]] = {
     ),
     "a rank twice": (
         lambda document: document["members"][0]["schedule"].update(ranks=[1, 1]),
-        r"ranks\[1\] is 1 for the second time; list each node once",
+        r"ranks\[1\]: node 1 is named twice; name it once",
     ),
 }
 

@@ -135,3 +135,17 @@ def test_switches_that_copy_are_never_slower(topology: Topology) -> None:
     assert copying.bound.algbw <= algbw_of_cut(copying) == algbw_of_cut(passing)
     if plain.has_balanced_switches:
         assert copying.algbw == passing.algbw
+
+
+def test_a_few_trees_are_tried_where_the_search_misses_the_optimum() -> None:
+    builder = TopologyBuilder("few trees")
+    for node in ("c0", "c1", "c2"):
+        builder.add_compute(node)
+    for node in ("s0", "s1"):
+        builder.add_switch(node, multicast=True, aggregation=True)
+    links = "c1 c2 7, c2 s0 3, s0 c0 4, c0 s1 2, s1 c1 3, s1 c0 4, s0 c1 2"
+    for source, target, bandwidth in map(str.split, links.split(", ")):
+        builder.add_link(source, target, bandwidth)
+    best = optimum(builder.build())
+    assert (best.algbw, best.trees_per_root, best.is_optimal) == (Fraction(9, 2), 1, True)
+    assert verify(generate(best.topology)).algbw == best.algbw

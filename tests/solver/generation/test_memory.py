@@ -1,4 +1,4 @@
-"""The memory estimate compared with measured runs, and the available memory that Linux reports."""
+"""The estimate of a schedule of trees, compared with measured runs."""
 
 import subprocess
 import sys
@@ -6,10 +6,12 @@ import sys
 import pytest
 
 from forestcoll.algorithms.generate import generate
+from forestcoll.base import resources
 from forestcoll.base.errors import InputError
 from forestcoll.base.progress import Progress
+from forestcoll.base.resources import set_memory_limit
 from forestcoll.solver.generation import memory
-from forestcoll.solver.generation.memory import available_memory, check_memory, schedule_memory
+from forestcoll.solver.generation.memory import announce_trees, schedule_memory
 from forestcoll.topology.registry import build_topology
 
 RING = build_topology("ring:nodes=4")
@@ -65,14 +67,12 @@ def test_long_work_is_announced_with_its_memory_before_trees_are_grown(monkeypat
         def remark(self, text: str) -> None:
             events.append(text)
 
-    sentence = "a schedule of 12 tree edges or more needs 48 bytes to 67 MB of memory"
+    sentence = "ring:nodes=4: a schedule of 12 tree edges takes about 1 s and 1 MB of memory"
     generate("ring:nodes=4", progress=Listener())
     assert sentence not in events
-    monkeypatch.setattr(memory, "LONG_EDGES", 12)
+    monkeypatch.setattr(resources, "LONG_SECONDS", 1e-9)
     generate("ring:nodes=4", progress=Listener())
-    assert sentence in events
-    assert events.index(sentence) == len(events) - 2
-    assert events[-1] == "growing trees"
+    assert events[-2:] == [sentence, "growing trees"]
 
 
 def test_the_estimate_grows_with_trees_and_the_length_of_routes() -> None:
@@ -97,77 +97,25 @@ def test_the_radius_counts_links_between_switches(spec: str, radius: int) -> Non
     assert memory._switch_radius(build_topology(spec)) == radius
 
 
-def available(monkeypatch: pytest.MonkeyPatch, **texts: str) -> int | None:
-    """Return the available memory on a system whose files have the given texts, by file name."""
-    by_name = {name.replace("__", "."): text for name, text in texts.items()}
-    monkeypatch.setattr(memory, "system_text", lambda path: by_name.get(path.rpartition("/")[2]))
-    return available_memory()
+def test_trees_that_cannot_fit_are_refused_and_those_that_may_need_much_are_announced() -> None:
+    events: list[str] = []
 
+    class Listener(Progress):
+        def remark(self, text: str) -> None:
+            events.append(text)
 
-MACHINE = "MemTotal: 9000 kB\nMemAvailable: 5000 kB\nSwapFree: 1000 kB\nHugePages_Total: 0\n"
-
-
-def test_the_available_memory_of_the_machine_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert available(monkeypatch, meminfo=MACHINE) == 6000 * 1024
-
-
-def test_a_system_without_these_files_has_no_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert available(monkeypatch) is None
-    assert check_memory(RING, 10**12) is None
-
-
-def test_the_address_space_limit_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    resource = pytest.importorskip("resource")
-    monkeypatch.setattr(resource, "getrlimit", lambda _: (10_000_000, resource.RLIM_INFINITY))
-    taken = 100 * resource.getpagesize()
-    assert available(monkeypatch, meminfo=MACHINE, statm="100 2 3") == min(10_000_000 - taken, 6000 * 1024)
-    assert available(monkeypatch, statm="999999 2 3") == 0
-
-
-@pytest.mark.parametrize(
-    ("groups", "names"),
-    [
-        ("0::/user/run\n", ("memory__max", "memory__current")),
-        ("3:cpu:/\n5:memory,hugetlb:/docker\n", ("memory__limit_in_bytes", "memory__usage_in_bytes")),
-    ],
-)
-def test_the_limits_of_control_groups_count(
-    groups: str, names: tuple[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    texts = {"cgroup": groups, names[0]: "1000000\n", names[1]: "300000\n"}
-    assert available(monkeypatch, meminfo=MACHINE, **texts) == 700_000
-    assert available(monkeypatch, memory__stat="anon 5\ninactive_file 200000\n", **texts) == 900_000
-    assert available(monkeypatch, **texts | {names[0]: "max\n"}) is None
-    assert available(monkeypatch, **texts | {names[1]: "2000000\n"}) == 0
-
-
-def test_the_limits_of_groups_above_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    texts = {
-        "/proc/self/cgroup": "0::/a/b\n",
-        "/sys/fs/cgroup/a/memory.max": "500",
-        "/sys/fs/cgroup/a/memory.current": "100",
-        "/sys/fs/cgroup/a/b/memory.max": "max",
-        "/sys/fs/cgroup/a/b/memory.current": "100",
-    }
-    monkeypatch.setattr(memory, "system_text", texts.get)
-    assert available_memory() == 400
-
-
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux says so")
-def test_this_system_has_memory() -> None:
-    found = available_memory()
-    assert found is not None
-    assert found > 10**6
-
-
-def test_a_schedule_that_cannot_fit_raises_a_one_line_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "available_memory", lambda: 10**9)
-    assert check_memory(RING, 4) is None
-    warning = check_memory(RING, 10**7)
-    assert warning == "the schedule may need 1.3 GB, but 1.0 GB of memory is available"
-    with pytest.raises(InputError) as caught:
-        check_memory(RING, 10**8)
+    set_memory_limit(10**9)
+    try:
+        announce_trees(RING, 4, Listener())
+        assert not events
+        announce_trees(RING, 2 * 10**7, Listener())
+        assert events == ["ring:nodes=4: a schedule of 60,000,000 tree edges needs 240 MB to 2.5 GB of memory"]
+        with pytest.raises(InputError) as caught:
+            announce_trees(RING, 10**8, Listener())
+    finally:
+        set_memory_limit(None)
     assert str(caught.value) == (
-        "ring:nodes=4: 100000000 trees over 4 compute nodes need more than 1.2 GB, but 1.0 GB of memory is available; "
-        "free memory, raise the limit or use a smaller network"
+        "ring:nodes=4: a schedule of 300,000,000 tree edges would take about 3.6 GB of memory; ask for base trees "
+        "(--compact), or use fewer ranks; the limit is 1.0 GB, and --max-memory or FORESTCOLL_MAX_MEMORY sets another "
+        "one"
     )

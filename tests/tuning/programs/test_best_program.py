@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll import build_topology, generate, generate_flows, generate_steps
+from forestcoll import build_topology, export, generate, generate_flows, generate_steps
 from forestcoll.algorithms.baseline import Problem
 from forestcoll.algorithms.table import BASELINES
 from forestcoll.base.errors import InputError, NoSolutionError
@@ -448,4 +448,6 @@ def test_a_plan_whose_receiver_cannot_signal_its_sender_is_refused_before_the_se
     with pytest.raises(InputError, match=r"no path leads from \d to \d " + message):
         best_program(schedule, "mscclpp-json", progress=stages)
     assert not stages.done
+    with pytest.raises(InputError, match=message):
+        export(schedule, "mscclpp-json", options=Options())
     assert best_program(schedule, "msccl-xml").points

@@ -64,7 +64,7 @@ def test_an_estimate_is_near_and_is_replaced_if_it_is_high(
 
 def test_a_program_with_too_many_instructions_is_estimated(monkeypatch: pytest.MonkeyPatch) -> None:
     exact = model_of(*CASES[0]).point(SIZE)
-    monkeypatch.setattr(rounds, "MOST_INSTRUCTIONS", 20 * model_of(*CASES[0]).length)
+    monkeypatch.setattr(rounds, "MOST_SIMULATED", 20 * model_of(*CASES[0]).length)
     estimated = model_of(*CASES[0]).point(SIZE)
     assert estimated.pieces == exact.pieces
     assert estimated.seconds != exact.seconds

@@ -201,7 +201,7 @@ def test_such_schedules_are_not_run(make: Callable[[], TreeSchedule], use: Calla
     ("sources", "message"),
     [
         ([0, 9], "sources[1] is 9; expected an integer from 0 to 5"),
-        ([0, 0], "sources[1] is 0 for the second time; list each node once"),
+        ([0, 0], "sources[1]: node 0 is named twice; name it once"),
         ("0", "sources is '0'; expected a list"),
     ],
 )

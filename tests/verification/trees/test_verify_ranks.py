@@ -159,7 +159,7 @@ def test_a_file_is_read_back_with_its_ranks(tmp_path: Path) -> None:
     [
         ([0, 1, 5], "ranks[2] is 5; expected an integer from 0 to 4"),
         ([0, "1"], "ranks[1] is '1'; expected an integer from 0 to 4"),
-        ([0, 1, 0], "ranks[2] is 0 for the second time; list each node once"),
+        ([0, 1, 0], "ranks[2]: node 0 is named twice; name it once"),
         ([2], "ranks: lists 1; a collective needs at least two"),
         ("0-2", "ranks is '0-2'; expected a list"),
     ],

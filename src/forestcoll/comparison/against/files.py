@@ -12,7 +12,7 @@ from pathlib import Path
 
 from forestcoll.algorithms.baseline import DoesNotApplyError, Problem
 from forestcoll.base.errors import InputError
-from forestcoll.base.files import MAX_TOPOLOGY_BYTES, as_path, read_bytes, read_start
+from forestcoll.base.files import as_path, read_bytes, read_start
 from forestcoll.base.progress import Progress
 from forestcoll.comparison.against.program_runs import ProgramRun
 from forestcoll.comparison.value import Skipped
@@ -116,7 +116,7 @@ def _sentence(text: str) -> str:
 
 
 def _graphs(path: Path, problem: Problem) -> tuple[list[Candidate], list[Skipped]]:
-    found = read_graphs(Source.of(read_bytes(path, limit=MAX_TOPOLOGY_BYTES), path))
+    found = read_graphs(Source.of(read_bytes(path), path))
     rows: list[Candidate] = []
     skipped: list[Skipped] = []
     for kind, graph in (("rings", found.rings), ("trees", found.trees)):

@@ -14,12 +14,6 @@ from forestcoll.programs.formats import goal, msccl_xml, mscclpp
 from forestcoll.programs.interpreter import check
 from forestcoll.programs.model import Fault, Program
 
-MAX_CHUNKS = 2**27
-"""The most chunks in all buffers of a program that is run; they take some gigabytes of memory."""
-
-MAX_BLOCKS = 2**17
-"""The most thread blocks of a program that is run, such as 128 on each of 1,024 ranks."""
-
 _Found = TypeVar("_Found")
 
 _TRACE = re.compile(r"(.+)\.[0-9]+\.et\Z")
@@ -185,24 +179,9 @@ def _named(path: Path, read: Callable[[], _Found]) -> _Found:
 
 def _run(path: Path, program: Program, found: Judgement, remarks: tuple[str, ...] = ()) -> Judgement:
     """Return the judgement after running the program; a fault of the format found before is kept."""
-    _check_size(path, program)
     verdict = _named(path, lambda: check(program))
     fault = found.fault or verdict.fault
     placement = verdict.placement if found.fault is None else None
     return replace(
         found, fault=fault, placement=placement, remarks=remarks, instructions=verdict.instructions, program=program
     )
-
-
-def _check_size(path: Path, program: Program) -> None:
-    """Do nothing if running the program takes at most some gigabytes of memory.
-
-    Raises:
-        InputError: it has too many chunks or blocks.
-    """
-    cells = sum(rank.input_chunks + rank.output_chunks + rank.scratch_chunks for rank in program.ranks)
-    cells += 2 * program.chunks * len(program.ranks)
-    blocks = sum(len(rank.blocks) for rank in program.ranks)
-    for count, most, what in ((cells, MAX_CHUNKS, "chunks in all buffers"), (blocks, MAX_BLOCKS, "thread blocks")):
-        if count > most:
-            raise InputError(f"{input_name(path)}: has {count} {what}; at most {most} can be run")

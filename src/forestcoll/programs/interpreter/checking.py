@@ -2,13 +2,15 @@
 
 from dataclasses import dataclass
 
+from forestcoll.base.errors import InputError
+from forestcoll.base.resources import require_memory
 from forestcoll.programs.interpreter.compiled import Compiled
 from forestcoll.programs.interpreter.execution import fault_of_data
 from forestcoll.programs.interpreter.local_order import is_proven
 from forestcoll.programs.interpreter.memory import Memory
 from forestcoll.programs.interpreter.order import Run, run_to_the_end
 from forestcoll.programs.interpreter.stops import matching_faults, stop_of
-from forestcoll.programs.model import Fault, Message, Program, first_malformed
+from forestcoll.programs.model import DeferredRanks, Fault, Message, Program, block_counts, first_malformed
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +35,36 @@ class Verdict:
         return self.fault is None
 
 
+_BYTES_OF_CELL = 28
+"""Bytes of memory for each chunk of a buffer, and for each chunk of the data of a rank."""
+
+_MOST_BLOCKS = 2**17
+"""The most thread blocks of a program that is run, such as 128 on each of 1,024 ranks."""
+
+
 def check(program: Program) -> Verdict:
-    """Return the verdict on `program`; it is always the same, because it does not depend on the order of a run."""
+    """Return the verdict on `program`; it is always the same, because it does not depend on the order of a run.
+
+    Raises:
+        InputError: the program has too many chunks or blocks.
+    """
+    _check_size(program)
     compiled = Compiled.of(program)
     if compiled is not None and compiled.is_right():
         return Verdict(None, None, compiled.instructions, compiled.messages)
     return interpreted(program)
+
+
+def _check_size(program: Program) -> None:
+    cells = 4 * program.chunks * len(program.ranks)
+    if not isinstance(program.ranks, DeferredRanks):
+        cells = cells // 2 + sum(each.input_chunks + each.output_chunks + each.scratch_chunks for each in program.ranks)
+    require_memory(
+        f"running a program with {cells:,} chunks in all buffers", _BYTES_OF_CELL * cells, "use fewer chunks"
+    )
+    blocks = sum(block_counts(program))
+    if blocks > _MOST_BLOCKS:
+        raise InputError(f"the program has {blocks:,} thread blocks, and at most {_MOST_BLOCKS:,} can be run")
 
 
 def interpreted(program: Program) -> Verdict:

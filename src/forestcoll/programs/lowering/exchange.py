@@ -20,6 +20,7 @@ from math import lcm
 
 from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.demand.collective import Collective, PhaseOp
+from forestcoll.demand.ranks import relay_refusal
 from forestcoll.programs.lowering.fitting import Excess, lesser
 from forestcoll.programs.lowering.grid import MAX_EXACT_CHUNKS
 from forestcoll.programs.lowering.layout import Layout
@@ -128,10 +129,7 @@ class _Flows:
         for flow in flow_images(schedule):
             passed = (flow.source, *(path[-1] for path in flow.paths))
             if idle := [node for node in passed if node not in ranks]:
-                raise InputError(
-                    f"{topology.name}: flows pass through compute node {topology.nodes[idle[0]].id!r}, which takes no "
-                    "part, so that it runs no program; generate with --no-relays"
-                )
+                raise InputError(relay_refusal(topology, members, "flows pass", idle[0]))
             crossed = tuple(links[hop] for path in flow.paths for hop in pairwise(path))
             paths.append(_Path(tuple(ranks[node] for node in passed), flow.share * len(members), crossed))
         paths.sort(key=lambda path: (path.ranks[0], path.ranks[-1]))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from forestcoll.base.errors import InputError, NoSolutionError
+from forestcoll.demand.ranks import relay_refusal
 from forestcoll.programs.lowering.exchange import program_of_flows
 from forestcoll.programs.lowering.fitting import Excess, lesser
 from forestcoll.programs.lowering.grid import Grid, grid_for, with_shares
@@ -168,11 +169,7 @@ def _check_relays(schedule: TreeSchedule) -> None:
         )
     idle = set(schedule.topology.compute).difference(schedule.members)
     if idle and (used := idle.intersection(schedule.routes.entries.tolist())):
-        name = schedule.topology.nodes[min(used)].id
-        raise InputError(
-            f"{schedule.topology.name}: trees pass through compute node {name!r}, which takes no part, so that it runs "
-            "no program; generate with --no-relays"
-        )
+        raise InputError(relay_refusal(schedule.topology, schedule.members, "trees pass", min(used)))
 
 
 def _numbers_of_trees(schedule: TreeSchedule) -> Iterator[int | None]:

@@ -42,6 +42,9 @@ def usual_placement(collective: Collective) -> Placement:
 MOST = 2**31 - 1
 """The greatest value of an option; more than any program can have."""
 
+MOST_INSTRUCTIONS = 20_000_000
+"""The most instructions of a program; to lower, write and check them takes some minutes."""
+
 
 _NUMBERS = (
     "chunks",

@@ -11,9 +11,10 @@ from fractions import Fraction
 from itertools import accumulate, pairwise
 from math import ceil
 
+from forestcoll.base.errors import NoSolutionError
 from forestcoll.demand.collective import PhaseOp
 from forestcoll.programs.lowering.grid import Grid
-from forestcoll.programs.lowering.options import Options, Style
+from forestcoll.programs.lowering.options import MOST_INSTRUCTIONS, Options, Style
 from forestcoll.schedule.trees.value import Tree, TreeSchedule
 
 SPREAD_CHUNKS = 32
@@ -85,9 +86,19 @@ def rank_trees_of(schedule: TreeSchedule, grid: Grid, options: Options, most: in
 
     Every chunk of the grid becomes `instances` times `pieces` chunks of the program. If a tree has several parts, the
     trees of both phases of an allreduce are cut at the same places, so that the same parts are reduced and broadcast.
+
+    Raises:
+        NoSolutionError: the parts are too many.
     """
     trees = list(_trees(schedule, grid))
     step = most_of_step(options, most)
+    parts = sum(1 if step is None else ceil(Fraction(flow.count * options.scale) / step) for flow in trees)
+    instructions = 2 * (len(schedule.members) - 1) * parts
+    if instructions > MOST_INSTRUCTIONS:
+        raise NoSolutionError(
+            f"{schedule.topology.name}: with {grid.chunks:,} chunks, the program would have about {instructions:,} "
+            f"instructions, and {MOST_INSTRUCTIONS:,} is the most; use fewer chunks, or more of them in a step"
+        )
     alike = options.pieces > 1 or (step is not None and max(flow.count * options.pieces for flow in trees) > step)
     scaled = (
         replace(flow, offset=flow.offset * options.scale, count=flow.count * options.scale)

@@ -72,21 +72,21 @@ def text_of(schedule: StepSchedule) -> Iterator[str]:
     yield ',\n"steps": ['
     before = "\n[\n"
     for phase in schedule.phases:
+        points = [f'"{point}"' for point in phase.transfers.points]
         for begin, end in pairwise(phase.transfers.starts.tolist()):
             yield before
-            yield from _step_texts(phase.transfers, begin, end)
+            yield from _step_texts(phase.transfers, points, begin, end)
             yield "]"
             before = ",\n[\n"
     yield "\n]}\n"
 
 
-def _step_texts(sent: Transfers, begin: int, end: int) -> Iterator[str]:
-    texts = [f'"{point}"' for point in sent.points]
+def _step_texts(sent: Transfers, points: Sequence[str], begin: int, end: int) -> Iterator[str]:
     for first in range(begin, end, BLOCK_TRANSFERS):
         rows = slice(first, min(first + BLOCK_TRANSFERS, end))
         columns = (sent.shards, sent.lows, sent.highs, sent.sources)
         lines = [
-            f'{{"shard": {shard}, "interval": [{texts[low]}, {texts[high]}], "source": {source}, "target": {rest}'
+            f'{{"shard": {shard}, "interval": [{points[low]}, {points[high]}], "source": {source}, "target": {rest}'
             for shard, low, high, source, rest in zip(
                 *(each[rows].tolist() for each in columns), _endings(sent, rows), strict=True
             )

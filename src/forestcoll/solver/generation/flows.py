@@ -12,6 +12,7 @@ import numpy as np
 
 from forestcoll.base.errors import InputError
 from forestcoll.base.progress import SILENT, Progress
+from forestcoll.base.resources import Cost, announce
 from forestcoll.schedule.flows.value import Flows, FlowSchedule
 from forestcoll.schedule.rows import Rows
 from forestcoll.solver.flows.value import FlowOptimum
@@ -20,6 +21,9 @@ from forestcoll.topology.graph.part import usable_part
 
 MOST_LISTED = 50_000
 """The most flows that a schedule lists if it can list base flows and a symmetry; a file of so many has 4 MB."""
+
+_SECONDS_PER_FLOW, _BYTES_PER_FLOW = 2e-6, 2500
+"""What it takes to verify a flow, or its image, and to list one."""
 
 _NodePath = tuple[int, ...]
 
@@ -42,16 +46,19 @@ def flows_for(best: FlowOptimum, *, compact: bool | None = None, progress: Progr
             "bound are known, and no schedule; use a network with more symmetry, or fewer ranks"
         )
     progress.begin("making flows")
+    flows = len(best.paths) * best.symmetry.order
     if compact is None:
-        compact = len(best.paths) * best.symmetry.order > MOST_LISTED
+        compact = flows > MOST_LISTED
     keeps = compact and best.symmetry.order > 1 and usable_part(best.topology, best.members) is best.topology
+    memory = _BYTES_PER_FLOW * (len(best.paths) if keeps else flows)
+    announce(f"{best.topology.name}: a schedule of {flows:,} flows", Cost(_SECONDS_PER_FLOW * flows, memory), progress)
     paths = ((path.nodes, path.share) for path in best.paths) if keeps else all_paths(best)
-    routes, flows = flow_table(best.topology, sorted(paths, key=_by_ends))
+    routes, listed = flow_table(best.topology, sorted(paths, key=_by_ends))
     return FlowSchedule(
         best.topology,
         best.collective,
         routes,
-        flows,
+        listed,
         algbw=best.algbw,
         bound=best.bound,
         ranks=best.ranks,

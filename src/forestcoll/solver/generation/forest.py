@@ -32,7 +32,7 @@ from forestcoll.solver.generation.growing import Forest
 from forestcoll.solver.generation.in_network import joined_at_switches
 from forestcoll.solver.generation.loads import achieved_algbw
 from forestcoll.solver.generation.logical import with_logical_links
-from forestcoll.solver.generation.memory import can_fit, check_memory, memory_range, memory_statement
+from forestcoll.solver.generation.memory import announce_trees, schedule_memory
 from forestcoll.solver.generation.packed import packed_phases
 from forestcoll.solver.generation.relays import divided_at
 from forestcoll.solver.generation.symmetric import grow_base_trees
@@ -62,7 +62,7 @@ def schedule_for(
         method: how trees are found: `auto`, `fast` or `proven`.
         compact: whether the schedule lists base trees and a symmetry of the network, if there is a symmetry. Roots that
             the symmetry leaves in place then have more trees, with smaller shares. A schedule that would be too large
-            for the memory or for a file is always compact if possible. For large symmetric networks, all trees are
+            for a file is always compact if possible. For large symmetric networks, all trees are
             computed from base trees.
         progress: receives the stages of the work.
 
@@ -94,9 +94,9 @@ def _schedule_of(best: Optimum, chosen: Method, compact: bool, progress: Progres
     forests = [Forest.of(each, progress) for each in (outward[-1:] if _are_alike(outward) else outward)]
     trees = sum(weight > 0 for plan in best.forests for weight in plan.weights)
     edges = trees * (len(best.members) - 1)
-    listed = not compact and edges <= MOST_LISTED_EDGES and can_fit(best.network, trees)
+    listed = not compact and edges <= MOST_LISTED_EDGES
     if listed:
-        _check_size(best.network, trees, progress)
+        announce_trees(best.network, trees, progress)
     if chosen is not Method.PROVEN and (not listed or edges >= _WORTH_A_SYMMETRY) and set(best.weights) == {1}:
         base = grow_base_trees(best, forests, progress, most_edges=MOST_LISTED_EDGES, moves_all=listed)
         if base is not None:
@@ -109,7 +109,7 @@ def _schedule_of(best: Optimum, chosen: Method, compact: bool, progress: Progres
     if not listed:
         if edges > MOST_LISTED_EDGES:
             raise _too_long(best, trees, edges)
-        _check_size(best.network, trees, progress)
+        announce_trees(best.network, trees, progress)
     return _schedule(best, [forest.found(chosen, progress) for forest in forests])
 
 
@@ -126,19 +126,12 @@ def _ends(topology: Topology) -> list[tuple[int, int]]:
     return [(link.source, link.target) for link in topology.links]
 
 
-def _check_size(topology: Topology, trees: int, progress: Progress) -> None:
-    """Raise if a list of all trees cannot fit into the memory; report to `progress` if it needs or may need much."""
-    sentence = check_memory(topology, trees) or memory_statement(topology, trees)
-    if sentence is not None:
-        progress.remark(sentence)
-
-
 def _too_long(best: Optimum, trees: int, edges: int) -> InputError:
     return InputError(
         f"{best.topology.name}: the network has too little symmetry for base trees, and its {trees:,} trees have "
         f"{edges:,} tree edges, more than the {MOST_LISTED_EDGES:,} that a file can hold (they would take minutes and "
-        f"{memory_range(best.network, trees)} of memory); use fewer ranks, a smaller network, or 'forestcoll optimum' "
-        "for the algbw alone"
+        f"{schedule_memory(best.network, trees)} of memory); use fewer ranks, a smaller network, or "
+        "'forestcoll optimum' for the algbw alone"
     )
 
 

@@ -1,17 +1,15 @@
-"""The memory needed to generate, verify and write a schedule, and the memory available, compared before the work.
+"""What generating, verifying and writing a schedule of trees will take, estimated before the trees are grown.
 
 The estimate counts tree edges, N - 1 per tree. Each edge is a number in the arrays of the core and of the schedule. It
 also has a route, which it may share with many other edges or not; this is known only afterwards. So there are a lower
-and an upper estimate. The factors were measured with 1,024 and 4,096 compute nodes and 1.0 to 54.5 million tree edges;
-`tests/solver/generation/test_memory.py` compares them with a run.
+and an upper estimate of the memory. The factors were measured with 1,024 and 4,096 compute nodes and 1.0 to 54.5
+million tree edges; `tests/solver/generation/test_memory.py` compares them with a run.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 
-from forestcoll.base.errors import InputError
-from forestcoll.base.files import system_text
+from forestcoll.base.progress import Progress
+from forestcoll.base.resources import LONG_MEMORY, Cost, announce, size_text
 from forestcoll.topology import Topology
 
 _LEAST_PER_EDGE = 4
@@ -20,13 +18,16 @@ _LEAST_PER_EDGE = 4
 _MOST_PER_EDGE = 40
 """Bytes of a tree edge that does not share its route, without the nodes of the route."""
 
+_FILE_PER_EDGE = 12
+"""Bytes of a tree edge in the file, which must fit into the memory when it is read."""
+
 _MOST_PER_ROUTE_NODE = 12
 _MOST_PER_LINK = 4096
 _MOST_AT_ALL = 64 * 2**20
 """Bytes that every run may need: temporary arrays, and the modules that it loads."""
 
-LONG_EDGES = 2**22
-"""The number of tree edges from which a run takes so long that its memory is stated before the work."""
+_SECONDS_PER_EDGE = 80e-9
+"""CPU seconds for growing, verifying and writing a tree edge, if trees are grown from base trees."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,9 @@ class MemoryNeed:
 
     least: int
     most: int
+
+    def __str__(self) -> str:
+        return f"{size_text(self.least)} to {size_text(self.most)}"
 
 
 def schedule_memory(topology: Topology, trees: int) -> MemoryNeed:
@@ -71,100 +75,15 @@ def _switch_radius(topology: Topology) -> int:
     return radius
 
 
-def can_fit(topology: Topology, trees: int) -> bool:
-    """Return whether a schedule that lists `trees` trees may fit into the memory."""
-    available = available_memory()
-    return available is None or schedule_memory(topology, trees).least <= available
-
-
-def check_memory(topology: Topology, trees: int) -> str | None:
-    """Return a warning if a schedule that lists `trees` trees may not fit into the memory, else None.
+def announce_trees(topology: Topology, trees: int, progress: Progress) -> None:
+    """Say before trees are grown what a schedule that lists `trees` trees will take, if that is much.
 
     Raises:
-        InputError: it cannot fit.
+        InputError: it needs more memory than the limit, or could not be read again.
     """
-    need, available = schedule_memory(topology, trees), available_memory()
-    if available is None or need.most <= available:
-        return None
-    there = f"{_text(available)} of memory is available"
-    if need.least > available:
-        raise InputError(
-            f"{topology.name}: {trees} trees over {len(topology.compute)} compute nodes need more than "
-            f"{_text(need.least)}, but {there}; free memory, raise the limit or use a smaller network"
-        )
-    return f"the schedule may need {_text(need.most)}, but {there}"
-
-
-def memory_statement(topology: Topology, trees: int) -> str | None:
-    """Return a sentence with the memory that a schedule of `trees` trees needs, or None if it is made quickly."""
-    edges = trees * (len(topology.compute) - 1)
-    if edges < LONG_EDGES:
-        return None
-    return f"a schedule of {edges:,} tree edges or more needs {memory_range(topology, trees)} of memory"
-
-
-def memory_range(topology: Topology, trees: int) -> str:
-    """Return the least and the most memory of a schedule that lists `trees` trees, as a text."""
-    need = schedule_memory(topology, trees)
-    return f"{_text(need.least)} to {_text(need.most)}"
-
-
-def _text(size: int) -> str:
-    if size < 10**6:
-        return f"{size} bytes"
-    return f"{size / 10**9:.1f} GB" if size >= 10**9 else f"{size / 10**6:.0f} MB"
-
-
-def available_memory() -> int | None:
-    """Return how many bytes this process may still allocate: the least that the machine, its limit and cgroups allow.
-
-    Return None if the system does not provide the numbers, as outside Linux.
-    """
-    return min((*_of_machine(), *_of_limit(), *_of_groups()), default=None)
-
-
-def _of_machine() -> Iterator[int]:
-    """Yield the available memory of the machine, including its swap space."""
-    values = _fields(system_text("/proc/meminfo") or "")
-    if "MemAvailable:" in values:
-        yield 1024 * (values["MemAvailable:"] + values.get("SwapFree:", 0))
-
-
-def _of_limit() -> Iterator[int]:
-    """Yield the rest of the address space limit of the process (`ulimit -v`)."""
-    try:
-        import resource
-    except ImportError:  # not a Unix
-        return
-    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-    pages = (system_text("/proc/self/statm") or "").split()
-    if limit != resource.RLIM_INFINITY and pages:
-        yield max(0, limit - int(pages[0]) * resource.getpagesize())
-
-
-def _of_groups() -> Iterator[int]:
-    """Yield the rest of the limit of each control group of the process, for both versions of cgroups."""
-    for line in (system_text("/proc/self/cgroup") or "").splitlines():
-        _, controllers, path = line.split(":", 2)
-        if not controllers:
-            yield from _of_group("/sys/fs/cgroup", path, "memory.max", "memory.current")
-        elif "memory" in controllers.split(","):
-            yield from _of_group("/sys/fs/cgroup/memory", path, "memory.limit_in_bytes", "memory.usage_in_bytes")
-
-
-def _of_group(root: str, path: str, limit_name: str, used_name: str) -> Iterator[int]:
-    """Yield the rest of the limits of a group and of the groups above it. The file cache counts as available."""
-    folder = PurePosixPath(root, path.lstrip("/"))
-    for place in (folder, *folder.parents):
-        limit, used = (system_text(str(place / name)) or "" for name in (limit_name, used_name))
-        if limit.strip().isdigit() and used.strip().isdigit():
-            cached = _fields(system_text(str(place / "memory.stat")) or "").get("inactive_file", 0)
-            yield max(0, int(limit) - int(used) + cached)
-        if str(place) == root:
-            return
-
-
-def _fields(text: str) -> dict[str, int]:
-    """Return the numbers in lines such as `MemFree: 12 kB`, by the first word of the line."""
-    lines = (line.split() for line in text.splitlines())
-    return {words[0]: int(words[1]) for words in lines if len(words) > 1 and words[1].isdigit()}
+    edges, need = trees * (len(topology.compute) - 1), schedule_memory(topology, trees)
+    work = f"{topology.name}: a schedule of {edges:,} tree edges"
+    fix = "ask for base trees (--compact), or use fewer ranks"
+    announce(work, Cost(_SECONDS_PER_EDGE * edges, _FILE_PER_EDGE * edges), progress, fix)
+    if need.most >= LONG_MEMORY > _FILE_PER_EDGE * edges:
+        progress.remark(f"{work} needs {need} of memory")

@@ -23,7 +23,7 @@ from forestcoll.kernels import RoutedTrees
 from forestcoll.solver.forests.plan import ForestPlan
 from forestcoll.solver.forests.value import Optimum
 from forestcoll.solver.generation.growing import Forest
-from forestcoll.solver.generation.memory import can_fit, memory_statement
+from forestcoll.solver.generation.memory import announce_trees
 from forestcoll.topology import Symmetry, Topology
 from forestcoll.topology.symmetry.automorphisms import find_symmetry
 from forestcoll.topology.symmetry.automorphisms.graph import ArcTable, graph_of
@@ -55,18 +55,18 @@ def grow_base_trees(
 ) -> BaseTrees | None:
     """Return base trees of each of `forests` for `best`.
 
-    Return None if the base trees could not be grown, or if they have more than `most_edges` edges or do not fit into
-    the memory. The group is one that `find_symmetry` finds or, if base trees could not be completed with it, a smaller
-    one. If not `moves_all`, groups that leave roots in place are tried, too, and the memory of many base trees is
-    reported to `progress` before they are grown. A symmetry of a network is also a symmetry of its transpose.
+    Return None if the base trees could not be grown, or if they have more than `most_edges` edges. The group is one
+    that `find_symmetry` finds or, if base trees could not be completed with it, a smaller one. If not `moves_all`,
+    groups that leave roots in place are tried, too, and what many base trees take is reported to `progress` before they
+    are grown. A symmetry of a network is also a symmetry of its transpose.
     """
     progress.begin("looking for a symmetry")
     for group in chain.from_iterable(map(_smaller_groups, _symmetries(best, forests, moves_all=moves_all))):
         sizes = _root_orbit_sizes(forests[0].plan, group)
-        if len(sizes) * (len(best.members) - 1) > most_edges or not can_fit(best.network, len(sizes)):
+        if len(sizes) * (len(best.members) - 1) > most_edges:
             continue
-        if not moves_all and (sentence := memory_statement(best.network, len(sizes))) is not None:
-            progress.remark(sentence)
+        if not moves_all:
+            announce_trees(best.network, len(sizes), progress)
         progress.begin("growing trees")
         unit = gcd(*sizes)
         divided = [forest.divided(group.order // unit, progress) for forest in forests]

@@ -13,7 +13,7 @@ from typing import cast
 
 from forestcoll.base.errors import InputError, did_you_mean, shown
 from forestcoll.base.file_kinds import NETWORK, kind_of, kind_of_text
-from forestcoll.base.files import MAX_TOPOLOGY_BYTES, PathLike, as_path, read_bytes
+from forestcoll.base.files import PathLike, as_path, read_bytes
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.imported import Imported
 from forestcoll.topology.importers.notes import Notes
@@ -159,7 +159,7 @@ def read_source(path: PathLike) -> Source:
         InputError: it cannot be read, is too large, or is no text.
     """
     path = as_path(path)
-    return Source.of(read_bytes(Path(path), limit=MAX_TOPOLOGY_BYTES), path)
+    return Source.of(read_bytes(Path(path)), path)
 
 
 def import_sources(

@@ -6,7 +6,7 @@ Importing with options, and seeing what was understood, is `formats.import_topol
 from collections.abc import Mapping
 from pathlib import Path
 
-from forestcoll.base.files import MAX_TOPOLOGY_BYTES, STANDARD_STREAM, parse_document, read_bytes
+from forestcoll.base.files import STANDARD_STREAM, parse_document, read_bytes
 from forestcoll.topology.files import DEFAULT_NAME, topology_from_document
 from forestcoll.topology.importers.formats import format_of, import_sources, unknown_format
 from forestcoll.topology.importers.options import MissingSpeedError
@@ -20,7 +20,7 @@ def read_any_topology(path: Path, *, connected: bool = True) -> tuple[Topology, 
     Raises:
         InputError: the file cannot be read, is in no known format, is broken, or does not state a speed.
     """
-    data = read_bytes(path, limit=MAX_TOPOLOGY_BYTES)
+    data = read_bytes(path)
     source = Source.of(data, path)
     if source.text.lstrip()[:1] == "{":
         document = parse_document(data, path)

@@ -10,7 +10,7 @@ from pathlib import Path
 from forestcoll.base.errors import InputError, shown
 from forestcoll.base.exact import WrittenFloat
 from forestcoll.base.files import STANDARD_STREAM, decoded, input_name
-from forestcoll.base.reading_memory import check_json_memory, check_text_memory
+from forestcoll.base.resources import check_json_memory, check_text_memory
 
 MAX_NODES = 2**20
 """The most nodes that an importer makes before it refuses a file."""

@@ -155,7 +155,7 @@ class Candidates:
             return ()
         asked = self.given.get("chunks")
         if asked is not None:
-            counts = counts_for(self.schedule, asked)
+            counts = counts_for(self.schedule, min(asked, self.objective.most_bytes // ALIGNMENT))
             return (min(counts, key=lambda each: (each.loss, each.chunks)),)
         return counts_for(self.schedule, self.finest)
 

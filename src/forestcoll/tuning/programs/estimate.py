@@ -7,17 +7,13 @@ send and a receive. All stages take time and memory in proportion to them.
 from dataclasses import dataclass
 from math import isqrt
 
+from forestcoll.base import resources
 from forestcoll.base.errors import InputError
 from forestcoll.base.progress import Progress
-from forestcoll.base.units import size_name
+from forestcoll.base.resources import Cost, size_text
 from forestcoll.programs.formats.exporting import Target, least_instructions
+from forestcoll.programs.lowering.options import MOST_INSTRUCTIONS
 from forestcoll.schedule.schedule import Schedule
-
-LONG = 100_000
-"""An estimate is reported if a program has at least so many instructions: it takes some seconds."""
-
-MOST = 20_000_000
-"""The most instructions of a program that is exported; they take some minutes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,20 +51,16 @@ def announce(schedule: Schedule, target: Target, scale: int, progress: Progress)
         progress: receives the remark.
 
     Raises:
-        InputError: the program would have more than `MOST` instructions.
+        InputError: the program would have more than `MOST_INSTRUCTIONS` instructions.
     """
-    count = least_instructions(schedule) * scale
-    if count > MOST:
+    count, name = least_instructions(schedule) * scale, schedule.topology.name
+    if count > MOST_INSTRUCTIONS:
         ranks = len(schedule.members)
-        fits = isqrt(MOST * ranks * ranks // count)
+        fits = isqrt(MOST_INSTRUCTIONS * ranks * ranks // count)
         raise InputError(
-            f"{schedule.topology.name}: the program would have about {count:,} instructions, and at most {MOST:,} can "
-            f"be checked; use at most about {fits} ranks, or fewer trees, pieces or instances"
+            f"{name}: the program would have about {count:,} instructions, and at most {MOST_INSTRUCTIONS:,} can be "
+            f"checked; use at most about {fits} ranks, or fewer trees, pieces or instances"
         )
-    if count >= LONG:
-        price = PRICES[target]
-        seconds, memory, file = (max(1, round(count * each)) for each in (price.seconds, price.memory, price.file))
-        progress.remark(
-            f"about {count:,} instructions: the export takes about {seconds:,} s and {size_name(memory)} of memory, "
-            f"and writes about {size_name(file)}"
-        )
+    price = PRICES[target]
+    work = f"{name}: an export of about {count:,} instructions, in files of {size_text(count * price.file)},"
+    resources.announce(work, Cost(count * price.seconds, count * price.memory), progress, "use fewer ranks")

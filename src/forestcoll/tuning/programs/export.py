@@ -27,7 +27,7 @@ from forestcoll.simulation.simulate import simulate
 from forestcoll.simulation.traces import seconds_of
 from forestcoll.tuning.programs.candidates import SLOW
 from forestcoll.tuning.programs.estimate import announce
-from forestcoll.tuning.programs.search import Chosen, best_program
+from forestcoll.tuning.programs.search import Chosen, best_program, check_ways_back
 
 PIECES = (8, 16, 32, 64)
 """The numbers of pieces that are tried for ASTRA-sim."""
@@ -79,6 +79,7 @@ def export(
     """
     target = target_named(target)
     if options is not None:
+        check_ways_back(schedule, target)
         return export_with(options, schedule, target, dialect=dialect, size=size)
     return export_best(schedule, target, dialect=dialect, size=size)
 

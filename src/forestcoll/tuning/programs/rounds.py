@@ -1,7 +1,7 @@
 """The time of a program of a runtime for any size of the data.
 
 A runtime moves large data in rounds (`simulation/program/rounds.py`). All of them are simulated if they have at most
-`MOST_INSTRUCTIONS`. All rounds of one program move the same amount. So the time of a longer program, and that of an
+`MOST_SIMULATED`. All rounds of one program move the same amount. So the time of a longer program, and that of an
 estimate, is the time of some rounds plus the same time for each further round: the time by which the last simulated
 rounds made the program longer. The result is never below the time that the busiest link needs.
 
@@ -31,7 +31,7 @@ from forestcoll.simulation.program.rounds import Messages
 LEAST_ROUNDS = 4
 """The least rounds that are simulated: with fewer, the last one does not overlap with others as later ones do."""
 
-MOST_INSTRUCTIONS = 20_000_000
+MOST_SIMULATED = 20_000_000
 """About how many instructions are simulated for one size. The trees of loops get out of step after many rounds."""
 
 FEW_INSTRUCTIONS = 24_000
@@ -110,7 +110,7 @@ class RoundModel:
 
     def point(self, size: int) -> Point:
         """Return the time for M of `size` bytes, which is simulated once."""
-        return self._point(size, MOST_INSTRUCTIONS)
+        return self._point(size, MOST_SIMULATED)
 
     def algbw_at(self, size: int, *, least: float) -> float:
         """Return the algbw for M of `size` bytes, or an estimate of it that is less than `least`."""

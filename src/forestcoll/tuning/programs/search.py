@@ -125,8 +125,7 @@ def best_program(  # noqa: PLR0913 (what a program is chosen for, and by which m
     """
     target = target_named(target)
     check_style(schedule, target)
-    if target is Target.MSCCLPP_JSON:
-        _check_ways_back(schedule)
+    check_ways_back(schedule, target)
     objective, given = objective or Objective(), dict(given or {})
     progress.begin("choosing the program")
     candidates = Candidates(schedule, target, dialect, objective, given, progress)
@@ -152,8 +151,14 @@ def best_program(  # noqa: PLR0913 (what a program is chosen for, and by which m
     return Chosen(best.options, best.lowering, points, tried, best.model, used, refused)
 
 
-def _check_ways_back(schedule: Schedule) -> None:
-    """Check that each rank that receives reaches the rank that sends to it, which it signals in a plan of MSCCL++."""
+def check_ways_back(schedule: Schedule, target: Target) -> None:
+    """Check for a plan of MSCCL++ that each rank that receives reaches the rank that sends to it, which it signals.
+
+    Raises:
+        InputError: a rank that receives does not reach the rank that sends to it.
+    """
+    if target is not Target.MSCCLPP_JSON:
+        return
     ends = {(link.source, link.target) for link in schedule.topology.links}
     if all((target, source) in ends for source, target in ends):
         return

@@ -1,6 +1,8 @@
 """Rules about flows and about what they deliver. Each returns the message of the first wrong place, or None."""
 
 from fractions import Fraction
+from itertools import groupby
+from operator import itemgetter
 
 import numpy as np
 
@@ -165,15 +167,12 @@ def delivery_wrong(context: FlowContext) -> str | None:
     """Find a pair of nodes whose flows do not add up to what it exchanges."""
     whole, found = context.denominator or 1, dict(context.delivered)
     least = context.group.orbits
-    for source, target, part in context.question.pairs():
-        if least[source] != source:
-            continue
-        amount = found.pop((source, target), 0)
-        if amount != part * whole:
-            sent = wording.number(Fraction(amount, whole))
-            return (
-                f"the flows {wording.pair(context, source, target)} add up to {sent}; expected {wording.number(part)}"
-            )
+    for first, pairs in groupby(context.question.pairs(), key=itemgetter(0)):
+        for source, target, part in pairs if least[first] == first else ():
+            amount = found.pop((source, target), 0)
+            if amount != part * whole:
+                sent, named = wording.number(Fraction(amount, whole)), wording.pair(context, source, target)
+                return f"the flows {named} add up to {sent}; expected {wording.number(part)}"
     for (source, target), amount in found.items():
         sent = wording.number(Fraction(amount, whole))
         return f"the flows {wording.pair(context, source, target)} add up to {sent}; expected no flow"

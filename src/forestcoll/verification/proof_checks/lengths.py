@@ -45,8 +45,9 @@ def _all_distances(question: Question, lengths: dict[tuple[int, int], int]) -> F
     totals: dict[Fraction, int] = {}
     for source, pairs in groupby(question.pairs(), key=itemgetter(0)):
         reached = least_sums({source: 0}, leaving)
-        for _, target, part in pairs:
-            if target not in reached:
+        for part, equal in groupby(pairs, key=itemgetter(2)):
+            targets = [target for _, target, _ in equal]
+            if not reached.keys() >= set(targets):
                 raise UnprovenError("a compute node does not reach another")
-            totals[part] = totals.get(part, 0) + reached[target]
+            totals[part] = totals.get(part, 0) + sum(map(reached.__getitem__, targets))
     return exact_sum(part * total for part, total in totals.items())

@@ -1,6 +1,6 @@
 """The question that a bound answers, and the error of a proof that fails."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -67,21 +67,21 @@ class Question:
 
     def pairs(self) -> Iterator[tuple[int, int, Fraction]]:
         """Yield source, target and part of M for each pair of members that exchange data of their own."""
-        equal = Fraction(1, len(self.members))
         for row, source in enumerate(self.members):
-            for column, target in enumerate(self.members):
-                part = self._equal_part(source, target, equal) if self.matrix is None else self.matrix[row][column]
+            parts = self._equal_parts(source) if self.matrix is None else self.matrix[row]
+            for target, part in zip(self.members, parts, strict=True):
                 if part and source != target:
                     yield source, target, part
 
-    def _equal_part(self, source: int, target: int, equal: Fraction) -> Fraction | None:
-        """Return what a member sends to another if all data is divided equally; None for nothing."""
-        needed = {
-            Collective.ALL_TO_ALL: True,
-            Collective.GATHER: target == self.root,
-            Collective.SCATTER: source == self.root,
-        }
-        return equal if needed.get(self.collective) else None
+    def _equal_parts(self, source: int) -> Sequence[Fraction | None]:
+        """Return what a member sends to each member if all data is divided equally; None for nothing."""
+        equal, count = Fraction(1, len(self.members)), len(self.members)
+        if self.collective is Collective.GATHER:
+            return [equal if target == self.root else None for target in self.members]
+        sends = self.collective is Collective.ALL_TO_ALL or (
+            self.collective is Collective.SCATTER and source == self.root
+        )
+        return [equal if sends else None] * count
 
     @cached_property
     def takes_part(self) -> BoolArray:

@@ -15,7 +15,7 @@ from itertools import groupby
 from typing import ClassVar
 
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import NodeDemand
+from forestcoll.demand.demand import EqualParts, NodeDemand
 from forestcoll.schedule.proof.lengths.distances import Distances, distances
 from forestcoll.schedule.proof.lengths.link_lengths import LinkLengths, total_length
 from forestcoll.schedule.proof.proof import ProofError
@@ -80,14 +80,17 @@ def distance_sum(
 
 
 def _weighted(far: Distances, targets: Mapping[int, Fraction]) -> Fraction:
+    if isinstance(targets, EqualParts):
+        return _at_distance(far, targets.part, list(targets))
     by_part: dict[Fraction, list[int]] = {}
     # the hash of a fraction takes long, and consecutive parts are often the same object
     for part, run in groupby(targets, key=targets.__getitem__):
         by_part.setdefault(part, []).extend(run)
-    total = Fraction(0)
-    for part, nodes in by_part.items():
-        listed = far[nodes]
-        if (listed < 0).any():
-            raise ProofError("a node does not reach a node to which it sends data")
-        total += part * int(listed.sum())
-    return total
+    return sum((_at_distance(far, part, nodes) for part, nodes in by_part.items()), Fraction(0))
+
+
+def _at_distance(far: Distances, part: Fraction, nodes: list[int]) -> Fraction:
+    listed = far[nodes]
+    if (listed < 0).any():
+        raise ProofError("a node does not reach a node to which it sends data")
+    return part * int(listed.sum())

@@ -6,8 +6,18 @@ from pathlib import Path
 import pytest
 
 from forestcoll import InputError, load_topology
+from forestcoll.base import resources
 from forestcoll.base.files import read_bytes, read_document
-from forestcoll.base.reading_memory import DEFAULT_LIMIT, VARIABLE, memory_limit, set_memory_limit
+from forestcoll.base.progress import Progress
+from forestcoll.base.resources import (
+    VARIABLE,
+    Cost,
+    announce,
+    machine_memory,
+    memory_limit,
+    set_memory_limit,
+    size_text,
+)
 from forestcoll.demand.matrix import read_matrix
 
 EXPANDING = {
@@ -23,8 +33,8 @@ MEASURE = """
 import resource, sys, tracemalloc
 from pathlib import Path
 from forestcoll.base.files import read_document
-from forestcoll.base.reading_memory import _check, set_memory_limit
-import forestcoll.base.reading_memory as memory
+from forestcoll.base.resources import _check, set_memory_limit
+import forestcoll.base.resources as memory
 import forestcoll.base.files as files
 estimates = []
 def note(data, values, where):
@@ -60,7 +70,9 @@ def test_a_small_file_that_becomes_large_is_refused(name: str, tmp_path: Path) -
     path.write_bytes(gzip.compress(EXPANDING[name].encode(), 1))
     set_memory_limit(130 * 10**6)
     for read in (read_document, load_topology):
-        with pytest.raises(InputError, match=r"would take about .* the limit is 130MB, and --max-memory or FORESTCOLL"):
+        with pytest.raises(
+            InputError, match=r"would take about .* the limit is 130 MB, and --max-memory or FORESTCOLL"
+        ):
             read(path)
 
 
@@ -77,12 +89,12 @@ def test_text_in_words_and_lines_is_bounded_too(tmp_path: Path) -> None:
 
 def test_an_endless_file_is_refused() -> None:
     set_memory_limit(140 * 10**6)
-    with pytest.raises(InputError, match="more than 9 MiB, which takes too much memory"):
+    with pytest.raises(InputError, match="more than 19 MiB, which takes too much memory"):
         read_bytes(Path("/dev/zero"))
 
 
 def test_the_limit_is_the_set_one_or_that_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert memory_limit() == DEFAULT_LIMIT
+    assert memory_limit() == machine_memory() // 2
     monkeypatch.setenv(VARIABLE, "4GB")
     assert memory_limit() == 4 * 10**9
     set_memory_limit(5)
@@ -91,3 +103,56 @@ def test_the_limit_is_the_set_one_or_that_of_the_environment(monkeypatch: pytest
     monkeypatch.setenv(VARIABLE, "much")
     with pytest.raises(InputError, match="FORESTCOLL_MAX_MEMORY: 'much'; expected a size"):
         memory_limit()
+
+
+class Remarks(Progress):
+    """Keeps the remarks."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def remark(self, text: str) -> None:
+        self.texts.append(text)
+
+
+def test_long_work_is_announced_and_work_above_the_limit_refused() -> None:
+    set_memory_limit(4 * 10**9)
+    remarks = Remarks()
+    announce("a short stage", Cost(9.9, 1.9e9), remarks)
+    announce("a long stage", Cost(12, 3 * 10**6), remarks)
+    announce("a large stage", Cost(2.5, 2e9) + Cost(1, 0.5e9), remarks)
+    assert remarks.texts == [
+        "a long stage takes about 12 s and 3.0 MB of memory",
+        "a large stage takes about 3.5 s and 2.5 GB of memory",
+    ]
+    with pytest.raises(InputError) as caught:
+        announce("a larger stage", Cost(1, 3.9e9), remarks, "use fewer chunks")
+    assert str(caught.value) == (
+        "a larger stage would take about 3.9 GB of memory; use fewer chunks; the limit is 4.0 GB, and --max-memory or "
+        "FORESTCOLL_MAX_MEMORY sets another one"
+    )
+    assert len(remarks.texts) == 2
+    assert [size_text(size) for size in (1, 10**6, 10**10, 15 * 10**14)] == ["1 MB", "1.0 MB", "10 GB", "1,500,000 GB"]
+
+
+@pytest.mark.parametrize(
+    ("groups", "name"), [("0::/a/b\n", "memory.max"), ("3:cpu:/\n5:memory,x:/a/b\n", "memory.limit_in_bytes")]
+)
+def test_the_limits_of_control_groups_and_those_above_count(
+    groups: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = "/sys/fs/cgroup" if name == "memory.max" else "/sys/fs/cgroup/memory"
+    texts = {"/proc/self/cgroup": groups, f"{root}/a/b/{name}": "max\n", f"{root}/a/{name}": "700000\n"}
+    monkeypatch.setattr(resources, "system_text", texts.get)
+    assert machine_memory() == 700_000
+    texts[f"{root}/{name}"] = "5000"
+    assert machine_memory() == 5000
+
+
+def test_the_limit_of_the_address_space_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    resource = pytest.importorskip("resource")
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (10_000_000, resource.RLIM_INFINITY))
+    monkeypatch.setattr(resources, "system_text", lambda _: None)
+    assert machine_memory() == 10_000_000
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    assert machine_memory() > 10**8
