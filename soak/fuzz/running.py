@@ -6,6 +6,7 @@ The process is a fork of this one, which has imported forestcoll already, so a r
 import faulthandler
 import json
 import os
+import re
 import resource
 import signal
 import sys
@@ -23,6 +24,8 @@ STATUSES = {0, 1, 2, 130}
 MOST_MEMORY = 6 * 2**30
 """Bytes of address space that a run may take."""
 
+MOST_SECONDS_UNSAID, MOST_MEMORY_UNSAID = 12, 2.2e9
+"""The seconds and bytes that a run may take without a note: 10 s and 2 GB, and what passes until it is printed."""
 
 MOST_CHARACTERS = 20_000
 """The most characters of a message; an exact number alone may have 4,000 digits."""
@@ -38,6 +41,8 @@ class Run:
         out: standard output.
         err: standard error.
         seconds: the wall-clock time.
+        busy_seconds: the CPU time.
+        memory: the most memory at a time, in bytes.
     """
 
     words: tuple[str, ...]
@@ -45,6 +50,8 @@ class Run:
     out: str
     err: str
     seconds: float
+    busy_seconds: float = 0.0
+    memory: int = 0
 
 
 def run(words: Sequence[str], folder: Path, *, seconds: float = 20.0) -> Run:
@@ -56,12 +63,13 @@ def run(words: Sequence[str], folder: Path, *, seconds: float = 20.0) -> Run:
         child = os.fork()
         if child == 0:
             _become(words, folder, out.fileno(), err.fileno())
-        status = _wait(child, began + seconds)
+        status, used = _wait(child, began + seconds)
         texts = []
         for file in (out, err):
             file.seek(0)
             texts.append(file.read(2**22).decode("utf-8", "replace"))
-    return Run(tuple(words), status, texts[0], texts[1], time.monotonic() - began)
+    busy, memory = used.ru_utime + used.ru_stime, used.ru_maxrss * 1024
+    return Run(tuple(words), status, texts[0], texts[1], time.monotonic() - began, busy, memory)
 
 
 def _become(words: Sequence[str], folder: Path, out: int, err: int) -> None:
@@ -94,16 +102,18 @@ def _become(words: Sequence[str], folder: Path, out: int, err: int) -> None:
     os._exit(98)
 
 
-def _wait(child: int, end: float) -> int | None:
-    """Return the exit status of a process; after the time limit it is stopped with its children, and None returned."""
+def _wait(child: int, end: float) -> tuple[int | None, resource.struct_rusage]:
+    """Return the exit status of a process, and what it used.
+
+    After the time limit it is stopped with its children, and the status is None.
+    """
     while True:
-        done, status = os.waitpid(child, os.WNOHANG)
+        done, status, used = os.wait4(child, os.WNOHANG)
         if done:
-            return os.waitstatus_to_exitcode(status)
+            return os.waitstatus_to_exitcode(status), used
         if time.monotonic() > end:
             os.killpg(child, signal.SIGKILL)
-            os.waitpid(child, 0)
-            return None
+            return None, os.wait4(child, 0)[2]
         time.sleep(0.002)
 
 
@@ -127,7 +137,17 @@ def fault_of(done: Run, folder: Path, outputs: Sequence[str]) -> str | None:
         return problem
     if done.status == 0 and _prints_json(done, folder) and (problem := _bad_json(done)) is not None:
         return problem
-    return _leftover(folder, outputs, done.words)
+    return _unsaid(done) or _leftover(folder, outputs, done.words)
+
+
+def _unsaid(done: Run) -> str | None:
+    """Return what a run took without saying so in a note."""
+    notes = "\n".join(line for line in done.err.splitlines() if line.startswith("forestcoll: note: "))
+    if min(done.seconds, done.busy_seconds) > MOST_SECONDS_UNSAID and re.search(r"\d s\b", notes) is None:
+        return f"{done.seconds:.0f} s in silence"
+    if done.memory > MOST_MEMORY_UNSAID and "of memory" not in notes:
+        return f"{done.memory / 1e9:.1f} GB of memory in silence"
+    return None
 
 
 def _prints_json(done: Run, folder: Path) -> bool:
@@ -139,7 +159,8 @@ def _prints_json(done: Run, folder: Path) -> bool:
 def _bad_json(done: Run) -> str | None:
     """Return why a run printed no JSON document; it is in standard error if a file was written to standard output."""
     problem = None
-    for text in (done.out, done.err) if "-" in done.words else (done.out,):
+    err = "".join(line for line in done.err.splitlines(keepends=True) if not line.startswith("forestcoll: note: "))
+    for text in (done.out, err) if "-" in done.words else (done.out,):
         try:
             json.loads(text)
         except ValueError as error:

@@ -178,3 +178,14 @@ def test_files_of_two_formats_are_refused(topo: Path, tmp_path: Path) -> None:
     assert run_command("topology", "ring", "-o", other).status == 0
     assert "import files of one format" in run_command("import", topo, other).error_line()
     assert "is one file; import one at a time" in run_command("import", other, other).error_line()
+
+
+def test_bandwidths_are_rounded_to_a_number_of_digits(tmp_path: Path) -> None:
+    source, target = tmp_path / "long.txt", tmp_path / "short.json"
+    source.write_text("a b 1.23456\nb a 1\n")
+    run = run_command("import", source, "--format", "edge-list", "--rounding", "04", "-o", target)
+    assert "rounded to 4 digits, those of 1 link" in run.out
+    assert [edge["bandwidth"] for edge in json.loads(target.read_bytes())["edges"]] == ["247/200", 1]
+    for value in ("0", "61", "much"):
+        message = run_command("import", source, "--rounding", value).error_line(2)
+        assert f"'{value}'; expected speeds, none, or a number of digits from 1 to 60" in message

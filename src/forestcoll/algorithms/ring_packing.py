@@ -14,6 +14,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TypeAlias
 
+from forestcoll.base.exact import as_float
 from forestcoll.solver.exact_lp.exact_packing import packing_optimum
 
 Order: TypeAlias = tuple[int, ...]
@@ -105,7 +106,7 @@ def _packing(members: Sequence[int], hops: Hops) -> list[tuple[Fraction, Order]]
         by_place = [{places[link]: time for link, time in column.items()} for column in columns.values()]
         rates, duals = packing_optimum(by_place, len(places))
         prices = {
-            link: float(duals[places[link]] / bandwidth) if link in places else 0.0
+            link: as_float(duals[places[link]] / bandwidth) if link in places else 0.0
             for link, bandwidth in hops.bandwidths.items()
         }
     total = sum(rates)

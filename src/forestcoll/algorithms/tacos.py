@@ -27,6 +27,7 @@ from random import Random
 
 from forestcoll.algorithms.baseline import BaselineResult, DoesNotApplyError, Problem
 from forestcoll.algorithms.forests import Edge, LogicalTree, Part, forest, schedule_of
+from forestcoll.base.exact import as_float
 
 MOST_NODES = 64
 """The most compute nodes: the time of the search grows with the square of their number, times the number of chunks."""
@@ -82,7 +83,7 @@ def synthesized(problem: Problem, chunks: int, seeds: Sequence[int] = SEEDS) -> 
     note = f"the algbw is that of the times of TACOS with {chunks} chunk{'s' * (chunks > 1)} for each node"
     pipelined = schedule.algbw or algbw
     unit = problem.topology.bandwidth_unit
-    more = f"; the loads of its trees would allow {float(pipelined):.6g} {unit}" if pipelined > algbw else ""
+    more = f"; the loads of its trees would allow {as_float(pipelined):.6g} {unit}" if pipelined > algbw else ""
     return BaselineResult(schedule, algbw, note + more)
 
 

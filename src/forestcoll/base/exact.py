@@ -13,7 +13,9 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import chain
 from numbers import Rational, Real
-from typing import Self
+from typing import Self, SupportsFloat
+
+from forestcoll.base.errors import InputError
 
 MAX_DIGITS = 60
 """The most decimal digits that the numerator and the denominator of a bandwidth or a latency may have, each."""
@@ -148,6 +150,47 @@ def exact_sum(numbers: Iterable[Fraction]) -> Fraction:
         numerator, denominator = objects[identity].as_integer_ratio()
         numerators[denominator] = numerators.get(denominator, 0) + numerator * count
     return sum((Fraction(above, below) for below, above in numerators.items()), Fraction(0))
+
+
+def as_float(number: SupportsFloat, unit: int | Fraction = 1) -> float:
+    """Return `number` / `unit` as a float, which suggests and never decides.
+
+    Linear programs and searches make all their floats here; those of a program have one unit, the greatest number.
+
+    Args:
+        number: an exact number, or one of NumPy.
+        unit: the unit of an exact number.
+
+    Example:
+        >>> as_float(10**400, unit=3 * 10**400)
+        0.3333333333333333
+
+    Raises:
+        InputError: it is beyond the range of floats.
+    """
+    try:
+        return float(number / unit if unit != 1 and isinstance(number, int | Fraction) else number)
+    except OverflowError:
+        raise InputError(
+            "the bandwidths make numbers beyond the range of floating point; round them: forestcoll import FILE "
+            "--rounding 12"
+        ) from None
+
+
+def rounded(number: Fraction, digits: int) -> Fraction:
+    """Return a number with `digits` significant decimal digits, half to even.
+
+    Example:
+        >>> rounded(Fraction(2, 3), 3), rounded(Fraction(123456), 2)
+        (Fraction(667, 1000), Fraction(120000, 1))
+    """
+    if not number:
+        return number
+    places = len(str(abs(number.numerator))) - len(str(number.denominator))
+    if abs(number) < Fraction(10) ** places:
+        places -= 1
+    unit = Fraction(10) ** (places - digits + 1)
+    return round(number / unit) * unit
 
 
 def plain_number(number: Fraction) -> int | str:

@@ -8,7 +8,7 @@ import click
 
 from forestcoll.base.files import is_standard_stream
 from forestcoll.cli.options import Command, json_option, network_output_option
-from forestcoll.cli.types import FileName, FormatName, Speed
+from forestcoll.cli.types import ChoiceOrDigits, FileName, FormatName, Speed
 
 FORMAT_NAMES = (
     "forestcoll",
@@ -55,7 +55,7 @@ CHOICES = {
     ),
     "--rounding": (
         ("speeds", "none"),
-        "Round the bandwidths that forestcoll probe measured to the nearest published speeds, or not at all.",
+        "Round what forestcoll probe measured to published speeds, or not at all; or all numbers to 1 to 60 DIGITS.",
     ),
 }
 """The choices of options, the default first, and their help; `tests/cli` compares them with `ImportOptions`."""
@@ -63,7 +63,8 @@ CHOICES = {
 
 def _choice_option(name: str) -> Callable[[Command], Command]:
     choices, text = CHOICES[name]
-    return click.option(name, type=click.Choice(choices), default=choices[0], show_default=True, help=text)
+    kind = ChoiceOrDigits(choices) if name == "--rounding" else click.Choice(choices)
+    return click.option(name, type=kind, default=choices[0], show_default=True, help=text)
 
 
 def _speed_options(command: Command) -> Command:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import click
 
 from forestcoll.base.errors import InputError, shown
+from forestcoll.base.exact import MAX_DIGITS
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -60,6 +61,24 @@ class IntegerFrom(click.IntRange):
     def expected(self) -> str:
         """Return what is valid, in words."""
         return f"an integer{_from_to(self.min, self.max)}"
+
+
+class ChoiceOrDigits(click.Choice[str]):
+    """One of some words, or a number of digits."""
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:  # noqa: ARG002
+        """Return what the help shows."""
+        return f"[{'|'.join(self.choices)}|DIGITS]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the word, or the number as a text."""
+        if value in self.choices:
+            return str(value)
+        text = str(value)
+        if text.isascii() and text.isdigit() and len(text) < len(str(MAX_DIGITS)) + 1 and 1 <= int(text) <= MAX_DIGITS:
+            return str(int(text))
+        words = f"{', '.join(self.choices)}, or a number of digits from 1 to {MAX_DIGITS}"
+        raise click.BadParameter(f"{shown(text)}; expected {words}", ctx, param)
 
 
 class NumberFrom(click.FloatRange):

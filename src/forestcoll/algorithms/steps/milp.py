@@ -24,6 +24,7 @@ from itertools import pairwise
 
 from forestcoll.algorithms.baseline import BaselineResult, DoesNotApplyError, Problem
 from forestcoll.algorithms.routes import Path
+from forestcoll.base.exact import as_float
 from forestcoll.demand.collective import Collective, PhaseOp
 from forestcoll.demand.demand import Demand
 from forestcoll.schedule.rows import Rows
@@ -129,7 +130,7 @@ def solved(
 
 
 def _quality(gap: Fraction) -> str:
-    return f"HiGHS stopped with a gap of {float(100 * gap):.3g}%" if gap else "HiGHS reports an optimum"
+    return f"HiGHS stopped with a gap of {as_float(100 * gap):.3g}%" if gap else "HiGHS reports an optimum"
 
 
 def _routes(problem: Problem) -> dict[tuple[int, int], Path]:
@@ -221,7 +222,7 @@ class _StepProgram:
             for link in pairwise(self._routes[send.pair]):
                 sends.setdefault((link, send.step), []).append(send)
         for (link, step), each in sends.items():
-            room = -float(self._bandwidths[link] / self._unit)
+            room = -as_float(self._bandwidths[link] / self._unit)
             self._program.add_row({self._times[step]: room, **dict.fromkeys(self._numbered(each), 1.0)}, upper=0.0)
 
     def _numbered(self, sends: Sequence[_Send]) -> list[int]:

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from forestcoll.base.exact import as_float
 from forestcoll.oneport.platform.platform import Platform
 from forestcoll.solver.exact_lp.linear_program import Floats
 
@@ -14,12 +15,12 @@ class LinkPrices:
     def __init__(self, platform: Platform, unit: Fraction = Fraction(1)) -> None:
         place = {port: number for number, port in enumerate(platform.all_ports)}
         most = max(map(len, platform.uses))
-        self._costs = np.array([float(cost / unit) for cost in platform.costs])
+        self._costs = np.array([as_float(cost / unit) for cost in platform.costs])
         self._places = np.zeros((most, len(self._costs)), dtype=np.intp)
         self._parts = np.zeros((most, len(self._costs)))
         for link, uses in enumerate(platform.uses):
             for number, (port, part) in enumerate(uses):
-                self._places[number, link], self._parts[number, link] = place[port], float(part)
+                self._places[number, link], self._parts[number, link] = place[port], as_float(part)
 
     def of_links(self, prices: Floats) -> Floats:
         """Return the cost of a message over each link at these prices, in the order of `Platform.all_ports`."""

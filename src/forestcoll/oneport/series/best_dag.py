@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from forestcoll.base.exact import as_float
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.oneport.platform.logical import logical_arcs
 from forestcoll.oneport.platform.platform import Platform
@@ -138,7 +139,7 @@ def _local_search(platform: Platform, found: DagOptimum, enough: Fraction, progr
             if done > tries:
                 return found
             progress.advance(done, tries)
-            if _approximate_throughput(platform, order) > float(found.throughput) * (1 + _CLOSE):
+            if _approximate_throughput(platform, order) > as_float(found.throughput) * (1 + _CLOSE):
                 better = dag_optimum(platform, order)
                 if better.throughput > found.throughput:
                     found, improved = better, True
@@ -162,7 +163,7 @@ def _neighbours(platform: Platform, order: tuple[int, ...]) -> Iterator[tuple[in
 def _approximate_throughput(platform: Platform, order: tuple[int, ...]) -> float:
     """Return the approximate throughput of an order."""
     solution = dag_program(platform, forward_commodities(platform, order)).attempt()
-    return 0.0 if solution is None else float(solution.values[0]) / float(min(platform.costs))
+    return 0.0 if solution is None else as_float(solution.values[0]) / as_float(min(platform.costs))
 
 
 def _integer_search(best: SteadyOptimum, known: DagOptimum) -> tuple[DagOptimum, bool]:
@@ -171,11 +172,11 @@ def _integer_search(best: SteadyOptimum, known: DagOptimum) -> tuple[DagOptimum,
     solution = search.program.solve(_MAX_NODES)
     if solution.values is None:
         return known, False
-    places = [float(solution.values[column]) for column in search.places]
+    places = [as_float(solution.values[column]) for column in search.places]
     wish = sorted(range(len(places)), key=lambda node: (places[node], node))
     order = _feasible_order(best.platform, _successors(best.platform), wish)
     found = max(known, dag_optimum(best.platform, order), key=lambda each: each.throughput)
-    reached = float(found.throughput / best.throughput)
+    reached = as_float(found.throughput / best.throughput)
     return found, solution.complete and -solution.bound <= reached * (1 + _CLOSE)
 
 
@@ -190,9 +191,9 @@ class _OrderSearch:
         self.program = program = IntegerProgram()
         nodes = len(topology.nodes)
         throughput = program.add_column(cost=-1.0, upper=1.0)
-        program.add_row({throughput: 1.0}, lower=float(known.throughput / best.throughput))
+        program.add_row({throughput: 1.0}, lower=as_float(known.throughput / best.throughput))
         self.places = [
-            program.add_column(upper=0.0 if node == platform.source else float(nodes - 1)) for node in range(nodes)
+            program.add_column(upper=0.0 if node == platform.source else as_float(nodes - 1)) for node in range(nodes)
         ]
         entered: list[dict[int, float]] = [{} for _ in topology.nodes]
         ports: dict[Port, dict[int, float]] = {}
@@ -201,14 +202,14 @@ class _OrderSearch:
             if link.target == platform.source:
                 continue
             messages, use = program.add_column(), program.add_column(upper=1.0, whole=True)
-            cost = float(platform.costs[number] * best.throughput)
+            cost = as_float(platform.costs[number] * best.throughput)
             program.add_row({messages: cost, use: -1.0}, upper=0.0)
-            program.add_row({messages: 1.0, use: -float(nodes)}, upper=0.0)
-            later = {self.places[link.target]: 1.0, self.places[link.source]: -1.0, use: -float(nodes)}
+            program.add_row({messages: 1.0, use: -as_float(nodes)}, upper=0.0)
+            later = {self.places[link.target]: 1.0, self.places[link.source]: -1.0, use: -as_float(nodes)}
             program.add_row(later, lower=1.0 - nodes)
             entered[link.target][messages] = 1.0
             for port, part in platform.uses[number]:
-                ports.setdefault(port, {})[messages] = float(part) * cost
+                ports.setdefault(port, {})[messages] = as_float(part) * cost
             used[link.source, link.target] = use
         for port in sorted(ports):
             program.add_row(ports[port], upper=1.0)

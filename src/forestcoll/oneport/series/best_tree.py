@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.base.errors import InternalError
+from forestcoll.base.exact import as_float
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.oneport.platform.logical import logical_arcs, outwards
 from forestcoll.oneport.platform.packing import packed_trees
@@ -238,7 +239,7 @@ class _TreeSearch:
         self._period = self._program.add_column(cost=1.0, upper=self.in_units(known))
         switched = bool(platform.topology.switches)
         most = len(platform.topology.compute) - 1 if switched else 1
-        self._uses = [self._program.add_column(upper=float(most), whole=True) for _ in platform.topology.links]
+        self._uses = [self._program.add_column(upper=as_float(most), whole=True) for _ in platform.topology.links]
         self._add_ports()
         for switch in platform.topology.switches:
             self._program.add_row(self._crossing({switch}, both=True), 0.0, 0.0)
@@ -252,7 +253,7 @@ class _TreeSearch:
 
     def in_units(self, period: Fraction) -> float:
         """Return `period` in the unit of the program, in which the optimum of the series is 1."""
-        return float(period / self._unit)
+        return as_float(period / self._unit)
 
     def _add_ports(self) -> None:
         rows: dict[Port, dict[int, float]] = {}
@@ -281,7 +282,7 @@ class _TreeSearch:
 
     def uses(self, solution: IntegerSolution) -> list[int]:
         """Return the number of uses of each link in a solution."""
-        return [] if solution.values is None else [round(float(solution.values[column])) for column in self._uses]
+        return [] if solution.values is None else [round(as_float(solution.values[column])) for column in self._uses]
 
     def add_violated_constraint(self, uses: Sequence[int]) -> bool:
         """Add the constraint that a link enters the nodes that `uses` miss. Return whether there are such nodes."""

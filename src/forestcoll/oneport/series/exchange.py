@@ -12,6 +12,7 @@ behind the port, times the height of the trees.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from forestcoll.base.exact import as_float
 from forestcoll.oneport.platform.logical import logical_arcs, outwards
 from forestcoll.oneport.platform.platform import Platform
 
@@ -94,7 +95,7 @@ class _ExchangeSearch:
             for link in self._platform.links_of(route):
                 for port, part in self._platform.uses[link]:
                     place = self._place[port]
-                    times[place] = times.get(place, 0.0) + float(part * self._platform.costs[link]) * self._weight
+                    times[place] = times.get(place, 0.0) + as_float(part * self._platform.costs[link]) * self._weight
             known = self._times[route] = times
         return known
 

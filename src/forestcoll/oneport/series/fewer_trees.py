@@ -17,6 +17,7 @@ from math import gcd, lcm
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.base.exact import as_float
 from forestcoll.oneport.platform.arborescence import cheapest_tree
 from forestcoll.oneport.platform.link_prices import LinkPrices
 from forestcoll.oneport.platform.logical import logical_arcs, outwards
@@ -71,13 +72,13 @@ def equal_trees(
     steps = _steps_of_full_ports(platform, certificate) if throughput == certificate.throughput else []
     chosen: list[Routes] = []
     for count in range(1, min(MAX_CHOSEN, most) + 1):
-        chosen.append(choice.next(float(throughput)))
+        chosen.append(choice.next(as_float(throughput)))
         reachable_here = reachable or choice.bound() >= throughput * (1 - _CLOSE)
         if not reachable_here or any((count / throughput / step).denominator > 1 for step in steps):
             continue
-        if choice.nearly_fits(float(throughput)) and _fit(platform, chosen, throughput):
+        if choice.nearly_fits(as_float(throughput)) and _fit(platform, chosen, throughput):
             return EqualTrees(_weighted(chosen, throughput), tuple(chosen))
-        found = exchanged(platform, chosen, float(throughput)) if count in _SEARCHED else None
+        found = exchanged(platform, chosen, as_float(throughput)) if count in _SEARCHED else None
         if found is not None and _fit(platform, found, throughput):
             return EqualTrees(_weighted(found, throughput), tuple(chosen))
     return EqualTrees(None, tuple(chosen))
@@ -136,10 +137,10 @@ class _Choice:
         self._count = 0
         prices = np.zeros(len(place))
         for port, price in certificate.prices:
-            prices[place[port]] = float(price)
+            prices[place[port]] = as_float(price)
         for price, inside in certificate.odd_sets:
             odd_set = Port(PortKind.ODD_SET, platform.odd_sets.index(inside))
-            prices[place[odd_set]] = float(price) * (len(inside) // 2)
+            prices[place[odd_set]] = as_float(price) * (len(inside) // 2)
         self._prices = _OUTWEIGHS * prices / prices.max()
         self._links = LinkPrices(platform)
 
@@ -160,7 +161,7 @@ class _Choice:
     def bound(self) -> float:
         """Return a bound on the throughput of the platform, by the prices of the last choice without the proof."""
         _, cost = self._cheapest(self._weights)
-        return float(self._weights.sum()) / cost if cost > 0 else float("inf")
+        return as_float(self._weights.sum()) / cost if cost > 0 else float("inf")
 
     def _cheapest(self, prices: npt.NDArray[np.float64]) -> tuple[Routes, float]:
         """Return the cheapest tree and its cost."""

@@ -16,6 +16,7 @@ from fractions import Fraction
 from math import lcm
 
 from forestcoll.base.errors import InternalError
+from forestcoll.base.exact import as_float
 from forestcoll.oneport.series.coloring import Job, Matching
 from forestcoll.solver.exact_lp.integer_program import IntegerProgram
 from forestcoll.solver.exact_lp.linear_program import LinearProgram
@@ -83,7 +84,7 @@ class _MatchingProgram:
             solution = self._program.attempt()
             if solution is None:
                 return self._without_floats()
-            weights = [Fraction(float(each)) for each in solution.values]
+            weights = [Fraction(as_float(each)) for each in solution.values]
             reached = sum(weight * time for weight, time in zip(weights, self._times.values(), strict=True))
             if reached > self._busiest * (1 + _CLOSE) and self._add_heavy(weights, 1 + _CLOSE):
                 continue
@@ -107,7 +108,7 @@ class _MatchingProgram:
     def _add_heavy(self, weights: Sequence[Fraction], least: Fraction) -> bool:
         """Add a new matching that weighs more than `least`. Return whether there is one."""
         weight = dict(zip(self._pairs, weights, strict=True))
-        positive = {pair: float(each) for pair, each in weight.items() if each > 0}
+        positive = {pair: as_float(each) for pair, each in weight.items() if each > 0}
         for find in (_greedy, _heaviest):
             matching = find(positive)
             if sum((weight[pair] for pair in matching), Fraction(0)) > least and matching not in self._matchings:
@@ -134,7 +135,7 @@ def _greedy_matchings(times: Mapping[Pair, int]) -> Iterator[Pairs]:
     left = dict(times)
     while left:
         loads = _loads(left)
-        matching = _greedy({pair: float(loads[pair[0]] + loads[pair[1]]) for pair in left})
+        matching = _greedy({pair: as_float(loads[pair[0]] + loads[pair[1]]) for pair in left})
         yield matching
         step = min(left[pair] for pair in matching)
         left = {pair: time - step * (pair in matching) for pair, time in left.items()}

@@ -33,6 +33,7 @@ from math import lcm
 import numpy as np
 
 from forestcoll.base.errors import InternalError
+from forestcoll.base.exact import as_float
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.oneport.platform.arborescence import CheapestTree, cheapest_tree
 from forestcoll.oneport.platform.link_prices import LinkPrices
@@ -195,12 +196,12 @@ class _PriceProgram:
                 return None, rounds
             self._progress.advance(rounds, 0)
             current = np.maximum(solution.values[: len(self._ports)], 0.0)
-            reached = float(current.sum())
+            reached = as_float(current.sum())
             smoothed = current if rounds == 1 else _SMOOTHING * center + (1 - _SMOOTHING) * current
             for prices in (smoothed, current):
                 routes, cost = self._cheapest_at(prices)
                 if cost > 0 and prices.sum() / cost < best:
-                    best, center = float(prices.sum()) / cost, prices / cost
+                    best, center = as_float(prices.sum()) / cost, prices / cost
                 if best <= reached * (1 + _TOLERANCE):
                     return solution, rounds
                 if self._add_tree(routes):
@@ -211,7 +212,7 @@ class _PriceProgram:
     def _cheapest_at(self, prices: Floats) -> tuple[Routes, float]:
         of_links = self._prices.of_links(prices)
         routes = self._cheapest(of_links)
-        return routes, sum(float(of_links[link]) for route in routes for link in self._platform.links_of(route))
+        return routes, sum(as_float(of_links[link]) for route in routes for link in self._platform.links_of(route))
 
     def _cheapest(self, of_links: Floats) -> Routes:
         listed = logical_arcs(self._platform, of_links.tolist())

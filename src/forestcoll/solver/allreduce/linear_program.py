@@ -26,6 +26,7 @@ from fractions import Fraction
 import numpy as np
 
 from forestcoll.base.errors import InternalError
+from forestcoll.base.exact import as_float
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.collective import PhaseOp
 from forestcoll.schedule.proof.proof import ProofError
@@ -263,7 +264,7 @@ class _RateProgram:
 
     def _add_broken(self, values: Floats) -> bool:
         """Add conditions that a floating-point solution violates; return whether there are any."""
-        whole = _PARTS / max(1e-9, float(values.max()))
+        whole = _PARTS / max(1e-9, as_float(values.max()))
         parts = [max(0, int(each)) for each in np.rint(values * whole)]
         roots, uses = self._spread(parts)
         rate = sum(roots)
@@ -349,10 +350,11 @@ class _RateProgram:
 
     def _numerical(self, solution: Solution) -> AllreduceOptimum:
         """Return the bound that rounded prices prove: it is exact as a bound, but it may be above the optimum."""
-        proof = self._proof([Fraction(float(price)).limit_denominator(_FINE) for price in solution.prices])
+        proof = self._proof([Fraction(as_float(price)).limit_denominator(_FINE) for price in solution.prices])
         upper = self._proven(proof)
-        rate = float(solution.values @ np.array(self._program.objective)) * max(self._capacities)
-        return AllreduceOptimum(upper, proof, None, residual=abs(float(upper / self._scaled.unit) / rate - 1))
+        reached = self._program.reached(solution.values)
+        wanted = as_float(upper / self._scaled.unit / max(self._capacities), self._program.unit)
+        return AllreduceOptimum(upper, proof, None, residual=abs(wanted / reached - 1))
 
     def _proven(self, proof: TreeDualProof) -> Fraction:
         try:

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.base.errors import InternalError
+from forestcoll.base.exact import as_float
 from forestcoll.solver.exact_lp.exact_simplex import solved
 from forestcoll.solver.exact_lp.exact_system import LONGEST_FAST, solve_with_transpose
 from forestcoll.solver.exact_lp.highs import quiet_highs
@@ -78,11 +79,11 @@ class LinearProgram:
         self._highs.setOptionValue("solver", "simplex")
         self._highs.changeObjectiveSense(highspy.ObjSense.kMaximize)
         for each in objective:
-            self._highs.addCol(each / self.unit, 0.0, highspy.kHighsInf, 0, _NO_INDICES, _NO_VALUES)
+            self._highs.addCol(as_float(each, self.unit), 0.0, highspy.kHighsInf, 0, _NO_INDICES, _NO_VALUES)
 
     def reached(self, values: Floats) -> float:
         """Return the objective of approximate values, in multiples of `unit`."""
-        return float(np.array([each / self.unit for each in self.objective]) @ values)
+        return as_float(np.dot([as_float(each, self.unit) for each in self.objective], values))
 
     def add(self, row: Row) -> None:
         """Add a row."""
@@ -94,11 +95,11 @@ class LinearProgram:
         shrink = longest if longest > LONGEST_FAST else 1  # HiGHS treats numbers of 20 digits as infinite
         self._shrinks.append(shrink)
         self._highs.addRow(
-            -kHighsInf if row.lower is None else row.lower / (self.scale * shrink),
-            kHighsInf if row.upper is None else row.upper / (self.scale * shrink),
+            -kHighsInf if row.lower is None else as_float(row.lower, self.scale * shrink),
+            kHighsInf if row.upper is None else as_float(row.upper, self.scale * shrink),
             len(columns),
             np.array(columns, dtype=np.int32),
-            np.array([row.coefficients[column] / shrink for column in columns], dtype=np.float64),
+            np.array([as_float(row.coefficients[column], shrink) for column in columns]),
         )
 
     def remove(self, rows: Sequence[int]) -> None:
@@ -169,7 +170,7 @@ class LinearProgram:
         return refined(self.objective, self.rows, self._of_basis) or self.exact_without_floats()
 
     def _of_basis(self, used: tuple[int, ...], tight: tuple[int, ...], prices: Sequence[Fraction]) -> Exact | None:
-        floats = np.array([float(each) for each in prices])
+        floats = np.array([as_float(each) for each in prices])
         exact = self.exact(Solution(np.zeros(len(self.objective)), floats, used, tight))
         return exact if exact is not None and self.proves(*exact) else None
 

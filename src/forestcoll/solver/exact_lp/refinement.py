@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from forestcoll.base.exact import as_float
 from forestcoll.solver.exact_lp.highs import quiet_highs
 from forestcoll.solver.exact_lp.row import Row
 
@@ -95,8 +96,8 @@ class _Refinement:
         """Return HiGHS with the program of the residuals."""
         from highspy import kHighsInf
 
-        gains = [float(self._up_of_gains * each) for each in self._gains()]
-        least = [float(-self._up * each) for each in self._values]
+        gains = [as_float(self._up_of_gains * each) for each in self._gains()]
+        least = [as_float(-self._up * each) for each in self._values]
         ends = list(self._ends())
         if self._highs is None:
             self._highs = _started(gains, least, self._rows, self._longest, ends)
@@ -113,8 +114,8 @@ class _Refinement:
         from highspy import kHighsInf
 
         for row, total, long in zip(self._rows, self._totals(), self._longest, strict=True):
-            low = -kHighsInf if row.lower is None else float(self._up * (row.lower - total) / long)
-            yield low, kHighsInf if row.upper is None else float(self._up * (row.upper - total) / long)
+            low = -kHighsInf if row.lower is None else as_float(self._up * (row.lower - total), long)
+            yield low, kHighsInf if row.upper is None else as_float(self._up * (row.upper - total), long)
 
     def _sides(self) -> Iterable[tuple[int, int]]:
         """Yield the right sides of all rows, each with the longest coefficient of its row."""
@@ -165,13 +166,13 @@ def _started(
         highs.addCol(gain, low, highspy.kHighsInf, 0, np.array([], dtype=np.int32), np.array([], dtype=np.float64))
     for row, long, (low, high) in zip(rows, longest, ends, strict=True):
         columns = sorted(row.coefficients)
-        counts = np.array([row.coefficients[column] / long for column in columns], dtype=np.float64)
+        counts = np.array([as_float(row.coefficients[column], long) for column in columns])
         highs.addRow(low, high, len(columns), np.array(columns, dtype=np.int32), counts)
     return highs
 
 
 def _exactly(value: float) -> Fraction:
-    return Fraction(float(value))  # HiGHS returns numbers of NumPy
+    return Fraction(as_float(value))  # HiGHS returns numbers of NumPy
 
 
 def _sums(values: Sequence[Fraction], more: Iterable[Fraction], scale: Fraction) -> list[Fraction]:

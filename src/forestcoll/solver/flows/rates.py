@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
+from forestcoll.base.exact import as_float
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import NodeDemand
@@ -37,7 +38,7 @@ class ExchangeRate:
         """How the rate was computed, in words."""
         if self.algbw == self.bound:
             return "the exact rate of the best flow"
-        gap = float(self.bound / self.algbw) - 1
+        gap = as_float(self.bound / self.algbw) - 1
         return f"at most {gap:.1%} below the rate of the best flow, as {self.reason}"
 
 

@@ -9,6 +9,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from forestcoll.base.errors import InputError, InternalError
+from forestcoll.base.exact import as_float
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.base.resources import Cost, announce
 from forestcoll.demand.collective import Collective
@@ -164,7 +165,7 @@ def _paths(classes: FlowClasses, place: int, needs: Mapping[int, Fraction], foun
     if found.values is not None:
         return exact_paths(classes.topology, classes.flow(place, found.values), source, needs)
     columns = classes.of_pair[place].tolist()
-    guess = [float(found.guess[column]) if column >= 0 else 0.0 for column in columns]
+    guess = [as_float(found.guess[column]) if column >= 0 else 0.0 for column in columns]
     return rounded_paths(classes.topology, guess, source, needs)
 
 

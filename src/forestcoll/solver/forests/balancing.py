@@ -27,6 +27,7 @@ from fractions import Fraction
 from math import lcm
 
 from forestcoll.base.errors import NoSolutionError
+from forestcoll.base.exact import as_float
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.collective import PhaseOp
 from forestcoll.schedule.proof.tree_dual import Roles, TreeDualProof, WeightedCut
@@ -284,7 +285,7 @@ class _BalanceProgram:
         left = [each * _PARTS // scale for each in self._scaled.capacities]
         for link, spare in zip(self._column, share.tolist(), strict=True):
             left[link] = max(0, left[link] - round(spare * _PARTS))
-        wanted = float(values[-1]) * _PARTS if self._rate is None else float(self._rate * _PARTS / scale)
+        wanted = as_float(values[-1]) * _PARTS if self._rate is None else as_float(self._rate * _PARTS / scale)
         held, leaving, inside = self._bottleneck_of(left)
         return held * wanted * (1 - _TOLERANCE) > leaving and self._add_cut(inside)
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from forestcoll.base.exact import as_float
 from forestcoll.demand.collective import PhaseOp
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
@@ -105,7 +106,7 @@ class _Forest:
     @property
     def sum(self) -> float:
         """The sum of 2^depth over the nodes of all trees."""
-        return float(sum(self.sums[tree, root] for tree, root in enumerate(self._roots)))
+        return as_float(sum(self.sums[tree, root] for tree, root in enumerate(self._roots)))
 
     def exchange(self) -> None:
         """Do the best exchange, as long as there is one."""
@@ -155,4 +156,4 @@ class _Forest:
         gains = np.where(allowed & allowed.T, change + change.T, 0.0)
         place = int(np.argmin(gains))
         one, other = divmod(place, len(parents))
-        return _Exchange(float(gains[one, other]), node, one, other)
+        return _Exchange(as_float(gains[one, other]), node, one, other)

@@ -13,6 +13,7 @@ from math import lcm
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.base.exact import as_float
 from forestcoll.demand.collective import PhaseOp
 from forestcoll.schedule.proof.lengths.group_lengths import least_trees, trees_from
 from forestcoll.solver.allreduce.tree_packing.steiner import cheapest_tree, joined
@@ -53,7 +54,7 @@ class Pricing:
     def metrics(self, prices: Floats) -> "Metrics":
         """Return the walks for prices of classes of links."""
         of_links = np.maximum(prices, 0.0)[self._master.of_link]
-        return Metrics(self._own, of_links + _LEAST_PRICE * float(of_links.mean()), self._numbers)
+        return Metrics(self._own, of_links + _LEAST_PRICE * as_float(of_links.mean()), self._numbers)
 
     def exact_metrics(self, prices: Sequence[Fraction]) -> "Metrics":
         """Return the walks for exact prices of classes of links; of equal walks, those over the fewest links."""

@@ -17,6 +17,7 @@ from typing import TypeAlias
 import numpy as np
 
 from forestcoll.base.errors import InputError, InternalError, shown
+from forestcoll.base.exact import as_float
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.collective import PhaseOp
 from forestcoll.demand.groups.value import Group
@@ -152,11 +153,11 @@ class _GroupSearch:
         if self._cut is None:
             return False
         limit = self._cut[0] / self._master.unit / self._master.amount_scale / self._program.unit
-        return -self._program.reached(solution.values) >= float(limit) * (1 - _TOLERANCE)
+        return -self._program.reached(solution.values) >= as_float(limit) * (1 - _TOLERANCE)
 
     def _start(self) -> None:
         """Add trees of each part for prices that are equal for all bandwidth."""
-        prices = np.array([self._program.unit / each if each else 1.0 for each in self._master.capacities])
+        prices = np.array([as_float(self._program.unit, each) if each else 1.0 for each in self._master.capacities])
         metrics = self._pricing.metrics(prices)
         for part in self._master.parts:
             for tree in self._pricing.candidates(part, metrics):
@@ -199,8 +200,8 @@ class _GroupSearch:
         return added
 
     def _add_if_cheap(self, part: Part, tree: PackedTree, values: Floats) -> bool:
-        price = sum(float(values[column]) * count for column, count in self._pricing.uses(part, tree).items())
-        worth = -sum(float(values[column]) * count for column, count in part.potentials.items())
+        price = sum(as_float(values[column]) * count for column, count in self._pricing.uses(part, tree).items())
+        worth = -sum(as_float(values[column]) * count for column, count in part.potentials.items())
         if price >= worth - _TOLERANCE * max(worth, price):
             return False
         return self._add(part, tree)
@@ -260,8 +261,8 @@ def _rounded(solution: Solution) -> tuple[list[Fraction], list[Fraction]]:
 
 
 def _fine(values: Floats) -> list[Fraction]:
-    greatest = Fraction(float(np.abs(values).max()) or 1.0)
-    return [Fraction(round(float(each / float(greatest)) * _FINE), _FINE) * greatest for each in values]
+    greatest = Fraction(as_float(np.abs(values).max()) or 1.0)
+    return [Fraction(round(as_float(each / as_float(greatest)) * _FINE), _FINE) * greatest for each in values]
 
 
 _Key: TypeAlias = tuple[PhaseOp, int | None, int | None]

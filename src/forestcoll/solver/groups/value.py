@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from forestcoll.base.display import Displayed
+from forestcoll.base.exact import as_float
 from forestcoll.demand.collective import PhaseOp
 from forestcoll.demand.groups.value import Group
 from forestcoll.schedule.proof.bound import Bound
@@ -52,7 +53,7 @@ class GroupsOptimum(Displayed):
     @property
     def residual(self) -> float:
         """The relative amount by which the bound exceeds `algbw`."""
-        return float(self.bound.algbw / self.algbw) - 1
+        return as_float(self.bound.algbw / self.algbw) - 1
 
     def algbw_of(self, group: int) -> Fraction:
         """Return the algbw of a group when all run together."""

@@ -7,11 +7,13 @@ returns a filled `TopologyBuilder`.
 
 import importlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
+from forestcoll.base.counting import plural
 from forestcoll.base.errors import InputError, did_you_mean, shown
+from forestcoll.base.exact import rounded
 from forestcoll.base.file_kinds import NETWORK, kind_of, kind_of_text
 from forestcoll.base.files import PathLike, as_path, read_bytes
 from forestcoll.topology.builder import TopologyBuilder
@@ -19,6 +21,7 @@ from forestcoll.topology.importers.imported import Imported
 from forestcoll.topology.importers.notes import Notes
 from forestcoll.topology.importers.options import ImportOptions
 from forestcoll.topology.importers.source import Source
+from forestcoll.topology.model import Topology
 
 Reader = Callable[[Sequence[Source], ImportOptions, Notes], TopologyBuilder]
 
@@ -198,7 +201,29 @@ def import_sources(
         notes.ignore(f"{_option(name)}: the network is the same without it")
     if len(sources) == 1:
         notes.leave_out(f"{sources[0].where}: ")
-    return Imported.of(builder.build(connected=connected), form.name, notes)
+    topology = builder.build(connected=connected)
+    return Imported.of(_rounded(topology, options.digits, notes), form.name, notes)
+
+
+def _rounded(topology: Topology, digits: int | None, notes: Notes) -> Topology:
+    """Return the network with that many digits of each bandwidth and latency."""
+    if digits is None:
+        return topology
+    links = tuple(
+        replace(
+            link,
+            bandwidth=rounded(link.bandwidth, digits),
+            latency_us=None if link.latency_us is None else rounded(link.latency_us, digits),
+        )
+        for link in topology.links
+    )
+    changed = sum(before != after for before, after in zip(topology.links, links, strict=True))
+    if not changed:
+        notes.ignore("--rounding: the network is the same without it")
+        return topology
+    long = plural(digits, "digit")
+    notes.assume(f"bandwidths and latencies are rounded to {long}, those of {plural(changed, 'link')}")
+    return replace(topology, links=links)
 
 
 def _check_options(source: Source, form: Format, options: ImportOptions) -> None:

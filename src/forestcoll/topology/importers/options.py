@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from forestcoll.base.errors import InputError
+from forestcoll.base.exact import MAX_DIGITS
 
 SPEEDS = ("nominal", "nccl")
 """Speeds of links from a table: those that vendors publish, or those that NCCL and RCCL assume."""
@@ -15,7 +16,9 @@ MATRICES = ("ports", "complete")
 """What a matrix of bandwidths is: ports of one switch, or a link for each pair."""
 
 ROUNDINGS = ("speeds", "none")
-"""What measured bandwidths are rounded to: the speeds of links that exist, or nothing."""
+"""What measured bandwidths are rounded to: the speeds of links that exist, or nothing. Also a number of digits."""
+
+_OR_DIGITS = f", or a number of digits from 1 to {MAX_DIGITS}"
 
 
 @dataclass(frozen=True)
@@ -25,7 +28,8 @@ class ImportOptions:
     Attributes:
         speeds: one of `SPEEDS`.
         matrix: one of `MATRICES`.
-        rounding: one of `ROUNDINGS`.
+        rounding: one of `ROUNDINGS` for measured bandwidths, or a number of digits, such as `"12"`: all bandwidths and
+            latencies, of files in any format, have so many significant digits then.
         nvlink: one NVLink.
         xgmi: one link of AMD's Infinity Fabric.
         pcie: a PCIe slot, which is also a port of a PCIe switch.
@@ -52,16 +56,27 @@ class ImportOptions:
 
     def __post_init__(self) -> None:
         for name, allowed in (("speeds", SPEEDS), ("matrix", MATRICES), ("rounding", ROUNDINGS)):
-            if getattr(self, name) not in allowed:
-                raise InputError(f"{name} is {getattr(self, name)!r}; expected {' or '.join(map(repr, allowed))}")
+            if getattr(self, name) not in allowed and (name != "rounding" or self.digits is None):
+                more = _OR_DIGITS if name == "rounding" else ""
+                words = " or ".join(map(repr, allowed))
+                raise InputError(f"{name} is {getattr(self, name)!r}; expected {words}{more}")
         for name in ("nvlink", "xgmi", "pcie", "nic", "link_bandwidth"):
             value = getattr(self, name)
             if value is not None and value <= 0:
                 raise InputError(f"{name} is {value}; expected a bandwidth above 0")
 
+    @property
+    def digits(self) -> int | None:
+        """The number of digits of all bandwidths and latencies; None if they are not rounded."""
+        text = self.rounding
+        is_number = isinstance(text, str) and text.isascii() and text.isdigit() and len(text) <= len(str(MAX_DIGITS))
+        return int(text) if is_number and 1 <= int(text) <= MAX_DIGITS else None
+
     def given(self) -> Iterator[str]:
-        """Yield the names of the values that differ from the defaults."""
-        yield from (each.name for each in fields(self) if getattr(self, each.name) != each.default)
+        """Yield the names of the values that differ from the defaults, but not a number of digits, which all take."""
+        for each in fields(self):
+            if getattr(self, each.name) != each.default and (each.name != "rounding" or self.digits is None):
+                yield each.name
 
     def without(self, name: str) -> "ImportOptions":
         """Return the same options with the default of one of them."""

@@ -35,6 +35,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.base.exact import as_float
 from forestcoll.base.progress import Progress
 from forestcoll.demand.collective import PhaseOp
 from forestcoll.schedule.proof.lengths.tree_distances import TreeDistancesProof
@@ -143,12 +144,12 @@ class _PackingSearch:
         self._roots = roots
         self._program = LinearProgram([-each for each in self._capacity] + [0] * len(roots))
         unit = self._program.unit
-        self._upper = float(upper / scaled.unit / unit)
-        self._shares = np.array([each / unit for each in self._capacity])
+        self._upper = as_float(upper / scaled.unit / unit)
+        self._shares = np.array([as_float(each, unit) for each in self._capacity])
         self._trees: list[tuple[PhaseOp, PackedTree]] = []
         self._keys: list[_Key] = []
         self._known: set[_Key] = set()
-        self._centre = np.array([unit / each if each else 1.0 for each in self._capacity])
+        self._centre = np.array([as_float(unit, each) if each else 1.0 for each in self._capacity])
         self._least_bound = np.inf
         self._rates: list[float] = []
         self._rate_at_removal = 0.0
@@ -225,7 +226,7 @@ class _PackingSearch:
     def _metrics(self, prices: Floats) -> dict[PhaseOp, Metric]:
         """Return the least walks at the given prices, for each phase of the program."""
         of_links = np.maximum(prices, 0.0)[self._class]
-        positive = of_links + _LEAST_PRICE * float(of_links.mean())
+        positive = of_links + _LEAST_PRICE * as_float(of_links.mean())
         phases = PHASES[1:] if self._one_phase else PHASES
         return {phase: Metric(self._topology, positive, np.inf, backwards=phase is PhaseOp.REDUCE) for phase in phases}
 
@@ -244,12 +245,12 @@ class _PackingSearch:
 
     def _centre_at(self, prices: Floats, cheapest: float) -> None:
         """Make `prices` the centre if their bound is the least one; `cheapest` is the price of the cheapest tree."""
-        paid = float(prices @ self._shares)
+        paid = as_float(prices @ self._shares)
         if cheapest > 0 and paid < self._least_bound * cheapest * (1 - _TOLERANCE):
             self._least_bound, self._centre = paid / cheapest, prices / cheapest
 
     def _price_of(self, phase: PhaseOp, tree: PackedTree, prices: Floats) -> float:
-        return sum(float(prices[of_link]) * count for of_link, count in self._uses(phase, tree).items())
+        return sum(as_float(prices[of_link]) * count for of_link, count in self._uses(phase, tree).items())
 
     def _improved(self, phase: PhaseOp, metric: Metric, prices: Floats) -> Iterator[PackedTree]:
         """Yield trees that are at least as cheap as the cheapest candidates."""
@@ -273,7 +274,7 @@ class _PackingSearch:
         uses, price, least = self._uses(phase, tree), self._price_of(phase, tree, prices), 1.0
         if not self._one_phase:
             column = self._root_column[self._orbits.of_node[tree.root]]
-            potential = float(potentials[column - len(self._capacity)])
+            potential = as_float(potentials[column - len(self._capacity)])
             least = 1.0 - potential if phase is PhaseOp.REDUCE else potential
             uses[column] = 1 if phase is PhaseOp.REDUCE else -1
         key: _Key = (phase, *sorted(uses.items()))
@@ -298,7 +299,8 @@ class _PackingSearch:
     def _packing(self, solution: Solution, exact: Exact | None) -> TreePacking:
         """Return the packing with exact weights, of lower trees if their rate is the same, or with rounded weights."""
         if exact is None:
-            return self._weighted([Fraction(max(0, round(-float(price) * _FINE)), _FINE) for price in solution.prices])
+            near = (max(0, round(-as_float(price) * _FINE)) for price in solution.prices)
+            return self._weighted([Fraction(each, _FINE) for each in near])
         found = self._weighted([-price for price in exact[1]])
         lowest = lowest_weights(self._weighed(), self._capacity, self._rate(exact[1]))
         chosen = found if lowest is None else self._weighted(lowest)
