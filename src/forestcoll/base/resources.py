@@ -13,6 +13,7 @@ values, which is fast. These estimates are rather too high than too low.
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path, PurePosixPath
 
 from forestcoll.base.errors import InputError
@@ -149,6 +150,7 @@ def memory_limit() -> int:
         raise InputError(f"{VARIABLE}: {error}") from None
 
 
+@cache
 def machine_memory() -> int:
     """Return the memory that a process may have, in bytes: of the machine, `ulimit -v` and control groups, the least.
 

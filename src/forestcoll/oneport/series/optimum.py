@@ -212,7 +212,7 @@ class _PriceProgram:
     def _cheapest_at(self, prices: Floats) -> tuple[Routes, float]:
         of_links = self._prices.of_links(prices)
         routes = self._cheapest(of_links)
-        return routes, sum(as_float(of_links[link]) for route in routes for link in self._platform.links_of(route))
+        return routes, sum(of_links.item(link) for route in routes for link in self._platform.links_of(route))
 
     def _cheapest(self, of_links: Floats) -> Routes:
         listed = logical_arcs(self._platform, of_links.tolist())

@@ -200,8 +200,8 @@ class _GroupSearch:
         return added
 
     def _add_if_cheap(self, part: Part, tree: PackedTree, values: Floats) -> bool:
-        price = sum(as_float(values[column]) * count for column, count in self._pricing.uses(part, tree).items())
-        worth = -sum(as_float(values[column]) * count for column, count in part.potentials.items())
+        price = sum(values.item(column) * count for column, count in self._pricing.uses(part, tree).items())
+        worth = -sum(values.item(column) * count for column, count in part.potentials.items())
         if price >= worth - _TOLERANCE * max(worth, price):
             return False
         return self._add(part, tree)

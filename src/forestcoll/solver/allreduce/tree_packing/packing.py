@@ -250,7 +250,7 @@ class _PackingSearch:
             self._least_bound, self._centre = paid / cheapest, prices / cheapest
 
     def _price_of(self, phase: PhaseOp, tree: PackedTree, prices: Floats) -> float:
-        return sum(as_float(prices[of_link]) * count for of_link, count in self._uses(phase, tree).items())
+        return sum(prices.item(of_link) * count for of_link, count in self._uses(phase, tree).items())
 
     def _improved(self, phase: PhaseOp, metric: Metric, prices: Floats) -> Iterator[PackedTree]:
         """Yield trees that are at least as cheap as the cheapest candidates."""
@@ -274,7 +274,7 @@ class _PackingSearch:
         uses, price, least = self._uses(phase, tree), self._price_of(phase, tree, prices), 1.0
         if not self._one_phase:
             column = self._root_column[self._orbits.of_node[tree.root]]
-            potential = as_float(potentials[column - len(self._capacity)])
+            potential = potentials.item(column - len(self._capacity))
             least = 1.0 - potential if phase is PhaseOp.REDUCE else potential
             uses[column] = 1 if phase is PhaseOp.REDUCE else -1
         key: _Key = (phase, *sorted(uses.items()))
