@@ -120,7 +120,7 @@ def test_a_signal_leaves_all_files_of_a_bundle_or_none(code: str, number: signal
         status, message = 130, "interrupted; nothing was written"
     else:
         assert written == ["bundle.json", "members", "members/group-0.json", "members/group-1.json"]
-        status, message = 1, "interrupted after files were written"
+        status, message = 1, "interrupted after output was written"
     assert run.returncode == (status if number == signal.SIGINT else -number)
     assert err == (f"forestcoll: {message}\n" if number == signal.SIGINT else "")
 

@@ -169,4 +169,4 @@ def test_ctrl_c_says_whether_a_failover_set_or_a_checkpoint_was_begun(tmp_path: 
             assert ("nothing was written" in run.err) == (status == 130) == (not any(tmp_path.iterdir()))
     with mock.patch("forestcoll.what_if.failover.value_of", side_effect=KeyboardInterrupt):
         run = run_command(*words, "-o", tmp_path / "set")
-    assert run.error_line() == "interrupted after files were written"
+    assert run.error_line() == "interrupted after output was written"

@@ -24,7 +24,7 @@ from forestcoll.base.errors import InputError, shown
 from forestcoll.base.exact import WrittenFloat
 from forestcoll.base.file_kinds import kind_of_text
 from forestcoll.base.resources import advice, check_json_memory, check_text_memory, most_text
-from forestcoll.base.together import FileSet, new_part, reported, written_together
+from forestcoll.base.together import FileSet, new_part, note_written, reported, written_together
 
 MAX_BYTES = 2 * 2**30
 """The largest document that is read, in bytes after decompression (2 GiB): a schedule of thousands of nodes."""
@@ -146,7 +146,8 @@ def decoded(data: bytes | bytearray, path: Path, *, encoding: str = "utf-8-sig")
     except UnicodeDecodeError as error:
         fault = f"not UTF-8 text (byte {error.start}); save it as UTF-8"
         if data.startswith(b"\x1f\x8b"):
-            fault = "compressed with gzip, but its name does not end in .gz; decompress it or give its name this ending"
+            named = "" if path == STANDARD_STREAM else ", but its name does not end in .gz"
+            fault = f"compressed with gzip{named}; decompress it{' or give its name this ending' if named else ''}"
         raise InputError(f"{input_name(path)}: {fault}") from None
 
 
@@ -260,6 +261,7 @@ def _write_standard_output(chunks: Iterable[str | bytes]) -> None:
         sys.stdout.writelines(chunk.decode() if isinstance(chunk, bytes) else chunk for chunk in chunks)
         return
     sys.stdout.flush()
+    note_written()
     _encode(buffer, chunks)
     buffer.flush()
 

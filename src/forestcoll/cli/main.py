@@ -236,8 +236,8 @@ def _run() -> int:  # noqa: PLR0911 (one return per exit status)
 
 
 def _interrupted(*, wrote: bool) -> int:
-    """Report Ctrl-C, and return the exit status, which says whether files were written."""
-    _print_error("interrupted after files were written" if wrote else "interrupted; nothing was written")
+    """Report Ctrl-C, and return the exit status, which says whether files or standard output were written."""
+    _print_error("interrupted after output was written" if wrote else "interrupted; nothing was written")
     return 1 if wrote else 130
 
 

@@ -52,12 +52,12 @@ class TerminalProgress(Progress):
         self._task: TaskID | None = None
         self._done = (0, 0)
         self._announced: set[str] = set()  # stages that had a line
-        self._next_line, self._says_memory, self._took_too_much = 0.0, True, 0
+        self._next_line, self._limit, self._says_memory, self._took_too_much = 0.0, 0, True, 0
         self._ended = threading.Event()
         self._watch = threading.Thread(target=self._look_on, daemon=True)
 
     def __enter__(self) -> Self:
-        self._next_line = time.perf_counter() + LONG_SECONDS
+        self._next_line, self._limit = time.perf_counter() + LONG_SECONDS, memory_limit()
         self._watch.start()
         if sys.stderr.isatty():
             from rich.console import Console
@@ -133,11 +133,10 @@ class TerminalProgress(Progress):
 
     def _look_on(self) -> None:
         """Say how far the work is and what memory it takes, to the end of the block; runs in a thread of its own."""
-        limit = memory_limit()
         while not self._ended.wait(_LOOKS):
             memory = _present_memory()
-            if memory > limit and not self._took_too_much:
-                self._took_too_much = limit
+            if memory > self._limit and not self._took_too_much:
+                self._took_too_much = self._limit
                 signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
             with suppress(OSError, ValueError):  # standard error is closed
                 if memory > LONG_MEMORY and self._says_memory:
