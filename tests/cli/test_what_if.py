@@ -1,11 +1,13 @@
 import json
+import os
 from pathlib import Path
 from unittest import mock
 
 import pytest
 from cli_run import run_command
 
-from forestcoll import read_schedule
+from forestcoll import InputError, read_schedule
+from forestcoll.cli.options import processes
 
 
 def test_the_json_of_failures_is_that_of_the_contract() -> None:
@@ -170,3 +172,16 @@ def test_ctrl_c_says_whether_a_failover_set_or_a_checkpoint_was_begun(tmp_path: 
     with mock.patch("forestcoll.what_if.failover.value_of", side_effect=KeyboardInterrupt):
         run = run_command(*words, "-o", tmp_path / "set")
     assert run.error_line() == "interrupted after output was written"
+
+
+def _lose_a_process() -> None:
+    with processes(2) as pool:
+        assert pool is not None
+        pool.submit(os._exit, 9).result()
+
+
+def test_a_process_that_the_system_ends_is_one_line() -> None:
+    with pytest.raises(InputError, match=r"the system ended a process of --jobs, .*; give fewer --jobs"):
+        _lose_a_process()
+    with processes(1) as alone:
+        assert alone is None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from forestcoll.cli.options import jobs_option, json_option, path_option
+from forestcoll.cli.options import jobs_option, json_option, path_option, processes
 from forestcoll.cli.types import DataSize, ExactNumber, NumberSpan, OutputFile, PictureFile, TopologySpec
 
 if TYPE_CHECKING:
@@ -253,20 +253,14 @@ def _write(chosen: "Construction", request: _Options, progress: "TerminalProgres
 
 
 def _sweep(request: _Options, *, as_json: bool) -> None:
-    from concurrent.futures import Executor, ProcessPoolExecutor
-    from contextlib import ExitStack
-
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.design.search.sweep import questions_of, sweep
     from forestcoll.presentation.printing import print_json, print_page
     from forestcoll.presentation.results.networks.finder import sweep_document, sweep_page
 
     workload, questions = request.workload(), questions_of(request.nodes, request.degree)
-    with TerminalProgress() as progress, ExitStack() as stack:
+    with TerminalProgress() as progress, processes(request.jobs) as executor:
         progress.begin("searching")
-        executor: Executor | None = None
-        if request.jobs > 1:
-            executor = stack.enter_context(ProcessPoolExecutor(request.jobs))
         found = list(sweep(questions, executor=executor, bases=request.bases(), progress=progress, **request.search))
     if as_json:
         print_json(sweep_document(found, workload))

@@ -1,12 +1,14 @@
 """The arguments and options that several commands share."""
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from forestcoll.base.errors import InputError
 from forestcoll.cli.types import (
     CollectiveName,
     FileName,
@@ -21,6 +23,8 @@ from forestcoll.cli.types import (
 from forestcoll.demand.collective import PERSONALISED, SCHEDULED, Collective, ShardsByNode, shards_of
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from forestcoll.base.progress import Progress
     from forestcoll.demand.demand import Demand
     from forestcoll.presentation.results.schedules.relays import RelayGain
@@ -153,6 +157,29 @@ def change_options(command: Command) -> Command:
         help="Links that have failed, in both directions, each by the ids of its ends.",
     )
     return without(degrade(command))
+
+
+@contextmanager
+def processes(jobs: int) -> "Iterator[Executor | None]":
+    """Start the processes of `--jobs`, which end with the block; None if this process does the work alone.
+
+    Raises:
+        InputError: the system ended a process.
+    """
+    if jobs == 1:
+        yield None
+        return
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+    from multiprocessing import get_context
+
+    try:
+        with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as executor:
+            yield executor
+    except BrokenProcessPool:
+        raise InputError(
+            "the system ended a process of --jobs, perhaps because memory ran out; give fewer --jobs"
+        ) from None
 
 
 def jobs_option(description: str) -> Callable[[Command], Command]:

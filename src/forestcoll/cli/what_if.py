@@ -1,8 +1,5 @@
 """`forestcoll what-if`: what failures cost, and what upgrades and new links gain."""
 
-from collections.abc import Iterator
-from concurrent.futures import Executor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +14,7 @@ from forestcoll.cli.options import (
     json_option,
     named_network,
     path_option,
+    processes,
     ranks_option,
     topology_argument,
 )
@@ -128,11 +126,11 @@ class _WhatIfOptions:
         if self.fail is not None:
             return self._failures(progress)
         if self.upgrade:
-            with self._executor() as executor:
+            with processes(self.jobs) as executor:
                 upgraded = upgrades(self._changed(), **self._request, executor=executor, progress=progress)
             return words.upgrades_document(upgraded), words.upgrades_page(upgraded)
         if self.add_link:
-            with self._executor() as executor:
+            with processes(self.jobs) as executor:
                 how: dict[str, Any] = {"executor": executor, "checkpoint": self.checkpoint, "progress": progress}
                 study = additions(self._changed(), **self._request, bandwidth=self.bandwidth, **how)
             return words.study_document(study), words.study_page(study, "new link")
@@ -147,7 +145,7 @@ class _WhatIfOptions:
         network, at_once, part = self._changed(), self.at_once or 1, self.fail or ""
         if self.output is not None:
             check_failover(network, self.output, part, **self._request, at_once=at_once)
-        with self._executor() as executor:
+        with processes(self.jobs) as executor:
             how: dict[str, Any] = {"at_once": at_once, "executor": executor, "progress": progress}
             study = failures(network, part, **self._request, checkpoint=self.checkpoint, **how)
             made = None if self.output is None else write_failover(network, self.output, part, **self._request, **how)
@@ -163,14 +161,3 @@ class _WhatIfOptions:
         from forestcoll.topology.graph.changes import changed_network
 
         return changed_network(self._network(), self.without, self.degrade)
-
-    @contextmanager
-    def _executor(self) -> Iterator[Executor | None]:
-        if self.jobs == 1:
-            yield None
-            return
-        from concurrent.futures import ProcessPoolExecutor
-        from multiprocessing import get_context
-
-        with ProcessPoolExecutor(self.jobs, mp_context=get_context("spawn")) as executor:
-            yield executor
