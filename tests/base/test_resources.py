@@ -33,13 +33,13 @@ MEASURE = """
 import resource, sys, tracemalloc
 from pathlib import Path
 from forestcoll.base.files import read_document
-from forestcoll.base.resources import _check, set_memory_limit
+from forestcoll.base.resources import set_memory_limit
 import forestcoll.base.resources as memory
 import forestcoll.base.files as files
 estimates = []
-def note(data, values, where):
-    estimates.append(memory._texts(data) + values)
-memory._check = note
+def note(work, need):
+    estimates.append(need)
+memory.require_memory = note
 memory.memory_limit = lambda: memory._PROCESS + 1
 memory.most_text = files.most_text = lambda: 10**9
 tracemalloc.start()
@@ -120,7 +120,7 @@ def test_long_work_is_announced_and_work_above_the_limit_refused() -> None:
     remarks = Remarks()
     announce("a short stage", Cost(9.9, 1.9e9), remarks)
     announce("a long stage", Cost(12, 3 * 10**6), remarks)
-    announce("a large stage", Cost(2.5, 2e9) + Cost(1, 0.5e9), remarks)
+    announce("a large stage", Cost(3.5, 2.5e9), remarks)
     assert remarks.texts == [
         "a long stage takes about 12 s and 3.0 MB of memory",
         "a large stage takes about 3.5 s and 2.5 GB of memory",

@@ -66,10 +66,6 @@ class Cost:
     seconds: float
     memory: float
 
-    def __add__(self, other: "Cost") -> "Cost":
-        """The cost of two stages, one after the other, whose results are kept."""
-        return Cost(self.seconds + other.seconds, self.memory + other.memory)
-
     def __str__(self) -> str:
         return f"about {_rounded(self.seconds)} s and {size_text(self.memory)} of memory"
 
@@ -100,10 +96,11 @@ the limit is 1.0 GB, and --max-memory or FORESTCOLL_MAX_MEMORY sets another one
         progress.remark(f"{work} takes {cost}")
 
 
-def require_memory(work: str, memory: float, fix: str) -> None:
+def require_memory(work: str, memory: float, fix: str = "") -> None:
     """Raise `InputError` if a stage is expected to take more memory than the limit; arguments as for `announce`."""
     if _PROCESS + memory > memory_limit():
-        raise InputError(f"{work} would take about {size_text(memory)} of memory; {fix}; {advice()}")
+        fixes = f"{fix}; {advice()}" if fix else advice()
+        raise InputError(f"{work} would take about {size_text(memory)} of memory; {fixes}")
 
 
 def size_text(size: float) -> str:
@@ -226,7 +223,8 @@ def check_json_memory(data: bytes | bytearray, where: object) -> None:
     values = sum(size * data.count(mark) for mark, size in _JSON_BYTES.items())
     if _texts(data) + values + _EXPONENT_BYTES * len(data) // 2 < memory_limit() - _PROCESS:
         return  # even if half of the text were numbers with exponents
-    _check(data, values + _EXPONENT_BYTES * sum(data.count(mark) for mark in _EXPONENTS), where)
+    values += _EXPONENT_BYTES * sum(data.count(mark) for mark in _EXPONENTS)
+    require_memory(f"{where}: its content", _texts(data) + values)
 
 
 def check_text_memory(data: bytes | bytearray, where: object) -> None:
@@ -236,13 +234,8 @@ def check_text_memory(data: bytes | bytearray, where: object) -> None:
         InputError: it does not fit.
     """
     words = sum(data.count(mark) for mark in _WORD_ENDS)
-    _check(data, _WORD_BYTES * words + _LINE_BYTES * data.count(b"\n"), where)
-
-
-def _check(data: bytes | bytearray, values: int, where: object) -> None:
-    need = _PROCESS + _texts(data) + values
-    if need > memory_limit():
-        raise InputError(f"{where}: its content would take about {size_text(need)} of memory; {advice()}")
+    values = _WORD_BYTES * words + _LINE_BYTES * data.count(b"\n")
+    require_memory(f"{where}: its content", _texts(data) + values)
 
 
 def _texts(data: bytes | bytearray) -> int:

@@ -52,7 +52,7 @@ class TerminalProgress(Progress):
         self._task: TaskID | None = None
         self._done = (0, 0)
         self._announced: set[str] = set()  # stages that had a line
-        self._next_line, self._limit, self._says_memory, self._took_too_much = 0.0, 0, True, 0
+        self._next_line, self._limit, self._says_memory, self._took_too_much = 0.0, 0, True, False
         self._ended = threading.Event()
         self._watch = threading.Thread(target=self._look_on, daemon=True)
 
@@ -86,7 +86,7 @@ class TerminalProgress(Progress):
             self._bars.stop()
         if self._took_too_much and isinstance(error, KeyboardInterrupt):
             raise InputError(
-                f"{stage}: stopped, because it takes more than {size_text(self._took_too_much)} of memory; {advice()}"
+                f"{stage}: stopped, because it takes more than {size_text(self._limit)} of memory; {advice()}"
             ) from None
 
     def begin(self, stage: str) -> None:
@@ -136,7 +136,7 @@ class TerminalProgress(Progress):
         while not self._ended.wait(_LOOKS):
             memory = _present_memory()
             if memory > self._limit and not self._took_too_much:
-                self._took_too_much = self._limit
+                self._took_too_much = True
                 signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
             with suppress(OSError, ValueError):  # standard error is closed
                 if memory > LONG_MEMORY and self._says_memory:
