@@ -3,6 +3,7 @@
 import io
 import os
 import re
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr
@@ -125,3 +126,13 @@ def test_more_than_2_gb_of_memory_are_said(monkeypatch: pytest.MonkeyPatch, caps
         progress.begin("verifying")
         time.sleep(0.1)
     assert capsys.readouterr().err == "forestcoll: note: verifying: takes more than 2.0 GB of memory\n"
+
+
+def test_without_another_thread_the_work_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    with TerminalProgress() as progress:
+        progress.begin("verifying")
+    assert list(progress.seconds) == ["verifying"]

@@ -58,7 +58,8 @@ class TerminalProgress(Progress):
 
     def __enter__(self) -> Self:
         self._next_line, self._limit = time.perf_counter() + LONG_SECONDS, memory_limit()
-        self._watch.start()
+        with suppress(RuntimeError):  # the system allows no more threads
+            self._watch.start()
         if sys.stderr.isatty():
             from rich.console import Console
             from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
@@ -80,7 +81,8 @@ class TerminalProgress(Progress):
     ) -> None:
         stage = self._stage
         self._ended.set()
-        self._watch.join()
+        if self._watch.ident is not None:
+            self._watch.join()
         self._end_stage()
         if self._bars is not None:
             self._bars.stop()
