@@ -128,7 +128,7 @@ def test_long_work_is_announced_and_work_above_the_limit_refused() -> None:
     with pytest.raises(InputError) as caught:
         announce("a larger stage", Cost(1, 3.9e9), remarks, "use fewer chunks")
     assert str(caught.value) == (
-        "a larger stage would take about 3.9 GB of memory; use fewer chunks; the limit is 4.0 GB, and --max-memory or "
+        "a larger stage would take about 4.0 GB of memory; use fewer chunks; the limit is 4.0 GB, and --max-memory or "
         "FORESTCOLL_MAX_MEMORY sets another one"
     )
     assert len(remarks.texts) == 2

@@ -60,7 +60,7 @@ def test_lack_of_memory_is_reported_in_one_line() -> None:
         "import forestcoll.base.files as files\ndef fail(*_):\n    raise MemoryError\nfiles._open_for_reading = fail"
     )
     message = completed(after(scarce, "verify", "schedule.json")).error_line()
-    assert message == "out of memory; use a smaller network, or fewer trees or chunks"
+    assert message == "out of memory; use a smaller network, fewer trees or chunks, or smaller values of options"
 
 
 DEFECT = "import forestcoll.base.files as files\ndef fail(*_, **__):\n    1 / 0\nfiles._open_for_reading = fail"

@@ -38,7 +38,7 @@ def run_without_output(error: OSError) -> tuple[Run, list[int]]:
         (NoSolutionError("nothing\nreaches it"), 1, "nothing reaches it"),
         (KeyboardInterrupt(), 130, "interrupted; nothing was written"),
         (click.Abort(), 130, "interrupted; nothing was written"),
-        (MemoryError(), 1, "out of memory; use a smaller network, or fewer trees or chunks"),
+        (MemoryError(), 1, "out of memory; use a smaller network, fewer trees or chunks, or smaller values of options"),
         (click.UsageError("give one file"), 2, "give one file (see forestcoll --help)"),
         (InternalError("x is 3"), 1, f"defect in forestcoll: x is 3; {DEFECT}"),
         (ValueError("x"), 1, f"defect in forestcoll: ValueError: x; {DEFECT}"),

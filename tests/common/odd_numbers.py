@@ -98,6 +98,21 @@ def check_many_digits(random: Random, digits: int | None = None) -> None:
         assert verify(generate_steps(topology, "all-to-all", method="steps")).ok
 
 
+def check_rounded_down(random: Random) -> None:
+    """Bandwidths of many digits are worth what shorter and smaller ones are, up to 1e-8 where plans are rounded."""
+    nodes, digits = drawn_nodes(random, 5), random.choice(DIGITS)
+    of_fractions, links, less = random.random() < 0.8, Links(), Links()
+    least, most = 10 ** (digits - 1), 10**digits - 1
+    for one, other in drawn_pairs(random, nodes, 3):
+        for ends in ((one, other), (other, one)):
+            links[ends] = Fraction(random.randint(least, most), random.randint(least, most) if of_fractions else 1)
+    unit = Fraction(10) ** (len(str(int(max(links.values())))) - 6)
+    for ends, bandwidth in links.items():
+        less[ends] = bandwidth // unit * unit
+    whole, rounded = (optimum(network(nodes, each), "allreduce") for each in (links, less))
+    assert whole.algbw >= rounded.algbw * (1 - Fraction(1, 10**8))
+
+
 def drawn_groups(random: Random, computes: list[str]) -> list[Demand]:
     """Return up to three groups with any collectives."""
     groups = []
@@ -163,6 +178,7 @@ def check_numbers_of_trees(random: Random) -> None:
 CHECKS = {
     "slow links": check_slow_links,
     "many digits": check_many_digits,
+    "rounded down": check_rounded_down,
     "one-way groups": check_one_way_groups,
     "numbers of trees": check_numbers_of_trees,
 }

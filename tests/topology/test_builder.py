@@ -280,3 +280,11 @@ def test_the_repr_of_a_topology_is_one_line() -> None:
     builder.add_link(builder.add_compute(0), builder.add_compute(1), 1)
     name = f"'{'n' * 57}...'"
     assert repr(builder.build()) == f"Topology({name}, 2 compute nodes, 0 switches, 1 link, Gb/s, one-port)"
+
+
+def test_parallel_edges_whose_sum_is_too_long_are_refused() -> None:
+    builder = TopologyBuilder("long sums")
+    ends = builder.add_compute("a"), builder.add_compute("b")
+    builder.add_link(*ends, Fraction(1, 10**59 + 1))
+    with pytest.raises(InputError, match="the sum of parallel edges 'a' -> 'b' has more than 60 digits; round their"):
+        builder.add_link(*ends, Fraction(1, 10**59 + 3))

@@ -98,9 +98,12 @@ the limit is 1.0 GB, and --max-memory or FORESTCOLL_MAX_MEMORY sets another one
 
 def require_memory(work: str, memory: float, fix: str = "") -> None:
     """Raise `InputError` if a stage is expected to take more memory than the limit; arguments as for `announce`."""
-    if _PROCESS + memory > memory_limit():
+    limit = memory_limit()
+    if limit <= _PROCESS:
+        raise _too_low(limit)
+    if _PROCESS + memory > limit:
         fixes = f"{fix}; {advice()}" if fix else advice()
-        raise InputError(f"{work} would take about {size_text(memory)} of memory; {fixes}")
+        raise InputError(f"{work} would take about {size_text(_PROCESS + memory)} of memory; {fixes}")
 
 
 def size_text(size: float) -> str:
@@ -207,11 +210,15 @@ def most_text() -> int:
     """
     limit = memory_limit()
     if limit <= _PROCESS:
-        raise InputError(
-            f"the memory limit {size_text(limit)} is less than what the process needs without a file; set --max-memory "
-            f"or {VARIABLE} to more than {size_text(_PROCESS)}"
-        )
+        raise _too_low(limit)
     return limit - _PROCESS
+
+
+def _too_low(limit: int) -> InputError:
+    return InputError(
+        f"the memory limit {size_text(limit)} is less than what the process needs without a file; set --max-memory or "
+        f"{VARIABLE} to more than {size_text(_PROCESS)}"
+    )
 
 
 def check_json_memory(data: bytes | bytearray, where: object) -> None:

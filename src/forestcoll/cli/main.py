@@ -224,7 +224,7 @@ def _run() -> int:  # noqa: PLR0911 (one return per exit status)
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 1
     except MemoryError:
-        _print_error("out of memory; use a smaller network, or fewer trees or chunks")
+        _print_error("out of memory; use a smaller network, fewer trees or chunks, or smaller values of options")
         return 1
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

@@ -232,7 +232,7 @@ def relay_refusal(topology: Topology, members: tuple[int, ...], moves: str, rela
     if (pair := unreachable_pair(without_links_of_idle(topology, members), members)) is None:
         return f"{reason}; generate with --no-relays"
     one, other = (shown(node) for node in topology.ids(pair))
-    return f"{reason}, and rank {one} cannot reach rank {other} without relays; let more nodes take part (--ranks)"
+    return f"{reason}, and rank {one} cannot reach rank {other} without relays; generate with more --ranks"
 
 
 def members_of(topology: Topology, ranks: tuple[int, ...] | None) -> tuple[int, ...]:

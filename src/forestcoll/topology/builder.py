@@ -253,7 +253,14 @@ class TopologyBuilder:
         if present is not link:
             latencies = [each.latency_us for each in (present, link) if each.latency_us is not None]
             latency = max(latencies, default=None)
-            self._links[code] = Link(link.source, link.target, present.bandwidth + link.bandwidth, latency)
+            try:
+                bandwidth = to_fraction(present.bandwidth + link.bandwidth)
+            except ValueError as error:
+                one, other = (shown(self._nodes[node].id) for node in (link.source, link.target))
+                raise self._error(
+                    f"the sum of parallel edges {one} -> {other} {error}; round their bandwidths"
+                ) from None
+            self._links[code] = Link(link.source, link.target, bandwidth, latency)
 
     def _check_denominator(self, topology: Topology) -> None:
         common, bound = 1, 10**MAX_DENOMINATOR_DIGITS

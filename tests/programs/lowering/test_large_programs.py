@@ -138,7 +138,7 @@ def test_a_long_export_is_announced_and_a_too_long_one_is_refused() -> None:
 def test_a_program_of_too_many_parts_is_refused_before_they_are_made() -> None:
     schedule = generate("mi250:boxes=2")
     with pytest.raises(
-        NoSolutionError, match=r"with 134,217,728 chunks, the program would have about .* use fewer chunks"
+        NoSolutionError, match=r"with 134,217,728 chunks, the program would have about .* use fewer --chunks"
     ):
         lower(schedule, Options(chunks=2**27, step_chunks=4))
 

@@ -255,7 +255,7 @@ def test_where_no_schedule_without_relays_exists_the_message_says_so(collective:
     schedule = (generate if trees else generate_flows)("ring:nodes=6", collective, ranks="0,2,4")
     message = (
         f"ring:nodes=6: {'trees' if trees else 'flows'} pass through compute node 1, which takes no part, so that it "
-        r"runs no program, and rank 0 cannot reach rank 2 without relays; let more nodes take part \(--ranks\)"
+        r"runs no program, and rank 0 cannot reach rank 2 without relays; generate with more --ranks"
     )
     with pytest.raises(InputError, match=message):
         lower(schedule)

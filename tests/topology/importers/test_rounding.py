@@ -1,5 +1,6 @@
 """Bandwidths and latencies of imported networks, rounded to a number of digits."""
 
+import tempfile
 from fractions import Fraction
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll import InputError, TopologyBuilder, import_topology, write_topology
+from forestcoll import InputError, Topology, TopologyBuilder, import_topology, write_topology
 from forestcoll.base.exact import rounded
 from forestcoll.topology.importers.options import ImportOptions
 
@@ -43,3 +44,18 @@ def test_a_file_of_any_format_is_rounded(tmp_path: Path) -> None:
 def test_other_roundings_are_refused(value: str) -> None:
     with pytest.raises(InputError, match="expected 'speeds' or 'none', or a number of digits from 1 to 60"):
         ImportOptions(rounding=value)
+
+
+def test_rounding_never_makes_a_number_too_long() -> None:
+    builder = TopologyBuilder("nines")
+    builder.add_link(builder.add_compute("a"), builder.add_compute("b"), 10**60 - 1)
+    builder.add_link("b", "a", Fraction(1, 10**60 - 1))
+    network = import_topology_of(builder)
+    assert {link.bandwidth for link in network.links} == {Fraction(10**60 - 1), Fraction(1, 10**60 - 1)}
+
+
+def import_topology_of(builder: TopologyBuilder) -> Topology:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "nines.json"
+        write_topology(builder.build(), path)
+        return import_topology(path, options=ImportOptions(rounding="6")).topology

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import ceil, lcm
+from math import lcm
 
 from forestcoll.base.errors import NoSolutionError
 from forestcoll.base.progress import SILENT, Progress
@@ -55,11 +55,8 @@ MOST_PARTS = 2**96
 This keeps the numbers of trees within the integers of the native core.
 """
 
-ROUNDED_TREES = 2**12
-"""The number of trees in each phase of a rounded plan, or the number of roots if that is greater."""
-
-_ROUNDED_COPIES = 16
-"""The least mean weight of the trees of a rounded packing, as an integer."""
+ROUNDED_PARTS = 2**30
+"""The parts of the data in each phase of a rounded plan, so that rounding loses about 1e-9."""
 
 _MOST_TRIED = 4
 """The most choices of copying switches that are tried."""
@@ -134,10 +131,10 @@ class Split:
         """
         count = len(self.topology.compute)
         if trees is not None:
-            return self._rounded(trees * count)
+            return self._rounded(trees * count, in_few_trees=True)
         if self._parts() > MOST_PARTS:
             with suppress(NoSolutionError):
-                return self._rounded(ceil(ROUNDED_TREES / count) * count)
+                return self._rounded(ROUNDED_PARTS)
         return self._exact()
 
     def candidate(self, trees: int | None = None) -> Candidate:
@@ -158,8 +155,8 @@ class Split:
         )
         return rate, (reduces, gathers)
 
-    def _rounded(self, total: int) -> tuple[Fraction, Forests]:
-        """Return the algbw and the forests with `total` trees in each phase.
+    def _rounded(self, total: int, *, in_few_trees: bool = False) -> tuple[Fraction, Forests]:
+        """Return the algbw and the forests of the plan in `total` parts, or with `total` trees in each phase.
 
         The unit to which bandwidths are rounded is so small that no cut loses all of its bandwidth.
         """
@@ -171,7 +168,8 @@ class Split:
             shared = self._rounded_links(phase, finest)
             network, demand = self._part(phase, rooted, shared)
             search = ForestSearch.of(network, demand, self.progress)
-            forests.append(search.restricted(total // sum(demand.weights(network)), self.progress))
+            trees = total // sum(demand.weights(network))
+            forests.append(search.restricted(trees, self.progress) if in_few_trees else search.best)
             used = [before + more for before, more in zip(used, shared, strict=True)]
         too_much = max(use / link.bandwidth for use, link in zip(used, self.topology.links, strict=True))
         return min(each.algbw for each in forests) / max(too_much, Fraction(1)), (forests[0], forests[1])
@@ -208,7 +206,7 @@ class Packed:
         """Return the trees with their exact weights if these are short, or with about `trees` trees for each root."""
         count, packing = len(self.topology.compute), self.packing
         if trees is None and packing.trees > MOST_PARTS:
-            trees = ceil(max(ROUNDED_TREES, _ROUNDED_COPIES * len(packing.reduce)) / count)
+            trees = ROUNDED_PARTS // count
         if trees is not None:
             packing = packing.rounded(trees * count)
         return Candidate(packing.algbw(self.topology), (), is_exact=True, packing=packing)

@@ -8,12 +8,13 @@ returns a filled `TopologyBuilder`.
 import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import cast
 
 from forestcoll.base.counting import plural
 from forestcoll.base.errors import InputError, did_you_mean, shown
-from forestcoll.base.exact import rounded
+from forestcoll.base.exact import MAX_DIGITS, rounded
 from forestcoll.base.file_kinds import NETWORK, kind_of, kind_of_text
 from forestcoll.base.files import PathLike, as_path, read_bytes
 from forestcoll.topology.builder import TopologyBuilder
@@ -212,8 +213,8 @@ def _rounded(topology: Topology, digits: int | None, notes: Notes) -> Topology:
     links = tuple(
         replace(
             link,
-            bandwidth=rounded(link.bandwidth, digits),
-            latency_us=None if link.latency_us is None else rounded(link.latency_us, digits),
+            bandwidth=_short(link.bandwidth, digits),
+            latency_us=None if link.latency_us is None else _short(link.latency_us, digits),
         )
         for link in topology.links
     )
@@ -224,6 +225,12 @@ def _rounded(topology: Topology, digits: int | None, notes: Notes) -> Topology:
     long = plural(digits, "digit")
     notes.assume(f"bandwidths and latencies are rounded to {long}, those of {plural(changed, 'link')}")
     return replace(topology, links=links)
+
+
+def _short(number: Fraction, digits: int) -> Fraction:
+    """Return a rounded number, or the number itself if rounding makes one digit too many, such as 10^60."""
+    short = rounded(number, digits)
+    return number if max(short.numerator, short.denominator) >= 10**MAX_DIGITS else short
 
 
 def _check_options(source: Source, form: Format, options: ImportOptions) -> None:

@@ -57,9 +57,10 @@ def announce(schedule: Schedule, target: Target, scale: int, progress: Progress)
     if count > MOST_INSTRUCTIONS:
         ranks = len(schedule.members)
         fits = isqrt(MOST_INSTRUCTIONS * ranks * ranks // count)
+        fewer = f"at most about {fits} ranks, or fewer trees" if fits > 1 else "fewer trees"
         raise InputError(
             f"{name}: the program would have about {count:,} instructions, and at most {MOST_INSTRUCTIONS:,} can be "
-            f"checked; use at most about {fits} ranks, or fewer trees, pieces or instances"
+            f"checked; use {fewer}, pieces or instances"
         )
     price = PRICES[target]
     work = f"{name}: an export of about {count:,} instructions, in files of {size_text(count * price.file)},"
