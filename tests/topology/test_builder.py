@@ -210,20 +210,22 @@ def test_compute_nodes_connected_only_in_one_direction_are_named(source: str, ta
 
 
 def with_denominators(*denominators: int) -> TopologyBuilder:
-    builder = joined_pair()
-    for denominator in denominators:
-        builder.add_link("a", "b", Fraction(1, denominator))
+    """Return a ring with a bandwidth of 1 over each of the denominators."""
+    builder = TopologyBuilder("ring")
+    nodes = [builder.add_compute(place) for place in range(len(denominators))]
+    for place, denominator in enumerate(denominators):
+        builder.add_duplex(nodes[place - 1], nodes[place], Fraction(1, denominator))
     return builder
 
 
 def test_a_common_denominator_that_is_too_large_is_refused() -> None:
     primes = [10**59 + offset for offset in range(1, 100)]  # no primes, but with few common divisors
-    assert len(with_denominators(*[2**190] * 1000).build().links) == 2
-    assert len(with_denominators(*primes[:25]).build().links) == 2
+    assert len(with_denominators(*[2**190] * 1000).build().links) == 2000
+    assert len(with_denominators(*primes[:25]).build().links) == 50
     with pytest.raises(InputError) as caught:
         with_denominators(*primes).build()
     assert str(caught.value) == (
-        "pair: the common denominator of the bandwidths has more than 1800 digits; "
+        "ring: the common denominator of the bandwidths has more than 1800 digits; "
         "round them to fractions with fewer or common denominators"
     )
 
