@@ -144,7 +144,7 @@ def test_an_invalid_network_is_refused(tmp_path: Path, case: str, words: list[st
 
 @pytest.mark.parametrize("words", COMMANDS)
 def test_bandwidths_with_too_large_a_common_denominator_are_refused(tmp_path: Path, words: list[str]) -> None:
-    path = write_network(tmp_path, [edge("a", "b", f"1/{10**59 + offset}") for offset in range(100)])
+    path = write_network(tmp_path, [edge(place, place + 1, f"1/{10**59 + place}") for place in range(100)], range(101))
     message = run_command(*words, path).error_line()
     assert message.startswith(f"{path}: the common denominator of the bandwidths has more than 1800 digits; ")
 
