@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from cli_run import Run, command, completed, edge, environment, process, write_network
+from cli_run import Run, command, completed, edge, environment, process, without_times, write_network
 
 RUN_MAIN = "import sys\nsys.argv[0] = 'forestcoll'\nfrom forestcoll.cli import main\n{before}\nmain()\n"
 FULL = Path("/dev/full")
@@ -40,7 +40,7 @@ def test_a_full_disk_for_standard_output_is_reported(words: list[str]) -> None:
         done = subprocess.run(  # noqa: S603 (our own command)
             command(*words), stdout=full, stderr=subprocess.PIPE, text=True, env=environment(), timeout=60, check=False
         )
-    message = Run(done.returncode, "", done.stderr).error_line()
+    message = Run(done.returncode, "", without_times(done.stderr)).error_line()
     assert message == "cannot write the result: No space left on device"
 
 
@@ -105,7 +105,7 @@ def interrupted(*arguments: object) -> Run:
         most = time.monotonic() - begin  # no more processor time than this was used before the signal
         out, err = run.communicate(timeout=60)
     assert seconds_of_children() - before < most + 1.5
-    return Run(run.returncode, out, err)
+    return Run(run.returncode, out, without_times(err))
 
 
 def test_ctrl_c_stops_a_long_run_and_leaves_the_old_file_unchanged(tmp_path: Path) -> None:
@@ -218,7 +218,10 @@ def test_a_full_disk_for_a_schedule_on_standard_output_is_reported() -> None:
         done = subprocess.run(  # noqa: S603 (our own command)
             words, stdout=full, stderr=subprocess.PIPE, text=True, env=environment(), timeout=60, check=False
         )
-    assert Run(done.returncode, "", done.stderr).error_line() == "cannot write the result: No space left on device"
+    assert (
+        Run(done.returncode, "", without_times(done.stderr)).error_line()
+        == "cannot write the result: No space left on device"
+    )
 
 
 @pytest.mark.skipif(os.name != "posix", reason="this system has no pseudo-terminals")
