@@ -141,11 +141,11 @@ def one_is_killed(training: bool) -> list[Any]:  # noqa: FBT001 (an argument of 
     """Return the error that the others get, how long it took, and how long the group took to end."""
     rank = start()
     module = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(8, 8))
-    module(torch.ones(2, 8)).sum().backward()
-    if rank == 2:
-        os.kill(os.getpid(), signal.SIGKILL)
     begin = time.monotonic()
     try:
+        module(torch.ones(2, 8)).sum().backward()  # others may still be in it when rank 2 ends
+        if rank == 2:
+            os.kill(os.getpid(), signal.SIGKILL)
         for _ in range(1000):
             if training:
                 module(torch.ones(2, 8)).sum().backward()
