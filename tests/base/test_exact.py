@@ -7,10 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forestcoll.base.errors import InputError
 from forestcoll.base.exact import (
     MAX_DIGITS,
     MAX_RESULT_DIGITS,
     WrittenFloat,
+    as_float,
     exact_sum,
     json_text,
     plain_number,
@@ -142,3 +144,12 @@ def test_a_sum_counts_each_occurrence_of_an_object_and_of_equal_objects() -> Non
     third = Fraction(1, 3)
     assert exact_sum([third, Fraction(1, 2), third, Fraction(1, 3), Fraction(0)]) == Fraction(3, 2)
     assert exact_sum(iter([])) == 0
+
+
+def test_a_float_of_exact_numbers_is_the_nearest_one_or_a_refusal_that_says_what_to_round() -> None:
+    assert as_float(Fraction(1, 3)) == 1 / 3
+    assert as_float(2 * 10**500, Fraction(10**501, 7)) == 1.4
+    assert as_float(np.float64(0.5)) == 0.5
+    for number in (10**400, Fraction(10**400, 3), -(10**400)):
+        with pytest.raises(InputError, match="beyond the range of floating point; round them: forestcoll import FILE"):
+            as_float(number)

@@ -8,7 +8,6 @@ import pytest
 from forestcoll import InputError, load_topology
 from forestcoll.base import resources
 from forestcoll.base.files import read_bytes, read_document
-from forestcoll.base.progress import Progress
 from forestcoll.base.resources import (
     VARIABLE,
     Cost,
@@ -19,6 +18,7 @@ from forestcoll.base.resources import (
     size_text,
 )
 from forestcoll.demand.matrix import read_matrix
+from remarks import Remarks
 
 EXPANDING = {
     "empty lists": '{"nodes": [' + "[]," * 200_000 + "[]]}",
@@ -103,16 +103,6 @@ def test_the_limit_is_the_set_one_or_that_of_the_environment(monkeypatch: pytest
     monkeypatch.setenv(VARIABLE, "much")
     with pytest.raises(InputError, match="FORESTCOLL_MAX_MEMORY: 'much'; expected a size"):
         memory_limit()
-
-
-class Remarks(Progress):
-    """Keeps the remarks."""
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-
-    def remark(self, text: str) -> None:
-        self.texts.append(text)
 
 
 def test_long_work_is_announced_and_work_above_the_limit_refused() -> None:

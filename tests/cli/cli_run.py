@@ -13,6 +13,7 @@ from pathlib import Path
 from unittest import mock
 
 from forestcoll.cli import main
+from recording.masks import NOTE_OF_TIME
 
 
 @dataclass(frozen=True)
@@ -101,9 +102,7 @@ def completed(words: Sequence[str], *, stdin: str = "", **more: str) -> Run:
 
 def without_times(err: str) -> str:
     """Return standard error without the notes that say how far a long stage is: they depend on the machine."""
-    return re.sub(
-        r"(?m)^forestcoll: note: .*: (?:[\d,]+ of [\d,]+ after )?\d+ s(?:, about .* at this rate)?\n", "", err
-    )
+    return re.sub(NOTE_OF_TIME, "", err, flags=re.MULTILINE)
 
 
 GRAPH = {"format": "forestcoll.topology/1", "name": "small", "bandwidth_unit": "GB/s"}

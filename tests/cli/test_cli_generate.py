@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from cli_run import edge, process, run_command, write_network
 
+from forestcoll.base.resources import Cost
 from forestcoll.schedule.files import read_schedule
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.solver.generation import memory
@@ -173,7 +174,7 @@ def test_an_existing_file_is_replaced(tmp_path: Path) -> None:
 def test_a_schedule_too_large_for_the_memory_is_refused_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(memory, "_FILE_PER_EDGE", 10**12)
+    monkeypatch.setattr(memory, "_OF_EDGE", Cost(0.0, 1e12))
     network = write_network(tmp_path, [edge("a", "b", 1), edge("b", "c", 2), edge("c", "d", 3)], "abcd")
     message = run_command("generate", network, "-o", tmp_path / "s.json", "--max-memory", "1GB").error_line()
     assert message.startswith(

@@ -183,7 +183,7 @@ def test_files_of_two_formats_are_refused(topo: Path, tmp_path: Path) -> None:
 def test_bandwidths_are_rounded_to_a_number_of_digits(tmp_path: Path) -> None:
     source, target = tmp_path / "long.txt", tmp_path / "short.json"
     source.write_text("a b 1.23456\nb a 1\n")
-    run = run_command("import", source, "--format", "edge-list", "--rounding", "04", "-o", target)
+    run = run_command("import", source, "--format", "edge-list", "--rounding", "4", "-o", target)
     assert "rounded to 4 digits, those of 1 link" in run.out
     assert [edge["bandwidth"] for edge in json.loads(target.read_bytes())["edges"]] == ["247/200", 1]
     for value in ("0", "61", "much"):

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from forestcoll.base.errors import InputError
-from forestcoll.base.progress import Progress
 from forestcoll.design.search import cache as cache_module
 from forestcoll.design.search.cache import cache_folder, find_with_cache, frontier_document, frontier_of
 from forestcoll.design.search.finder import find_topologies
 from forestcoll.design.search.sweep import questions_of, sweep
+from remarks import Remarks
 
 
 @pytest.fixture
@@ -31,14 +31,6 @@ def test_the_cache_answers_without_searching(folder: Path, monkeypatch: pytest.M
     assert [path.name for path in folder.iterdir()] == ["24-4.json"]
     monkeypatch.setattr(cache_module, "find_topologies", None)
     assert find_with_cache(24, 4) == first
-
-
-class Remarks(Progress):
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-
-    def remark(self, text: str) -> None:
-        self.texts.append(text)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"checksum": 1}', '{"checksum": "", "frontier": {"members": [{}]}}'])

@@ -29,7 +29,7 @@ class Mask:
         return self.within.sub(lambda found: self.pattern.sub(self.text, found[0]), text)
 
 
-_NOTE = r"^forestcoll: note: .*: (?:[\d,]+ of [\d,]+ after )?\d+ s(?:, about .* at this rate)?\n?"
+NOTE_OF_TIME = r"^forestcoll: note: .*: (?:[\d,]+ of [\d,]+ after )?\d+ s(?:, about .* at this rate)?\n?"
 _NUMBER = r"\d[\d.]*(?:e-\d+)?"
 
 MASKS: tuple[Mask, ...] = (
@@ -54,7 +54,7 @@ MASKS: tuple[Mask, ...] = (
     Mask(
         "",
         "notes that say how far a long stage is",
-        re.compile(rf"^--- standard error\n(?:{_NOTE})+\Z|{_NOTE}", re.MULTILINE),
+        re.compile(rf"^--- standard error\n(?:{NOTE_OF_TIME})+\Z|{NOTE_OF_TIME}", re.MULTILINE),
     ),
     Mask("<measured>", "the mean of the rates of bench", re.compile(r"(?<=# Avg bus bandwidth    : )[\d.]+")),
     Mask("<folder>", "the temporary folder of a job", re.compile(rf"(?:/[\w.-]+)*/{PREFIX}\w+/folder")),

@@ -31,7 +31,7 @@ BASELINES: Mapping[StepMethod, StepGenerator] = MappingProxyType(
     }
 )
 
-_SECONDS_PER_TRANSFER, _BYTES_PER_TRANSFER = 1.8e-6, 115
+_OF_TRANSFER = Cost(1.8e-6, 115)
 """What it takes to make, verify and write a transfer."""
 
 
@@ -106,9 +106,7 @@ def generate_steps(  # noqa: PLR0913 (the collective and the method)
 def _announce(topology: Topology, transfers: int, progress: Progress) -> None:
     """Say what a schedule takes that has at least so many transfers."""
     work = f"{topology.name}: a schedule of {transfers:,} transfers"
-    announce(
-        work, Cost(_SECONDS_PER_TRANSFER * transfers, _BYTES_PER_TRANSFER * transfers), progress, "use fewer chunks"
-    )
+    announce(work, _OF_TRANSFER * transfers, progress, "use fewer chunks")
 
 
 def _method(name: StepMethod | str) -> StepMethod:

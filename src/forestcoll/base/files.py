@@ -146,8 +146,9 @@ def decoded(data: bytes | bytearray, path: Path, *, encoding: str = "utf-8-sig")
     except UnicodeDecodeError as error:
         fault = f"not UTF-8 text (byte {error.start}); save it as UTF-8"
         if data.startswith(b"\x1f\x8b"):
-            named = "" if path == STANDARD_STREAM else ", but its name does not end in .gz"
-            fault = f"compressed with gzip{named}; decompress it{' or give its name this ending' if named else ''}"
+            fault = "compressed with gzip; decompress it"
+            if path != STANDARD_STREAM:
+                fault = "compressed with gzip, but its name does not end in .gz; decompress it or give it this ending"
         raise InputError(f"{input_name(path)}: {fault}") from None
 
 
@@ -257,11 +258,11 @@ def write_text(path: Path, chunks: Iterable[str | bytes]) -> None:
 
 def _write_standard_output(chunks: Iterable[str | bytes]) -> None:
     """Write a file to standard output: in UTF-8, also where messages are printed in another encoding."""
+    note_written()
     if (buffer := getattr(sys.stdout, "buffer", None)) is None:  # a stream of a notebook or a test
         sys.stdout.writelines(chunk.decode() if isinstance(chunk, bytes) else chunk for chunk in chunks)
         return
     sys.stdout.flush()
-    note_written()
     _encode(buffer, chunks)
     buffer.flush()
 

@@ -66,8 +66,12 @@ class Cost:
     seconds: float
     memory: float
 
+    def __mul__(self, count: int) -> "Cost":
+        """The cost of `count` things."""
+        return Cost(self.seconds * count, self.memory * count)
+
     def __str__(self) -> str:
-        return f"about {_rounded(self.seconds)} s and {size_text(self.memory)} of memory"
+        return f"{time_text(self.seconds)} and {size_text(self.memory)} of memory"
 
 
 def announce(work: str, cost: Cost, progress: Progress, fix: str = "use a smaller network") -> None:
@@ -92,8 +96,13 @@ the limit is 1.0 GB, and --max-memory or FORESTCOLL_MAX_MEMORY sets another one
         >>> set_memory_limit(None)
     """
     require_memory(work, cost.memory, fix)
-    if cost.seconds >= LONG_SECONDS or cost.memory >= LONG_MEMORY:
+    if is_long(cost):
         progress.remark(f"{work} takes {cost}")
+
+
+def is_long(cost: Cost) -> bool:
+    """Return whether work of this cost is announced."""
+    return cost.seconds >= LONG_SECONDS or cost.memory >= LONG_MEMORY
 
 
 def require_memory(work: str, memory: float, fix: str = "") -> None:
@@ -104,6 +113,11 @@ def require_memory(work: str, memory: float, fix: str = "") -> None:
     if _PROCESS + memory > limit:
         fixes = f"{fix}; {advice()}" if fix else advice()
         raise InputError(f"{work} would take about {size_text(_PROCESS + memory)} of memory; {fixes}")
+
+
+def time_text(seconds: float) -> str:
+    """Return a time in seconds, with two digits: `about 12 s`."""
+    return f"about {_rounded(seconds)} s"
 
 
 def size_text(size: float) -> str:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import click
 
 from forestcoll.base.errors import InputError, shown
-from forestcoll.base.exact import MAX_DIGITS
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -71,14 +70,13 @@ class ChoiceOrDigits(click.Choice[str]):
         return f"[{'|'.join(self.choices)}|DIGITS]"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the word, or the number as a text."""
-        if value in self.choices:
+        """Return the text."""
+        from forestcoll.topology.importers.options import DIGITS
+
+        if value in self.choices or value in DIGITS:
             return str(value)
-        text = str(value)
-        if text.isascii() and text.isdigit() and len(text) < len(str(MAX_DIGITS)) + 1 and 1 <= int(text) <= MAX_DIGITS:
-            return str(int(text))
-        words = f"{', '.join(self.choices)}, or a number of digits from 1 to {MAX_DIGITS}"
-        raise click.BadParameter(f"{shown(text)}; expected {words}", ctx, param)
+        words = f"{', '.join(self.choices)}, or a number of digits from 1 to {len(DIGITS)}"
+        raise click.BadParameter(f"{shown(str(value))}; expected {words}", ctx, param)
 
 
 class NumberFrom(click.FloatRange):

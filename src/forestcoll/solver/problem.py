@@ -14,7 +14,6 @@ are added up, and the best algbw is stated. So `optimum`, `generate` and `bounds
 """
 
 from collections.abc import Collection
-from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from forestcoll.base.errors import InputError, InternalError, NoSolutionError
@@ -54,13 +53,6 @@ class Solution:
         optima = [_on_network(each, problem, logical) for each in (self.optimum, *self.by_trees)]
         made = None if self.schedule is None else on_fabric(self.schedule, optima[0], logical)
         return Solution(optima[0], made, tuple(optima[1:]))
-
-
-_FEW_TREES = 5
-"""Up to so many trees per root are tried, too, if the search may miss the optimum."""
-
-_MOST_LINKS_FOR_FEW_TREES = 1000
-"""The most links of a network on which they are tried: each number of trees is a search of its own."""
 
 
 @dataclass(frozen=True)
@@ -116,27 +108,9 @@ class Problem:
     def solve(self, trees: int | None = None, progress: Progress = SILENT) -> Solution:
         """Return the optimum with `trees` trees per root, or with the fewest that reach the optimum.
 
-        If switches that copy are not balanced, the search may miss the optimum, and a few trees may be better.
-
         Raises:
             NoSolutionError: there is no solution with so many trees.
         """
-        found = self._solved(trees, progress)
-        if trees is not None or found.optimum.is_optimal or not self._may_miss_the_optimum:
-            return found
-        several = [found]
-        for few in range(1, min(_FEW_TREES, found.optimum.trees_per_root) + 1):
-            with suppress(NoSolutionError):
-                several.append(self._solved(few, progress))
-        return max(several, key=lambda each: each.optimum.algbw)
-
-    @property
-    def _may_miss_the_optimum(self) -> bool:
-        if self.part.has_balanced_switches or self.demand.collective is Collective.ALLREDUCE:
-            return False
-        return len(self.part.links) <= _MOST_LINKS_FOR_FEW_TREES
-
-    def _solved(self, trees: int | None, progress: Progress) -> Solution:
         candidates = self.search.candidates(trees, progress)
         best = max(candidates, key=lambda each: each.algbw)
         if best.algbw == self.bound.algbw or (best.is_exact and len(candidates) == 1):

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 MAX_LINKS = 2**22
 """The most one-way links that a builder makes."""
 
-_SECONDS_PER_LINK, _BYTES_PER_LINK = 9e-6, 300
+_OF_LINK = Cost(9e-6, 300)
 """What a builder takes for each link."""
 
 _GROUPS = {
@@ -265,9 +265,7 @@ def _built(spec: str, progress: Progress = SILENT) -> tuple[Topology, tuple[str,
     """Return the topology of a spec string, and what was assumed to import files that it names."""
     name, recipe = recipe_of(spec)
     links = recipe.size().links
-    announce(
-        f"{name}: a network of {links:,} links", Cost(_SECONDS_PER_LINK * links, _BYTES_PER_LINK * links), progress
-    )
+    announce(f"{name}: a network of {links:,} links", _OF_LINK * links, progress)
     network = TopologyBuilder(name, port_model=recipe.port_model)
     recipe.fill(network)
     return network.build(), recipe.assumed()

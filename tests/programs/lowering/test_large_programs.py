@@ -7,7 +7,6 @@ import pytest
 
 from forestcoll import generate
 from forestcoll.base.errors import InputError, NoSolutionError
-from forestcoll.base.progress import Progress
 from forestcoll.base.resources import set_memory_limit
 from forestcoll.programs.formats.exporting import Target, least_instructions, usual_options
 from forestcoll.programs.interpreter import check
@@ -16,7 +15,8 @@ from forestcoll.programs.lowering.options import MOST_INSTRUCTIONS
 from forestcoll.programs.model import DeferredRanks, Program, block_counts, instruction_count, message_counts
 from forestcoll.programs.model.limits import Limits
 from forestcoll.schedule.schedule import Schedule
-from forestcoll.tuning.programs.estimate import announce
+from forestcoll.tuning.programs.estimate import announce_export
+from remarks import Remarks
 
 
 def both(monkeypatch: pytest.MonkeyPatch, collective: str) -> tuple[Program, Program]:
@@ -105,16 +105,6 @@ def test_blocks_that_others_wait_for_are_limited() -> None:
         lower(schedule, Options(), Limits(name="a test", dependency_block=0))
 
 
-class Remarks(Progress):
-    """Keeps the remarks."""
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-
-    def remark(self, text: str) -> None:
-        self.texts.append(text)
-
-
 def test_the_estimate_counts_a_send_and_a_receive_for_each_edge() -> None:
     schedule = generate("ring:nodes=4")
     program = lower(schedule, usual_options(schedule, Target.CHAKRA)).program
@@ -126,13 +116,13 @@ def test_the_estimate_counts_a_send_and_a_receive_for_each_edge() -> None:
 def test_a_long_export_is_announced_and_a_too_long_one_is_refused() -> None:
     schedule = generate("ring:nodes=4")
     remarks = Remarks()
-    announce(schedule, Target.CHAKRA, 1, remarks)
+    announce_export(schedule, Target.CHAKRA, 1, remarks)
     assert not remarks.texts
-    announce(schedule, Target.CHAKRA, 10**4, remarks)
+    announce_export(schedule, Target.CHAKRA, 10**4, remarks)
     (text,) = remarks.texts
     assert text.endswith("480,000 instructions, in files of 36 MB, takes about 12 s and 192 MB of memory")
     with pytest.raises(InputError, match="use at most about 3 ranks"):
-        announce(schedule, Target.CHAKRA, MOST_INSTRUCTIONS // 30, remarks)
+        announce_export(schedule, Target.CHAKRA, MOST_INSTRUCTIONS // 30, remarks)
 
 
 def test_a_program_of_too_many_parts_is_refused_before_they_are_made() -> None:

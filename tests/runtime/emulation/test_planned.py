@@ -8,10 +8,10 @@ import pytest
 from boxes import two_boxes
 
 from forestcoll.base.errors import InputError
-from forestcoll.base.progress import Progress
 from forestcoll.runtime.emulation.emulate import planned, warn
 from forestcoll.runtime.emulation.requirements import missing
 from forestcoll.runtime.emulation.seat import start_of
+from remarks import Remarks
 
 
 def test_a_rank_gets_the_variables_of_torchrun_and_of_forestcoll() -> None:
@@ -62,32 +62,24 @@ def test_bad_arguments_are_refused(command: list[str], options: dict[str, object
         planned(two_boxes(), command, **options)  # type: ignore[arg-type]
 
 
-class _Remarks(Progress):
-    def __init__(self) -> None:
-        self.remarks: list[str] = []
-
-    def remark(self, text: str) -> None:
-        self.remarks.append(text)
-
-
 def test_rates_beyond_the_machine_are_remarked() -> None:
-    remarks = _Remarks()
+    remarks = Remarks()
     warn(planned("dgx-a100:boxes=2", ["true"]).network, remarks)
-    assert "all ranks together can send" in remarks.remarks[0]
-    remarks.remarks.clear()
+    assert "all ranks together can send" in remarks.texts[0]
+    remarks.texts.clear()
     warn(planned("dgx-a100:boxes=2", ["true"], scale="200Mbit=300GB/s").network, remarks)
-    assert remarks.remarks == []
+    assert remarks.texts == []
 
 
 def test_slow_links_and_switches_that_copy_are_remarked() -> None:
-    remarks = _Remarks()
+    remarks = Remarks()
     warn(planned(two_boxes(fast=20, slow=5), ["true"]).network, remarks)
-    assert remarks.remarks == [
+    assert remarks.texts == [
         "8 links are slower than 10 Mbit/s; TCP may send packets twice there, so use --scale for faster links"
     ]
-    remarks.remarks.clear()
+    remarks.texts.clear()
     warn(planned("dgx-h100:boxes=1,nvls=true", ["true"], scale="50Mbit=450GB/s").network, remarks)
-    assert remarks.remarks == ["emulated switches do not copy or add up data, although the topology says that they can"]
+    assert remarks.texts == ["emulated switches do not copy or add up data, although the topology says that they can"]
 
 
 def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,11 +8,11 @@ import pytest
 from forestcoll.algorithms.generate import generate
 from forestcoll.base import resources
 from forestcoll.base.errors import InputError
-from forestcoll.base.progress import Progress
 from forestcoll.base.resources import set_memory_limit
 from forestcoll.solver.generation import memory
 from forestcoll.solver.generation.memory import announce_trees, schedule_memory
 from forestcoll.topology.registry import build_topology
+from remarks import Remarks
 
 RING = build_topology("ring:nodes=4")
 
@@ -58,21 +58,13 @@ def test_a_run_needs_the_estimated_memory(spec: str) -> None:
 
 
 def test_long_work_is_announced_with_its_memory_before_trees_are_grown(monkeypatch: pytest.MonkeyPatch) -> None:
-    events: list[str] = []
-
-    class Listener(Progress):
-        def begin(self, stage: str) -> None:
-            events.append(stage)
-
-        def remark(self, text: str) -> None:
-            events.append(text)
-
-    sentence = "ring:nodes=4: a schedule of 12 tree edges takes about 1 s and 1 MB of memory"
-    generate("ring:nodes=4", progress=Listener())
-    assert sentence not in events
+    sentence = "ring:nodes=4: a schedule of 12 tree edges takes about 1 s and 1 MB to 67 MB of memory"
+    remarks = Remarks()
+    generate("ring:nodes=4", progress=remarks)
+    assert not remarks.texts
     monkeypatch.setattr(resources, "LONG_SECONDS", 1e-9)
-    generate("ring:nodes=4", progress=Listener())
-    assert events[-2:] == [sentence, "growing trees"]
+    generate("ring:nodes=4", progress=remarks)
+    assert remarks.events[-2:] == [sentence, "growing trees"]
 
 
 def test_the_estimate_grows_with_trees_and_the_length_of_routes() -> None:
@@ -98,20 +90,16 @@ def test_the_radius_counts_links_between_switches(spec: str, radius: int) -> Non
 
 
 def test_trees_that_cannot_fit_are_refused_and_those_that_may_need_much_are_announced() -> None:
-    events: list[str] = []
-
-    class Listener(Progress):
-        def remark(self, text: str) -> None:
-            events.append(text)
-
+    remarks = Remarks()
     set_memory_limit(10**9)
     try:
-        announce_trees(RING, 4, Listener())
-        assert not events
-        announce_trees(RING, 2 * 10**7, Listener())
-        assert events == ["ring:nodes=4: a schedule of 60,000,000 tree edges needs 240 MB to 2.5 GB of memory"]
+        announce_trees(RING, 4, remarks)
+        assert not remarks.texts
+        announce_trees(RING, 2 * 10**7, remarks)
+        work = "ring:nodes=4: a schedule of 60,000,000 tree edges"
+        assert remarks.texts == [f"{work} takes about 4.8 s and 240 MB to 2.5 GB of memory"]
         with pytest.raises(InputError) as caught:
-            announce_trees(RING, 10**8, Listener())
+            announce_trees(RING, 10**8, remarks)
     finally:
         set_memory_limit(None)
     assert str(caught.value) == (

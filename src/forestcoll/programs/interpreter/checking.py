@@ -56,12 +56,12 @@ def check(program: Program) -> Verdict:
 
 
 def _check_size(program: Program) -> None:
-    cells = 4 * program.chunks * len(program.ranks)
-    if not isinstance(program.ranks, DeferredRanks):
-        cells = cells // 2 + sum(each.input_chunks + each.output_chunks + each.scratch_chunks for each in program.ranks)
-    require_memory(
-        f"running a program with {cells:,} chunks in all buffers", _BYTES_OF_CELL * cells, "use fewer chunks"
-    )
+    buffers = 2 * program.chunks * len(program.ranks)
+    if not isinstance(program.ranks, DeferredRanks):  # these are not made only to be counted
+        buffers = sum(each.input_chunks + each.output_chunks + each.scratch_chunks for each in program.ranks)
+    cells = buffers + 2 * program.chunks * len(program.ranks)
+    work = f"running a program with {buffers:,} chunks in all buffers"
+    require_memory(work, _BYTES_OF_CELL * cells, "use fewer chunks")
     blocks = sum(block_counts(program))
     if blocks > _MOST_BLOCKS:
         raise InputError(f"the program has {blocks:,} thread blocks, and at most {_MOST_BLOCKS:,} can be run")

@@ -30,7 +30,7 @@ from forestcoll.topology.symmetry.orbits import Orbits
 MOST_COLUMNS = 60_000
 """The most columns of a linear program."""
 
-_SECONDS_PER_COLUMN, _BYTES_PER_COLUMN = 1e-3, 10_000
+_OF_COLUMN = Cost(1e-3, 10_000)
 """What a linear program takes; 1,800 to 30,000 columns of meshes and Kautz graphs took 0.3 to 1.5 ms each."""
 
 _Shares = list[tuple[tuple[int, ...], Fraction]]
@@ -105,7 +105,7 @@ def _all_pairs(  # noqa: PLR0913, PLR0917 (the demand and how to solve it)
         return _spread(topology, part, demand, progress)
     needs = [dict(sent[source]) for source in classes.sources]
     work = f"{topology.name}: a linear program of {classes.columns:,} columns"
-    announce(work, Cost(_SECONDS_PER_COLUMN * classes.columns, _BYTES_PER_COLUMN * classes.columns), progress)
+    announce(work, _OF_COLUMN * classes.columns, progress)
     progress.begin("solving the linear program of flows")
     found = FlowProgram(classes, needs).solve()
     progress.begin("dividing flows into paths")

@@ -15,6 +15,7 @@ cut, and optimal among trees if no switch can copy.
 """
 
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -37,6 +38,9 @@ from forestcoll.topology.graph.reach import reached_from
 
 MOST_TRIED = 64
 """The most choices of copying nodes that are tried; each is one linear program."""
+
+_FEW_TREES, _MOST_LINKS_FOR_FEW_TREES = 5, 1000
+"""Up to so many trees per root are tried, too, on networks of at most so many links; each number is a search."""
 
 _MOST_LINKS = 16_000
 """The most links of all linear programs together: on large networks fewer choices are tried, but at least two."""
@@ -80,10 +84,19 @@ class UnbalancedSwitchSearch:
         """Return one candidate or, for a given number of trees, up to two; see `Search.candidates`.
 
         For a given number of trees, bandwidths are rounded on the balanced use, and also on the whole network, which
-        is then trimmed.
+        is then trimmed. Where the search may have missed the optimum, a few trees may be better, so they are candidates
+        too.
         """
-        plans = [self.search.best] if trees is None else self._with_trees(trees, progress)
+        plans = self._best(progress) if trees is None else self._with_trees(trees, progress)
         return tuple(Candidate(plan.algbw, (plan,)) for plan in plans)
+
+    def _best(self, progress: Progress) -> list[ForestPlan]:
+        plans = [self.search.best]
+        if plans[0].algbw < self.bound.algbw and len(self.topology.links) <= _MOST_LINKS_FOR_FEW_TREES:
+            for trees in range(1, _FEW_TREES + 1):
+                with suppress(NoSolutionError):
+                    plans += self._with_trees(trees, progress)
+        return plans
 
     def _with_trees(self, trees: int, progress: Progress) -> list[ForestPlan]:
         found: list[ForestPlan] = []

@@ -9,7 +9,7 @@ million tree edges; `tests/solver/generation/test_memory.py` compares them with 
 from dataclasses import dataclass
 
 from forestcoll.base.progress import Progress
-from forestcoll.base.resources import LONG_MEMORY, Cost, announce, size_text
+from forestcoll.base.resources import Cost, is_long, require_memory, size_text, time_text
 from forestcoll.topology import Topology
 
 _LEAST_PER_EDGE = 4
@@ -18,16 +18,13 @@ _LEAST_PER_EDGE = 4
 _MOST_PER_EDGE = 40
 """Bytes of a tree edge that does not share its route, without the nodes of the route."""
 
-_FILE_PER_EDGE = 12
-"""Bytes of a tree edge in the file, which must fit into the memory when it is read."""
+_OF_EDGE = Cost(80e-9, 12)
+"""What it takes to grow a tree edge from base trees, verify it and write it, and the least that its file has of it."""
 
 _MOST_PER_ROUTE_NODE = 12
 _MOST_PER_LINK = 4096
 _MOST_AT_ALL = 64 * 2**20
 """Bytes that every run may need: temporary arrays, and the modules that it loads."""
-
-_SECONDS_PER_EDGE = 80e-9
-"""CPU seconds for growing, verifying and writing a tree edge, if trees are grown from base trees."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +79,7 @@ def announce_trees(topology: Topology, trees: int, progress: Progress) -> None:
         InputError: it needs more memory than the limit, or could not be read again.
     """
     edges, need = trees * (len(topology.compute) - 1), schedule_memory(topology, trees)
-    work = f"{topology.name}: a schedule of {edges:,} tree edges"
-    fix = "ask for base trees (--compact), or use fewer ranks"
-    announce(work, Cost(_SECONDS_PER_EDGE * edges, _FILE_PER_EDGE * edges), progress, fix)
-    if need.most >= LONG_MEMORY > _FILE_PER_EDGE * edges:
-        progress.remark(f"{work} needs {need} of memory")
+    work, cost = f"{topology.name}: a schedule of {edges:,} tree edges", _OF_EDGE * edges
+    require_memory(work, cost.memory, "ask for base trees (--compact), or use fewer ranks")
+    if is_long(Cost(cost.seconds, need.most)):
+        progress.remark(f"{work} takes {time_text(cost.seconds)} and {need} of memory")

@@ -18,6 +18,9 @@ MATRICES = ("ports", "complete")
 ROUNDINGS = ("speeds", "none")
 """What measured bandwidths are rounded to: the speeds of links that exist, or nothing. Also a number of digits."""
 
+DIGITS = {str(number): number for number in range(1, MAX_DIGITS + 1)}
+"""The numbers of digits, by the texts that mean them."""
+
 _OR_DIGITS = f", or a number of digits from 1 to {MAX_DIGITS}"
 
 
@@ -68,9 +71,7 @@ class ImportOptions:
     @property
     def digits(self) -> int | None:
         """The number of digits of all bandwidths and latencies; None if they are not rounded."""
-        text = self.rounding
-        is_number = isinstance(text, str) and text.isascii() and text.isdigit() and len(text) <= len(str(MAX_DIGITS))
-        return int(text) if is_number and 1 <= int(text) <= MAX_DIGITS else None
+        return DIGITS.get(self.rounding)
 
     def given(self) -> Iterator[str]:
         """Yield the names of the values that differ from the defaults, but not a number of digits, which all take."""

@@ -4,44 +4,35 @@ Each tree sends data to every other rank, so a program of trees has at least two
 send and a receive. All stages take time and memory in proportion to them.
 """
 
-from dataclasses import dataclass
 from math import isqrt
 
-from forestcoll.base import resources
 from forestcoll.base.errors import InputError
 from forestcoll.base.progress import Progress
-from forestcoll.base.resources import Cost, size_text
+from forestcoll.base.resources import Cost, announce, size_text
 from forestcoll.programs.formats.exporting import Target, least_instructions
 from forestcoll.programs.lowering.options import MOST_INSTRUCTIONS
 from forestcoll.schedule.schedule import Schedule
 
-
-@dataclass(frozen=True, slots=True)
-class Price:
-    """What an instruction takes, measured by `benchmarks/large_exports.py`.
-
-    Attributes:
-        seconds: CPU time for choosing, lowering, writing and checking.
-        memory: bytes of memory.
-        file: bytes of the files.
-    """
-
-    seconds: float
-    memory: int
-    file: int
-
-
-PRICES = {
-    Target.CHAKRA: Price(25e-6, 400, 75),
-    Target.ASTRA_SIM: Price(60e-6, 600, 75),
-    Target.GOAL: Price(80e-6, 2000, 85),
-    Target.MSCCL_XML: Price(40e-6, 1700, 120),
-    Target.MSCCLPP_JSON: Price(65e-6, 900, 85),
+COSTS = {
+    Target.CHAKRA: Cost(25e-6, 400),
+    Target.ASTRA_SIM: Cost(60e-6, 600),
+    Target.GOAL: Cost(80e-6, 2000),
+    Target.MSCCL_XML: Cost(40e-6, 1700),
+    Target.MSCCLPP_JSON: Cost(65e-6, 900),
 }
-"""The price of an instruction in each format."""
+"""What choosing, lowering, writing and checking an instruction takes (`benchmarks/large_exports.py`)."""
+
+FILE_BYTES = {
+    Target.CHAKRA: 75,
+    Target.ASTRA_SIM: 75,
+    Target.GOAL: 85,
+    Target.MSCCL_XML: 120,
+    Target.MSCCLPP_JSON: 85,
+}
+"""The bytes of an instruction in the files of each format."""
 
 
-def announce(schedule: Schedule, target: Target, scale: int, progress: Progress) -> None:
+def announce_export(schedule: Schedule, target: Target, scale: int, progress: Progress) -> None:
     """Report what an export of a large schedule will take.
 
     Args:
@@ -62,6 +53,6 @@ def announce(schedule: Schedule, target: Target, scale: int, progress: Progress)
             f"{name}: the program would have about {count:,} instructions, and at most {MOST_INSTRUCTIONS:,} can be "
             f"checked; use {fewer}, pieces or instances"
         )
-    price = PRICES[target]
-    work = f"{name}: an export of about {count:,} instructions, in files of {size_text(count * price.file)},"
-    resources.announce(work, Cost(count * price.seconds, count * price.memory), progress, "use fewer ranks")
+    size = size_text(count * FILE_BYTES[target])
+    work = f"{name}: an export of about {count:,} instructions, in files of {size},"
+    announce(work, COSTS[target] * count, progress, "use fewer ranks")

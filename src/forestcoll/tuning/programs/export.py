@@ -26,7 +26,7 @@ from forestcoll.simulation.program.paths import Paths
 from forestcoll.simulation.simulate import simulate
 from forestcoll.simulation.traces import seconds_of
 from forestcoll.tuning.programs.candidates import SLOW
-from forestcoll.tuning.programs.estimate import announce
+from forestcoll.tuning.programs.estimate import announce_export
 from forestcoll.tuning.programs.search import Chosen, best_program, check_ways_back
 
 PIECES = (8, 16, 32, 64)
@@ -114,10 +114,10 @@ def export_best(  # noqa: PLR0913 (one parameter per option)
         return _in_pieces(schedule, size, given, progress)
     if target.has_bytes:
         options = replace(usual_options(schedule, target, dialect), **given)
-        announce(schedule, target, options.scale, progress)
+        announce_export(schedule, target, options.scale, progress)
         return export_with(options, schedule, target, dialect=dialect, size=size, progress=progress)
     usual = usual_options(schedule, target, dialect)
-    announce(schedule, target, given.get("pieces", usual.pieces) * given.get("instances", 1), progress)
+    announce_export(schedule, target, given.get("pieces", usual.pieces) * given.get("instances", 1), progress)
     with collector_paused():
         chosen = best_program(schedule, target, dialect, given=given, progress=progress)
         known = chosen.lowering
@@ -141,7 +141,7 @@ def _in_pieces(schedule: Schedule, size: int, given: Mapping[str, Any], progress
     usual = usual_options(schedule, Target.ASTRA_SIM)
     paths = Paths.shortest(schedule)
     numbers = (given["pieces"],) if "pieces" in given else PIECES if lowerer_for(schedule).in_pieces else (1,)
-    announce(schedule, Target.ASTRA_SIM, numbers[0] * given.get("instances", 1), progress)
+    announce_export(schedule, Target.ASTRA_SIM, numbers[0] * given.get("instances", 1), progress)
     best: Export | None = None
     for pieces in numbers:
         options = replace(usual, **{**given, "pieces": pieces})
