@@ -222,3 +222,13 @@ def test_files_apart_are_no_results(tmp_path: Path) -> None:
     assert content(tmp_path) == {"cache": "kept"}
     assert sets_written() == before
     assert getattr(together._thread, "open", None) is None
+
+
+def test_an_error_in_a_folder_names_the_folder_and_not_its_part(tmp_path: Path) -> None:
+    folder = tmp_path / "made"
+    with pytest.raises(InputError) as caught, replaced_folder(folder) as part:
+        write_text(part / "missing" / "a.txt", ["text"])
+    assert str(caught.value) == (
+        f"{folder}/missing/a.txt: cannot be written: the folder {folder}/missing does not exist"
+    )
+    assert not list(tmp_path.iterdir())

@@ -95,8 +95,12 @@ def _bounded(number: Fraction, digits: int) -> Fraction:
     return number
 
 
-def _too_long(digits: int) -> ValueError:
-    return ValueError(f"has more than {digits} digits")
+class TooLongError(ValueError):
+    """A number has too many digits."""
+
+
+def _too_long(digits: int) -> TooLongError:
+    return TooLongError(f"has more than {digits} digits")
 
 
 def json_text(document: object, *, indent: int | None = None) -> str:

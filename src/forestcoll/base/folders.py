@@ -82,4 +82,7 @@ def replaced_folder(folder: Path) -> Iterator[Path]:
     real = Path(os.path.realpath(folder))
     with reported(folder), new_part(real, folder) as made:
         made.mkdir()
-        yield made
+        try:
+            yield made
+        except InputError as error:  # of a file in it; the user knows only the name that the folder will have
+            raise InputError(str(error).replace(str(made), str(folder))) from None

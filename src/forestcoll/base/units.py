@@ -8,7 +8,7 @@ import re
 from fractions import Fraction
 
 from forestcoll.base.errors import InputError, shown
-from forestcoll.base.exact import to_fraction
+from forestcoll.base.exact import TooLongError, to_fraction
 
 BANDWIDTH_UNIT = "GB/s"
 """The default unit of the bandwidths of a network: 10^9 bytes per second."""
@@ -98,6 +98,8 @@ def bandwidth_in(unit: str, value: object) -> Fraction:
 def _number(value: object) -> Fraction:
     try:
         return to_fraction(value)
+    except TooLongError as error:
+        raise TooLongError(f"{error}; round it, such as to 25 or '25/3'") from None
     except ValueError as error:
         raise ValueError(f"{error}; write a number such as 25 or '25/3', or one with a unit, '400Gb/s'") from None
 

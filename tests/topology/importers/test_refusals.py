@@ -163,7 +163,9 @@ def test_an_unlimited_capacity_of_sndlib_states_no_bandwidth() -> None:
 def test_bandwidths_without_a_unit_in_bytes_cannot_be_written(name: str, tmp_path: Path) -> None:
     builder = TopologyBuilder("odd", bandwidth_unit="messages")
     builder.add_duplex(builder.add_compute("a"), builder.add_compute("b"), 1)
-    with pytest.raises(InputError, match="odd: bandwidth_unit "):
+    with pytest.raises(
+        InputError, match="odd: bandwidth_unit is .messages., whose size in bytes is not known; use one such as GB"
+    ):
         write_network(builder.build(), tmp_path / name)
 
 

@@ -7,9 +7,8 @@ ring. Other networks are refused; ns-3's text expresses them.
 from fractions import Fraction
 
 from forestcoll.base.errors import InputError
-from forestcoll.base.units import bandwidth_in
 from forestcoll.topology.model import Topology
-from forestcoll.topology.writers.decimals import decimal_text
+from forestcoll.topology.writers.decimals import decimal_text, in_unit
 
 _LATENCY_NS = 500
 """The latency of a link of unknown latency, as in ASTRA-sim's examples."""
@@ -51,11 +50,7 @@ def text_of(topology: Topology) -> str:
 
 def _bandwidth(topology: Topology) -> str:
     value = topology.links[0].bandwidth
-    try:
-        number = bandwidth_in(_UNIT, f"{value}{topology.bandwidth_unit}")
-    except ValueError as error:
-        raise InputError(f"{topology.name}: bandwidth_unit {error}") from None
-    text = decimal_text(number)
+    text = decimal_text(in_unit(topology, value, _UNIT))
     if text is None:
         raise InputError(
             f"{topology.name}: {value} {topology.bandwidth_unit} is no decimal in GiB/s; write .txt for ns-3"

@@ -5,12 +5,9 @@ order, then switches. A link is full duplex with the same rate both ways, so a n
 are in bits: `2400Gbps` is 300 GB/s.
 """
 
-from fractions import Fraction
-
 from forestcoll.base.errors import InputError, shown
-from forestcoll.base.units import bandwidth_in
 from forestcoll.topology.model import Link, Topology
-from forestcoll.topology.writers.decimals import decimal_text
+from forestcoll.topology.writers.decimals import decimal_text, in_unit
 
 _DELAY_MS = "0.0005"
 """The delay of a link of unknown latency, in milliseconds: that of ASTRA-sim's examples."""
@@ -51,7 +48,7 @@ def text_of(topology: Topology) -> str:
 
 
 def _rate(topology: Topology, link: Link) -> str:
-    gigabits = _in_gigabits(topology, link.bandwidth)
+    gigabits = in_unit(topology, link.bandwidth, "Gb/s")
     text = decimal_text(gigabits)
     if text is None:
         raise InputError(
@@ -59,13 +56,6 @@ def _rate(topology: Topology, link: Link) -> str:
             "write .json or .graphml"
         )
     return f"{text}Gbps"
-
-
-def _in_gigabits(topology: Topology, bandwidth: Fraction) -> Fraction:
-    try:
-        return bandwidth_in("Gb/s", f"{bandwidth}{topology.bandwidth_unit}")
-    except ValueError as error:
-        raise InputError(f"{topology.name}: bandwidth_unit {error}") from None
 
 
 def _delay(link: Link) -> str:
