@@ -164,7 +164,7 @@ def test_bandwidths_without_a_unit_in_bytes_cannot_be_written(name: str, tmp_pat
     builder = TopologyBuilder("odd", bandwidth_unit="messages")
     builder.add_duplex(builder.add_compute("a"), builder.add_compute("b"), 1)
     with pytest.raises(
-        InputError, match="odd: bandwidth_unit is .messages., whose size in bytes is not known; use one such as GB"
+        InputError, match="odd: bandwidth_unit is 'messages', whose size in bytes is not known; use one such as GB"
     ):
         write_network(builder.build(), tmp_path / name)
 
