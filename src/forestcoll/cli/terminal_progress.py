@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -36,6 +37,16 @@ _PERIOD = 60.0
 """Seconds between two lines."""
 
 
+@dataclass(slots=True)
+class _Stage:
+    """The present stage: its name, when it began, and how much of it is done, of a total of 0 if that is not known."""
+
+    name: str
+    began: float
+    done: int = 0
+    total: int = 0
+
+
 class TerminalProgress(Progress):
     """Measures the time of each stage, shows a progress bar on a terminal, and prints lines on a pipe.
 
@@ -45,22 +56,16 @@ class TerminalProgress(Progress):
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
         self.counters: dict[str, int] = {}
+        self.stage: _Stage | None = None
         self._remarks: set[str] = set()
-        self._stage: str | None = None
-        self._started = 0.0
         self._bars: Bars | None = None
         self._task: TaskID | None = None
-        self._done = (0, 0)
-        self._announced: set[str] = set()  # stages that had a line
-        self._next_line, self._limit, self._says_memory, self._took_too_much = 0.0, 0, True, False
-        self._ended = threading.Event()
-        self._watch = threading.Thread(target=self._look_on, daemon=True)
+        self._watch: _Watch | None = None
 
     def __enter__(self) -> Self:
-        self._next_line, self._limit = time.perf_counter() + LONG_SECONDS, memory_limit()
-        with suppress(RuntimeError):  # the system allows no more threads
-            self._watch.start()
-        if sys.stderr.isatty():
+        is_terminal = sys.stderr.isatty()
+        self._watch = _Watch(self, says_time=not is_terminal)
+        if is_terminal:
             from rich.console import Console
             from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
             from rich.progress import Progress as Bars
@@ -79,22 +84,17 @@ class TerminalProgress(Progress):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        stage = self._stage
-        self._ended.set()
-        if self._watch.ident is not None:
-            self._watch.join()
+        excess = None if self._watch is None else self._watch.end()
         self._end_stage()
         if self._bars is not None:
             self._bars.stop()
-        if self._took_too_much and isinstance(error, KeyboardInterrupt):
-            raise InputError(
-                f"{stage}: stopped, because it takes more than {size_text(self._limit)} of memory; {advice()}"
-            ) from None
+        if excess is not None and isinstance(error, KeyboardInterrupt):
+            raise InputError(excess) from None
 
     def begin(self, stage: str) -> None:
         """See `Progress.begin`."""
         self._end_stage()
-        self._stage, self._started, self._done = stage, time.perf_counter(), (0, 0)
+        self.stage = _Stage(stage, time.perf_counter())
         if self._bars is not None:
             if self._task is not None:
                 self._bars.remove_task(self._task)
@@ -102,19 +102,20 @@ class TerminalProgress(Progress):
 
     def advance(self, done: int, total: int) -> None:
         """See `Progress.advance`."""
-        self._done = done, total
+        if self.stage is not None:
+            self.stage.done, self.stage.total = done, total
         if self._bars is not None and self._task is not None:
             count = f"{done:,} of {total:,}" if total else ""
             self._bars.update(self._task, completed=done, total=total or None, count=count)
 
     def remark(self, text: str) -> None:
         """See `Progress.remark`. Each text is printed only once."""
-        if text in self._remarks:
-            return
-        self._remarks.add(text)
-        self._say(text)
+        if text not in self._remarks:
+            self._remarks.add(text)
+            self.say(text)
 
-    def _say(self, text: str) -> None:
+    def say(self, text: str) -> None:
+        """Print a note."""
         from forestcoll.presentation.printing import note_line
 
         line = note_line(text)
@@ -128,40 +129,65 @@ class TerminalProgress(Progress):
         self.counters |= counters
 
     def _end_stage(self) -> None:
-        if self._stage is not None:
-            passed = time.perf_counter() - self._started
-            self.seconds[self._stage] = self.seconds.get(self._stage, 0.0) + passed
-            self._stage = None
+        if self.stage is not None:
+            passed = time.perf_counter() - self.stage.began
+            self.seconds[self.stage.name] = self.seconds.get(self.stage.name, 0.0) + passed
+            self.stage = None
 
-    def _look_on(self) -> None:
-        """Say how far the work is and what memory it takes, to the end of the block; runs in a thread of its own."""
+
+class _Watch:
+    """Looks at the time and the memory of the work from a thread, says what is much, and stops what is too much.
+
+    Args:
+        progress: what the work reports to.
+        says_time: whether the time is said.
+    """
+
+    def __init__(self, progress: TerminalProgress, *, says_time: bool) -> None:
+        self._progress, self._says_time = progress, says_time
+        self._limit, self._next_line = memory_limit(), time.perf_counter() + LONG_SECONDS
+        self._said: set[str] = set()  # stages that had a line
+        self._says_memory = True
+        self._excess: str | None = None
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        with suppress(RuntimeError):  # the system allows no more threads
+            self._thread.start()
+
+    def end(self) -> str | None:
+        """End the thread, and return why the work was stopped; None if it was not."""
+        self._ended.set()
+        if self._thread.ident is not None:
+            self._thread.join()
+        return self._excess
+
+    def _run(self) -> None:
         while not self._ended.wait(_LOOKS):
-            memory = _present_memory()
-            if memory > self._limit and not self._took_too_much:
-                self._took_too_much = True
-                signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
             with suppress(OSError, ValueError):  # standard error is closed
-                if memory > LONG_MEMORY and self._says_memory:
-                    self._says_memory = False
-                    self._say(f"{self._stage or 'this command'}: takes more than {size_text(LONG_MEMORY)} of memory")
-                if self._bars is None:
-                    self._look_at_time(time.perf_counter())
+                self._look_at_memory(_present_memory())
+                if self._says_time and self._progress.stage is not None:
+                    self._look_at_time(self._progress.stage, time.perf_counter())
 
-    def _look_at_time(self, now: float) -> None:
-        stage, passed, (done, total) = self._stage, now - self._started, self._done
-        if stage is None:
+    def _look_at_memory(self, memory: int) -> None:
+        name = "this command" if self._progress.stage is None else self._progress.stage.name
+        if memory > self._limit and self._excess is None:
+            self._excess = f"{name}: stopped, because it takes more than {size_text(self._limit)} of memory; {advice()}"
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        elif memory > LONG_MEMORY and self._says_memory:
+            self._says_memory = False
+            self._progress.say(f"{name}: takes more than {size_text(LONG_MEMORY)} of memory")
+
+    def _look_at_time(self, stage: _Stage, now: float) -> None:
+        passed = now - stage.began
+        expected = passed * stage.total / stage.done if stage.done and stage.total else 0.0
+        shows_early = passed >= _EARLY and stage.done >= _EARLY_PARTS and expected >= LONG_SECONDS
+        if now < self._next_line and (stage.name in self._said or not shows_early):
             return
-        expected = passed * total / done if done and total else 0.0
-        is_early = (
-            passed >= _EARLY and done >= _EARLY_PARTS and expected >= LONG_SECONDS and stage not in self._announced
-        )
-        if not is_early and now < self._next_line:
-            return
-        self._announced.add(stage)
+        self._said.add(stage.name)
         self._next_line = now + _PERIOD
-        of_total = f"{done:,} of {total:,} after " if total else ""
+        of_total = f"{stage.done:,} of {stage.total:,} after " if stage.total else ""
         rest = f", about {max(1, round(expected - passed)):,} s more at this rate" if expected > passed else ""
-        self._say(f"{stage}: {of_total}{passed:.0f} s{rest}")
+        self._progress.say(f"{stage.name}: {of_total}{passed:.0f} s{rest}")
 
 
 def _present_memory() -> int:
