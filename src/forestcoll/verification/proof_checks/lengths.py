@@ -47,7 +47,7 @@ def _all_distances(question: Question, lengths: dict[tuple[int, int], int]) -> F
         reached = least_sums({source: 0}, leaving)
         for part, equal in groupby(pairs, key=itemgetter(2)):
             targets = [target for _, target, _ in equal]
-            if not reached.keys() >= set(targets):
+            if not set(targets).issubset(reached):
                 raise UnprovenError("a compute node does not reach another")
             totals[part] = totals.get(part, 0) + sum(map(reached.__getitem__, targets))
     return exact_sum(part * total for part, total in totals.items())

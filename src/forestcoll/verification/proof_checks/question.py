@@ -66,7 +66,7 @@ class Question:
         return self.network.topology
 
     def pairs(self) -> Iterator[tuple[int, int, Fraction]]:
-        """Yield source, target and part of M for each pair of members that exchange data of their own."""
+        """Yield source, target and part of M for each pair of members of an all-to-all, a gather or a scatter."""
         for row, source in enumerate(self.members):
             parts = self._equal_parts(source) if self.matrix is None else self.matrix[row]
             for target, part in zip(self.members, parts, strict=True):
@@ -75,13 +75,11 @@ class Question:
 
     def _equal_parts(self, source: int) -> Sequence[Fraction | None]:
         """Return what a member sends to each member if all data is divided equally; None for nothing."""
-        equal, count = Fraction(1, len(self.members)), len(self.members)
+        equal = Fraction(1, len(self.members))
         if self.collective is Collective.GATHER:
             return [equal if target == self.root else None for target in self.members]
-        sends = self.collective is Collective.ALL_TO_ALL or (
-            self.collective is Collective.SCATTER and source == self.root
-        )
-        return [equal if sends else None] * count
+        sends = self.root is None or source == self.root
+        return [equal if sends else None for _ in self.members]
 
     @cached_property
     def takes_part(self) -> BoolArray:
