@@ -3,21 +3,14 @@
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
 #include <array>
-#include <functional>
-#include <stdexcept>
 #include <utility>
 
 #include "bindings/arrays.h"
 #include "bindings/events.h"
 #include "bindings/python_observer.h"
 #include "bindings/wide_caster.h"
-#include "bounds/all_to_all.h"
-#include "bounds/throughput.h"
-#include "generation/breadth_first.h"
-#include "generation/forest.h"
-#include "generation/routing.h"
+#include "stages/stages.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -25,149 +18,70 @@ using namespace nb::literals;
 namespace forestcoll {
 namespace {
 
-using IntList = std::vector<std::int32_t>;
-
-template <class Capacity>
-Network<Capacity> make_network(NodeIndex nodes, const IntList& tails, const IntList& heads,
-                               const std::vector<Capacity>& capacities) {
-  if (tails.size() != heads.size() || tails.size() != capacities.size()) {
-    throw std::invalid_argument("tails, heads and capacities must have the same length");
-  }
-  Network<Capacity> network(nodes);
-  for (std::size_t arc = 0; arc < tails.size(); ++arc) network.add_arc(tails[arc], heads[arc], capacities[arc]);
-  return network;
+// Runs a stage without the interpreter lock; it can be stopped with Ctrl-C.
+template <class Stage>
+auto unlocked(nb::object progress, Stage stage) {
+  PythonObserver observer(std::move(progress));
+  nb::gil_scoped_release lock;
+  return stage(observer);
 }
-
-void check_terminals(NodeIndex nodes, const IntList& terminals) {
-  if (terminals.empty()) throw std::invalid_argument("terminals must not be empty");
-  const auto not_rising = std::adjacent_find(terminals.begin(), terminals.end(), std::greater_equal<>());
-  if (not_rising != terminals.end()) throw std::invalid_argument("terminals must rise");
-  if (terminals.front() < 0 || terminals.back() >= nodes) throw std::invalid_argument("a terminal is out of range");
-}
-
-template <class Capacity>
-void check_weights(const IntList& terminals, const std::vector<Capacity>& weights) {
-  if (weights.size() != terminals.size()) throw std::invalid_argument("weights needs a number for every terminal");
-  if (*std::min_element(weights.begin(), weights.end()) < 0) throw std::invalid_argument("a weight is negative");
-  if (*std::max_element(weights.begin(), weights.end()) == 0) throw std::invalid_argument("all weights are 0");
-}
-
-// A network with its compute nodes, as Python passes it. Weights say how many shards of one size each node holds: one
-// by default.
-template <class Capacity>
-struct Problem {
-  Problem(NodeIndex nodes, const IntList& tails, const IntList& heads, const std::vector<Capacity>& capacities,
-          IntList terminals_, std::vector<Capacity> weights_)
-      : network(make_network(nodes, tails, heads, capacities)), terminals(std::move(terminals_)),
-        weights(std::move(weights_)) {
-    check_terminals(nodes, terminals);
-    if (weights.empty()) weights.assign(terminals.size(), 1);
-    check_weights(terminals, weights);
-  }
-
-  // For every compute node `each` times its weight, and 0 for switches.
-  std::vector<Capacity> supplies(Capacity each) const {
-    std::vector<Capacity> of_node(static_cast<std::size_t>(network.nodes()));
-    for (std::size_t place = 0; place < terminals.size(); ++place) {
-      of_node[static_cast<std::size_t>(terminals[place])] = checked_multiply(weights[place], each);
-    }
-    return of_node;
-  }
-
-  Network<Capacity> network;
-  IntList terminals;
-  std::vector<Capacity> weights;  // of each terminal
-};
 
 template <class Capacity>
 nb::tuple bottleneck(const Problem<Capacity>& problem, nb::object progress) {
-  PythonObserver observer(std::move(progress));
-  Bottleneck<Capacity> found;
-  {
-    nb::gil_scoped_release unlocked;
-    found = BottleneckSearch<Capacity>(problem.network, problem.terminals, problem.supplies(1)).run(observer);
-  }
+  Bottleneck<Capacity> found = unlocked(
+      std::move(progress), [&](Observer& observer) { return Bounds<Capacity>::bottleneck(problem, observer); });
   return nb::make_tuple(found.weight_inside, found.exit_capacity, found.inside);
 }
 
 template <class Capacity>
 bool supply_reaches_all(const Problem<Capacity>& problem, Capacity supply, nb::object progress) {
-  PythonObserver observer(std::move(progress));
-  nb::gil_scoped_release unlocked;
-  return supply_reaches_all(problem.network, problem.terminals, problem.supplies(supply), observer);
+  return unlocked(std::move(progress),
+                  [&](Observer& observer) { return Bounds<Capacity>::supply_reaches_all(problem, supply, observer); });
 }
 
 template <class Capacity>
 Capacity split_capacity(const Problem<Capacity>& problem, Capacity supply, std::array<NodeIndex, 3> way,
                         Capacity amount) {
-  for (const NodeIndex node : way) problem.network.require_node(node);
-  PythonObserver observer{nb::none()};
-  return SwitchRemoval<Capacity>(problem.network, problem.terminals, problem.supplies(supply))
-      .split_capacity(way[0], way[1], way[2], amount, observer);
-}
-
-template <class Capacity>
-Capacity tree_capacity(const Problem<Capacity>& problem, const std::vector<Capacity>& remaining, ArcIndex arc,
-                       Capacity multiplicity) {
-  if (remaining.size() != static_cast<std::size_t>(problem.network.nodes())) {
-    throw std::invalid_argument("remaining needs a number for every node");
-  }
-  if (arc < 0 || arc >= problem.network.arcs()) throw std::invalid_argument("the arc number is out of range");
-  return Packing<Capacity>(problem.network, problem.terminals, problem.supplies(0))
-      .tree_capacity(remaining, arc, multiplicity);
+  return unlocked(nb::none(), [&](Observer& observer) {
+    return Proven<Capacity>::split_capacity(problem, supply, way, amount, observer);
+  });
 }
 
 template <class Capacity>
 LogicalNetwork<Capacity> remove_switches(const Problem<Capacity>& problem, Capacity supply, nb::object progress) {
-  PythonObserver observer(std::move(progress));
-  nb::gil_scoped_release unlocked;
-  return SwitchRemoval<Capacity>(problem.network, problem.terminals, problem.supplies(supply)).run(observer);
+  return unlocked(std::move(progress),
+                  [&](Observer& observer) { return Proven<Capacity>::remove_switches(problem, supply, observer); });
 }
 
 template <class Capacity>
 nb::tuple pack_trees(const Problem<Capacity>& problem, const LogicalNetwork<Capacity>& logical, Capacity supply,
                      nb::object progress) {
-  PythonObserver observer(std::move(progress));
-  TreeBatches<Capacity> batches;
-  PackingCounters counters;
-  {
-    nb::gil_scoped_release unlocked;
-    Packing<Capacity> packing(logical.network, problem.terminals, problem.supplies(supply));
-    batches = packing.run(observer);
-    counters = packing.counters();
-  }
+  Packed<Capacity> packed = unlocked(std::move(progress), [&](Observer& observer) {
+    return Proven<Capacity>::pack_trees(problem, logical, supply, observer);
+  });
   nb::dict counted;
-  counted["batches"] = batches.roots.size();
-  counted["proposals"] = counters.proposals;
-  counted["refused"] = counters.refused;
-  counted["grown_exactly"] = counters.grown_exactly;
-  counted["learned_cuts"] = counters.learned_cuts;
-  return nb::make_tuple(std::move(batches), counted);
+  counted["batches"] = packed.batches.roots.size();
+  counted["proposals"] = packed.counters.proposals;
+  counted["refused"] = packed.counters.refused;
+  counted["grown_exactly"] = packed.counters.grown_exactly;
+  counted["learned_cuts"] = packed.counters.learned_cuts;
+  return nb::make_tuple(std::move(packed.batches), counted);
 }
 
 template <class Capacity>
-nb::tuple to_tuple(RoutedTrees<Capacity> trees, FlatPaths paths) {
+nb::tuple to_tuple(Routed<Capacity> routed) {
+  auto& [trees, paths] = routed;
   const auto nodes = static_cast<std::size_t>(paths.starts.back());
   return nb::make_tuple(std::move(trees.roots), std::move(trees.multiplicities), to_numpy(std::move(trees.paths)),
                         to_numpy(std::move(paths.starts)), to_numpy(std::move(paths.nodes), nodes));
 }
 
 template <class Capacity>
-nb::tuple route(const Problem<Capacity>& problem, const LogicalNetwork<Capacity>& logical,
-                const TreeBatches<Capacity>& batches, nb::object progress) {
-  PythonObserver observer(std::move(progress));
-  RoutedTrees<Capacity> trees;
-  FlatPaths paths;
-  {
-    nb::gil_scoped_release unlocked;
-    LogicalNetwork<Capacity> used = logical;
-    trees = route_trees(used, batches, problem.terminals.size() - 1, observer);
-    const auto& table = used.paths;
-    paths = flat_paths(
-        table.size(), [&](PathIndex path) { return table[path].size(); },
-        [&](PathIndex path, NodeIndex* out) { std::ranges::copy(table[path], out); }, observer);
-  }
-  return to_tuple(std::move(trees), std::move(paths));
+nb::tuple route_trees(const Problem<Capacity>& problem, const LogicalNetwork<Capacity>& logical,
+                      const TreeBatches<Capacity>& batches, nb::object progress) {
+  return to_tuple(unlocked(std::move(progress), [&](Observer& observer) {
+    return Proven<Capacity>::route_trees(problem, logical, batches, observer);
+  }));
 }
 
 nb::dict to_dict(const ForestCounters& counters) {
@@ -190,48 +104,34 @@ nb::dict to_dict(const ForestCounters& counters) {
   return counted;
 }
 
-// The members of the forest after `run`; the interpreter lock is released until the values are made.
-template <class Capacity, class Run>
-nb::tuple grown(Forest<Capacity>& forest, Run run, Observer& observer) {
-  RoutedTrees<Capacity> trees;
-  FlatPaths paths;
-  {
-    nb::gil_scoped_release unlocked;
-    run();
-    trees = forest.trees(observer);
-    paths = forest.paths(observer);
-  }
-  return nb::make_tuple(to_tuple(std::move(trees), std::move(paths)), to_dict(forest.counters()));
+template <class Capacity>
+nb::tuple to_tuple(Grown<Capacity> grown) {
+  return nb::make_tuple(to_tuple(std::move(grown.members)), to_dict(grown.counters));
 }
 
 template <class Capacity>
 nb::tuple grow_trees(const Problem<Capacity>& problem, Capacity supply, nb::object progress, bool prove) {
-  PythonObserver observer(std::move(progress));
-  Forest<Capacity> forest(problem.network, problem.terminals, problem.supplies(supply));
-  return grown(forest, [&] { forest.run(prove, observer); }, observer);
+  return to_tuple(unlocked(std::move(progress), [&](Observer& observer) {
+    return Fast<Capacity>::grow_trees(problem, supply, prove, observer);
+  }));
 }
 
 template <class Capacity>
 nb::tuple grow_base_trees(const Problem<Capacity>& problem, Capacity supply, std::vector<IntList> images,
                           IntList arc_orbits, std::int64_t unit, nb::object progress) {
-  PythonObserver observer(std::move(progress));
   const Orbits orbits{std::move(images), std::move(arc_orbits), unit};
-  orbits.check(problem.network.nodes(), problem.network.arcs());
-  Forest<Capacity> forest(problem.network, problem.terminals, problem.supplies(supply), orbits);
-  return grown(forest, [&] { forest.run_base_trees(orbits, observer); }, observer);
+  return to_tuple(unlocked(std::move(progress), [&](Observer& observer) {
+    return Fast<Capacity>::grow_base_trees(problem, supply, orbits, observer);
+  }));
 }
 
 template <class Capacity>
 nb::tuple broadcast_breadth_first(const Problem<Capacity>& problem, Capacity demand,
-                                  const std::vector<Capacity>& latencies, Capacity chunks, IntList targets,
+                                  const std::vector<Capacity>& latencies, Capacity chunks, const IntList& targets,
                                   nb::object progress) {
-  PythonObserver observer(std::move(progress));
-  if (targets.empty()) targets = problem.terminals;
-  StepTransfers<Capacity> sent;
-  {
-    nb::gil_scoped_release unlocked;
-    sent = BreadthFirstBroadcast<Capacity>(problem.network, latencies, demand, chunks).run(targets, observer);
-  }
+  StepTransfers<Capacity> sent = unlocked(std::move(progress), [&](Observer& observer) {
+    return Steps<Capacity>::broadcast_breadth_first(problem, demand, latencies, chunks, targets, observer);
+  });
   return nb::make_tuple(to_numpy(std::move(sent.steps)), to_numpy(std::move(sent.shards)),
                         to_numpy(std::move(sent.sources)), to_numpy(std::move(sent.targets)),
                         to_numpy(std::move(sent.lows)), to_numpy(std::move(sent.highs)), std::move(sent.numerators),
@@ -240,20 +140,16 @@ nb::tuple broadcast_breadth_first(const Problem<Capacity>& problem, Capacity dem
 
 template <class Capacity>
 nb::tuple spread_all_to_all(const Problem<Capacity>& problem, std::int64_t rounds, double gap, nb::object progress) {
-  PythonObserver observer(std::move(progress));
-  AllToAllSpread found;
-  {
-    nb::gil_scoped_release unlocked;
-    found = AllToAll<Capacity>(problem.network, problem.terminals).run(rounds, gap, observer);
-  }
+  AllToAllSpread found = unlocked(std::move(progress), [&](Observer& observer) {
+    return Bounds<Capacity>::spread_all_to_all(problem, rounds, gap, observer);
+  });
   return nb::make_tuple(found.trees, std::move(found.loads), std::move(found.lengths));
 }
 
 template <class Capacity>
 Capacity distance_sum(const Problem<Capacity>& problem, const std::vector<Capacity>& lengths, nb::object progress) {
-  PythonObserver observer(std::move(progress));
-  nb::gil_scoped_release unlocked;
-  return sum_of_distances(problem.network, problem.terminals, lengths, observer);
+  return unlocked(std::move(progress),
+                  [&](Observer& observer) { return Bounds<Capacity>::distance_sum(problem, lengths, observer); });
 }
 
 template <class Capacity>
@@ -297,7 +193,7 @@ void bind(nb::module_ module) {
              "Return whether every compute node can receive `supply` times its weight from each.");
   module.def("split_capacity", &split_capacity<Capacity>, "problem"_a, "supply"_a, "way"_a, "amount"_a,
              "Return gamma of Theorem 6, but at most `amount`.");
-  module.def("tree_capacity", &tree_capacity<Capacity>, "problem"_a, "remaining"_a, "arc"_a, "multiplicity"_a,
+  module.def("tree_capacity", &Proven<Capacity>::tree_capacity, "problem"_a, "remaining"_a, "arc"_a, "multiplicity"_a,
              "Return mu of Theorem 10, where every other tree is still a lone root.");
   module.def("remove_switches", &remove_switches<Capacity>, "problem"_a, "supply"_a, "progress"_a = nb::none(),
              "Return the network with all switches split off.");
@@ -308,7 +204,7 @@ void bind(nb::module_ module) {
   module.def("grow_base_trees", &grow_base_trees<Capacity>, "problem"_a, "supply"_a, "images"_a, "arc_orbits"_a,
              "unit"_a, "progress"_a = nb::none(),
              "Return what grow_trees returns, for one root of each orbit; the other trees are images of these.");
-  module.def("route_trees", &route<Capacity>, "problem"_a, "logical"_a, "batches"_a, "progress"_a = nb::none(),
+  module.def("route_trees", &route_trees<Capacity>, "problem"_a, "logical"_a, "batches"_a, "progress"_a = nb::none(),
              "Return roots, multiplicities, path numbers of all trees, and the paths' starts and nodes.");
   module.def("spread_all_to_all", &spread_all_to_all<Capacity>, "problem"_a, "rounds"_a, "gap"_a,
              "progress"_a = nb::none(),

@@ -18,18 +18,13 @@
 #include <utility>
 #include <vector>
 
+#include "bounds/results.h"
 #include "flow/network.h"
 #include "flow/observer.h"
 #include "flow/quaternary_heap.h"
 #include "generation/flat_lists.h"
 
 namespace forestcoll {
-
-struct AllToAllSpread {
-  std::int64_t trees = 0;           // units that every terminal sends to every other ...
-  std::vector<std::int64_t> loads;  // ... over these arcs
-  std::vector<std::int64_t> lengths;
-};
 
 // The distances from `source` by `lengths`, and the arc by which each node is reached: Dijkstra; nodes at equal
 // distance are in the order of their numbers.

@@ -11,16 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include "bounds/results.h"
 #include "bounds/supply_reaches_all.h"
 
 namespace forestcoll {
-
-template <class Capacity>
-struct Bottleneck {
-  Capacity weight_inside;         // p, before reduction: w(S)
-  Capacity exit_capacity;         // q, before reduction: B+(S)
-  std::vector<NodeIndex> inside;  // S, rising
-};
 
 template <class Capacity>
 class BottleneckSearch {

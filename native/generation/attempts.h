@@ -16,13 +16,10 @@
 #include "flow/observer.h"
 #include "generation/group_max_flow.h"
 #include "generation/growth.h"
+#include "generation/results.h"
 #include "generation/tight_sets.h"
 
 namespace forestcoll {
-
-struct AttemptCounters {
-  std::int64_t attempts = 0, short_sets = 0, split = 0;
-};
 
 template <class Capacity>
 class Attempts {

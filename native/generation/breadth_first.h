@@ -17,15 +17,9 @@
 #include "flow/network.h"
 #include "flow/observer.h"
 #include "generation/link_balance.h"
+#include "generation/results.h"
 
 namespace forestcoll {
-
-// Parts of shards that cross links, as columns. Steps count from 0; lows and highs are indices into `points`.
-template <class Capacity>
-struct StepTransfers {
-  std::vector<std::int32_t> steps, shards, sources, targets, lows, highs;
-  std::vector<Capacity> numerators, denominators;  // of the points: distinct fractions of a shard
-};
 
 template <class Capacity>
 class BreadthFirstBroadcast {

@@ -17,12 +17,9 @@
 #include "flow/observer.h"
 #include "generation/group_max_flow.h"
 #include "generation/growth.h"
+#include "generation/results.h"
 
 namespace forestcoll {
-
-struct CompletionCounters {
-  std::int64_t cut_off = 0, inflows = 0, checks = 0, learned_sets = 0, completed = 0;
-};
 
 template <class Capacity>
 class Completion {

@@ -12,13 +12,9 @@
 
 #include "flow/network.h"
 #include "flow/observer.h"
+#include "generation/results.h"
 
 namespace forestcoll {
-
-struct FlatPaths {
-  std::vector<std::int32_t> starts;    // where each path begins, and the number of nodes of all paths
-  std::unique_ptr<NodeIndex[]> nodes;  // of all paths, one after the other
-};
 
 // `size_of(path)` returns the number of nodes of a path, and `write(path, out)` writes them. Both are called from two
 // threads at the same time.

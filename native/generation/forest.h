@@ -21,16 +21,11 @@
 #include "generation/path_numbers.h"
 #include "generation/regrowth.h"
 #include "generation/repair.h"
+#include "generation/results.h"
 #include "generation/routing.h"
 #include "generation/set_seeds.h"
 
 namespace forestcoll {
-
-struct ForestCounters {
-  std::int64_t tight_sets = 0, grown = 0, repaired = 0, given_up = 0, lowered = 0, proven = 0, missing = 0;
-  AttemptCounters attempts;
-  CompletionCounters completion;
-};
 
 template <class Capacity>
 class Forest {

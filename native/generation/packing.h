@@ -23,19 +23,9 @@
 
 #include "bounds/supply_reaches_all.h"
 #include "generation/cut_pool.h"
+#include "generation/results.h"
 
 namespace forestcoll {
-
-template <class Capacity>
-struct TreeBatches {
-  std::vector<NodeIndex> roots;
-  std::vector<Capacity> multiplicities;
-  std::vector<ArcIndex> arcs;  // for each batch N - 1 arcs, in the order in which the tree grew
-};
-
-struct PackingCounters {
-  std::int64_t proposals = 0, refused = 0, grown_exactly = 0, learned_cuts = 0;
-};
 
 template <class Capacity>
 class Packing {

@@ -9,16 +9,10 @@
 
 #include "flow/observer.h"
 #include "generation/packing.h"
+#include "generation/results.h"
 #include "generation/switches.h"
 
 namespace forestcoll {
-
-template <class Capacity>
-struct RoutedTrees {
-  std::vector<NodeIndex> roots;
-  std::vector<Capacity> multiplicities;
-  std::vector<PathIndex> paths;  // for each tree N - 1 paths, in the order in which data flows
-};
 
 template <class Capacity>
 RoutedTrees<Capacity> route_trees(LogicalNetwork<Capacity>& logical, const TreeBatches<Capacity>& batches,

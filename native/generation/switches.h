@@ -20,15 +20,9 @@
 #include "flow/max_flow.h"
 #include "flow/observer.h"
 #include "generation/paths.h"
+#include "generation/results.h"
 
 namespace forestcoll {
-
-template <class Capacity>
-struct LogicalNetwork {
-  Network<Capacity> network;            // only arcs between compute nodes have capacity
-  std::vector<Stock<Capacity>> stocks;  // for each arc, the paths behind its capacity
-  PathTable paths;
-};
 
 template <class Capacity>
 class SwitchRemoval {
