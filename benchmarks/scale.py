@@ -1,4 +1,4 @@
-"""Measure time and memory for growing networks of many families: `make bench-scale`, or this file with --quick.
+"""Measure time and memory for growing networks of many families: `make bench SUBJECT=scale`, or this file with --quick.
 
 Goal: a verified optimal schedule for 4,096 accelerators in seconds on one core. Every case is the command
 `forestcoll generate` in its own process with a time limit. Networks without a builder are first written as topology

@@ -1,4 +1,4 @@
-"""Make the tables and figures of the papers again and write docs/evidence: `make evidence`.
+"""Make the tables and figures of the papers again and write docs/evidence.
 
     .venv/bin/python evidence/papers.py [NAME...] [--largest N] [--quick]
 

@@ -1,4 +1,4 @@
-"""Random faults of the runtime: `make soak-runtime`, or this file with --runs.
+"""Random faults of the runtime: see --runs.
 
     .venv/bin/python soak/faults.py [--runs 300] [--seed 0] [--only kill,stop]
     .venv/bin/python soak/faults.py --seed 123 --runs 1     # repeats one run

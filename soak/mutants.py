@@ -1,4 +1,4 @@
-"""Change each line of `verification` in all small ways, and look for changes that no test notices: `make mutants`.
+"""Change each line of `verification` in all small ways, and look for changes that no test notices.
 
 Each change should make a test fail, or be listed in `mutation/explained.toml` with the reason why no test can fail.
 Anything else is a failure, and so is an entry of the list for a change that a test notices.
@@ -7,6 +7,7 @@ Anything else is a failure, and so is an entry of the list for a change that a t
 import argparse
 import json
 import os
+import subprocess
 import sys
 from dataclasses import astuple
 from pathlib import Path
@@ -26,7 +27,7 @@ ALIVE = Path("build/mutants.json")
 EXPLAINED = Path(__file__).parent / "mutation" / "explained.toml"
 NEAR = {
     "trees/": ["trees"],
-    "routes/": ["trees", "flows", "test_group.py", "steps/test_step_symmetry.py"],
+    "routes/": ["trees", "flows", "test_group.py", "steps/test_step_messages.py", "steps/test_step_symmetry.py"],
     "flows/": ["flows"],
     "bundle/": ["bundle"],
     "steps/": ["steps"],
@@ -56,7 +57,6 @@ LONG = [
     "test_a_change_is_refused_exactly_if_a_route_is_wrong_or_data_is_missing",
     "test_a_mutation_is_refused_exactly_if_data_is_missing",
     "test_verify_agrees_with_a_plain_implementation_of_the_rules",
-    "test_the_verifier_imports_no_generator",
 ]
 """Tests that take longer than a hundred others. They are left out: shorter tests must notice the changes."""
 
@@ -69,6 +69,11 @@ def groups(parts: list[str]) -> dict[str, list[Path]]:
         if not parts or any(name.startswith(part) for part in parts):
             found.setdefault(next(key for key in NEAR if name.startswith(key)), []).append(path)
     return found
+
+
+def every_part() -> list[list[str]]:
+    """Return the files of each key of `NEAR`."""
+    return [[path.relative_to(ROOT).as_posix() for path in paths] for paths in groups([]).values()]
 
 
 def tried(files: list[Path], folders: list[str], jobs: int, only: set[Key] | None) -> list[Result]:
@@ -134,6 +139,9 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at the same time")
     parser.add_argument("--again", action="store_true", help="only the changes that were alive in the last runs")
     given = parser.parse_args()
+    os.environ["FORESTCOLL_ALL_EXAMPLES"] = "1"
+    if not given.parts:  # one process for all would need more and more time
+        sys.exit(max(subprocess.call([sys.executable, __file__, *sys.argv[1:], *part]) for part in every_part()))
     only = last_alive() if given.again else None
     results = [each for key, files in groups(given.parts).items() for each in tried(files, NEAR[key], given.jobs, only)]
     remember(results)

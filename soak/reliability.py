@@ -1,8 +1,8 @@
-"""Run all machines that look for faults, and write the figures: `make soak` (12 minutes), `make soak-long` (an hour).
+"""Run all machines that look for faults, and write the figures: `make soak HOURS=0.2`.
 
 Goal: no failure. The time is divided among random networks (`soak.py`), networks with odd numbers
-(`odd_networks.py`), and changed schedules, random command lines and mutated files (`fuzz/`). `--hour` takes a fixed
-number of each instead. `--document` replaces the table of figures in docs/reliability.md.
+(`odd_networks.py`), and changed schedules, random command lines and mutated files (`fuzz/`). `--fixed` takes a fixed
+number of each instead, as for a release. `--document` replaces the table of figures in docs/reliability.md.
 """
 
 import argparse
@@ -107,9 +107,9 @@ def searched(name: str, given: argparse.Namespace, worker: int) -> Figures:
     """Return the figures of one machine in one of the processes, each with a seed and a part of the attempts."""
     machine = PARTS[name]
     total = sum(PARTS[each].share for each in given.parts.split(","))
-    most = machine.hour if given.hour else 10**9
+    most = machine.hour if given.fixed else 10**9
     most = most // given.jobs + (worker < most % given.jobs)
-    seconds = given.minutes * 60 * (1.0 if given.hour else machine.share / total)
+    seconds = given.hours * 3600 * (1.0 if given.fixed else machine.share / total)
     began = cpu_seconds()
     found = machine.run(seconds, most, given.seed * given.jobs + worker, given.folder)
     return replace(found, seconds=cpu_seconds() - began)
@@ -148,16 +148,14 @@ def _row(found: Figures) -> str:
 def options() -> argparse.Namespace:
     """Return the options of the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--minutes", type=float, help="duration in minutes (12); with --hour, the limit (90)")
-    parser.add_argument("--hour", action="store_true", help="a fixed number of attempts: about an hour on two cores")
+    parser.add_argument("--hours", type=float, default=0.2, help="duration; with --fixed, the limit")
+    parser.add_argument("--fixed", action="store_true", help="a fixed number of attempts: about an hour of CPU time")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at the same time")
     parser.add_argument("--seed", type=int, default=int(time.time()), help="seed; by default the present time")
     parser.add_argument("--parts", default=",".join(PARTS), help=f"the machines, of {', '.join(PARTS)}")
     parser.add_argument("--folder", type=Path, default=Path("build/fuzz"), help="folder for failures and figures")
     parser.add_argument("--document", type=Path, help="a document whose table of figures is replaced")
-    given = parser.parse_args()
-    given.minutes = given.minutes or (90.0 if given.hour else 12.0)
-    return given
+    return parser.parse_args()
 
 
 def main() -> None:

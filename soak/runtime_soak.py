@@ -1,4 +1,4 @@
-"""Mixed operations in flight for a long time: `make soak-runtime`, or this file with --minutes.
+"""Mixed operations in flight for a long time: see --minutes.
 
     .venv/bin/python soak/runtime_soak.py [--minutes 2] [--ranks 8]
 

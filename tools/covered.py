@@ -1,15 +1,17 @@
-"""Show what the tests execute: `make coverage` for Python, `make coverage-native` for the compiled modules.
+"""Run the tests, and show what they execute of the Python code (`covered.py python`) or of the native code (`native`).
 
-`covered.py python` reads the report of coverage.py, prints the lines and branches by package, and fails if less than
-97 % of them are executed. `covered.py native` reads the counts of gcov, prints the lines by folder, and lists each line
-that no test executes. `native_lines.toml` explains those that no test can reach, for example because memory must run
-out. A line that is neither executed nor explained is a failure, and so is an explanation of a line that is executed,
-unless it is marked with `sometimes`.
+`python` prints the lines and branches by package, and fails if less than 97 % of them are executed. `native` builds the
+modules with the counters of gcov, prints the lines by folder, and lists each line that no test executes.
+`native_lines.toml` explains those that no test can reach, for example because memory must run out. A line that is
+neither executed nor explained is a failure, and so is an explanation of a line that is executed, unless it is marked
+with `sometimes`.
 """
 
 import argparse
 import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -17,6 +19,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
+
+from native_builds import CORE_TESTS, SCHEDULE_TESTS, build, test
 
 LEAST = 97
 """The least share of lines and branches of Python in percent."""
@@ -108,13 +112,37 @@ def explanations() -> list[dict[str, Any]]:
     return entries
 
 
+def run_python() -> Path:
+    """Run the fast tests with all examples under coverage.py, and return its report."""
+    report = Path("build/coverage/report.json").absolute()
+    shutil.rmtree(report.parent, ignore_errors=True)
+    environment = os.environ | {"FORESTCOLL_ALL_EXAMPLES": "1"}
+    for words in (["run", "-m", "pytest", "-q", "-n", "auto"], ["combine", "-q"], ["json", "-q", "-o", str(report)]):
+        subprocess.run([sys.executable, "-m", "coverage", *words], check=True, env=environment)
+    return report
+
+
+def run_native() -> Path:
+    """Run the tests of the native code with modules that count, hardly optimised, and return the build."""
+    folder = Path("build/coverage-native").absolute()
+    for old in folder.rglob("*.gcda"):
+        old.unlink()
+    options = ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-g -O1"]
+    variables = build(folder.name, *options, "-DCMAKE_CXX_FLAGS=--coverage -fprofile-update=atomic")
+    suite = [*CORE_TESTS, *SCHEDULE_TESTS, "solver/bounds", "solver/flows", "runtime"]
+    if test(suite, variables | {"FORESTCOLL_ALL_EXAMPLES": "1"}, "-n", "auto") != 0:
+        sys.exit("the tests fail")
+    return folder
+
+
 def main() -> None:
-    """Read the arguments and print a table."""
+    """Run the tests and print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("language", choices=["python", "native"])
-    parser.add_argument("path", type=Path, help="the report of coverage.py, or the folder of a build for gcov")
+    parser.add_argument("--read", type=Path, help="a report of coverage.py, or a build for gcov, of an earlier run")
     options = parser.parse_args()
-    sys.exit({"python": python, "native": native}[options.language](options.path.absolute()))
+    show, run = {"python": (python, run_python), "native": (native, run_native)}[options.language]
+    sys.exit(show((options.read or run()).absolute()))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Draw the pictures of the documents: `make pictures` writes them to docs/pictures.
+"""Draw the pictures of the documents: it writes them to docs/pictures.
 
     .venv/bin/python tools/document_pictures.py [FOLDER]
 

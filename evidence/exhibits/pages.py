@@ -47,7 +47,7 @@ def section(paper: Paper, exhibit: Exhibit, result: Result) -> str:
     if result.lines:
         parts.append("\n".join(result.lines).strip())
     if exhibit.make is not None:
-        parts.append(f"Made by `make evidence ONLY={name}`.{_COST[exhibit.cost]}")
+        parts.append(f"Made by `evidence/papers.py {name}`.{_COST[exhibit.cost]}")
     return "\n\n".join(parts)
 
 
@@ -97,8 +97,8 @@ def _index_rows(paper: Paper, sections: Mapping[str, str]) -> Iterator[str]:
 _INDEX_HEAD = """# Evidence
 
 With these pages you can check every table, figure and theorem of four papers that can be made without the clusters of
-their authors, and our findings beyond the papers. `make evidence` makes all of them again, in some minutes, and
-`make evidence ONLY=forestcoll/table-1` makes one. `LARGEST=256` limits the exhibits that grow with the number of nodes.
+their authors, and our findings beyond the papers. `evidence/papers.py` makes all of them again, in some minutes, and
+`evidence/papers.py forestcoll/table-1` makes one. `--largest 256` limits exhibits that grow with the number of nodes.
 The program needs matplotlib: `pip install 'forestcoll[pictures]'`.
 
 | verdict | meaning |

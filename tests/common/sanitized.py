@@ -1,8 +1,9 @@
 """A plugin of pytest that runs the tests with other builds of the compiled modules.
 
 FORESTCOLL_ENGINE names a build of the engine, FORESTCOLL_CORE one of the native core, FORESTCOLL_SCHEDULES one of the
-module that reads, writes and verifies schedules. `make sanitize`, `make sanitize-core` and `make sanitize-schedules`
-use it. The builds are loaded by hand, as the environment has the usual ones under the same names.
+module that reads, writes and verifies schedules. `tools/sanitize.py` and
+`tools/covered.py native` use it. The builds are loaded by hand, as the environment has the usual ones under the same
+names.
 """
 
 import importlib.machinery
@@ -32,6 +33,6 @@ def load(name: str, path: str) -> None:
 
 builds = {name: os.environ[variable] for variable, name in MODULES.items() if variable in os.environ}
 if not builds:
-    raise RuntimeError(f"{' or '.join(MODULES)} must name a build, as make sanitize does")
+    raise RuntimeError(f"{' or '.join(MODULES)} must name a build, as tools/sanitize.py does")
 for module_name, build in builds.items():
     load(module_name, build)

@@ -1,4 +1,4 @@
-"""docs/evidence: every exhibit of each paper is on its page, and the pages show what `make evidence` makes."""
+"""docs/evidence: every exhibit of each paper is on its page, and the pages show what `evidence/papers.py` makes."""
 
 import re
 from collections import Counter
@@ -69,13 +69,13 @@ LONGEST = "allreduce-rate/question-of-section-4"
     "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == LONGEST)) for name in of_cost(Cost.QUICK)]
 )
 def test_a_quick_exhibit_is_made_as_its_page_shows_it(name: str, tmp_path: Path) -> None:
-    assert made_again(name, tmp_path) == SECTIONS[name], f"make evidence ONLY={name}"
+    assert made_again(name, tmp_path) == SECTIONS[name], f"run evidence/papers.py {name}"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", of_cost(Cost.SLOW))
 def test_a_slow_exhibit_is_made_as_its_page_shows_it(name: str, tmp_path: Path) -> None:
-    assert made_again(name, tmp_path) == SECTIONS[name], f"make evidence ONLY={name}"
+    assert made_again(name, tmp_path) == SECTIONS[name], f"run evidence/papers.py {name}"
 
 
 @pytest.mark.parametrize("name", [*of_cost(Cost.SLOW), *of_cost(Cost.TIMED)])

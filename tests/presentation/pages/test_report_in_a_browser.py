@@ -1,6 +1,7 @@
 """The report in a headless browser: it loads nothing else, reports no errors, and its controls work.
 
-The tests need Chromium and playwright: the Debian package `chromium`, and `make browser`.
+The tests need Chromium and playwright: the Debian package `chromium`, and
+`.venv/bin/pip install playwright`.
 """
 
 import shutil
@@ -23,7 +24,9 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no browser: apt-get in
 
 @pytest.fixture(scope="module")
 def browser() -> "Iterator[Browser]":
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is missing: make browser")
+    sync_api = pytest.importorskip(
+        "playwright.sync_api", reason="playwright is missing: .venv/bin/pip install playwright"
+    )
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield browser

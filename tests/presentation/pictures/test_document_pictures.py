@@ -1,4 +1,4 @@
-"""The pictures of the documents are what `make pictures` writes."""
+"""The pictures of the documents are what `tools/document_pictures.py` writes."""
 
 from pathlib import Path
 
@@ -11,7 +11,9 @@ def test_the_committed_pictures_have_the_same_bytes() -> None:
     expected = dict(pictures())
     assert sorted(path.name for path in FOLDER.iterdir()) == sorted(expected)
     for name, content in expected.items():
-        assert (FOLDER / name).read_text(encoding="utf-8") == content + "\n", f"{name}: run `make pictures`"
+        assert (FOLDER / name).read_text(encoding="utf-8") == content + "\n", (
+            f"{name}: run `tools/document_pictures.py`"
+        )
 
 
 def test_documents_refer_to_each_picture() -> None:
