@@ -11,7 +11,9 @@ FOLDER = Path(__file__).parents[1] / "golden" / "faults"
 def check(name: str, found: Iterable[tuple[str, Fault | None]]) -> None:
     """Check that faults, each with the name of its case, are those in a file. A new list is written, and fails."""
     path = FOLDER / f"{name}.txt"
-    text = "".join(f"{case}: {_shown(fault)}\n" for case, fault in found)
+    lines = [f"{case}: {_shown(fault)}" for case, fault in found]
+    assert not any("\n" in line for line in lines)
+    text = "".join(f"{line}\n" for line in lines)
     if not path.exists():
         path.write_text(text)
     else:

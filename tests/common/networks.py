@@ -12,6 +12,7 @@ from itertools import combinations, pairwise
 from random import Random
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
@@ -192,6 +193,29 @@ def arguments_for(topology: Topology, collective: Collective, place: int = 0) ->
     """Return the arguments of a collective, with a root if it needs one: the compute node with the index `place`."""
     root = topology.nodes[topology.compute[place % len(topology.compute)]].id
     return {"collective": collective} | ({"root": root} if collective.has_root else {})
+
+
+def linked(compute: str, links: str, *, switches: str = "", able: bool = False, connected: bool = True) -> Topology:
+    """Return the network of these nodes, in this order, and links: `a>b:5` leads one way, `a=b:1/2` both, `a>b` has 1.
+
+    `able` switches copy and add up.
+    """
+    builder = TopologyBuilder("network")
+    for node in compute.split():
+        builder.add_compute(node)
+    for node in switches.split():
+        builder.add_switch(node, multicast=able, aggregation=able)
+    for link in links.split():
+        ends, _, bandwidth = link.partition(":")
+        add = builder.add_duplex if "=" in ends else builder.add_link
+        source, target = ends.replace("=", ">").split(">")
+        add(source, target, bandwidth or 1)
+    return builder.build(connected=connected)
+
+
+def seeds(fast: int, many: int) -> list[Any]:
+    """Return the seeds of a test that tries `many` networks, and only the first of them in the fast suite."""
+    return [*range(fast), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(fast, many))]
 
 
 def drawn_network(seed: int, *, nodes: int, kinds: str, one_way: bool) -> Topology:

@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
-from itertools import chain, combinations, product
+from itertools import product
 from random import Random
 
 from hypothesis import strategies as st
@@ -12,11 +13,10 @@ from forestcoll import Collective
 from forestcoll.oneport import Platform, periodic_schedule, steady_optimum
 from forestcoll.schedule.proof import Bound
 from forestcoll.schedule.series.document import from_document, text_of
-from forestcoll.schedule.series.value import SeriesSchedule
+from forestcoll.schedule.series.value import SeriesSchedule, SeriesTree
 from forestcoll.solver.exact_lp.exact_packing import packing_optimum
-from forestcoll.solver.exact_lp.linear_program import LinearProgram
-from forestcoll.solver.exact_lp.row import Row
 from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology.graph.overheads import without_overheads
 from forestcoll.verification import verify
 
 HALF = Fraction(1, 2)
@@ -86,61 +86,109 @@ def random_platforms(
     return builder.build()
 
 
-def optimum_by_cuts(platform: Platform) -> Fraction:
-    """Return the optimum of SSB(G) by a program over all cuts, with a constraint for each set of nodes.
+BOUNDED = "bounded-multi-port"
+HALF_DUPLEX = "half-duplex"
+SENDING = {"one-port", "one-port-send", HALF_DUPLEX}
+"""The models in which a node sends to one neighbour at a time."""
+RECEIVING = {"one-port", "one-port-receive", HALF_DUPLEX}
 
-    By max-flow and min-cut, flows of TP to every destination exist within the rates of the links if and only if at
-    least TP enters every set that contains a compute node and does not contain the source.
-    """
-    topology = platform.topology
-    links = range(len(topology.links))
-    unit = min(platform.costs)
-    program = LinearProgram([1] + [0] * (2 * len(links)))
-    ports: dict[object, dict[int, int]] = {}
-    for link in links:
-        cost = platform.costs[link] / unit
-        program.add(Row({1 + link: cost.numerator, 1 + len(links) + link: -cost.denominator}, 0, 0))
-        for port in platform.ports[link]:
-            ports.setdefault(port, {})[1 + len(links) + link] = 1
-    for row in ports.values():
-        program.add(Row(row, None, 1))
-    for switch in topology.switches:
-        balance = {1 + link: 1 for link in links if topology.links[link].target == switch}
-        balance |= {1 + link: -1 for link in links if topology.links[link].source == switch}
-        if balance:
-            program.add(Row(balance, 0, 0))
-    others = [node for node in range(len(topology.nodes)) if node != platform.source]
-    for inside in chain.from_iterable(combinations(others, size) for size in range(1, len(others) + 1)):
-        if set(inside) & set(topology.compute):
-            entering = {
-                1 + link: 1
-                for link in links
-                if topology.links[link].target in inside and topology.links[link].source not in inside
-            }
-            program.add(Row(entering | {0: -1}, 0, None))
-    exact = program.exact(program.solve())
-    assert exact is not None
-    assert program.proves(*exact)
-    return exact[0][0] / unit
+_LIMITS = st.sampled_from([None, None, 1, 2, "7/2", "1/3"])
+_OVERHEADS = st.sampled_from([None, None, 1, 2, "1/3", "5/2"])
 
 
-def optimum_by_trees(platform: Platform) -> Fraction:
-    """Return the optimum over all spanning trees, without floating point."""
-    ports = {port: place for place, port in enumerate(platform.all_ports)}
+def _with_attributes(
+    draw: st.DrawFn, network: Topology, names: tuple[str, str], values: st.SearchStrategy[object]
+) -> Topology:
+    nodes = list(network.nodes)
+    for node in network.compute:
+        drawn = {name: draw(values) for name in names}
+        attributes = {name: value for name, value in drawn.items() if value is not None}
+        nodes[node] = replace(nodes[node], attributes=attributes)
+    return replace(network, nodes=tuple(nodes))
+
+
+@st.composite
+def bounded_platforms(draw: st.DrawFn, most: int = 4, switches: int = 0) -> Topology:
+    """Draw platforms on which some nodes have limits to send or to receive."""
+    network = draw(random_platforms(most, switches=switches))
+    names = "send_bandwidth", "receive_bandwidth"
+    return replace(_with_attributes(draw, network, names, _LIMITS), port_model=BOUNDED)
+
+
+@st.composite
+def overhead_platforms(draw: st.DrawFn, most: int = 4, *, models: Sequence[str | None]) -> Topology:
+    """Draw platforms on which some nodes have overheads."""
+    model = draw(st.sampled_from(models))
+    network = draw(random_platforms(most, switches=1, port_models=(model or "one-port",)))
+    names = "send_overhead", "receive_overhead"
+    return replace(_with_attributes(draw, network, names, _OVERHEADS), port_model=model)
+
+
+@st.composite
+def half_duplex_platforms(draw: st.DrawFn, most: int = 4) -> Topology:
+    """Draw half-duplex platforms without switches, with cycles of all lengths."""
+    return replace(draw(random_platforms(most)), port_model=HALF_DUPLEX)
+
+
+def optimum_by_definition(topology: Topology) -> Fraction:
+    """Return the optimum of node 0 over all spanning trees, from what port models, limits and overheads mean."""
+    bare = replace(
+        topology, nodes=tuple(replace(node, attributes={}) for node in topology.nodes), port_model="one-port"
+    )
+    platform = Platform.of(bare, 0)
+    rows: dict[object, int] = {}
     columns = []
     for routes in every_tree(platform):
         column: dict[int, Fraction] = {}
-        for route in routes:
-            for link in platform.links_of(route):
-                for port in platform.ports[link]:
-                    column[ports[port]] = column.get(ports[port], Fraction(0)) + platform.costs[link]
+        for link in (link for route in routes for link in platform.links_of(route)):
+            for port, time in _times(topology, link).items():
+                row = rows.setdefault(port, len(rows))
+                column[row] = column.get(row, Fraction(0)) + time
         columns.append(column)
-    values, prices = packing_optimum(columns, len(ports))
+    values, prices = packing_optimum(columns, len(rows))
     assert sum(values) == sum(prices)
     assert min(values) >= 0
     assert min(prices) >= 0
     assert all(sum(prices[row] * time for row, time in column.items()) >= 1 for column in columns)
+    for row in rows.values():
+        assert sum(column.get(row, 0) * value for column, value in zip(columns, values, strict=True)) <= 1
     return sum(values, Fraction(0))
+
+
+def _times(topology: Topology, number: int) -> dict[object, Fraction]:
+    """Return for how long a message over a link keeps each port busy; a limit is a port, too."""
+    link = topology.links[number]
+    cost, times = 1 / link.bandwidth, dict[object, Fraction]()
+    times["link", number] = cost
+    for place, name, models in ((link.source, "send", SENDING), (link.target, "receive", RECEIVING)):
+        node = topology.nodes[place]
+        busy = Fraction(str(node.attributes.get(f"{name}_overhead", 0)))
+        if node.is_compute and topology.port_model in models:
+            busy += cost
+        if busy:
+            port = ("port" if topology.port_model == HALF_DUPLEX else name, place)
+            times[port] = times.get(port, Fraction(0)) + busy
+        if f"{name}_bandwidth" in node.attributes:
+            times[f"{name} limit", place] = 1 / Fraction(str(node.attributes[f"{name}_bandwidth"]))
+    return times
+
+
+def broken(schedule: SeriesSchedule) -> tuple[str, str]:
+    """Return the rule that a schedule breaks, and the message."""
+    fault = verify(schedule).fault
+    assert fault is not None
+    return fault.rule, fault.message
+
+
+def busiest_time(platform: Platform, trees: Sequence[SeriesTree]) -> Fraction:
+    """Return the part of the time for which the busiest port works."""
+    loads: dict[object, Fraction] = {}
+    for tree in trees:
+        for ends in tree.edges:
+            link = platform.numbers[ends]
+            for port in platform.ports[link]:
+                loads[port] = loads.get(port, Fraction(0)) + tree.weight * platform.costs[link]
+    return max(loads.values())
 
 
 def every_tree(platform: Platform) -> Iterator[tuple[tuple[int, ...], ...]]:
@@ -171,7 +219,7 @@ def _leads_to(parents: dict[int, int], node: int, source: int) -> bool:
 
 def optimal_series(topology: Topology) -> SeriesSchedule:
     """Return the schedule of node 0 as it is read from its file: it reaches the optimum, which its proof confirms."""
-    best = steady_optimum(Platform.of(topology, 0))
+    best = steady_optimum(Platform.of(without_overheads(topology), 0))
     bound = Bound(Collective.BROADCAST, best.throughput, best.certificate)
     schedule = periodic_schedule(best.platform, best.trees, bound)
     read = from_document(json.loads("".join(text_of(schedule))), "file")

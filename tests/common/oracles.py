@@ -1,9 +1,9 @@
 """Optima and bounds by definition. Every set of nodes is tried, so networks must be small."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import chain, combinations
-from math import floor
+from math import floor, lcm
 
 from forestcoll.demand.collective import Collective
 from forestcoll.solver.forests.value import Optimum
@@ -25,6 +25,11 @@ def exit_of(inside: frozenset[int], capacities: Mapping[Arc, int]) -> int:
 
 def bandwidths_of(topology: Topology) -> dict[Arc, Fraction]:
     return {(link.source, link.target): link.bandwidth for link in topology.links}
+
+
+def is_full_duplex(topology: Topology) -> bool:
+    bandwidths = bandwidths_of(topology)
+    return all(bandwidths.get(arc[::-1]) == bandwidth for arc, bandwidth in bandwidths.items())
 
 
 def exit_bandwidth(topology: Topology, inside: frozenset[int]) -> Fraction:
@@ -54,6 +59,36 @@ def check_bound(best: Optimum) -> None:
     assert best.exit_bandwidth == exit_bandwidth(best.topology, frozenset(best.cut))
 
 
+def sums(amounts: Iterable[int]) -> list[int]:
+    """Return the sum of amounts over each set of nodes; bit v of the set's number stands for node v."""
+    found = [0]
+    for amount in amounts:
+        found += [each + amount for each in found]
+    return found
+
+
+def exits(nodes: int, capacities: Mapping[Arc, int]) -> list[int]:
+    """Return the capacity that leaves each set of nodes, numbered as in `sums`.
+
+    A node adds all that leaves it to a set of lower nodes, less what is between them, in both directions.
+    """
+    found, leaving = [0], [0] * nodes
+    both_ways = [[0] * nodes for _ in range(nodes)]
+    for (tail, head), capacity in capacities.items():
+        leaving[tail] += capacity
+        both_ways[tail][head] += capacity
+        both_ways[head][tail] += capacity
+    for node, out in enumerate(leaving):
+        between = sums(both_ways[node][:node])
+        found += [each + out - less for each, less in zip(found, between, strict=True)]
+    return found
+
+
+def number_of(nodes: Iterable[int]) -> int:
+    """Return the number of a set of nodes."""
+    return sum(1 << node for node in set(nodes))
+
+
 def best_allgather(topology: Topology) -> Fraction:
     """Return N times the least B+(S) / |S & compute| over all sets S that miss a compute node."""
     return best_from(topology, dict.fromkeys(topology.compute, Fraction(1, len(topology.compute))))
@@ -61,45 +96,41 @@ def best_allgather(topology: Topology) -> Fraction:
 
 def best_from(topology: Topology, shards: Mapping[int, Fraction]) -> Fraction:
     """Return the least B+(S) / (shards inside S) over all sets S that miss a compute node and hold data."""
-    ratios = [
-        exit_bandwidth(topology, inside) / held
-        for inside in _proper_sets(topology)
-        if (held := sum((shards[node] for node in shards if node in inside), Fraction(0)))
-    ]
-    return min(ratios)
+    return best_of_group(topology, topology.compute, shards, reduces=False)
 
 
 def best_towards(topology: Topology, shards: Mapping[int, Fraction]) -> Fraction:
     """Return the least B+(S) / (shards outside S) over all sets S with a compute node that miss shards."""
-    ratios = [
-        exit_bandwidth(topology, inside) / wanted
-        for inside in _proper_sets(topology)
-        if (wanted := sum((shards[node] for node in shards if node not in inside), Fraction(0)))
-    ]
-    return min(ratios)
+    return best_of_group(topology, topology.compute, shards, reduces=True)
 
 
 def least_exit(topology: Topology, ranks: Sequence[int] | None = None) -> Fraction:
     """Return the least B+(S) over all sets S with some but not all compute nodes, or ranks."""
-    return min(exit_bandwidth(topology, inside) for inside in _proper_sets(topology, ranks))
+    members = number_of(topology.compute if ranks is None else ranks)
+    capacities, unit = _in_units(topology)
+    found = enumerate(exits(len(topology.nodes), capacities))
+    return min(out for inside, out in found if 0 < inside & members < members) * unit
 
 
 def best_of_group(
     topology: Topology, ranks: Sequence[int], shards: Mapping[int, Fraction], *, reduces: bool
 ) -> Fraction:
     """Return the least B+(S) / (what must leave S) over all sets S with some but not all `ranks`."""
-    ratios = []
-    for inside in _proper_sets(topology, ranks):
-        leaves = sum((shard for node, shard in shards.items() if (node in inside) != reduces), Fraction(0))
-        if leaves:
-            ratios.append(exit_bandwidth(topology, inside) / leaves)
-    return min(ratios)
+    members, whole = number_of(ranks), lcm(*(shard.denominator for shard in shards.values()))
+    capacities, unit = _in_units(topology)
+    held = sums(int(shards.get(node, Fraction(0)) * whole) for node in range(len(topology.nodes)))
+    least: dict[int, int] = {}
+    for inside, (out, data) in enumerate(zip(exits(len(topology.nodes), capacities), held, strict=True)):
+        leaves = held[-1] - data if reduces else data
+        if leaves and 0 < inside & members < members:
+            least[leaves] = min(out, least.get(leaves, out))
+    return min(Fraction(out, leaves) for leaves, out in least.items()) * unit * whole
 
 
-def _proper_sets(topology: Topology, ranks: Sequence[int] | None = None) -> Iterator[frozenset[int]]:
-    compute = frozenset(topology.compute if ranks is None else ranks)
-    sets = subsets(range(len(topology.nodes)))
-    return (inside for inside in sets if inside & compute and not compute <= inside)
+def _in_units(topology: Topology) -> tuple[dict[Arc, int], Fraction]:
+    """Return all bandwidths as integers, and their unit."""
+    unit = Fraction(1, lcm(*(link.bandwidth.denominator for link in topology.links)))
+    return {arc: int(bandwidth / unit) for arc, bandwidth in bandwidths_of(topology).items()}, unit
 
 
 def can_feed(
@@ -109,13 +140,14 @@ def can_feed(
 
     `supply` is one number for all terminals, or a number for each.
     """
-    compute = frozenset(terminals)
+    compute, supplies = number_of(terminals), _of_each(nodes, terminals, supply)
+    found = enumerate(zip(exits(nodes, capacities), sums(supplies), strict=True))
+    return all(out >= wanted for inside, (out, wanted) in found if inside & compute != compute)
+
+
+def _of_each(nodes: int, terminals: Sequence[int], supply: int | Mapping[int, int]) -> list[int]:
     supplies = dict.fromkeys(terminals, supply) if isinstance(supply, int) else supply
-    return all(
-        exit_of(inside, capacities) >= sum(supplies[node] for node in inside & compute)
-        for inside in subsets(range(nodes))
-        if not compute <= inside
-    )
+    return [supplies.get(node, 0) for node in range(nodes)]
 
 
 def rounded(topology: Topology, scale: Fraction) -> dict[Arc, int]:
@@ -159,13 +191,12 @@ def most_split(
     amount: int,
 ) -> int:
     """Return how much of u -> w -> t, at most `amount`, can become u -> t while `can_feed` stays true."""
-    u, w, t = path
-    compute = frozenset(terminals)
-    supplies = dict.fromkeys(terminals, supply) if isinstance(supply, int) else supply
+    compute, supplies = number_of(terminals), _of_each(nodes, terminals, supply)
+    u, w, t = (1 << node for node in path)
     slacks = [
-        exit_of(inside, capacities) - sum(supplies[node] for node in inside & compute)
-        for inside in subsets(range(nodes))
-        if not compute <= inside and ((w in inside) != (u in inside)) and ((w in inside) != (t in inside))
+        out - wanted
+        for inside, (out, wanted) in enumerate(zip(exits(nodes, capacities), sums(supplies), strict=True))
+        if inside & compute != compute and bool(inside & u) == bool(inside & t) != bool(inside & w)
     ]
     return min([amount, *slacks])
 
@@ -183,11 +214,11 @@ def most_copies(
 
     All other trees consist only of their roots: `others[v]` trees have the root v.
     """
-    tail, head = arc
+    tail, head, tree = 1 << arc[0], 1 << arc[1], number_of(reached)
     slacks = [
-        exit_of(inside, capacities) - sum(others[node] for node in inside)
-        for inside in subsets(range(nodes))
-        if tail in inside and head not in inside and not reached <= inside
+        out - wanted
+        for inside, (out, wanted) in enumerate(zip(exits(nodes, capacities), sums(others), strict=True))
+        if inside & tail and not inside & head and tree & ~inside
     ]
     return max(0, min([multiplicity, capacities.get(arc, 0), *slacks]))
 

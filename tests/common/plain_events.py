@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from forestcoll.base.errors import InputError
 from forestcoll.programs.model import ChannelKind, Instruction, Message, Multicast, Program, Span
 from forestcoll.simulation.costs import Costs
 from forestcoll.simulation.loads import bytes_per_second
@@ -38,18 +37,7 @@ class PlainTimeline:
 
 
 def run_plainly(program: Program, paths: Paths, size: int, costs: Costs) -> PlainTimeline:
-    """Simulate a program on `size` bytes of data M.
-
-    Args:
-        program: a program in which the interpreter finds no fault.
-        paths: the paths between its ranks.
-        size: M in bytes.
-        costs: the parameters of the model.
-
-    Raises:
-        InputError: the size in bytes of the network's bandwidth unit is not known, or no path connects two ranks
-            between which the program sends.
-    """
+    """Simulate a program without faults and barriers on `size` bytes of data M."""
     run = _Run(program, paths, size, costs)
     run.until_done()
     return run.timeline()
@@ -103,7 +91,6 @@ class _Run:
             for rank, each in enumerate(program.ranks)
             for number, start in enumerate(each.semaphores)
         }
-        self.at_barriers: dict[tuple[int, int], list[_Block]] = {}
         self.packets: dict[tuple[int, object, int], int] = {}
         self.flows: dict[RouteShare, int] = {}
         self.actions: list[Action] = []
@@ -133,9 +120,7 @@ class _Run:
             if not self.events and not self.transfers:
                 break
             self._next()
-        left = [block for block in self.blocks if block.place < len(block.instructions)]
-        if left:
-            raise InputError(f"{self.program.name}: the program stops before its end; check-program says why")
+        assert all(block.place == len(block.instructions) for block in self.blocks)
 
     def _next(self) -> None:
         """Process the next event: a timed one, or the end of a transfer."""
@@ -187,7 +172,7 @@ class _Run:
         for semaphore in instruction.acquires:
             if not self.semaphores[block.rank, semaphore]:
                 return "semaphore", block.rank, semaphore
-        return self._awaited_data(instruction) or self._reach_barrier(block, instruction)
+        return self._awaited_data(instruction)
 
     def _awaited_data(self, instruction: Instruction) -> object:
         for place in instruction.sources:
@@ -203,22 +188,6 @@ class _Run:
     def _has_packets(self, span: Span) -> bool:
         chunks = range(span.offset, span.offset + span.count)
         return all((span.rank, span.buffer, chunk) in self.packets for chunk in chunks)
-
-    def _reach_barrier(self, block: _Block, instruction: Instruction) -> object:
-        barrier = instruction.barrier
-        if barrier is None:
-            return None
-        key = block.rank, barrier.number
-        arrived_blocks = self.at_barriers.setdefault(key, [])
-        if len(arrived_blocks) + 1 < barrier.blocks:
-            arrived_blocks.append(block)
-            return "barrier", *key
-        for other in arrived_blocks:
-            other.place += 1
-            self._wake(("step", other.rank, other.number))
-        arrived_blocks.clear()
-        self._wake(("barrier", *key))
-        return None
 
     def _consume(self, block: _Block, instruction: Instruction) -> None:
         """Consume the signals, semaphores, messages and slots that the instruction waited for."""

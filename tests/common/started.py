@@ -5,10 +5,23 @@ import os
 import socket
 import subprocess
 import sys
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+
+from forestcoll.cli import main
+from forestcoll.runtime import MemoryStore
+from forestcoll.runtime.launch import Launch, join
 
 LIMIT = 120
+LAUNCHERS = ("FORESTCOLL_", "PMI", "OMPI", "RANK", "WORLD_SIZE", "MASTER_")
 
 
 @dataclass(frozen=True)
@@ -19,19 +32,13 @@ class Ended:
     out: list[str]
     err: list[str]
 
-    def document(self) -> dict[str, object]:
+    def document(self) -> dict[str, Any]:
         """The JSON object that rank 0 printed; the others printed nothing."""
         assert self.statuses == [0] * len(self.statuses), self.err
         assert set(self.out[1:]) <= {""}
         found = json.loads(self.out[0])
         assert isinstance(found, dict)
         return found
-
-    def rows(self) -> list[dict[str, object]]:
-        """The rows of that object."""
-        rows = self.document()["rows"]
-        assert isinstance(rows, list)
-        return rows
 
 
 def free_port() -> int:
@@ -44,7 +51,7 @@ def free_port() -> int:
 def environment(rank: int | None = None, size: int = 0, port: int = 0, **more: str) -> dict[str, str]:
     """This process's environment without a launcher's variables, with those of a rank."""
     places = [str(Path(place).resolve()) for place in os.environ.get("PYTHONPATH", "").split(os.pathsep) if place]
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("FORESTCOLL_", "PMI", "OMPI"))}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(LAUNCHERS)}
     kept |= {"PYTHONPATH": os.pathsep.join(places)} if places else {}
     if rank is not None:
         kept |= {"RANK": str(rank), "WORLD_SIZE": str(size), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
@@ -55,23 +62,65 @@ def words(*arguments: object, command: str = "bench") -> list[str]:
     return [sys.executable, "-m", "forestcoll", command, *map(str, arguments)]
 
 
-def bench(size: int, *arguments: object, launched: int | None = None, **more: str) -> Ended:
-    """Run `forestcoll bench` on `size` ranks, of which `launched` are started."""
-    return run_ranks("bench", size, *arguments, launched=launched, **more)
+def completed(command: list[str]) -> "subprocess.CompletedProcess[str]":
+    """Run a launcher to its end."""
+    return subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=LIMIT, check=False)
 
 
-def run_ranks(command: str, size: int, *arguments: object, launched: int | None = None, **more: str) -> Ended:
-    """Run a command on `size` ranks, of which `launched` are started."""
+def run_ranks(command: str, *ranks: tuple[object, ...], **more: str) -> Ended:
+    """Run a command on ranks, each with its own arguments."""
     port = free_port()
     processes = [
         subprocess.Popen(
             words(*arguments, command=command),
-            env=environment(rank, size, port, **more),
+            env=environment(rank, len(ranks), port, **more),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
-        for rank in range(size if launched is None else launched)
+        for rank, arguments in enumerate(ranks)
     ]
     said = [process.communicate(timeout=LIMIT) for process in processes]
     return Ended([process.returncode for process in processes], [out for out, _ in said], [err for _, err in said])
+
+
+def refusal(
+    capsys: pytest.CaptureFixture[str], command: str, *arguments: object, variables: Mapping[str, str]
+) -> tuple[object, str]:
+    """Run a command in this process; return its status and what it wrote to standard error, and nowhere else."""
+    with ExitStack() as opened:
+
+        def joined(*asked: Any, **options: Any) -> Launch:
+            made = join(*asked, **options)
+            opened.callback(made.store.close)  # type: ignore[attr-defined]  # else the end of the process closes it
+            return made
+
+        with (
+            mock.patch.object(sys, "argv", ["forestcoll", command, *map(str, arguments)]),
+            mock.patch.dict(os.environ, {**environment(), **variables}, clear=True),
+            mock.patch("forestcoll.runtime.launch.join", joined),
+            pytest.raises(SystemExit) as ended,
+        ):
+            main()
+    out, err = capsys.readouterr()
+    assert out == ""
+    return ended.value.code, err
+
+
+def alone(size: int) -> dict[str, str]:
+    """Return the variables of rank 0 of a group."""
+    return environment(0, size, free_port())
+
+
+def in_threads(size: int, body: Callable[[Launch], Any], command: str = "bench") -> list[Any]:
+    """Return what `body` returns or raises on each rank; each rank is a thread."""
+    store = MemoryStore()
+
+    def run(rank: int) -> Any:
+        try:
+            return body(Launch(rank, size, store, "variables", "127.0.0.1", LIMIT, command))
+        except (Exception, SystemExit) as error:  # noqa: BLE001 (a result)
+            return error
+
+    with ThreadPoolExecutor(size) as threads:
+        return [each.result(LIMIT) for each in [threads.submit(partial(run, rank)) for rank in range(size)]]

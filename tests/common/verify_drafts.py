@@ -1,8 +1,10 @@
 """Correct schedules made by hand, as drafts that a test can change before it freezes them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import combinations
+from typing import Any, Self
 
 import numpy as np
 
@@ -11,7 +13,6 @@ from forestcoll.schedule.proof import Bound, CutProof
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.topology import Shift, Symmetry, Topology, TopologyBuilder
-from forestcoll.verification import Fault, verify
 
 
 @dataclass
@@ -44,6 +45,15 @@ class Draft:
                 self.routes.append(path)
         self.trees.append(DraftTree(paths[0][0], share, [self.routes.index(path) for path in paths]))
 
+    def with_route(self, place: int, *nodes: int) -> Self:
+        """Return the draft with other nodes of a route, or with a new route after the last one."""
+        return replace(self, routes=[*self.routes[:place], list(nodes), *self.routes[place + 1 :]])
+
+    def with_tree(self, place: int, **changes: Any) -> Self:
+        """Return the draft with other attributes of a tree."""
+        changed = replace(self.trees[place], **changes)
+        return replace(self, trees=[*self.trees[:place], changed, *self.trees[place + 1 :]])
+
     def _bound(self) -> Bound | None:
         if self.optimal is None or self.cut is None:
             return None
@@ -67,14 +77,6 @@ class Draft:
         )
 
 
-def fault_of(schedule: TreeSchedule) -> Fault:
-    """Return the fault that `verify` finds, and check that its message is one line."""
-    fault = verify(schedule).fault
-    assert fault is not None
-    assert "\n" not in fault.message
-    return fault
-
-
 def _phase(op: PhaseOp, trees: list[DraftTree]) -> Phase:
     return Phase(
         op=op,
@@ -88,21 +90,51 @@ def _shift(order: int, image: list[int]) -> Shift:
     return Shift(order, np.array(image, dtype=np.int64))
 
 
+GPUS = [f"g{number}" for number in range(5)]
+
+
+def _network(
+    name: str,
+    nodes: Sequence[str | int],
+    duplex: Iterable[tuple[str | int, str | int, int]],
+    *,
+    switches: Sequence[str] = (),
+    multicast: bool = False,
+) -> Topology:
+    builder = TopologyBuilder(name)
+    for node in nodes:
+        builder.add_compute(node)
+    for switch in switches:
+        builder.add_switch(switch, multicast=multicast)
+    for one, other, bandwidth in duplex:
+        builder.add_duplex(one, other, bandwidth)
+    return builder.build()
+
+
+def _around(nodes: Sequence[str | int], bandwidth: int) -> Iterator[tuple[str | int, str | int, int]]:
+    """Yield the links between each node and the next one, and between the last and the first."""
+    return ((node, nodes[(place + 1) % len(nodes)], bandwidth) for place, node in enumerate(nodes))
+
+
+def _one_way(name: str, nodes: int, bandwidth: int) -> Topology:
+    """Return nodes in a ring with links in one direction."""
+    builder = TopologyBuilder(name)
+    for number in range(nodes):
+        builder.add_compute(number)
+    for one, other, _ in _around(range(nodes), bandwidth):
+        builder.add_link(one, other, bandwidth)
+    return builder.build()
+
+
 def two_gpus() -> Draft:
-    builder = TopologyBuilder("two")
-    builder.add_duplex(builder.add_compute("a"), builder.add_compute("b"), 10)
-    draft = Draft(builder.build(), Fraction(20), Fraction(20), [0])
+    draft = Draft(_network("two", "ab", [("a", "b", 10)]), Fraction(20), Fraction(20), [0])
     draft.add_tree(Fraction(1, 2), [0, 1])
     draft.add_tree(Fraction(1, 2), [1, 0])
     return draft
 
 
 def _ring_topology() -> Topology:
-    builder = TopologyBuilder("ring")
-    names = [builder.add_compute(f"g{number}") for number in range(4)]
-    for number in range(4):
-        builder.add_duplex(names[number], names[(number + 1) % 4], 25)
-    return builder.build()
+    return _network("ring", GPUS[:4], _around(GPUS[:4], 25))
 
 
 def ring() -> Draft:
@@ -126,15 +158,10 @@ def slow_ring() -> Draft:
 
 def boxes() -> Draft:
     """Two boxes of two GPUs (0, 1 and 2, 3), with a fast switch in each box (4, 5) and a slow one between them (6)."""
-    builder = TopologyBuilder("boxes")
-    for number in range(4):
-        builder.add_compute(f"g{number}")
-    for switch in ("s0", "s1", "net"):
-        builder.add_switch(switch)
-    for number in range(4):
-        builder.add_duplex(f"g{number}", f"s{number // 2}", 100)
-        builder.add_duplex(f"g{number}", "net", 10)
-    draft = Draft(builder.build(), Fraction(40), Fraction(40), [0, 1, 4])
+    inside: list[tuple[str | int, str | int, int]] = [(f"g{number}", f"s{number // 2}", 100) for number in range(4)]
+    between = [(gpu, "net", 10) for gpu in GPUS[:4]]
+    topology = _network("boxes", GPUS[:4], [*inside, *between], switches=("s0", "s1", "net"))
+    draft = Draft(topology, Fraction(40), Fraction(40), [0, 1, 4])
     for root in range(4):
         mate, across = root ^ 1, (root + 2) % 4
         home, away = 4 + root // 2, 4 + across // 2
@@ -144,12 +171,9 @@ def boxes() -> Draft:
 
 def multicast() -> Draft:
     """Three GPUs on a switch (3) that copies: 1/3 of M on each link to the switch, 2/3 on each link from it."""
-    builder = TopologyBuilder("multicast")
-    names = [builder.add_compute(f"g{number}") for number in range(3)]
-    builder.add_switch("nvs", multicast=True)
-    for name in names:
-        builder.add_duplex(name, "nvs", 10)
-    draft = Draft(builder.build(), Fraction(15), Fraction(15), [0, 1, 3])
+    links = [(gpu, "nvs", 10) for gpu in GPUS[:3]]
+    topology = _network("multicast", GPUS[:3], links, switches=["nvs"], multicast=True)
+    draft = Draft(topology, Fraction(15), Fraction(15), [0, 1, 3])
     for root in range(3):
         draft.add_tree(Fraction(1, 3), [root, 3], *([3, other] for other in range(3) if other != root))
     return draft
@@ -160,11 +184,8 @@ def relayed() -> Draft:
 
     A fifth GPU (4) is idle and not used.
     """
-    builder = TopologyBuilder("relayed")
-    names = [builder.add_compute(f"g{number}") for number in range(5)]
-    for name in (*names[:3], names[4]):
-        builder.add_duplex(name, names[3], 10)
-    draft = Draft(builder.build(), Fraction(15), Fraction(15), [0, 1, 3, 4], ranks=[0, 1, 2])
+    topology = _network("relayed", GPUS, [(gpu, "g3", 10) for gpu in GPUS if gpu != "g3"])
+    draft = Draft(topology, Fraction(15), Fraction(15), [0, 1, 3, 4], ranks=[0, 1, 2])
     for root in range(3):
         draft.add_tree(Fraction(1, 3), [root, 3], *([3, other] for other in range(3) if other != root))
     draft.routes.append([3, 4])
@@ -181,13 +202,9 @@ def rotated_relayed() -> Draft:
 
 def complete() -> Draft:
     """Five fully connected GPUs. Every root sends its shard directly to all others. One route is not used."""
-    builder = TopologyBuilder("complete")
-    names = [builder.add_compute(number * 10) for number in range(5)]
-    for source in names:
-        for target in names:
-            if source != target:
-                builder.add_link(source, target, 7)
-    draft = Draft(builder.build(), Fraction(35), Fraction(35), [0, 1, 2, 3])
+    names = range(0, 50, 10)
+    topology = _network("complete", names, [(one, other, 7) for one, other in combinations(names, 2)])
+    draft = Draft(topology, Fraction(35), Fraction(35), [0, 1, 2, 3])
     for root in range(5):
         draft.add_tree(Fraction(1, 5), *([root, other] for other in range(5) if other != root))
     draft.routes.append([0, 1])
@@ -249,11 +266,7 @@ def torus() -> Draft:
 
 def exchanged_leaves() -> Draft:
     """Three GPUs in a triangle: the exchange of two of them leaves the root of the first tree in place."""
-    builder = TopologyBuilder("triangle")
-    names = [builder.add_compute(name) for name in "abc"]
-    for number in range(3):
-        builder.add_duplex(names[number], names[(number + 1) % 3], 5)
-    draft = Draft(builder.build(), Fraction(15), Fraction(15), [0, 1])
+    draft = Draft(_network("triangle", "abc", _around("abc", 5)), Fraction(15), Fraction(15), [0, 1])
     draft.add_tree(Fraction(1, 6), [0, 1], [1, 2])
     draft.add_tree(Fraction(1, 6), [1, 0], [0, 2])
     draft.add_tree(Fraction(1, 6), [1, 2], [1, 0])
@@ -263,17 +276,34 @@ def exchanged_leaves() -> Draft:
 
 def one_slow_gpu() -> Draft:
     """Four GPUs on a switch, the first over a slower link. The other three are rotated."""
-    builder = TopologyBuilder("one slow")
-    for number in range(4):
-        builder.add_compute(f"g{number}")
-    builder.add_switch("s")
-    for number in range(4):
-        builder.add_duplex(f"g{number}", "s", 10 if number else 3)
-    draft = Draft(builder.build(), Fraction(4), Fraction(4), [1, 2, 3, 4])
+    links = [(gpu, "s", 3 if gpu == "g0" else 10) for gpu in GPUS[:4]]
+    draft = Draft(_network("one slow", GPUS[:4], links, switches="s"), Fraction(4), Fraction(4), [1, 2, 3, 4])
     draft.add_tree(Fraction(1, 12), [0, 4, 1], [1, 4, 2], [1, 4, 3])
     draft.add_tree(Fraction(1, 4), [1, 4, 2], [1, 4, 3], [2, 4, 0])
     draft.shifts = [(3, [0, 2, 3, 1, 4])]
     return draft
+
+
+def chain(nodes: int) -> Draft:
+    """A one-way ring with the tree of one root and a rotation by one node: each link carries N - 1 of the N shards."""
+    best = Fraction(nodes, nodes - 1)
+    draft = Draft(_one_way("ring", nodes, 1), best, best, list(range(1, nodes)))
+    draft.add_tree(Fraction(1, nodes), *([number, number + 1] for number in range(nodes - 1)))
+    draft.shifts = [(nodes, [(number + 1) % nodes for number in range(nodes)])]
+    return draft
+
+
+def slow_broadcast() -> Draft:
+    """The first tree of `one_slow_gpu` as a broadcast: all its images have the same root."""
+    draft = replace(one_slow_gpu(), collective=Collective.BROADCAST, cut=[0], algbw=Fraction(3), optimal=Fraction(3))
+    return replace(draft, trees=draft.trees[:1]).with_tree(0, share=Fraction(1, 3))
+
+
+def turned_back() -> Draft:
+    """The schedule of `ring` with base trees of different roots: each is the image of a tree of the first root."""
+    draft = rotated_ring()
+    there = [draft.routes.index(path) for path in ([2, 1], [1, 0], [0, 3])]
+    return draft.with_tree(1, root=2, routes=there)
 
 
 def unmoved() -> Draft:
@@ -290,6 +320,8 @@ SYMMETRIC: tuple[Callable[[], Draft], ...] = (
     torus,
     exchanged_leaves,
     one_slow_gpu,
+    slow_broadcast,
+    turned_back,
     unmoved,
 )
 
@@ -334,30 +366,27 @@ def empty_handed() -> Draft:
 
 def one_way_sum() -> Draft:
     """A broadcast along one direction of a ring, reversed."""
-    builder = TopologyBuilder("one way")
-    names = [builder.add_compute(number) for number in range(3)]
-    for number in range(3):
-        builder.add_link(names[number], names[(number + 1) % 3], 4)
-    draft = Draft(builder.build(), Fraction(4), Fraction(4), [1], collective=Collective.BROADCAST)
+    draft = Draft(_one_way("one way", 3, 4), Fraction(4), Fraction(4), [1], collective=Collective.BROADCAST)
     draft.add_tree(Fraction(1), [1, 2], [2, 0])
     return reversed_draft(draft)
 
 
+def allreduce_of(out: Draft, **changes: Any) -> Draft:
+    """An allreduce along the reversed trees of an allgather, and then along its trees."""
+    back, count = reversed_draft(out), len(out.routes)
+    reduced = [replace(tree, routes=[count + each for each in tree.routes]) for tree in back.trees]
+    routes = [*out.routes, *back.routes]
+    return replace(out, collective=Collective.ALLREDUCE, routes=routes, reduced=reduced, **changes)
+
+
 def allreduce() -> Draft:
     """An allreduce on the ring. Each link carries 3/4 of M: algbw is 100/3, and the least cut allows 50."""
-    out = ring()
-    back = reversed_draft(out)
-    draft = replace(
-        out,
-        collective=Collective.ALLREDUCE,
-        algbw=Fraction(100, 3),
-        optimal=Fraction(50),
-        cut=[0],
-        topology=out.topology,
-    )
-    draft.routes = [*out.routes, *back.routes]
-    draft.reduced = [replace(tree, routes=[len(out.routes) + each for each in tree.routes]) for tree in back.trees]
-    return draft
+    return allreduce_of(ring(), algbw=Fraction(100, 3), optimal=Fraction(50), cut=[0])
+
+
+def relayed_allreduce() -> Draft:
+    """An allreduce over the idle node: 2/3 and 1/3 of M over each link, half as fast as the least cut allows."""
+    return allreduce_of(relayed(), algbw=Fraction(10), optimal=Fraction(10), cut=[0])
 
 
 def rotated_allreduce() -> Draft:
@@ -383,6 +412,7 @@ OTHERS: tuple[Callable[[], Draft], ...] = (
     empty_handed,
     one_way_sum,
     allreduce,
+    relayed_allreduce,
     rotated_allreduce,
 )
 """Schedules of other collectives, and of shards of different sizes."""

@@ -14,6 +14,7 @@ from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
 from networks import arguments_for
+from schedule_checks import options_of
 
 SPECS = ["dgx-a100:boxes=2,gpus=2", "dgx-h100:boxes=2,gpus=3,nvls=true", "mi250:boxes=2,gpus=4", "torus:dims=3x2"]
 
@@ -138,7 +139,20 @@ MUTATIONS: tuple[Mutation, ...] = (
 @pytest.mark.parametrize("spec", SPECS)
 def test_every_mutation_is_refused(spec: str, collective: Collective) -> None:
     topology = build_topology(spec)
-    schedule = generate(topology, **arguments_for(topology, collective, place=1))
+    check(generate(topology, **arguments_for(topology, collective, place=1)))
+
+
+@pytest.mark.parametrize("collective", SCHEDULED)
+@pytest.mark.parametrize(
+    ("spec", "ranks"),
+    [("ring:nodes=6", [0, 2, 3]), ("torus:dims=3x3", [0, 4, 5]), ("dgx-a100:boxes=2,gpus=3", [0, 1, 4, 5])],
+)
+def test_every_mutation_of_a_schedule_with_idle_nodes(spec: str, ranks: list[int], collective: Collective) -> None:
+    topology = build_topology(spec)
+    check(generate(topology, **options_of(topology, collective, ranks)))
+
+
+def check(schedule: TreeSchedule) -> None:
     assert verify(schedule).ok
     for mutate in MUTATIONS:
         broken = list(mutate(schedule))

@@ -15,22 +15,21 @@ MODULES = sorted(
     for path in SOURCE.rglob("*.py")
     if ">>>" in path.read_text(encoding="utf-8")
 )
-PUBLIC = {
-    name: value
-    for name in dir(forestcoll)
-    if inspect.isclass(value := getattr(forestcoll, name)) or inspect.isfunction(value)
-}
+ROOMS = sorted({name.split(".")[1] for name in MODULES})
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_the_examples_of_a_module_run(name: str) -> None:
-    if name.startswith("forestcoll.torch."):
+@pytest.mark.parametrize("room", ROOMS)
+def test_the_examples_of_a_room_run(room: str) -> None:
+    if room == "torch":
         pytest.importorskip("torch")
-    result = doctest.testmod(import_module(name))
-    assert result.attempted > 0
-    assert result.failed == 0
+    for name in MODULES:
+        if name.split(".")[1] == room:
+            result = doctest.testmod(import_module(name))
+            assert result.attempted > 0, name
+            assert result.failed == 0, name
 
 
-@pytest.mark.parametrize("name", PUBLIC)
-def test_a_public_name_has_an_example(name: str) -> None:
-    assert ">>>" in (PUBLIC[name].__doc__ or "")
+def test_public_names_have_examples() -> None:
+    public = {name: getattr(forestcoll, name) for name in dir(forestcoll)}
+    functions = {name: value for name, value in public.items() if inspect.isclass(value) or inspect.isfunction(value)}
+    assert [name for name, value in functions.items() if ">>>" not in (value.__doc__ or "")] == []

@@ -1,0 +1,119 @@
+"""One result of each kind, as text, as JSON and, where there is one, as a page: the files of tests/golden/results.
+
+`FORESTCOLL_WRITE_GOLDEN=1 pytest tests/cli/test_golden_results.py` writes the files again; read the difference.
+"""
+
+import os
+import re
+import shlex
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from cli_run import run_command
+
+from recording.masks import masked
+
+ROOT = Path(__file__).parents[2]
+GOLDEN = ROOT / "tests" / "golden" / "results"
+LOG = ROOT / "examples" / "nccl-tests.log"
+
+MADE_FIRST = (
+    "generate ring:nodes=4 --collective allreduce -o ring.json",
+    "generate torus:dims=3x3 --method bfb -o steps.json",
+    "generate ring:nodes=4 --collective all-to-all -o flows.json",
+    "generate dgx-a100:boxes=2,gpus=2 --layout tp=2,dp=2 -o bundle.json",
+    "broadcast-series ring:nodes=5 --source 0 -o series.json",
+    "export ring.json --to msccl-xml -o program.xml",
+    "topology ring:nodes=4 -o network.graphml",
+)
+"""Commands whose files the results below are about."""
+
+RESULTS = {
+    "bounds": "bounds torus:dims=3x3 --root 0",
+    "broadcast-series": "broadcast-series torus:dims=3x3 --source 0 --ports one",
+    "check-program": "check-program program.xml --dialect microsoft",
+    "compare": "compare dgx-a100:boxes=2,gpus=2 --collective allreduce",
+    "expand": "expand ring:nodes=5 --by degree=2 --by breadth-first",
+    "explain": "explain dgx-a100:boxes=2 --measured nccl-tests.log",
+    "export": "export ring.json --to msccl-xml -o exported.xml",
+    "find-topology": "find-topology --nodes 8 --degree 3",
+    "fit": "fit nccl-tests.log --schedule dgx-a100:boxes=2 --algorithm nccl-ring",
+    "generate-flows": "generate ring:nodes=4 --collective all-to-all -o made.json",
+    "generate-groups": "generate dgx-a100:boxes=2,gpus=2 --layout tp=2,dp=2 -o made.json",
+    "generate-steps": "generate torus:dims=3x3 --method bfb -o made.json",
+    "generate-trees": "generate dgx-a100:boxes=2,gpus=2 -o made.json",
+    "import": "import network.graphml -o imported.json",
+    "optimum": "optimum dgx-a100:boxes=2,gpus=2",
+    "optimum-allreduce": "optimum dgx-a100:boxes=2,gpus=2 --collective allreduce",
+    "optimum-groups": "optimum dgx-a100:boxes=2,gpus=2 --layout tp=2,dp=2 --table",
+    "pipelined-broadcast": "pipelined-broadcast ring:nodes=5 --source 0 --size 256MiB",
+    "simulate": "simulate ring.json --sizes 1MiB..16MiB",
+    "topology": "topology dgx-a100:boxes=2,gpus=2",
+    "train-time": "train-time switch-base-256 ring:nodes=4",
+    "tune": "tune ring:nodes=3 --sizes 64K..256K",
+    "verify-flows": "verify flows.json",
+    "verify-groups": "verify bundle.json",
+    "verify-series": "verify series.json",
+    "verify-steps": "verify steps.json",
+    "verify-trees": "verify ring.json",
+    "what-if-failures": "what-if dgx-a100:boxes=2,gpus=2 --fail links",
+    "what-if-upgrades": "what-if ring:nodes=4 --upgrade",
+}
+"""The command that prints each kind of result."""
+
+PAGES = {
+    "compare": "compare ring:nodes=3 --baselines direct --html page.html",
+    "view-network": "view dgx-a100:boxes=2,gpus=2 -o page.html",
+    "view-schedule": "view ring.json -o page.html",
+    "view-steps": "view steps.json -o page.html",
+}
+"""The command that writes each kind of page."""
+
+EMBEDDED = re.compile(r"(<(style|script)[^>]*>)(?!\s*\{).*?(</\2>)", re.DOTALL)
+"""Styles and programs, which are files of the package; data stays."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Work in a folder with the files that the commands read."""
+    folder = tmp_path_factory.mktemp("results")
+    shutil.copy(LOG, folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv("XDG_CACHE_HOME", "cache")
+        patch.setattr("forestcoll.cli.terminal_progress.LONG_SECONDS", 1e9)
+        for command in MADE_FIRST:
+            assert run_command(*shlex.split(command)).status == 0, command
+        yield
+
+
+def compare(name: str, content: str) -> None:
+    """Compare with a golden file, or write it."""
+    path, found = GOLDEN / name, masked(content)
+    if "FORESTCOLL_WRITE_GOLDEN" in os.environ:
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(found)
+    assert found.decode() == path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_text_and_json(name: str) -> None:
+    command = RESULTS[name]
+    for ending, more in ((".txt", ""), (".json", " --json")):
+        run = run_command(*shlex.split(command + more))
+        assert run.status == 0, command + more
+        compare(name + ending, (f"$ forestcoll {command}\n" if ending == ".txt" else "") + run.out)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_pages(name: str) -> None:
+    run = run_command(*shlex.split(PAGES[name]))
+    assert run.status == 0
+    compare(f"{name}.html", EMBEDDED.sub(r"\1\3", Path("page.html").read_text(encoding="utf-8")))
+
+
+def test_no_golden_file_is_left_over() -> None:
+    names = {f"{name}{ending}" for name in RESULTS for ending in (".txt", ".json")} | {f"{name}.html" for name in PAGES}
+    assert {path.name for path in GOLDEN.iterdir()} == names
