@@ -45,6 +45,7 @@ def test_links_are_found_by_their_ends(most: int, monkeypatch: pytest.MonkeyPatc
         ends = zip(sources.tolist(), targets.tolist(), strict=True)
         assert found.find_links(sources, targets).tolist() == [expected.get(each, -1) for each in ends]
     assert found.find_links(np.array([], dtype=np.int32), np.array([], dtype=np.int32)).tolist() == []
+    assert Network(replace(RING, links=())).find_links(np.array([0, 1]), np.array([1, 3])).tolist() == [-1, -1]
 
 
 def test_of_many_links_with_equal_ends_the_first_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,36 +1,163 @@
-"""The whole message of each fault of a bundle."""
+"""Bundles: the whole message of each fault, reports, and files that are not bundles with their place."""
 
+import json
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any
 
 import pytest
-from test_bundle_mutations import MUTATIONS, bundle, of_member
 
 import fault_lists
 from forestcoll.algorithms.generate import generate
+from forestcoll.base.errors import InputError
+from forestcoll.demand.groups.pieces import Piece, groups_of_pieces
 from forestcoll.schedule.bundle.value import BundleMember, BundleSchedule
-from forestcoll.verification import verify
+from forestcoll.schedule.files import read_schedule, schedule_text, write_schedule
+from forestcoll.schedule.proof import Bound, CutProof, GroupLengthsProof
+from forestcoll.solver.groups.solving import generate_groups
+from forestcoll.solver.personalised import generate_flows
+from forestcoll.topology.registry import build_topology
+from forestcoll.verification import rules, verify
 from forestcoll.verification.bundle.claims import BundleClaim, beaten, unproven
 from forestcoll.verification.network import Network
 from forestcoll.verification.proof_checks.question import UnprovenError
 
+HALF = Fraction(1, 2)
+RING = build_topology("ring:nodes=6")
+Mutation = Callable[[BundleSchedule], BundleSchedule]
+
+
+@cache
+def bundle() -> BundleSchedule:
+    return generate_groups("ring:nodes=6", "0,1,2;3,4,5;0,3", "allreduce", sizes="1,1/2,1/3")
+
+
+def with_member(whole: BundleSchedule, place: int, **changes: Any) -> BundleSchedule:
+    members = list(whole.bundled)
+    members[place] = replace(members[place], **changes)
+    return replace(whole, bundled=tuple(members))
+
+
+def with_proof(schedule: BundleSchedule, change: Callable[[GroupLengthsProof], GroupLengthsProof]) -> BundleSchedule:
+    assert schedule.bound is not None
+    assert isinstance(schedule.bound.proof, GroupLengthsProof)
+    return replace(schedule, bound=replace(schedule.bound, proof=change(schedule.bound.proof)))
+
+
+def of_member(whole: BundleSchedule, place: int, **changes: Any) -> BundleSchedule:
+    return with_member(whole, place, schedule=replace(whole.bundled[place].schedule, **changes))
+
+
+MUTATIONS: dict[str, Mutation] = {
+    "the bundle itself": lambda b: b,
+    "no bound": lambda b: replace(b, bound=None),
+    "no algbw": lambda b: replace(b, algbw=None),
+    "no members": lambda b: replace(b, bundled=()),
+    "a size of 0": lambda b: with_member(b, 1, size=Fraction(0)),
+    "a negative size": lambda b: with_member(b, 0, size=Fraction(-1)),
+    "a piece twice": lambda b: with_member(b, 0, pieces=(("a", HALF), ("a", HALF))),
+    "a piece of size 0": lambda b: with_member(b, 0, pieces=(("a", Fraction(0)), ("b", Fraction(1)))),
+    "pieces of another size": lambda b: with_member(b, 1, pieces=(("a", Fraction(1)),)),
+    "a member of another kind": lambda b: with_member(b, 1, schedule=b),
+    "a member on another network": lambda b: with_member(b, 1, schedule=generate("ring:nodes=5", "allreduce")),
+    "a member on an equal network": lambda b: of_member(b, 1, topology=replace(b.topology, nodes=(*b.topology.nodes,))),
+    "a member that breaks a rule": lambda b: of_member(b, 2, algbw=b.bundled[2].schedule.algbw * 2),
+    "the last member is wrong": lambda b: of_member(b, 2, algbw=Fraction(1, 7)),
+    "a member of other ranks": lambda b: of_member(b, 2, ranks=(0, 4)),
+    "another size": lambda b: with_member(b, 0, size=Fraction(3)),
+    "another algbw": lambda b: replace(b, algbw=Fraction(10**6)),
+    "a member twice": lambda b: replace(b, bundled=(*b.bundled, b.bundled[0])),
+    "a proof of another kind": lambda b: replace(b, bound=Bound(b.collective, Fraction(1), CutProof((0, 1)))),
+    "another bound": lambda b: replace(b, bound=b.bound and replace(b.bound, algbw=b.bound.algbw + 1)),
+    "a negative length": lambda b: with_proof(b, lambda p: replace(p, lengths=(-1, *p.lengths[1:]))),
+    "a link with two lengths": lambda b: with_proof(
+        b, lambda p: replace(p, ends=(*p.ends, p.ends[0]), lengths=(*p.lengths, 1))
+    ),
+    "a length without a link": lambda b: with_proof(
+        b, lambda p: replace(p, ends=(*p.ends, (0, 3)), lengths=(*p.lengths, 1))
+    ),
+    "no lengths": lambda b: with_proof(b, lambda p: replace(p, ends=(), lengths=())),
+    "other lengths": lambda b: with_proof(b, lambda p: replace(p, lengths=(p.lengths[0] * 7, *p.lengths[1:]))),
+}
+
+
+def pieces() -> BundleSchedule:
+    """Return the bundle of a copy from two holders, a sum that other nodes need, and a sum for one node."""
+    listed = (
+        Piece("weights", [1, 2], held_by=[0, 3]),
+        Piece("mean", [4, 5], sum_of=[0, 1], size="1/2"),
+        Piece("loss", [0], sum_of=[2, 4], size="1/4"),
+        Piece("more weights", [2, 1], held_by=[3, 0]),
+    )
+    return generate_groups(RING, groups_of_pieces(RING, listed))
+
+
+def with_proof_of_one(whole: BundleSchedule) -> BundleSchedule:
+    """Return the bundle with the proof of one that contains one of its pieces."""
+    one = generate_groups(RING, groups_of_pieces(RING, [Piece("loss", [0], sum_of=[2, 4])]))
+    assert one.bound is not None
+    proof = one.bound.proof
+    assert isinstance(proof, GroupLengthsProof)
+    return with_proof(whole, lambda _: proof)
+
+
+OF_PIECES: dict[str, Mutation] = {
+    "the bundle of pieces": lambda b: b,
+    "a piece in two members": lambda b: with_member(b, 1, pieces=(("loss", HALF),)),
+    "another holder": lambda b: of_member(b, 0, sources=(0, 1), targets=(2, 3)),
+    "another part of a sum": lambda b: of_member(b, 1, ranks=(0, 1, 2, 4, 5), sources=(0, 1, 2), targets=(4, 5)),
+    "a holder that is not used": with_proof_of_one,
+}
+
 
 def test_every_message_of_a_bundle() -> None:
-    right = bundle()
-    found = [(name, verify(change(right)).fault) for name, (_, change) in MUTATIONS.items()]
-    found.append(("the bundle itself", verify(right).fault))
-    found.append(("no bound", verify(replace(right, bound=None)).fault))
-    found.append(("no algbw", verify(replace(right, algbw=None)).fault))
-    negative = BundleMember(Fraction(-1), right.bundled[0].schedule)
-    found.append(("a negative size", verify(replace(right, bundled=(negative,))).fault))
-    found.append(("the last member is wrong", verify(of_member(right, 2, algbw=Fraction(1, 7))).fault))
+    right, of_pieces = bundle(), pieces()
+    found = [(name, verify(change(right)).fault) for name, change in MUTATIONS.items()]
+    found += [(name, verify(change(of_pieces)).fault) for name, change in OF_PIECES.items()]
     fault_lists.check("bundle", found)
+    violated = {fault.rule for _, fault in found if fault is not None}
+    assert {rule for rule, _ in rules("bundle")} - violated == {"certificate-beaten"}
+
+
+def test_a_bundle_is_read_as_it_was_written(tmp_path: Path) -> None:
+    write_schedule(bundle(), tmp_path / "bundle.json.gz")
+    assert read_schedule(tmp_path / "bundle.json.gz") == bundle()
+
+
+def test_a_bundle_of_pieces_is_right_and_is_read_as_it_was_written(tmp_path: Path) -> None:
+    write_schedule(pieces(), tmp_path / "pieces.json")
+    bundle = read_schedule(tmp_path / "pieces.json")
+    assert bundle == pieces()
+    assert verify(bundle).optimal
+    assert isinstance(bundle, BundleSchedule)
+    halves = ("weights", Fraction(1)), ("more weights", Fraction(1))
+    assert [each.pieces for each in bundle.bundled] == [
+        halves,
+        (("mean", Fraction(1, 2)),),
+        (("loss", Fraction(1, 4)),),
+    ]
+
+
+def test_trees_and_flows_may_be_in_one_bundle(tmp_path: Path) -> None:
+    topology = build_topology("ring:nodes=4")
+    members = (
+        BundleMember(Fraction(1), generate(topology, "allgather")),
+        BundleMember(Fraction(2), generate_flows(topology, "all-to-all")),
+    )
+    both = BundleSchedule(topology, members, algbw=Fraction(8, 11))
+    write_schedule(both, tmp_path / "both.json")
+    report = verify(read_schedule(tmp_path / "both.json"))
+    assert (report.fault, report.algbw) == (None, Fraction(8, 11))
 
 
 def test_the_report_of_a_bundle() -> None:
     right = bundle()
     assert right.algbw is not None
-    report = verify(right)
+    report, without = verify(right), verify(replace(right, bound=None))
+    assert (report.optimal, without.ok, without.optimal) == (True, True, False)
     assert report.bound == right.bound is not None
     assert [each.algbw for each in report.members] == [each.schedule.algbw for each in right.bundled]
     assert {load.time for load in report.busiest} == {1 / right.algbw}
@@ -69,20 +196,44 @@ def test_a_bandwidth_above_the_bound_is_refused() -> None:
         _ = without.proven
 
 
-def test_members_may_have_an_equal_network() -> None:
-    right = bundle()
-    equal = replace(right.topology, nodes=tuple(right.topology.nodes))
-    assert equal is not right.topology
-    assert verify(of_member(right, 1, topology=equal)).ok
-
-
-def test_a_bundle_that_claims_no_bound_is_not_optimal() -> None:
-    report = verify(replace(bundle(), bound=None))
-    assert (report.ok, report.optimal) == (True, False)
-
-
 def test_the_busiest_links_are_named_by_their_ends() -> None:
     schedule = generate("ring:nodes=4", "broadcast", root=0)
     report = verify(BundleSchedule(schedule.topology, (BundleMember(Fraction(1), schedule),), algbw=schedule.algbw))
     assert report.busiest == verify(schedule).busiest
     assert report.busiest_count == verify(schedule).busiest_count
+
+
+FILES: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
+    "no algbw": ('has no "algbw"; a bundle needs it', lambda d: d.pop("algbw")),
+    "a member that is a list": ("members[1] is []; expected", lambda d: d["members"].__setitem__(1, [])),
+    "a member without a size": ('members[0] has no "size"', lambda d: d["members"][0].pop("size")),
+    "a negative size": (
+        "members[0].size is '-1'; it must be greater than 0",
+        lambda d: d["members"][0].update(size="-1"),
+    ),
+    "a piece without a size": (
+        'members[0].pieces[0] has no "size"; a piece needs it',
+        lambda d: d["members"][0].update(pieces=[{"id": "a"}]),
+    ),
+    "a piece without a name": (
+        "members[0].pieces[0].id is 3; expected a text",
+        lambda d: d["members"][0].update(pieces=[{"id": 3, "size": 1}]),
+    ),
+    "a wrong route in a member": (
+        "members[1].schedule: routes[0][0] is 99",
+        lambda d: d["members"][1]["schedule"]["routes"][0].__setitem__(0, 99),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_wrong_file_is_refused_with_its_place(tmp_path: Path, name: str) -> None:
+    message, change = FILES[name]
+    document = json.loads("".join(schedule_text(bundle())))
+    change(document)
+    path = tmp_path / "bundle.json"
+    path.write_text(json.dumps(document))
+    with pytest.raises(InputError) as caught:
+        read_schedule(path)
+    assert message in str(caught.value)
+    assert str(caught.value).startswith(str(path))

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_conditions import question_of
+from proof_questions import ALLREDUCE, question_of
 
 from forestcoll.demand.collective import SCHEDULED, Collective
 from forestcoll.demand.demand import NodeDemand
@@ -15,7 +15,6 @@ from forestcoll.demand.groups.value import Group
 from forestcoll.schedule.proof import GroupLengthsProof, ProofError
 from forestcoll.schedule.proof.lengths import group_lengths as proof_module
 from forestcoll.topology import Topology, TopologyBuilder
-from forestcoll.topology.registry import build_topology
 from forestcoll.verification.proof_checks import group_lengths
 from forestcoll.verification.proof_checks.checks import proven
 from forestcoll.verification.proof_checks.group_lengths import groups_bound
@@ -23,7 +22,6 @@ from forestcoll.verification.proof_checks.question import UnprovenError
 from networks import examples, ranks_for, shards_for, uneven_networks, with_abilities
 
 PERSONALISED = (Collective.ALL_TO_ALL, Collective.GATHER, Collective.SCATTER)
-RING = build_topology("ring:nodes=4")
 
 
 @st.composite
@@ -106,7 +104,7 @@ def grid() -> Topology:
 
 GRID = grid()
 LENGTHS = tuple(1 + 3 * place % 7 for place in range(len(GRID.links)))
-BROADCAST, ALLREDUCE = NodeDemand(Collective.BROADCAST, root=0), NodeDemand(Collective.ALLREDUCE)
+BROADCAST = NodeDemand(Collective.BROADCAST, root=0)
 HALF, ZERO = Fraction(1, 2), Fraction(0)
 SUM = replace(ALLREDUCE, ranks=(0, 2, 3, 5))
 VALUES: list[tuple[list[tuple[NodeDemand, int]], str, str]] = [
@@ -184,30 +182,8 @@ def one_way() -> Topology:
     return builder.build(connected=False)
 
 
-def test_a_length_may_be_0() -> None:
-    line, proof = one_way(), GroupLengthsProof(((0, 1), (1, 2)), (0, 3))
-    assert proven(proof, question_of(line, BROADCAST)) == proof.algbw(line, BROADCAST) == 2
-
-
-def test_only_roots_with_data_need_a_tree() -> None:
+def test_a_length_may_be_0_and_only_roots_with_data_need_a_tree() -> None:
     line = one_way()
-    proof = GroupLengthsProof.of(line, (1, 1))
-    assert proven(proof, question_of(line, BROADCAST)) == proof.algbw(line, BROADCAST) == Fraction(3, 2)
-    for collective in (Collective.ALLGATHER, Collective.ALLREDUCE, Collective.ALL_TO_ALL):
-        with pytest.raises(UnprovenError, match=r"^there is no tree$"):
-            proven(proof, question_of(line, NodeDemand(collective)))
-
-
-@pytest.mark.parametrize(
-    ("proof", "message"),
-    [
-        (GroupLengthsProof(((0, 1),), (-1,)), "a length is negative"),
-        (GroupLengthsProof(((0, 1), (0, 1)), (1, 1)), "a link has two lengths"),
-        (GroupLengthsProof(((0, 2),), (1,)), "a length is given for a link that does not exist"),
-        (GroupLengthsProof((), ()), "all trees have length 0"),
-    ],
-)
-def test_lengths_that_prove_nothing(proof: GroupLengthsProof, message: str) -> None:
-    with pytest.raises(UnprovenError) as caught:
-        proven(proof, question_of(RING, NodeDemand()))
-    assert str(caught.value) == message
+    for lengths, value in (((0, 3), Fraction(2)), ((1, 1), Fraction(3, 2))):
+        proof = GroupLengthsProof(((0, 1), (1, 2)), lengths)
+        assert proven(proof, question_of(line, BROADCAST)) == proof.algbw(line, BROADCAST) == value

@@ -4,7 +4,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from test_conditions import SERIES, question_of
+from proof_questions import SERIES, question_of
 
 from forestcoll.schedule.proof import PricesProof, ProofError
 from forestcoll.schedule.proof.prices import Port, PortKind
@@ -64,13 +64,6 @@ def test_cuts_weigh_at_most_the_cost_of_each_path_into_them(
         wrong.algbw(topology, SERIES)
 
 
-def test_prices_with_too_many_digits_are_refused() -> None:
-    """Sums of such numbers take too long."""
-    cuts = tuple((Fraction(1, 10**1500 + place), (1,)) for place in (1, 3, 7))
-    with pytest.raises(UnprovenError, match="the common denominator of its numbers has more than 4000 digits"):
-        proven(PricesProof(PRICES, cuts), question_of(platform("one-port"), SERIES))
-
-
 def half_duplex(nodes: str, *, switches: str = "") -> Topology:
     """Return a half-duplex network with links of cost 1 between all nodes."""
     costs = [(one, other, 1) for one in nodes for other in nodes if one != other]
@@ -98,33 +91,6 @@ def test_at_most_one_pair_of_three_half_duplex_nodes_is_busy_at_a_time(
     topology = half_duplex(nodes)
     assert str(proven(proof, question_of(topology, SERIES))) == bound
     assert proof.algbw(topology, SERIES) == Fraction(bound)
-
-
-@pytest.mark.parametrize(
-    ("proof", "message"),
-    [
-        (odd_proof((0, (0, 1, 2))), "the price of an odd set is 0 or less"),
-        (odd_proof((-1, (0, 1, 2))), "the price of an odd set is 0 or less"),
-        (odd_proof((1, (0, 1))), "an odd set does not have an odd number of different compute nodes"),
-        (odd_proof((1, (0, 1, 1))), "an odd set does not have an odd number of different compute nodes"),
-        (odd_proof((1, (0, 1, 4))), "an odd set does not have an odd number of different compute nodes"),
-    ],
-    ids=["no price", "less", "even", "twice", "a switch"],
-)
-def test_odd_sets_have_prices_and_an_odd_number_of_compute_nodes(proof: PricesProof, message: str) -> None:
-    with pytest.raises(UnprovenError, match=f"^{message}$"):
-        proven(proof, question_of(half_duplex("abcd", switches="x"), SERIES))
-
-
-def test_the_price_of_an_odd_set_is_paid_only_between_its_nodes() -> None:
-    with pytest.raises(UnprovenError, match="'a' -> 'd' costs 0 at the prices, less than 1"):
-        proven(odd_proof((1, (0, 1, 2)), cuts=(3,)), question_of(half_duplex("abcd"), SERIES))
-
-
-def test_prices_of_odd_sets_with_too_many_digits_are_refused() -> None:
-    sets = tuple((Fraction(1, 10**1500 + place), (0, 1, 2)) for place in (1, 3, 7))
-    with pytest.raises(UnprovenError, match="the common denominator of its numbers has more than 4000 digits"):
-        proven(odd_proof(*sets), question_of(half_duplex("abc"), SERIES))
 
 
 @pytest.mark.parametrize("attribute", [SEND_LIMIT, RECEIVE_LIMIT])

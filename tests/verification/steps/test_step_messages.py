@@ -1,6 +1,6 @@
 """The whole message of each fault of a step schedule, and schedules that are right although they look wrong."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, permutations
@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-import test_step_claims
-import test_verify_routes
-import test_verify_steps
+from test_step_symmetry import compact, shifted, with_an_image_twice
 from test_verify_routes import RIGHT, crossing
+from test_verify_steps import Steps, listed, with_phases
 
 import fault_lists
 from forestcoll.algorithms.by_steps import generate_steps
@@ -24,6 +23,7 @@ from forestcoll.solver.generation.bfb import bfb
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
+from forestcoll.verification.steps.rules import step_rules
 
 Sent = tuple[int, str, str, int, int]
 """The shard, the begin and the end of the part, the source and the target of a transfer."""
@@ -80,7 +80,7 @@ def exchange(*parts: tuple[str, str]) -> StepSchedule:
 
 
 NEEDED = ("1/3", "2/3")
-ENOUGH: list[list[tuple[str, str]]] = [
+PARTS: list[list[tuple[str, str]]] = [
     [NEEDED],
     [("1/3", "1/2"), ("1/2", "2/3")],
     [("1/2", "2/3"), ("1/3", "1/2")],
@@ -88,41 +88,25 @@ ENOUGH: list[list[tuple[str, str]]] = [
     [("1/2", "1"), ("0", "1/2")],
     [("1/3", "1/2"), ("5/12", "2/3")],
     [("0", "1/6"), NEEDED, ("5/6", "1")],
-]
-TOO_LITTLE: list[list[tuple[str, str]]] = [
     [],
     [("1/3", "1/2")],
     [("1/2", "2/3")],
     [("1/3", "5/12"), ("1/2", "2/3")],
     [("0", "1/3"), ("2/3", "1")],
     [("1/3", "1/2"), ("7/12", "1")],
-    [("0", "1/6"), ("1/4", "3/4")][:1],
+    [("0", "1/6")],
 ]
+"""Parts of the buffer that are sent: the first seven contain what is needed, the others too little."""
 
 
-@pytest.mark.parametrize("parts", ENOUGH)
-def test_an_all_to_all_may_send_parts_in_pieces_and_more_than_needed(parts: list[tuple[str, str]]) -> None:
-    report = verify(exchange(*parts))
-    assert report.fault is None
-    assert report.bound is not None
-
-
-@pytest.mark.parametrize("parts", TOO_LITTLE)
-def test_an_all_to_all_that_leaves_out_data_is_refused(parts: list[tuple[str, str]]) -> None:
-    fault = verify(exchange(*parts)).fault
-    assert fault is not None
-    assert (fault.rule, fault.message) == (
-        "part-missing",
-        "node 'b' never receives all of part [1/3, 2/3) of the buffer of 'a'; expected all of it",
-    )
-
-
-@pytest.mark.parametrize(("more", "lacks"), [((0, "0", "1", 0, 1), (1, 0)), ((0, "0", "1", 0, 2), (0, 1))])
-def test_what_another_node_receives_does_not_count(more: Sent, lacks: tuple[int, int]) -> None:
-    step = [more, *(sent for sent in direct(TRIANGLE) if sent[3:] != lacks)]
-    fault = verify(StepSchedule(TRIANGLE, Collective.ALL_TO_ALL, (phase_of(step),))).fault
-    assert fault is not None
-    assert fault.message.startswith(f"node {'abc'[lacks[1]]!r} never receives all of part")
+def of_exchanges() -> Iterator[tuple[str, StepSchedule]]:
+    """Yield all-to-alls, which may send parts in pieces and more than needed."""
+    for parts in PARTS:
+        yield f"an all-to-all of {', '.join(f'[{low}, {high})' for low, high in parts) or 'nothing'}", exchange(*parts)
+    for more, lacks in (((0, "0", "1", 0, 1), (1, 0)), ((0, "0", "1", 0, 2), (0, 1))):
+        step = [more, *(sent for sent in direct(TRIANGLE) if sent[3:] != lacks)]
+        lacking = StepSchedule(TRIANGLE, Collective.ALL_TO_ALL, (phase_of(step),))
+        yield f"an all-to-all in which another node receives what {lacks[1]} needs from {lacks[0]}", lacking
 
 
 HALVES = [(0, "0", "1/2", 0, 1), (0, "1/2", "1", 0, 1)]
@@ -174,13 +158,11 @@ def of_form() -> Iterator[tuple[str, StepSchedule]]:
     yield "a first hop without a link", crossing((0, 2, 1), (1, 0, 3))
     yield "another route of the second phase", replace(both, phases=(first, wrong), routes=Rows.of([[0, 1, 2]]))
     long = bfb(build_topology("ring:nodes=9"), "reduce-scatter")
-    [(op, steps)] = test_verify_steps.listed(long)
+    [(op, steps)] = listed(long)
     steps[-1] *= 2
-    yield "a step of a long reduce is sent twice", test_verify_steps.with_phases(long, [(op, steps)])
+    yield "a step of a long reduce is sent twice", with_phases(long, [(op, steps)])
     yield "too few phases", replace(both, phases=(first,))
     yield "too many phases", replace(both, collective=Collective.ALLGATHER)
-    yield "ranks twice", replace(crossing(*RIGHT), ranks=(0, 0))
-    yield "a rank after the last node", replace(crossing(*RIGHT), ranks=(0, 4))
     columns = first.transfers
     doubled = replace(columns, points=(columns.points[0],) * len(columns.points))
     yield "equal points", replace(both, phases=(replace(first, transfers=doubled), then))
@@ -193,29 +175,142 @@ def of_form() -> Iterator[tuple[str, StepSchedule]]:
     yield "a bound of an all-to-all that is not proven", replace(exchange(NEEDED), bound=weak)
 
 
-def listed() -> Iterator[tuple[str, StepSchedule]]:
-    """Yield the changed schedules of the other tests."""
-    wrong: Any = test_verify_steps.VIOLATIONS
-    for number, (kind, change, *_) in enumerate(wrong):
-        [(op, steps)] = test_verify_steps.listed(bfb(RING, kind))
+def with_a_quarter_twice(steps: Steps) -> None:
+    """Node 1 receives the first quarter of shard 0 twice and the last half once; the second quarter is missing."""
+    quarter, half = Fraction(1, 4), Fraction(1, 2)
+    steps[0].remove(WHOLE)
+    steps[0] += [WHOLE._replace(high=quarter), WHOLE._replace(high=quarter), WHOLE._replace(low=half)]
+
+
+EMPTY = Transfer(0, Fraction(1), Fraction(1), 0, 1)
+WHOLE = EMPTY._replace(low=Fraction(0))
+CHANGES: dict[str, tuple[str, Callable[[Steps], object]]] = {
+    "the last transfer is missing": ("allgather", lambda s: s[1].pop()),
+    "steps in reverse": ("allgather", lambda s: s.reverse()),
+    "a transfer without a link": ("allgather", lambda s: s[0].append(WHOLE._replace(target=2))),
+    "an empty part": ("allgather", lambda s: s[0].append(EMPTY)),
+    "a part that is too long": ("allgather", lambda s: s[0].append(WHOLE._replace(high=Fraction(9, 8)))),
+    "a shard that is no node": ("allgather", lambda s: s[0].append(WHOLE._replace(shard=9))),
+    "a target that is no node": ("allgather", lambda s: s[0].append(WHOLE._replace(target=-1))),
+    "a quarter twice": ("allgather", with_a_quarter_twice),
+    "the last summand is missing": ("reduce-scatter", lambda s: s[0].pop()),
+    "steps of a sum in reverse": ("reduce-scatter", lambda s: s.reverse()),
+    "a summand twice": ("reduce-scatter", lambda s: s[1].append(s[1][0])),
+    "a sum leaves its node": ("reduce-scatter", lambda s: s[0].append(WHOLE)),
+}
+
+
+def of_transfers() -> Iterator[tuple[str, StepSchedule]]:
+    """Yield the allgather or reduce-scatter of the ring with other transfers."""
+    for name, (kind, change) in CHANGES.items():
+        [(op, steps)] = listed(bfb(RING, kind))
         change(steps)
-        yield f"transfers {number}", test_verify_steps.with_phases(bfb(RING, kind), [(op, steps)])
-    for number, (columns, _) in enumerate(test_verify_steps.COLUMNS):
-        yield f"columns {number}", test_verify_steps.with_columns(**columns)
-    for number, (shards, _) in enumerate(test_verify_steps.SHARDS):
-        yield f"shards {number}", replace(bfb(RING), shards=tuple(map(Fraction, shards)))
-    for number, (schedule, *_) in enumerate(test_verify_routes.WRONG):
-        yield f"routes {number}", schedule
-    for number, (ranks, *_) in enumerate(test_verify_routes.RANKS):
-        yield f"ranks {number}", replace(crossing(*RIGHT), ranks=ranks)
-    for number, schedule in enumerate(test_verify_routes.malformed().values()):
-        yield f"columns of routes {number}", schedule
-    for number, (_, schedule) in enumerate(test_step_claims.WRONG):
-        yield f"claims {number}", schedule
+        yield name, with_phases(bfb(RING, kind), [(op, steps)])
+    [reduce, (op, steps)] = listed(bfb(RING, "allreduce"))
+    steps[0][0] = steps[0][0]._replace(target=9)
+    yield "a target of the second phase", with_phases(bfb(RING, "allreduce"), [reduce, (op, steps)])
+    yield "no transfers", with_phases(bfb(RING), [(PhaseOp.BROADCAST, [[]])])
+
+
+def with_columns(schedule: StepSchedule, **columns: Any) -> StepSchedule:
+    (phase,) = schedule.phases
+    return replace(schedule, phases=(replace(phase, transfers=replace(phase.transfers, **columns)),))
+
+
+COLUMNS = {
+    "sources": [[0]],
+    "starts": [[1, 8, 16], [0, 9, 8, 16], [0, 8], []],
+    "lows": [[9] * 16],
+    "highs": [[-1] * 16],
+}
+
+
+def of_columns() -> Iterator[tuple[str, StepSchedule]]:
+    """Yield schedules whose columns or shards do not fit, as no file has them."""
+    for column, lists in COLUMNS.items():
+        for values in lists:
+            yield f"{column} {values}", with_columns(bfb(RING), **{column: np.array(values, dtype=np.int32)})
+    yield "points that fall", with_columns(bfb(RING), points=bfb(RING).phases[0].transfers.points[::-1])
+    yield "another collective", replace(bfb(RING), collective=Collective.BROADCAST)
+    for shards in ([1], [2, -1, 0, 0], [1, 1, 0, 0]):
+        yield f"shards {shards}", replace(bfb(RING), shards=tuple(map(Fraction, shards)))
+
+
+def of_routes() -> Iterator[tuple[str, StepSchedule]]:
+    """Yield schedules with a wrong route, with other ranks, or with columns of routes that do not fit."""
+    for first, second in WRONG_ROUTES:
+        yield f"routes {first} and {second}", crossing(first, second)
+    yield "a transfer to a switch", crossing((0, 2), (1, 2, 0), sent=((0, 2, 0), (1, 0, 1)))
+    yield "a transfer without a route", crossing(*RIGHT, sent=((0, 1, None), (1, 0, 1)))
+    yield "a route after the last one", crossing(*RIGHT, sent=((0, 1, 0), (1, 0, 2)))
+    yield "a negative route", crossing(*RIGHT, sent=((0, 1, 0), (1, 0, -2)))
+    right = crossing(*RIGHT)
+    for ranks in ((0,), (1, 0), (0, 2), (0, 9), (0, 0), (0, 4)):
+        yield f"ranks {ranks}", replace(right, ranks=ranks)
+    yield "an idle node receives", replace(bfb(build_topology("ring:nodes=3")), ranks=(0, 1))
+    yield "a column of routes that is too short", with_columns(right, routes=np.array([0], dtype=np.int32))
+    falling = Rows(np.array([0, 3, 1, 7]), np.array([0, 2, 1, 1, 3, 2, 0]))
+    yield "starts of routes that fall", replace(right, routes=falling)
+
+
+WRONG_ROUTES: list[tuple[tuple[int, ...], tuple[int, ...]]] = [
+    ((0, 2, 1), (1,)),
+    ((0, 2, 1), ()),
+    ((0, 2, 1), (1, 2, 3, 2, 0)),
+    ((0, 2, 1), (1, 0)),
+    ((0, 2, 3, 0, 1), (1, 2, 0)),
+    ((1, 2, 0), (1, 2, 0)),
+    ((0, 2), (1, 2, 0)),
+    ((2, 1), (1, 2, 0)),
+    ((0, 2, 1), (1, 9, 0)),
+]
+
+
+def of_claims() -> Iterator[tuple[str, StepSchedule]]:
+    """Yield the allreduce of the ring with a wrong claim."""
+    right = generate_steps(RING, "allreduce")
+    yield "a bound of an allgather", replace(right, bound=Bound(Collective.ALLGATHER, Fraction(2), CutProof((0,))))
+    yield "another algbw", replace(right, algbw=Fraction(1, 7))
+    yield "a wrong bound in a claim", replace(right, bound=Bound(right.collective, Fraction(1, 7), ReceiptProof()))
+    for name, inside in (("a node twice", (0, 0)), ("all nodes", (0, 1, 2, 3)), ("no nodes", ())):
+        yield f"{name} in a claim", replace(right, bound=Bound(right.collective, Fraction(2), CutProof(inside)))
+    lengths = LengthsProof((), ())
+    yield "lengths in a claim", replace(right, bound=Bound(right.collective, Fraction(2), lengths))
+
+
+def of_symmetries() -> Iterator[tuple[str, StepSchedule]]:
+    """Yield schedules with a symmetry that does not fit."""
+    base, sum_of_all = compact("ring:nodes=4"), compact("ring:nodes=4", "reduce-scatter")
+    yield "an image twice", with_an_image_twice(sum_of_all)
+    for order, image in SHIFTS:
+        yield f"a shift {image} of order {order}", shifted(base, order, image)
+    sizes = (Fraction(1, 2), Fraction(1, 4), Fraction(1, 4), Fraction(0))
+    yield "shards of an orbit that differ", replace(base, shards=sizes)
+    yield "another algbw with a symmetry", replace(base, algbw=Fraction(2))
+    yield "an orbit that is not free", shifted(compact("complete:nodes=6"), 4, [1, 2, 3, 0, 5, 4])
+    yield "a shift of ranks to idle nodes", shifted(replace(base, ranks=(0, 1)), 2, [2, 3, 0, 1])
+    exchanged = generate_steps("ring:nodes=4", "all-to-all", method="steps")
+    yield "a symmetry of an all-to-all", shifted(exchanged, 4, [1, 2, 3, 0])
+
+
+ELSEWHERE = {"certificate-beaten", "certificate-data", "certificate-exit", "symmetry-commute"}
+SHIFTS: list[tuple[int, list[int]]] = [
+    (4, [1, 2, 3, 3]),
+    (8, [1, 2, 3, 0]),
+    (2, [1, 0, 2, 3]),
+    (3, [1, 2, 3, 0]),
+    (2, [0, 3, 2, 1]),
+    (2, [2, 3, 0, 1]),
+]
 
 
 def test_every_message_of_steps() -> None:
-    fault_lists.check("steps", [(name, verify(each).fault) for name, each in (*of_data(), *of_form(), *listed())])
+    """The other rules are those of trees, in its list."""
+    cases = [*of_exchanges(), *of_data(), *of_form(), *of_transfers(), *of_columns(), *of_routes(), *of_claims()]
+    found = [(name, verify(each).fault) for name, each in (*cases, *of_symmetries())]
+    fault_lists.check("steps", found)
+    violated = {fault.rule for _, fault in found if fault is not None}
+    assert {name for name, _ in step_rules()} - violated == ELSEWHERE
 
 
 def pairs() -> Topology:
@@ -293,8 +388,8 @@ def test_the_bound_is_that_of_the_slowest_node_or_of_all_that_is_received(
 
 @pytest.mark.parametrize(
     ("parts", "unit", "times"),
-    [(2**62, 2, 1), (2**61, 2, 4), (2**40, 2**30, 1)],
-    ids=["fine points", "many transfers", "fine shards"],
+    [(2**62, 2, 1), (2**61, 2, 4), (2**40, 2**30, 1), (10**200 + 7, 2, 1)],
+    ids=["fine points", "many transfers", "fine shards", "hundreds of digits"],
 )
 def test_loads_that_do_not_fit_64_bits_are_exact(parts: int, unit: int, times: int) -> None:
     """Nodes send their shards several times, in parts whose sizes have large denominators."""

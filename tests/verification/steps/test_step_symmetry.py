@@ -1,6 +1,5 @@
 """Step schedules with a symmetry: they equal the schedules with all transfers listed, and each fault is found."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -27,11 +26,9 @@ from forestcoll.verification import verify
 from networks import examples
 
 NETWORKS = (
-    "ring:nodes=6",
     "complete:nodes=5",
     "hypercube:dim=3",
     "torus:dims=3x4",
-    "circulant:nodes=12,offsets=1+3+4+5",
     "kautz:degree=2,length=1",
     "shifted-ring:nodes=10",
 )
@@ -65,8 +62,10 @@ def test_all_images_are_a_right_schedule_with_the_same_times(network: str, colle
     assert read_schedule(tmp_path / "base.json") == base
 
 
-def test_without_compact_all_transfers_are_listed() -> None:
-    network = build_topology("torus:dims=16x17")
+def test_without_compact_all_transfers_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On large networks they are the images of base transfers."""
+    network = build_topology("torus:dims=4x5")
+    monkeypatch.setattr("forestcoll.solver.generation.bfb.allgather._SYMMETRY_FROM", 20)
     whole = generate_steps(network)
     assert whole.symmetry is None
     assert listed(expanded_steps(generate_steps(network, compact=True))) == listed(whole)
@@ -141,7 +140,7 @@ def test_each_base_transfer_is_needed(network: str, collective: str) -> None:
             assert not verify(expanded_steps(changed)).ok
 
 
-def _twice(base: StepSchedule) -> StepSchedule:
+def with_an_image_twice(base: StepSchedule) -> StepSchedule:
     """Return the schedule with an image of its first transfer, which is there already."""
     first = next(iter(base.phases[0].transfers.step(0)))
     assert base.symmetry is not None
@@ -185,33 +184,8 @@ def test_a_changed_schedule_is_right_exactly_if_the_expanded_one_is(
     assert found.step_times == expected.step_times
 
 
-def _shifted(base: StepSchedule, order: int, image: list[int]) -> StepSchedule:
+def shifted(base: StepSchedule, order: int, image: list[int]) -> StepSchedule:
     return replace(base, symmetry=Symmetry((Shift(order, np.array(image, dtype=np.int32)),)))
-
-
-FAULTS: list[tuple[str, str, Callable[[StepSchedule], StepSchedule]]] = [
-    ("reduce-scatter", "part-twice", _twice),
-    ("allgather", "symmetry-image", lambda base: _shifted(base, 4, [1, 2, 3, 3])),
-    ("allgather", "symmetry-order", lambda base: _shifted(base, 8, [1, 2, 3, 0])),
-    ("allgather", "symmetry-link", lambda base: _shifted(base, 2, [1, 0, 2, 3])),
-    ("allgather", "symmetry-return", lambda base: _shifted(base, 3, [1, 2, 3, 0])),
-    ("allgather", "symmetry-free", lambda base: _shifted(base, 2, [0, 3, 2, 1])),
-    ("allgather", "part-not-held", lambda base: _shifted(base, 2, [2, 3, 0, 1])),
-    (
-        "allgather",
-        "symmetry-shard",
-        lambda base: replace(base, shards=(Fraction(1, 2), Fraction(1, 4), Fraction(1, 4), Fraction(0))),
-    ),
-    ("allgather", "algbw-wrong", lambda base: replace(base, algbw=Fraction(2))),
-]
-
-
-@pytest.mark.parametrize(("collective", "rule", "change"), FAULTS, ids=[rule for _, rule, _ in FAULTS])
-def test_a_fault_is_found(collective: str, rule: str, change: Callable[[StepSchedule], StepSchedule]) -> None:
-    base = compact("ring:nodes=4", collective)
-    fault = verify(change(base)).fault
-    assert fault is not None
-    assert fault.rule == rule
 
 
 def test_the_loads_of_all_images_are_exact() -> None:
@@ -244,35 +218,6 @@ def test_the_sum_of_the_images_may_exceed_64_bits() -> None:
     phase = StepPhase(compact("ring:nodes=3").phases[0].op, Transfers.of([step]))
     base = StepSchedule(builder.build(), Collective.ALLGATHER, (phase,), routes=Rows.of(routes), symmetry=turn)
     assert verify(base).step_times == verify(expanded_steps(base)).step_times == (Fraction(3, 5),)
-
-
-def test_each_orbit_must_be_free() -> None:
-    """The shift moves four nodes in a circle, and exchanges the two others twice."""
-    fault = verify(_shifted(compact("complete:nodes=6"), 4, [1, 2, 3, 0, 5, 4])).fault
-    assert fault is not None
-    assert fault.rule == "symmetry-free"
-    assert "both send 4 to 4" in fault.message
-
-
-def test_a_shift_keeps_the_nodes_that_take_part() -> None:
-    fault = verify(_shifted(replace(compact("ring:nodes=4"), ranks=(0, 1)), 2, [2, 3, 0, 1])).fault
-    assert fault is not None
-    assert fault.rule == "symmetry-kind"
-
-
-def test_an_all_to_all_has_no_symmetry() -> None:
-    whole = generate_steps("ring:nodes=4", "all-to-all", method="steps")
-    fault = verify(_shifted(whole, 4, [1, 2, 3, 0])).fault
-    assert fault is not None
-    assert fault.rule == "symmetry-exchange"
-    assert fault.message == "an all-to-all in steps has a symmetry; list all transfers"
-
-
-def test_shards_of_an_orbit_are_equal() -> None:
-    sizes = (Fraction(1, 2), Fraction(1, 4), Fraction(1, 4), Fraction(0))
-    fault = verify(replace(compact("ring:nodes=4"), shards=sizes)).fault
-    assert fault is not None
-    assert fault.message == "shift 0 sends 0 with a shard of 1/2 to 1 with one of 1/4; expected equal shards"
 
 
 def test_only_bfb_is_compact() -> None:

@@ -3,8 +3,6 @@
 from dataclasses import replace
 from fractions import Fraction
 
-import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from plain_steps import simulates, step_times
@@ -14,7 +12,6 @@ from forestcoll.demand.collective import Collective, PhaseOp
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.steps.shape import step_shape
 from forestcoll.schedule.steps.value import StepPhase, StepSchedule, Transfer, Transfers
-from forestcoll.solver.generation.bfb import bfb
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
 from networks import examples
@@ -32,7 +29,7 @@ def test_a_schedule_with_routes_is_accepted_with_its_exact_times(schedule: StepS
     assert report.step_times == step_shape(schedule).step_times == step_times(schedule)
 
 
-@examples(400)
+@examples(250)
 @given(routed_schedules((Collective.ALLGATHER,)), st.data())
 def test_a_change_is_refused_exactly_if_a_route_is_wrong_or_data_is_missing(
     schedule: StepSchedule, data: st.DataObject
@@ -108,75 +105,10 @@ def test_loads_count_every_link_of_a_route() -> None:
     assert verify(crossing(*RIGHT)).bandwidth_factor == 1
 
 
-WRONG: list[tuple[StepSchedule, str, str]] = [
-    (crossing((0, 2, 1), (1,)), "route-short", "routes[1] has fewer than two nodes"),
-    (crossing((0, 2, 1), ()), "route-short", "routes[1] has fewer than two nodes"),
-    (crossing((0, 2, 1), (1, 2, 3, 2, 0)), "route-repeats", "routes[1] visits 's' twice"),
-    (crossing((0, 2, 1), (1, 0)), "route-link", "routes[1][0]: no link leads from 'b' to 'a'"),
-    (crossing((0, 2, 3, 0, 1), (1, 2, 0)), "route-repeats", "routes[0] visits 'a' twice"),
-    (crossing((1, 2, 0), (1, 2, 0)), "transfer-route", "steps[0][0]: routes[0] leads from 'b' to 'a'; expected"),
-    (crossing((0, 2), (1, 2, 0)), "transfer-route", "leads from 'a' to 's'; expected a route from 'a' to 'b'"),
-    (crossing((2, 1), (1, 2, 0)), "transfer-route", "leads from 's' to 'b'; expected a route from 'a' to 'b'"),
-    (crossing((0, 2), (1, 2, 0), sent=((0, 2, 0), (1, 0, 1))), "transfer-node", "target is 2, which is not"),
-    (crossing(*RIGHT, sent=((0, 1, None), (1, 0, 1))), "transfer-link", "no link leads from 'a' to 'b'"),
-    (crossing(*RIGHT, sent=((0, 1, 0), (1, 0, 2))), "columns-malformed", "not the index of a route"),
-    (crossing(*RIGHT, sent=((0, 1, 0), (1, 0, -2))), "columns-malformed", "not the index of a route"),
-    (crossing((0, 2, 1), (1, 9, 0)), "columns-malformed", "an entry of a route is not the number of a node"),
-]
-
-
-@pytest.mark.parametrize(("schedule", "rule", "words"), WRONG)
-def test_each_wrong_route_is_named_with_its_place(schedule: StepSchedule, rule: str, words: str) -> None:
-    fault = verify(schedule).fault
-    assert fault is not None
-    assert fault.rule == rule
-    assert words in fault.message
-    assert "\n" not in fault.message
-
-
-RANKS: list[tuple[tuple[int, ...], str, str]] = [
-    ((0,), "step-ranks", "ranks are not two or more numbers of nodes in ascending order"),
-    ((1, 0), "step-ranks", "ranks are not two or more numbers of nodes in ascending order"),
-    ((0, 2), "step-ranks", "ranks: 2 is not the number of a compute node"),
-    ((0, 9), "step-ranks", "ranks: 9 is not the number of a compute node"),
-]
-
-
-@pytest.mark.parametrize(("ranks", "rule", "words"), RANKS)
-def test_wrong_ranks_are_refused(ranks: tuple[int, ...], rule: str, words: str) -> None:
-    fault = verify(replace(crossing(*RIGHT), ranks=ranks)).fault
-    assert fault is not None
-    assert fault.rule == rule
-    assert words in fault.message
-
-
-def test_idle_nodes_neither_send_nor_receive_but_pass_data_on() -> None:
-    whole = bfb(build_topology("ring:nodes=3"))
-    fault = verify(replace(whole, ranks=(0, 1))).fault
-    assert fault is not None
-    assert fault.rule == "transfer-node"
-    assert "which is not the number of a compute node that takes part" in fault.message
+def test_idle_nodes_pass_data_on() -> None:
     transfers = Transfers.of([[Transfer(0, *WHOLE, 0, 1, 0), Transfer(1, *WHOLE, 1, 0)]])
     phase, routes = StepPhase(PhaseOp.BROADCAST, transfers), Rows.of([[0, 2, 1]])
-    schedule = StepSchedule(whole.topology, Collective.ALLGATHER, (phase,), ranks=(0, 1), routes=routes)
+    topology = build_topology("ring:nodes=3")
+    schedule = StepSchedule(topology, Collective.ALLGATHER, (phase,), ranks=(0, 1), routes=routes)
     assert verify(schedule).ok
     assert verify(schedule).algbw == 2
-
-
-def malformed() -> dict[str, StepSchedule]:
-    """Return schedules whose columns of routes do not match, by words of the message."""
-    schedule = crossing(*RIGHT)
-    sent = schedule.phases[0].transfers
-    short = replace(sent, routes=np.array([0], dtype=np.int32))
-    falling = Rows(np.array([0, 3, 1, 7]), np.array([0, 2, 1, 1, 3, 2, 0]))
-    return {
-        "its columns have different lengths": replace(schedule, phases=(StepPhase(PhaseOp.BROADCAST, short),)),
-        "the starts of routes do not ascend": replace(schedule, routes=falling),
-    }
-
-
-@pytest.mark.parametrize("words", malformed())
-def test_malformed_columns_of_routes_are_refused(words: str) -> None:
-    fault = verify(malformed()[words]).fault
-    assert fault is not None
-    assert (fault.rule, words in fault.message) == ("columns-malformed", True)
