@@ -1,5 +1,6 @@
 """The native cores raise an exception for bad input; they never crash or return a wrong number."""
 
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -19,6 +20,11 @@ TRIANGLE: dict[str, Any] = {
 }
 
 
+def out_of_reach(core: Core) -> AnyProblem:
+    """Return a network in which nothing leads to node 2."""
+    return core.Problem(3, [0, 1], [1, 0], [1, 1], [0, 1, 2])
+
+
 @pytest.fixture(params=NATIVE)
 def native(request: pytest.FixtureRequest) -> Core:
     return cores()[request.param]
@@ -33,8 +39,6 @@ def native(request: pytest.FixtureRequest) -> Core:
         ({"nodes": 0}, "a node number is out of range"),
         ({"nodes": -1}, "a network needs zero or more nodes"),
         ({"tails": [0, 1]}, "tails, heads and capacities must have the same length"),
-        ({"heads": [1, 2]}, "tails, heads and capacities must have the same length"),
-        ({"capacities": [1, 1, 1, 1]}, "tails, heads and capacities must have the same length"),
         ({"terminals": []}, "terminals must not be empty"),
         ({"terminals": [1, 0]}, "terminals must rise"),
         ({"terminals": [0, 0, 1]}, "terminals must rise"),
@@ -57,38 +61,43 @@ def test_numbers_that_do_not_fit_are_refused() -> None:
         cores()[name].Problem(**(TRIANGLE | {"capacities": [1, 1, limit - 1]}))
 
 
-def test_an_unreachable_terminal_is_refused(native: Core) -> None:
-    with pytest.raises(ValueError, match="a compute node cannot be reached"):
-        native.bottleneck(native.Problem(3, [0, 1], [1, 0], [1, 1], [0, 1, 2]))
+LONE_EXIT = {(0, 1): 1, (1, 0): 1, (2, 0): 1}  # node 2 is a switch that sends more than it receives
 
 
-def test_split_capacity_of_unknown_nodes_is_refused(native: Core) -> None:
-    problem = native.Problem(**TRIANGLE)
-    for way in ((0, 1, 3), (-1, 1, 2), (0, 7, 2)):
-        with pytest.raises(ValueError, match="a node number is out of range"):
-            native.split_capacity(problem, 1, way, 1)
+@pytest.mark.parametrize(
+    ("method", "arguments", "message"),
+    [
+        *(
+            ("split_capacity", (1, way, 1), "a node number is out of range")
+            for way in ((0, 1, 3), (-1, 1, 2), (0, 7, 2))
+        ),
+        *(("tree_capacity", ([0] * 3, arc, 1), "the arc number is out of range") for arc in (-1, 3)),
+        ("tree_capacity", ([0, 0], 0, 1), "remaining needs a number for every node"),
+        ("distance_sum", ([1, 1],), "lengths must have one entry per arc"),
+        ("broadcast_breadth_first", (1, [0, 0], 0), "latencies must have one entry per arc"),
+        ("broadcast_breadth_first", (1, [0, -1, 0], 0), "a latency is negative"),
+    ],
+)
+def test_bad_arguments_are_refused(native: Core, method: str, arguments: tuple[Any, ...], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        getattr(native, method)(native.Problem(**TRIANGLE), *arguments)
 
 
-def test_tree_capacity_of_unknown_arcs_is_refused(native: Core) -> None:
-    problem = native.Problem(**TRIANGLE)
-    for arc in (-1, 3):
-        with pytest.raises(ValueError, match="the arc number is out of range"):
-            native.tree_capacity(problem, [0, 0, 0], arc, 1)
-    with pytest.raises(ValueError, match="remaining needs a number for every node"):
-        native.tree_capacity(problem, [0, 0], 0, 1)
-
-
-@pytest.mark.parametrize("arcs", [{(0, 1): 1, (1, 0): 1, (2, 0): 1}, {(0, 1): 1, (1, 0): 1, (0, 2): 1, (2, 0): 2}])
+@pytest.mark.parametrize("arcs", [LONE_EXIT, {(0, 1): 1, (1, 0): 1, (0, 2): 1, (2, 0): 2}])
 def test_a_switch_with_more_egress_than_ingress_capacity_is_refused(native: Core, arcs: dict[Arc, int]) -> None:
     with pytest.raises(RuntimeError, match="could not be split off"):
         native.remove_switches(problem_of(native, 3, arcs, [0, 1]), 1)
 
 
+def test_an_unreachable_terminal_is_refused(native: Core) -> None:
+    with pytest.raises(ValueError, match="a compute node cannot be reached"):
+        native.bottleneck(out_of_reach(native))
+
+
 def test_trees_that_do_not_fit_are_refused(native: Core) -> None:
     problem = native.Problem(**TRIANGLE)
-    logical = native.remove_switches(problem, 1)
-    with pytest.raises(RuntimeError):
-        native.pack_trees(problem, logical, 1)
+    with pytest.raises(RuntimeError, match="a cut fell short although the trees to come fitted"):
+        native.pack_trees(problem, native.remove_switches(problem, 1), 1)
 
 
 def test_the_reference_finds_trees_that_do_not_fit_to_be_a_defect() -> None:
@@ -97,24 +106,14 @@ def test_the_reference_finds_trees_that_do_not_fit_to_be_a_defect() -> None:
     with pytest.raises(InternalError, match="no arc could be added to a tree from node number 0"):
         reference.pack_trees(problem, reference.remove_switches(problem, 1), 1)
     with pytest.raises(InternalError, match="switch number 2 could not be split off"):
-        reference.remove_switches(problem_of(reference, 3, {(0, 1): 1, (1, 0): 1, (2, 0): 1}, [0, 1]), 1)
+        reference.remove_switches(problem_of(reference, 3, LONE_EXIT, [0, 1]), 1)
 
 
-@pytest.mark.parametrize("name", [*NATIVE, "reference"])
-def test_an_all_to_all_needs_paths_between_all_terminals(name: str) -> None:
-    core = cores()[name]
+def test_every_core_refuses_networks_with_a_node_out_of_reach(core: Core) -> None:
     with pytest.raises(ValueError, match=r"cannot (reach|be reached)"):
-        core.distance_sum(core.Problem(3, [0, 1], [1, 0], [1, 1], [0, 1, 2]), [1, 1])
-
-
-def test_lengths_and_latencies_that_do_not_fit_the_arcs_are_refused(native: Core) -> None:
-    problem = native.Problem(**TRIANGLE)
-    with pytest.raises(ValueError, match="lengths must have one entry per arc"):
-        native.distance_sum(problem, [1, 1])
-    with pytest.raises(ValueError, match="latencies must have one entry per arc"):
-        native.broadcast_breadth_first(problem, 1, [0, 0], 0)
-    with pytest.raises(ValueError, match="a latency is negative"):
-        native.broadcast_breadth_first(problem, 1, [0, -1, 0], 0)
+        core.distance_sum(out_of_reach(core), [1, 1])
+    with pytest.raises(ValueError, match="cannot reach"):
+        core.broadcast_breadth_first(out_of_reach(core), 1, [0, 0], 0)
 
 
 def complete(core: Core, nodes: int, capacity: int) -> AnyProblem:
@@ -130,42 +129,36 @@ def star(core: Core, leaves: int, capacity: int) -> AnyProblem:
 
 @pytest.mark.parametrize(("name", "bits"), [("narrow", 63), ("wide", 127)])
 def test_sums_beyond_the_integer_width_overflow(name: str, bits: int) -> None:
-    core = cores()[name]
-    most = 2**bits - 1
-    with pytest.raises(OverflowError):
-        core.bottleneck(complete(core, 3, most))
-    with pytest.raises(OverflowError):
-        core.supply_reaches_all(complete(core, 3, most), most)
-    with pytest.raises(OverflowError):
-        core.remove_switches(star(core, 3, most), most)
-    with pytest.raises(OverflowError):
-        core.remove_switches(star(core, 3, most), most // 3)
-    with pytest.raises(OverflowError):
-        core.split_capacity(star(core, 3, most), most // 3, (0, 3, 1), most)
-    with pytest.raises(OverflowError):
-        core.tree_capacity(complete(core, 3, most), [most, most, most], 0, 1)
-    with pytest.raises(OverflowError):
-        core.pack_trees(complete(core, 3, most), core.remove_switches(complete(core, 3, most), 1), most)
+    core, most = cores()[name], 2**bits - 1
+    full, hub = complete(core, 3, most), star(core, 3, most)
+    for call in (
+        lambda: core.bottleneck(full),
+        lambda: core.supply_reaches_all(full, most),
+        lambda: core.remove_switches(hub, most),
+        lambda: core.remove_switches(hub, most // 3),
+        lambda: core.split_capacity(hub, most // 3, (0, 3, 1), most),
+        lambda: core.tree_capacity(full, [most, most, most], 0, 1),
+        lambda: core.pack_trees(full, core.remove_switches(full, 1), most),
+    ):
+        with pytest.raises(OverflowError):
+            call()
 
 
 @pytest.mark.parametrize(("name", "bits"), [("narrow", 63), ("wide", 127)])
-@pytest.mark.parametrize("divisor", range(1, 40))
-def test_near_the_integer_width_the_answer_is_correct_or_overflows(name: str, bits: int, divisor: int) -> None:
+def test_near_the_integer_width_the_answer_is_correct_or_overflows(name: str, bits: int) -> None:
     core, unbounded = cores()[name], cores()["reference"]
-    capacity = (2**bits - 1) // divisor
-    for make in (complete, star):
-        try:
-            found = core.bottleneck(make(core, 4, capacity))
-        except OverflowError:
-            continue
-        expected = unbounded.bottleneck(make(unbounded, 4, capacity))
-        assert found[0] * expected[1] == expected[0] * found[1]
-    for supply in (capacity // 3, capacity // 4, capacity):
-        try:
-            amount = core.split_capacity(star(core, 4, capacity), supply, (0, 4, 1), capacity)
-        except OverflowError:
-            continue
-        assert amount == unbounded.split_capacity(star(unbounded, 4, capacity), supply, (0, 4, 1), capacity)
+    for divisor in range(1, 40):
+        capacity = (2**bits - 1) // divisor
+        for make in (complete, star):
+            with suppress(OverflowError):
+                found = core.bottleneck(make(core, 4, capacity))
+                expected = unbounded.bottleneck(make(unbounded, 4, capacity))
+                assert found[0] * expected[1] == expected[0] * found[1], divisor
+        for supply in (capacity // 3, capacity // 4, capacity):
+            with suppress(OverflowError):
+                amount = core.split_capacity(star(core, 4, capacity), supply, (0, 4, 1), capacity)
+                whole = unbounded.split_capacity(star(unbounded, 4, capacity), supply, (0, 4, 1), capacity)
+                assert amount == whole, divisor
 
 
 @pytest.mark.parametrize(

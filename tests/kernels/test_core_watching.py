@@ -48,8 +48,8 @@ def test_the_reference_reports_each_part() -> None:
     assert all(1 <= done <= total for done, total in heard)
 
 
-@pytest.mark.parametrize("name", ["narrow", "wide"])
-def test_native_work_reports_progress_and_the_callback_can_stop_it(name: str) -> None:
+@pytest.mark.parametrize(("name", "spec"), [("narrow", LARGE), ("wide", LARGE), ("reference", "ring:nodes=4")])
+def test_work_reports_progress_and_the_callback_can_stop_it(name: str, spec: str) -> None:
     heard: list[tuple[int, int]] = []
 
     def listen(done: int, total: int) -> None:
@@ -58,17 +58,9 @@ def test_native_work_reports_progress_and_the_callback_can_stop_it(name: str) ->
             raise StoppedError
 
     with pytest.raises(StoppedError):
-        stages(cores()[name], scaled(build_topology(LARGE)), listen)
+        stages(cores()[name], scaled(build_topology(spec)), listen)
     assert len(heard) == 3
     assert all(0 <= done <= total for done, total in heard)
-
-
-def test_the_reference_can_be_stopped() -> None:
-    def stop(done: int, total: int) -> None:  # noqa: ARG001
-        raise StoppedError
-
-    with pytest.raises(StoppedError):
-        stages(cores()["reference"], scaled(build_topology("ring:nodes=4")), stop)
 
 
 def test_ctrl_c_stops_native_work_at_once() -> None:

@@ -16,8 +16,6 @@ from forestcoll.topology.registry import build_topology
 from networks import examples, networks
 from oracles import Arc, can_feed
 
-COUNT = {"narrow": 400, "wide": 150, "reference": 150}
-
 
 def check_logical(network: Scaled, capacities: dict[Arc, int]) -> None:
     compute = set(network.terminals)
@@ -80,82 +78,39 @@ def most_batches(network: Scaled, capacities: dict[Arc, int]) -> int:
     return (len(capacities) + terminals) * terminals.bit_length()
 
 
-@pytest.mark.parametrize("name", list(cores()))
-def test_every_stage_keeps_its_guarantees(name: str) -> None:
-    @examples(COUNT[name])
-    @given(weighted(networks()))
-    def check(network: Scaled) -> None:
-        check_stages(cores()[name], network)
+@examples(200)
+@given(weighted(networks()))
+def test_every_stage_of_every_core_keeps_its_guarantees(network: Scaled) -> None:
+    for core in cores().values():
+        check_stages(core, network)
+        check_growing(core, network)
+        check_growing_alone(core, network)
 
-    check()
 
-
-@pytest.mark.parametrize("name", list(cores()))
-def test_grown_trees_are_correct(name: str) -> None:
-    core = cores()[name]
-
-    @examples(COUNT[name])
-    @given(weighted(networks()))
-    def check(network: Scaled) -> None:
-        routed, counters = core.grow_trees(network.on(core), network.supply)
-        assert counters["missing"] == 0
+def check_growing_alone(core: Core, network: Scaled) -> None:
+    """Check that trees that are not packed are correct, or that the missing ones are counted."""
+    routed, counters = core.grow_trees(network.on(core), network.supply, prove=False)
+    roots, multiplicities, *_ = routed
+    found = Counter[int]()
+    for root, multiplicity in zip(roots, multiplicities, strict=True):
+        found[root] += multiplicity
+    assert counters["missing"] == sum(found[root] < count for root, count in network.supplies.items())
+    if counters["missing"] == 0:
         check_routed(network, routed)
 
-    check()
 
-
-@pytest.mark.parametrize("name", list(cores()))
-def test_growing_alone_gives_correct_trees_or_counts_the_missing_ones(name: str) -> None:
-    core = cores()[name]
-
-    @examples(COUNT[name])
-    @given(weighted(networks()))
-    def check(network: Scaled) -> None:
-        routed, counters = core.grow_trees(network.on(core), network.supply, prove=False)
-        roots, multiplicities, *_ = routed
-        found = Counter[int]()
-        for root, multiplicity in zip(roots, multiplicities, strict=True):
-            found[root] += multiplicity
-        assert counters["missing"] == sum(found[root] < count for root, count in network.supplies.items())
-        if counters["missing"] == 0:
-            check_routed(network, routed)
-
-    check()
-
-
+BIG = 1333333333334
 SKEWED = Scaled(
     nodes=5,
-    capacities={
-        (0, 1): 2666666666668,
-        (0, 2): 1333333333334,
-        (1, 0): 4000000000001,
-        (1, 2): 4000000000001,
-        (1, 4): 2666666666668,
-        (2, 0): 2666666666666,
-        (2, 1): 4000000000000,
-        (2, 4): 1333333333336,
-        (4, 0): 1,
-        (4, 1): 4000000000002,
-    },
+    capacities={(0, 1): 2 * BIG, (0, 2): BIG, (1, 0): 3 * BIG - 1, (1, 2): 3 * BIG - 1, (1, 4): 2 * BIG}
+    | {(2, 0): 2 * BIG - 2, (2, 1): 3 * BIG - 2, (2, 4): BIG + 2, (4, 0): 1, (4, 1): 3 * BIG},
     terminals=(0, 2, 4),
     supply=2000000000002,
 )
-
-
 ENTANGLED = Scaled(
     nodes=5,
-    capacities={
-        (0, 1): 4,
-        (0, 2): 3,
-        (2, 3): 12,
-        (2, 4): 9,
-        (1, 2): 3,
-        (1, 0): 4,
-        (4, 1): 8,
-        (4, 0): 8,
-        (3, 4): 3,
-        (4, 2): 6,
-    },
+    capacities={(0, 1): 4, (0, 2): 3, (2, 3): 12, (2, 4): 9, (1, 2): 3}
+    | {(1, 0): 4, (4, 1): 8, (4, 0): 8, (3, 4): 3, (4, 2): 6},
     terminals=(0, 1, 2, 3, 4),
     supply=3,
 )
@@ -199,7 +154,6 @@ def test_links_without_capacity_change_nothing(core: Core) -> None:
 @pytest.mark.parametrize(
     "spec",
     [
-        "dgx-a100:boxes=2,gpus=5",
         "dgx-a100:boxes=2,gpus=2,nics=true",
         "dgx-1:boxes=2,gpus=3",
         "mi250:boxes=2,gpus=4",
@@ -214,7 +168,7 @@ def test_every_stage_on_machines(core: Core, spec: str) -> None:
     check_growing(core, network)
 
 
-@examples(200)
+@examples(100)
 @given(networks())
 def test_the_reference_keeps_paths_for_every_logical_arc(topology: Topology) -> None:
     network = scaled(topology)
@@ -250,7 +204,7 @@ def tight_network(seed: int, terminals: int, supply: int) -> Scaled:
 
 
 def test_networks_without_spare_capacity(core: Core) -> None:
-    for seed in range(60):
+    for seed in range(30):
         network = tight_network(seed, 3 + seed % 5, 1 + seed % 4)
         check_stages(core, network)
         check_growing(core, network)

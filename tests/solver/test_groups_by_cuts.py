@@ -11,10 +11,10 @@ from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import SCHEDULED, Collective
 from forestcoll.solver.forests.value import Optimum
 from forestcoll.solver.optimum import optima_by_trees, optimum, optimum_without_relays
-from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
-from networks import ANY_KIND, duplex_networks, examples, networks, ranks_for, uneven_networks
-from oracles import algbw_of_cut, best_of_group, check_bound, least_exit
+from networks import duplex_networks, examples, linked, networks, ranks_for, uneven_networks
+from oracles import algbw_of_cut, best_of_group, check_bound, is_full_duplex, least_exit
 
 
 def optimum_of(topology: Topology, ranks: tuple[int, ...], collective: Collective) -> Optimum:
@@ -32,31 +32,23 @@ def bound_by_cuts(topology: Topology, ranks: tuple[int, ...], collective: Collec
     return best_of_group(topology, members, shards, reduces=collective.only_reduces)
 
 
+NETWORKS = st.one_of(duplex_networks(most=7), networks(most=7), uneven_networks())
+
+
 @pytest.mark.parametrize("collective", SCHEDULED)
-@examples(60)
-@given(duplex_networks(most=7), st.data())
-def test_relays_of_duplex_networks_reach_the_least_cut(
+@examples(100)
+@given(NETWORKS, st.data())
+def test_the_bound_is_the_least_cut_and_is_reached_on_duplex_networks(
     collective: Collective, topology: Topology, data: st.DataObject
 ) -> None:
     ranks = data.draw(ranks_for(topology))
     best = optimum_of(topology, ranks, collective)
     check_bound(best)
     assert algbw_of_cut(best) == bound_by_cuts(topology, ranks, collective)
-    if collective is not Collective.ALLREDUCE:
-        assert best.algbw == best.bound.algbw == algbw_of_cut(best)
-    assert best.spare == ()
-
-
-@pytest.mark.parametrize("collective", SCHEDULED)
-@examples(50)
-@given(st.one_of(networks(most=7), uneven_networks(kinds=ANY_KIND)), st.data())
-def test_the_bound_is_the_least_cut_of_any_network(
-    collective: Collective, topology: Topology, data: st.DataObject
-) -> None:
-    ranks = data.draw(ranks_for(topology))
-    best = optimum_of(topology, ranks, collective)
-    check_bound(best)
-    assert algbw_of_cut(best) == bound_by_cuts(topology, ranks, collective)
+    if is_full_duplex(topology):
+        assert best.spare == ()
+        if collective is not Collective.ALLREDUCE:
+            assert best.algbw == best.bound.algbw == algbw_of_cut(best)
 
 
 @examples(80)
@@ -104,29 +96,18 @@ def test_ranks_are_given_as_integers_or_as_a_string() -> None:
     assert [each.ranks for each in optima_by_trees(topology, ranks="0-2,5", most=1)] == [(0, 1, 2, 5)]
 
 
-def line(*nodes: str) -> TopologyBuilder:
-    """Return compute nodes in a line with full-duplex links between neighbours."""
-    builder = TopologyBuilder("line")
-    for place, node in enumerate(nodes):
-        builder.add_compute(node)
-        if place:
-            builder.add_duplex(nodes[place - 1], node, 10)
-    return builder
+LINE = linked("a b c", "a=b:10 b=c:10")
 
 
 def test_an_idle_node_that_cannot_be_reached_or_left_is_dropped() -> None:
-    builder = line("a", "b", "c")
-    for node in ("source", "sink", "lonely"):
-        builder.add_compute(node)
-    builder.add_link("source", "a", 5)
-    builder.add_link("b", "sink", 5)
-    best = optimum(builder.build(connected=False), ranks=[0, 1, 2])
-    assert best.algbw == best.bound.algbw == optimum(line("a", "b", "c").build()).algbw
+    topology = linked("a b c source sink lonely", "a=b:10 b=c:10 source>a:5 b>sink:5", connected=False)
+    best = optimum(topology, ranks=[0, 1, 2])
+    assert best.algbw == best.bound.algbw == optimum(LINE).algbw
     check_bound(best)
 
 
 def test_ranks_can_be_connected_only_through_relays() -> None:
-    best = optimum(line("a", "relay", "c").build(), ranks=[0, 2])
+    best = optimum(LINE, ranks=[0, 2])
     assert best.algbw == 20
     assert optimum_without_relays(best) is None
 
@@ -134,20 +115,20 @@ def test_ranks_can_be_connected_only_through_relays() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"ranks": "0-9"}, "there is no rank 9; line has 3 compute nodes, ranks 0 to 2"),
-        ({"ranks": [-1, 0]}, "there is no rank -1; line has 3 compute nodes, ranks 0 to 2"),
-        ({"ranks": "0-9999999999"}, "there is no rank 9999999999; line has 3 compute nodes, ranks 0 to 2"),
+        ({"ranks": "0-9"}, "there is no rank 9; network has 3 compute nodes, ranks 0 to 2"),
+        ({"ranks": [-1, 0]}, "there is no rank -1; network has 3 compute nodes, ranks 0 to 2"),
+        ({"ranks": "0-9999999999"}, "there is no rank 9999999999; network has 3 compute nodes, ranks 0 to 2"),
         ({"ranks": "0,1-2,1"}, "rank 1 is named twice; name it once"),
         ({"ranks": [1]}, "1 rank is named; a collective needs two"),
         ({"ranks": []}, "0 ranks are named; a collective needs two"),
         ({"ranks": "2-0"}, "the range '2-0' runs backwards; write 0-2"),
-        ({"ranks": "0-"}, "there is no rank '0-'; line has 3 compute nodes, ranks 0 to 2, or ids of these nodes"),
+        ({"ranks": "0-"}, "there is no rank '0-'; network has 3 compute nodes, ranks 0 to 2, or ids of these nodes"),
         ({"ranks": [True, 1]}, "rank true is neither an integer nor a text; give a position or an id"),
         ({"ranks": [0.5, 1]}, "rank 0.5 is neither an integer nor a text; give a position or an id"),
         ({"ranks": 3}, "ranks are 3; expected a text such as '0-7,16-23', or a list of ranks"),
         (
             {"ranks": "0-1", "root": "c", "collective": "broadcast"},
-            "line: root 'c' is not among the ranks; add it to the ranks",
+            "network: root 'c' is not among the ranks; add it to the ranks",
         ),
         (
             {"ranks": "0-1", "shards": {"a": "1/2", "c": "1/2"}},
@@ -157,16 +138,13 @@ def test_ranks_can_be_connected_only_through_relays() -> None:
 )
 def test_invalid_ranks_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError) as caught:
-        optimum(line("a", "b", "c").build(), **options)
+        optimum(LINE, **options)
     assert str(caught.value) == message
 
 
 def test_ranks_that_cannot_reach_each_other_are_named() -> None:
-    builder = line("a", "b")
-    builder.add_link("a", builder.add_compute("c"), 1)
-    topology = builder.build(connected=False)
+    topology = linked("a b c", "a=b:10 a>c", connected=False)
     assert optimum(topology, ranks=[0, 1]).algbw == 20
-    with pytest.raises(InputError, match="line: rank 'c' cannot reach rank 'a'; add links on the way"):
-        optimum(topology, ranks=[0, 2])
-    with pytest.raises(InputError, match="line: compute node 'c' cannot reach compute node 'a'; add links on the way"):
-        optimum(topology)
+    for ranks, kind in (([0, 2], "rank"), (None, "compute node")):
+        with pytest.raises(InputError, match=f"network: {kind} 'c' cannot reach {kind} 'a'; add links on the way"):
+            optimum(topology, ranks=ranks)

@@ -1,13 +1,17 @@
 """Optima that papers state, or that a search over all cuts found. Bandwidths are in GB/s."""
 
+from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
+import numpy as np
 import pytest
 
-from forestcoll.solver.optimum import optimum
-from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.base.errors import InputError, NoSolutionError
+from forestcoll.solver.optimum import optima_by_trees, optimum
 from forestcoll.topology.registry import build_topology
+from networks import linked
 
 
 @pytest.mark.parametrize(
@@ -60,22 +64,80 @@ def test_two_boxes_of_mi250_by_number_of_trees(options: dict[str, Any], trees: i
     assert best.bound.algbw == Fraction(5312, 15)
 
 
-def two_boxes_of_four(bandwidth: Fraction) -> Topology:
-    builder = TopologyBuilder("Figure 5(a)")
-    builder.add_switch("between")
-    for box in range(2):
-        builder.add_switch(f"inside {box}")
-        for place in range(4):
-            gpu = builder.add_compute(f"{box}.{place}")
-            builder.add_duplex(gpu, f"inside {box}", 10 * bandwidth)
-            builder.add_duplex(gpu, "between", bandwidth)
-    return builder.build()
-
-
 @pytest.mark.parametrize("bandwidth", [Fraction(1), Fraction(25, 3)])
 def test_figure_5_of_the_forestcoll_paper(bandwidth: Fraction) -> None:
-    best = optimum(two_boxes_of_four(bandwidth))
+    gpus = [f"{box}.{place}" for box in range(2) for place in range(4)]
+    links = (f"{gpu}=inside{gpu[0]}:{10 * bandwidth} {gpu}=between:{bandwidth}" for gpu in gpus)
+    best = optimum(linked(" ".join(gpus), " ".join(links), switches="between inside0 inside1"))
     assert best.algbw == 8 * bandwidth
     assert (best.trees_per_root, best.tree_bandwidth) == (1, bandwidth)
     assert best.compute_inside == 4
     assert best.exit_bandwidth == 4 * bandwidth
+
+
+def test_equal_shards_are_the_default() -> None:
+    topology = build_topology("ring:nodes=4")
+    shards: dict[Any, object] = {0: "1/4", "1": 0.25, 2: Fraction(1, 4), 3: "0.25"}
+    assert optimum(topology, shards=shards) == optimum(topology)
+
+
+def test_reduce_scatter_and_allgather_differ_on_one_way_networks() -> None:
+    """Node 0 has an incoming bandwidth of 1 and an outgoing bandwidth of 2, so an allgather is slower."""
+    topology = linked("0 1 2 3", "0>1:1 0>2:1 1>2:3 2>3:5 3>0:1 3>1:3")
+    assert optimum(topology).algbw == Fraction(4, 3)
+    assert optimum(topology, "reduce-scatter").algbw == Fraction(8, 3)
+    assert optimum(topology, "broadcast", root=0).algbw == 2
+    assert optimum(topology, "reduce", root=0).algbw == 1
+
+
+# What has no optimum.
+
+
+def test_a_number_of_trees_whose_rounding_unbalances_a_switch_is_refused() -> None:
+    topology = linked("a b c", "a>hub:2 hub>a:3 b=hub:3 c>hub:4 hub>c:3", switches="hub")
+    with pytest.raises(NoSolutionError) as caught:
+        optimum(topology, trees=1)
+    assert str(caught.value) == (
+        "network: with 1 tree per root, switch 'hub' would receive 1 tree fewer than it sends, and "
+        f"the trees need all routes over it; use {optimum(topology).trees_per_root} trees per root"
+    )
+    assert optimum(topology, trees=optimum(topology).trees_per_root).algbw == optimum(topology).algbw
+
+
+def test_a_one_port_network_is_refused() -> None:
+    topology = replace(linked("a b", "a=b"), port_model="one-port")
+    for function in (optimum, partial(optima_by_trees, most=2)):
+        with pytest.raises(NoSolutionError) as caught:
+            function(topology)
+        assert str(caught.value) == (
+            "network: port_model is one-port; this function needs nodes that use all their links at once "
+            "(if they can, leave port_model out); 'forestcoll broadcast-series' handles one port"
+        )
+
+
+def test_numpy_integers_are_accepted_as_numbers_of_trees() -> None:
+    ring = build_topology("ring:nodes=4")
+    assert optimum(ring, trees=np.int64(2)).trees_per_root == 2  # type: ignore[arg-type]
+    assert optimum(ring, max_trees=np.int32(2)) == optimum(ring, max_trees=2)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"trees": 0}, "trees is 0; it must be at least 1"),
+        ({"trees": -3}, "trees is -3; it must be at least 1"),
+        ({"max_trees": 0}, "max_trees is 0; it must be at least 1"),
+        ({"trees": 1.5}, "trees is 1.5; it must be an integer of 1 or more"),
+        ({"trees": "x"}, "trees is 'x'; it must be an integer of 1 or more"),
+        ({"trees": True}, "trees is true; it must be an integer of 1 or more"),
+        ({"max_trees": 2.0}, "max_trees is 2.0; it must be an integer of 1 or more"),
+        ({"trees": -(10**5000)}, "trees is an integer of about 5001 digits; it must be at least 1"),
+        ({"trees": 10**100}, "trees has more than 100 digits; ask for fewer"),
+        ({"max_trees": 10**5000}, "max_trees has more than 100 digits; ask for fewer"),
+        ({"trees": 1, "max_trees": 2}, "trees and max_trees exclude each other; give one of them"),
+    ],
+)
+def test_invalid_numbers_of_trees_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        optimum(build_topology("ring:nodes=4"), **options)
+    assert str(caught.value) == message

@@ -27,25 +27,25 @@ def _most_peers(schedule: TreeSchedule | FlowSchedule) -> int:
     return max(map(len, peers.values()))
 
 
-@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce", "broadcast", "reduce"])
-def test_a_schedule_with_two_peers_reaches_the_optimum_of_four_boxes(collective: str) -> None:
-    root = "b0/gpu0" if collective in {"broadcast", "reduce"} else None
-    schedule = generate(BOXES, collective, root=root, max_peers=2)
-    report = verify(schedule)
-    assert report.ok
-    assert _most_peers(schedule) == 2
-    assert schedule.algbw == optimum(BOXES, collective, root=root).algbw
-    assert report.optimal
-
-
 @pytest.mark.parametrize(
-    ("spec", "peers"), [("aws-p4d:boxes=4", 2), ("dgx-2:boxes=2", 1), ("dgx-a100:boxes=3,nics=true", 2)]
+    ("spec", "collective", "peers"),
+    [
+        (BOXES, "allgather", 2),
+        (BOXES, "reduce-scatter", 2),
+        (BOXES, "allreduce", 2),
+        (BOXES, "broadcast", 2),
+        (BOXES, "reduce", 2),
+        ("aws-p4d:boxes=4", "allgather", 2),  # ranks behind NICs that are switches
+        ("dgx-2:boxes=2", "allgather", 1),
+        ("dgx-a100:boxes=3,nics=true", "allgather", 2),
+    ],
 )
-def test_ranks_behind_nics_that_are_switches_have_few_peers_and_lose_nothing(spec: str, peers: int) -> None:
-    schedule = generate(spec, max_peers=peers)
+def test_schedules_with_few_peers_lose_nothing(spec: str, collective: str, peers: int) -> None:
+    root = "b0/gpu0" if collective in {"broadcast", "reduce"} else None
+    schedule = generate(spec, collective, root=root, max_peers=peers)
     assert verify(schedule).optimal
     assert _most_peers(schedule) == peers
-    assert schedule.algbw == optimum(spec).algbw
+    assert schedule.algbw == optimum(spec, collective, root=root).algbw
 
 
 def test_the_links_into_all_boxes_are_equally_busy() -> None:
@@ -68,12 +68,20 @@ def test_the_bound_is_that_of_all_schedules() -> None:
 
 
 @pytest.mark.parametrize(
-    ("spec", "peers", "algbw"),
-    [(BOXES, 3, "100/3"), (BOXES, 2, "25"), ("mi250:boxes=3,gpus=8", 2, None), ("aws-p4d:boxes=2", 1, None)],
+    ("spec", "collective", "peers", "algbw"),
+    [
+        (BOXES, "all-to-all", 3, "100/3"),
+        (BOXES, "all-to-all", 2, "25"),
+        ("mi250:boxes=3,gpus=8", "all-to-all", 2, None),
+        ("aws-p4d:boxes=2", "all-to-all", 1, None),
+        (BOXES, "gather", 2, None),
+        (BOXES, "scatter", 2, None),
+    ],
 )
-def test_an_all_to_all_with_few_peers(spec: str, peers: int, algbw: str | None) -> None:
-    schedule, best = generate_flows(spec, max_peers=peers), flow_optimum(spec)
-    report = verify(schedule)
+def test_flows_with_few_peers(spec: str, collective: str, peers: int, algbw: str | None) -> None:
+    root = None if collective == "all-to-all" else 0
+    schedule = generate_flows(spec, collective, root=root, max_peers=peers)
+    best, report = flow_optimum(spec, collective, root=root), verify(schedule)
     assert report.ok
     assert _most_peers(schedule) == peers
     assert schedule.bound == best.bound
@@ -81,21 +89,10 @@ def test_an_all_to_all_with_few_peers(spec: str, peers: int, algbw: str | None) 
     assert report.optimal == (schedule.algbw == best.algbw)
 
 
-@pytest.mark.parametrize("collective", ["gather", "scatter"])
-def test_a_root_with_few_peers_reaches_the_optimum(collective: str) -> None:
-    schedule = generate_flows(BOXES, collective, root=0, max_peers=2)
-    assert verify(schedule).optimal
-    assert _most_peers(schedule) == 2
-
-
-def test_flows_with_few_peers_are_listed() -> None:
-    schedule = generate_flows(BOXES, max_peers=3, compact=True)
+def test_flows_with_few_peers_are_listed_and_have_a_proven_program() -> None:
+    schedule = generate_flows(BOXES, max_peers=2, compact=True)
     assert schedule.symmetry is None
     assert generate_flows(BOXES, compact=True).symmetry is not None
-
-
-def test_a_program_of_an_all_to_all_with_few_peers_is_proven() -> None:
-    schedule = generate_flows(BOXES, max_peers=2)
     assert check(lower(schedule, Options(placement=Placement.OUT_OF_PLACE)).program).ok
 
 
@@ -106,12 +103,9 @@ def test_a_program_with_few_peers_is_proven(style: Style) -> None:
     assert lowering.loss == 0
 
 
-def test_base_trees_are_refused() -> None:
+def test_base_trees_and_no_peers_are_refused() -> None:
     with pytest.raises(InputError, match="leave compact out"):
         generate(BOXES, max_peers=2, compact=True)
-
-
-def test_no_peers_are_refused() -> None:
     with pytest.raises(InputError, match="max_peers is 0; it must be at least 1"):
         optimum(BOXES, max_peers=0)
     with pytest.raises(InputError, match="max_peers is 1; 4 boxes need at least 2 peers"):

@@ -28,7 +28,7 @@ def circulations(draw: st.DrawFn) -> tuple[list[tuple[int, int]], list[Fraction]
     return list(carried), [Fraction(amount) for amount in carried.values()]
 
 
-@examples(400)
+@examples(200)
 @given(circulations())
 def test_each_amount_is_rounded_up_or_down_and_balanced_nodes_stay_balanced(
     circulation: tuple[list[tuple[int, int]], list[Fraction]],

@@ -2,16 +2,23 @@
 
 import re
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 
 import pytest
 
 from allreduce_factor import SMALL, file_name, tally_of
 from forestcoll.presentation.results.schedules.bounds import bounds_page
+from forestcoll.solver.allreduce.linear_program import allreduce_optimum
+from forestcoll.solver.bounds.cut_edge import cut_edge
 from forestcoll.solver.bounds.table import bounds_of
+from forestcoll.solver.exact_lp.linear_program import LinearProgram
+from forestcoll.solver.exact_lp.row import Row
+from forestcoll.solver.forests.broadcast import cut_set_bound
 from forestcoll.solver.optimum import optimum
-from forestcoll.topology import TopologyBuilder, read_topology
+from forestcoll.topology import Topology, read_topology
+from networks import linked
+from tree_programs import all_trees
 
 ROOT = Path(__file__).parents[3]
 FOLDER = ROOT / "examples" / "allreduce-rate"
@@ -80,17 +87,47 @@ def test_the_numbers_of_networks_are_known(name: str, networks: int) -> None:
 
 def test_each_tree_of_a_combination_network_needs_all_relays_but_one() -> None:
     """Four relays and a rank for each pair of them: the cut is 2, and each tree needs three of the four relays."""
-    builder = TopologyBuilder("combination network")
-    builder.add_compute("s")
-    for relay in range(4):
-        builder.add_switch(relay, multicast=True, aggregation=True)
-        builder.add_link("s", relay, 1)
-    for pair in combinations(range(4), 2):
-        rank = builder.add_compute(str(pair))
-        builder.add_link(rank, "s", 2)
-        for relay in pair:
-            builder.add_link(relay, rank, 1)
-    topology = builder.build()
+    pairs = list(combinations("abcd", 2))
+    links = [*(f"s>{relay}" for relay in "abcd"), *(f"{a}{b}>s:2 {a}>{a}{b} {b}>{a}{b}" for a, b in pairs)]
+    ranks = " ".join(["s", *(a + b for a, b in pairs)])
+    topology = linked(ranks, " ".join(links), switches="a b c d", able=True)
     best = optimum(topology, "allreduce")
     assert best.is_optimal
     assert (bounds_of(topology).allreduce_rate.cut_set_upper.algbw, best.algbw) == (Fraction(2), Fraction(4, 3))
+
+
+def uses_all_links(topology: Topology, rate: Fraction) -> bool:
+    """Return whether pairs of trees with this rate together can use each link, by the program of Theorem 2."""
+    compute = topology.compute
+    pairs = [
+        (*inward, *outward)
+        for root in compute
+        for inward, outward in product(*(list(all_trees(topology, [root], compute, out=out)) for out in (False, True)))
+    ]
+    least = len(pairs)  # the column of the least use of a link
+    program = LinearProgram([0] * least + [1])
+    for link in topology.links:
+        ends = (link.source, link.target)
+        uses = {column: pair.count(ends) for column, pair in enumerate(pairs) if ends in pair}
+        program.add(Row(uses, None, int(link.bandwidth)))
+        program.add(Row({**uses, least: -1}, 0, None))
+    program.add(Row(dict.fromkeys(range(least), 1), int(rate), None))
+    exact = program.exact(program.solve())
+    assert exact is not None
+    values, prices = exact
+    assert program.proves(values, prices)
+    return values[least] > 0
+
+
+@pytest.mark.slow
+def test_the_rate_along_trees_of_three_nodes_is_the_cut_or_a_quarter_of_all_bandwidth() -> None:
+    members = 0
+    for topology in KINDS["one way, 3 nodes, links of 1 to 3"].networks():
+        found, cut = allreduce_optimum(topology), cut_set_bound(topology).algbw
+        total = sum((link.bandwidth for link in topology.links), Fraction(0))
+        assert found.exact
+        assert found.upper == min(cut, total / 4)
+        if found.upper == cut and cut_edge(topology, cut) is not None:
+            members += 1
+            assert uses_all_links(topology, cut)
+    assert members == 362

@@ -3,15 +3,12 @@
 import runpy
 from collections import Counter
 from collections.abc import Iterator
-from fractions import Fraction
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 
-from forestcoll.solver.bounds.table import bounds_of
-from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology, read_topology
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -21,15 +18,6 @@ CODING = runpy.run_path(str(EXAMPLES / "coding.py"))
 def example(name: str) -> tuple[Topology, Any]:
     topology = read_topology(EXAMPLES / "allreduce-rate" / f"{name}.json")
     return topology, CODING["butterfly_code"]() if name == "butterfly" else CODING["fano_code"](topology)
-
-
-@pytest.mark.parametrize(("name", "trees", "cut"), [("butterfly", Fraction(3, 2), 2), ("fano", Fraction(7, 2), 4)])
-def test_a_code_reaches_the_cut_set_bound_and_trees_do_not(name: str, trees: Fraction, cut: int) -> None:
-    topology, code = example(name)
-    best = optimum(topology, "allreduce")
-    assert best.algbw == best.bound.algbw == trees
-    assert best.bound.proof.algbw(topology, best.demand) == trees
-    assert bounds_of(topology).allreduce_rate.cut_set_upper.algbw == code.sums == cut
 
 
 @pytest.mark.parametrize("name", ["butterfly", "fano"])
@@ -58,14 +46,8 @@ def test_every_rank_decodes_every_sum(name: str) -> None:
     for rank, results in code.results.items():
         sums = [Counter({(each, number): 1 for each in code.ranks}) for number in range(code.sums)]
         assert [combined(rank, terms) for terms in results] == sums
-
-
-@pytest.mark.parametrize("name", ["butterfly", "fano"])
-def test_relays_only_copy_and_add_up(name: str) -> None:
-    _, code = example(name)
-    terms = [message.terms for message in code.messages if message.source not in code.ranks]
-    assert terms
-    assert {coefficient for each in terms for coefficient in each.values()} == {1}
+    relayed = [message.terms for message in code.messages if message.source not in code.ranks]
+    assert {coefficient for terms in relayed for coefficient in terms.values()} == {1}  # relays only copy and add up
 
 
 def test_the_example_prints_both_rates(capsys: pytest.CaptureFixture[str]) -> None:
@@ -163,15 +145,15 @@ class Protocol:
         assert sum(self.reduces) + sum(self.broadcasts) >= 2 * (len(self.known) - 1) * self.length
 
 
-@pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize(("nodes", "length"), [(2, 3), (3, 2), (4, 1), (4, 2)])
-def test_every_linear_code_sends_as_much_as_trees(nodes: int, length: int, seed: int) -> None:
-    random = Random(f"{nodes}/{length}/{seed}")  # noqa: S311 (not for security)
-    protocol = Protocol(nodes, length)
-    while not protocol.done:
-        source, target = random.sample(range(nodes), 2)
-        protocol.send(source, target, protocol.known[source].any_function(random))
-    protocol.check()
+def test_every_linear_code_sends_as_much_as_trees(nodes: int, length: int) -> None:
+    for seed in range(8):
+        random = Random(f"{nodes}/{length}/{seed}")  # noqa: S311 (not for security)
+        protocol = Protocol(nodes, length)
+        while not protocol.done:
+            source, target = random.sample(range(nodes), 2)
+            protocol.send(source, target, protocol.known[source].any_function(random))
+        protocol.check()
 
 
 def test_the_count_is_tight_for_a_ring() -> None:

@@ -15,43 +15,37 @@ from forestcoll.demand.collective import SCHEDULED, Collective
 from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.verification import verify
-from networks import SMALL, examples
-from oracles import algbw_of_cut, check_bound, exit_bandwidth, subsets
+from networks import SMALL, examples, linked
+from oracles import algbw_of_cut, best_of_group, check_bound
 
 
-def fan(receivers: int, *, multicast: bool) -> Topology:
-    """A root with a link of 1 to a switch, which has a link of 1 to each receiver, and wide links back to the root."""
-    builder = TopologyBuilder("fan")
-    builder.add_compute("root")
-    builder.add_switch("switch", multicast=multicast)
-    builder.add_link("root", "switch", 1)
-    for number in range(receivers):
-        builder.add_compute(number)
-        builder.add_link("switch", number, 1)
-        builder.add_link(number, "root", 1)
-    return builder.build()
+def fan(receivers: int, *, able: bool) -> Topology:
+    """A root with a link of 1 to a switch, which has a link of 1 to each receiver, and links of 1 back to the root."""
+    names = [str(number) for number in range(receivers)]
+    links = "root>switch " + " ".join(f"switch>{name} {name}>root" for name in names)
+    return linked(" ".join(["root", *names]), links, switches="switch", able=able)
 
 
 def test_a_switch_that_copies_sends_to_all_receivers_at_full_rate() -> None:
-    topology = fan(3, multicast=True)
+    topology = fan(3, able=True)
     best = optimum(topology, "broadcast", root="root")
     assert best.algbw == best.bound.algbw == 1
     schedule = generate(topology, "broadcast", root="root")
     assert verify(schedule).optimal
     (tree,) = schedule.phases[0]
-    assert schedule.routes[tree.routes[0]] == (0, 1)
+    assert schedule.routes[tree.routes[0]] == (0, 4)
     assert len(tree.routes) == 4
 
 
 def test_a_switch_that_adds_up_receives_from_all_senders_at_full_rate() -> None:
-    topology = fan(3, multicast=True).transposed()
+    topology = fan(3, able=True).transposed()
     schedule = generate(topology, "reduce", root="root")
     assert schedule.algbw == 1
     assert verify(schedule).optimal
 
 
 def test_a_switch_that_cannot_copy_divides_its_input_among_the_receivers() -> None:
-    best = optimum(fan(3, multicast=False), "broadcast", root="root")
+    best = optimum(fan(3, able=False), "broadcast", root="root")
     assert best.algbw == best.bound.algbw == Fraction(1, 3)
     assert best.bound.proof.kind == "tree-dual"
     assert algbw_of_cut(best) == 1
@@ -78,47 +72,30 @@ def unbalanced(draw: st.DrawFn) -> Topology:
     return builder.build()
 
 
-def bound_of(topology: Topology, weight_of: dict[int, Fraction]) -> Fraction:
-    """Return the least ratio of exit bandwidth to the data that must leave, over all sets that miss a compute node."""
-    return min(
-        exit_bandwidth(topology, inside) / weight
-        for inside in subsets(range(len(topology.nodes)))
-        if (weight := sum((weight_of.get(node, Fraction(0)) for node in inside), Fraction(0)))
-        and not set(topology.compute) <= set(inside)
-    )
-
-
-def solved(topology: Topology, **options: Any) -> Any:
-    """Return the optimum; reject the example if there is no solution with the number of trees."""
-    try:
-        return optimum(topology, **options)
-    except NoSolutionError:
-        if "trees" not in options:
-            raise
-        raise UnsatisfiedAssumption from None
-
-
 @pytest.mark.parametrize("collective", list(SCHEDULED))
 @examples(100)
 @given(unbalanced())
 def test_the_optimum_is_reached_and_its_bound_is_right(collective: Collective, topology: Topology) -> None:
     root: dict[str, Any] = {"root": 0} if collective.has_root else {}
-    best = solved(topology, collective=collective, **root)
+    best = optimum(topology, collective, **root)
     schedule = generate(topology, collective, **root)
     report = verify(schedule)
     assert report.fault is None
     check_bound(best)
     assert best.algbw == schedule.algbw
-    network = topology.transposed() if collective.only_reduces else topology
-    weights = dict.fromkeys(topology.compute, Fraction(1, len(topology.compute)))
+    shards = {0: Fraction(1)} if root else dict.fromkeys(topology.compute, Fraction(1, len(topology.compute)))
     if collective is not Collective.ALLREDUCE:
-        assert algbw_of_cut(best) == bound_of(network, {0: Fraction(1)} if root else weights)
+        expected = best_of_group(topology, topology.compute, shards, reduces=collective.only_reduces)
+        assert algbw_of_cut(best) == expected
 
 
 @examples(60)
 @given(unbalanced(), st.integers(1, 4))
 def test_a_number_of_trees(topology: Topology, trees: int) -> None:
-    best = solved(topology, collective="broadcast", root=0, trees=trees)
+    try:
+        best = optimum(topology, "broadcast", root=0, trees=trees)
+    except NoSolutionError:
+        raise UnsatisfiedAssumption from None
     schedule = generate(topology, "broadcast", root=0, trees=trees)
     assert verify(schedule).fault is None
     check_bound(best)
@@ -138,14 +115,7 @@ def test_switches_that_copy_are_never_slower(topology: Topology) -> None:
 
 
 def test_a_few_trees_are_tried_where_the_search_misses_the_optimum() -> None:
-    builder = TopologyBuilder("few trees")
-    for node in ("c0", "c1", "c2"):
-        builder.add_compute(node)
-    for node in ("s0", "s1"):
-        builder.add_switch(node, multicast=True, aggregation=True)
-    links = "c1 c2 7, c2 s0 3, s0 c0 4, c0 s1 2, s1 c1 3, s1 c0 4, s0 c1 2"
-    for source, target, bandwidth in map(str.split, links.split(", ")):
-        builder.add_link(source, target, bandwidth)
-    best = optimum(builder.build())
+    links = "c1>c2:7 c2>s0:3 s0>c0:4 c0>s1:2 s1>c1:3 s1>c0:4 s0>c1:2"
+    best = optimum(linked("c0 c1 c2", links, switches="s0 s1", able=True))
     assert (best.algbw, best.trees_per_root, best.is_optimal) == (Fraction(9, 2), 1, True)
     assert verify(generate(best.topology)).algbw == best.algbw

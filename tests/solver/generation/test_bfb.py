@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 from math import gcd
 
 import pytest
@@ -13,14 +13,11 @@ from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.demand.collective import Collective
 from forestcoll.schedule.steps.shape import StepShape, step_shape
 from forestcoll.schedule.steps.value import StepSchedule
-from forestcoll.solver.exact_lp.linear_program import LinearProgram
-from forestcoll.solver.exact_lp.row import Row
 from forestcoll.solver.generation.bfb import bfb
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
-from networks import SMALL, examples, networks, one_way_networks
-from oracles import distances_of
+from networks import examples, linked, networks, one_way_networks
 
 
 def _best(nodes: int) -> Fraction:
@@ -32,33 +29,11 @@ def _right(schedule: StepSchedule) -> StepSchedule:
     return schedule
 
 
-def _network(name: str, nodes: int, links: list[tuple[int, int]]) -> Topology:
-    """Return the network of these one-way links of bandwidth 1, without links from a node to itself."""
-    builder = TopologyBuilder(name)
-    for node in range(nodes):
-        builder.add_compute(node)
-    for source, target in links:
-        if source != target:
-            builder.add_link(source, target, 1)
-    return builder.build()
-
-
 def _lexicographic(cycle: int, copies: int) -> Topology:
     """Return the degree expansion of a bidirectional ring (Definition 13)."""
-    links = [
-        (node * copies + one, (node + way) % cycle * copies + other)
-        for node in range(cycle)
-        for way in (1, -1)
-        for one in range(copies)
-        for other in range(copies)
-    ]
-    return _network(f"ring of {cycle} * {copies}", cycle * copies, links)
-
-
-def _kautz(degree: int, nodes: int) -> Topology:
-    """Return the generalized Kautz graph (Definition 16)."""
-    links = [(node, (-degree * node - add) % nodes) for node in range(nodes) for add in range(1, degree + 1)]
-    return _network("kautz", nodes, links)
+    ends = product(range(cycle), (1, -1), range(copies), range(copies))
+    links = (f"{node * copies + one}>{(node + way) % cycle * copies + other}" for node, way, one, other in ends)
+    return linked(" ".join(map(str, range(cycle * copies))), " ".join(links))
 
 
 @pytest.mark.parametrize(
@@ -67,15 +42,12 @@ def _kautz(degree: int, nodes: int) -> Topology:
         ("ring:nodes=2", 1),
         ("ring:nodes=3", 1),
         ("ring:nodes=8", 4),
-        ("ring:nodes=9", 4),
-        ("torus:dims=3x4", 3),
         ("torus:dims=4x4x4", 6),
         ("torus:dims=5x2x3", 4),
         ("hypercube:dim=5", 5),
         ("complete:nodes=9", 1),
         ("complete-bipartite:left=4,right=4", 2),
         ("hamming:dim=2,base=3", 2),
-        ("hamming:dim=3,base=4", 3),
         ("circulant:nodes=7,offsets=1,one_way=true", 6),
     ],
 )
@@ -105,13 +77,13 @@ def test_table_5(topology: Topology, steps: int) -> None:
 
 
 def test_the_first_row_of_table_4() -> None:
-    cost = step_shape(_right(bfb(_kautz(4, 1024))))
+    cost = step_shape(_right(bfb(build_topology("generalized-kautz:nodes=1024,degree=4"))))
     assert cost.steps == 5
     assert round(float(cost.bandwidth_factor), 3) == 1.332
 
 
 def test_circulants_of_degree_4_are_optimal() -> None:
-    for nodes in range(5, 26):
+    for nodes in range(5, 19):
         for one, other in combinations(range(1, (nodes + 1) // 2), 2):
             if gcd(nodes, one, other) == 1:
                 cost = step_shape(bfb(build_topology(f"circulant:nodes={nodes},offsets={one}+{other}")))
@@ -129,43 +101,9 @@ def test_conjecture_1_has_counterexamples(nodes: int, offsets: str, least: Fract
     cost = step_shape(_right(bfb(topology)))
     degree = 2 * len(offsets.split("+"))
     assert cost.bandwidth_factor == least * degree / nodes > _best(nodes)
-    second = _least_time(topology, distances_of(topology), 0, 2)  # HiGHS gives the same value
-    assert second == pytest.approx(float(cost.step_times[1] * nodes), rel=1e-9)
 
 
 DIRECT = st.one_of(networks(most=7, switches=False), one_way_networks(most=7, switches=False))
-
-
-FEW_DIGITS = st.one_of(  # HiGHS computes in floating point
-    networks(most=7, switches=False, kinds=st.just(SMALL)),
-    one_way_networks(most=7, switches=False, kinds=st.just(SMALL)),
-)
-
-
-@examples(60)
-@given(FEW_DIGITS)
-def test_linear_programming_finds_no_faster_schedule(topology: Topology) -> None:
-    times = step_shape(bfb(topology)).step_times
-    distances = distances_of(topology)
-    for step, time in enumerate(times, start=1):
-        slowest = max(_least_time(topology, distances, target, step) for target in topology.compute)
-        assert slowest == pytest.approx(float(time * len(topology.compute)), rel=1e-6)
-
-
-def _least_time(topology: Topology, distances: list[list[int]], target: int, step: int) -> float:
-    """Return the optimum of LP (1) with the bandwidths of links, by HiGHS."""
-    bandwidths = {link.source: link.bandwidth for link in topology.links if link.target == target}
-    shards = [node for node in topology.compute if distances[node][target] == step]
-    pairs = [(shard, node) for shard in shards for node in bandwidths if distances[shard][node] == step - 1]
-    if not pairs:
-        return 0.0
-    program = LinearProgram([0] * len(pairs) + [-1])
-    for shard in shards:
-        program.add(Row({column: 1 for column, pair in enumerate(pairs) if pair[0] == shard}, 1, 1))
-    for node, bandwidth in bandwidths.items():
-        load = {column: bandwidth.denominator for column, pair in enumerate(pairs) if pair[1] == node}
-        program.add(Row(load | {len(pairs): -bandwidth.numerator}, None, 0))
-    return float(program.solve().values[-1])
 
 
 @examples(60)
@@ -215,7 +153,7 @@ def test_a_link_with_too_high_a_latency_is_not_used() -> None:
 
 
 def test_collectives_of_one_way_networks_are_mirrored() -> None:
-    topology = _kautz(2, 9)
+    topology = build_topology("generalized-kautz:nodes=9,degree=2")
     gather, scatter = bfb(topology), _right(bfb(topology, "reduce-scatter"))
     mirrored = step_shape(bfb(topology.transposed()))
     assert step_shape(scatter).step_times == mirrored.step_times[::-1]
@@ -225,53 +163,45 @@ def test_collectives_of_one_way_networks_are_mirrored() -> None:
 
 
 def test_bandwidths_of_many_digits_are_exact() -> None:
-    builder = TopologyBuilder("odd")
-    for node in range(4):
-        builder.add_compute(node)
-    for node in range(4):
-        builder.add_duplex(node, (node + 1) % 4, Fraction(10**25 + node, 7**9))
-    _right(bfb(builder.build()))
+    bandwidths = [Fraction(10**25 + node, 7**9) for node in range(4)]
+    links = (f"{node}={(node + 1) % 4}:{bandwidth}" for node, bandwidth in enumerate(bandwidths))
+    _right(bfb(linked("0 1 2 3", " ".join(links))))
 
 
 def test_bad_arguments_raise_an_error() -> None:
     ring = build_topology("ring:nodes=4")
-    with pytest.raises(InputError, match="is a switch; the methods of steps need a network without switches"):
-        bfb(build_topology("dgx-a100:boxes=1"))
-    with pytest.raises(InputError, match="a broadcast has one root"):
-        bfb(ring, "broadcast")
-    with pytest.raises(InputError, match="chunks is 0; expected an integer of 1 or more"):
-        bfb(ring, chunks=0)
-    with pytest.raises(InputError, match="data_size is -1"):
-        bfb(ring, data_size=-1)
-    with pytest.raises(InputError, match="the link from 0 to 1 has no latency_us"):
-        bfb(ring, data_size=1000)
-    one_port = TopologyBuilder("one-port", port_model="one-port")
-    for node in range(2):
-        one_port.add_compute(node)
-    one_port.add_duplex(0, 1, 1)
-    with pytest.raises(NoSolutionError, match="port_model"):
-        bfb(one_port.build())
+    one_port = replace(ring, port_model="one-port")
+    for topology, options, message in (
+        (build_topology("dgx-a100:boxes=1"), {}, "is a switch; the methods of steps need a network without switches"),
+        (ring, {"collective": "broadcast"}, "a broadcast has one root"),
+        (ring, {"chunks": 0}, "chunks is 0; expected an integer of 1 or more"),
+        (ring, {"data_size": -1}, "data_size is -1"),
+        (ring, {"data_size": 1000}, "the link from 0 to 1 has no latency_us"),
+        (one_port, {}, "port_model"),
+    ):
+        with pytest.raises((InputError, NoSolutionError), match=message):
+            bfb(topology, **options)
 
 
-@pytest.mark.parametrize("collective", [Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE])
 @pytest.mark.parametrize(
     "spec",
     [
         "hypercube:dim=5",
-        "torus:dims=4x5x2",
+        "torus:dims=3x4x2",
         "ring:nodes=33,one_way=true",
         "circulant:nodes=24,offsets=2+5",
         "torus:dims=3x4,bandwidth=7/2",
     ],
 )
 def test_images_under_a_symmetry_take_the_time_of_the_schedule_without_it(
-    spec: str, collective: Collective, monkeypatch: pytest.MonkeyPatch
+    spec: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     topology = build_topology(spec)
-    plain, whole_chunks = bfb(topology, collective), bfb(topology, collective, chunks=3)
+    options = [(each, chunks) for each in (Collective.ALLGATHER, Collective.REDUCE_SCATTER) for chunks in (None, 3)]
+    plain = [bfb(topology, collective, chunks=chunks) for collective, chunks in options]
     monkeypatch.setattr("forestcoll.solver.generation.bfb.allgather._SYMMETRY_FROM", 0)
-    assert _times(_right(bfb(topology, collective))) == _times(plain)
-    assert _times(_right(bfb(topology, collective, chunks=3))) == _times(whole_chunks)
+    for (collective, chunks), each in zip(options, plain, strict=True):
+        assert _times(_right(bfb(topology, collective, chunks=chunks))) == _times(each), (collective, chunks)
 
 
 def _times(schedule: StepSchedule) -> StepShape:

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from random import Random
 
 import pytest
 from hypothesis import given
@@ -18,7 +18,6 @@ from forestcoll.design.realisation import topology_of
 from forestcoll.design.search.finder import TopologyFinder
 from forestcoll.programs.lowering import lower
 from forestcoll.runtime.engine.plan import plan_of
-from forestcoll.schedule.files import read_schedule, write_schedule
 from forestcoll.schedule.steps.value import StepSchedule, Transfer, Transfers
 from forestcoll.simulation.simulate import simulate
 from forestcoll.solver.exact_lp.linear_program import LinearProgram
@@ -26,12 +25,13 @@ from forestcoll.solver.exact_lp.row import Row
 from forestcoll.solver.flows import stepwise
 from forestcoll.solver.forests.scaling import ScaledTopology
 from forestcoll.solver.personalised import flow_optimum
-from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology import Topology
 from forestcoll.topology.registry import load_topology
 from forestcoll.verification import StepReport, verify
 from networks import SMALL, examples, networks
 
 
+@cache
 def made(topology: Topology | str, steps: int | None = None) -> tuple[StepSchedule, StepReport]:
     schedule = generate_steps(topology, "all-to-all", method="steps", steps=steps)
     report = verify(schedule)
@@ -48,9 +48,6 @@ def made(topology: Topology | str, steps: int | None = None) -> tuple[StepSchedu
         ("hypercube:dim=4", 4, "2"),
         ("mesh:dims=3x3", 4, "8/3"),
         ("complete:nodes=4", 1, "3/4"),
-        ("circulant:nodes=16,offsets=3+4", 3, "2"),
-        ("circulant:nodes=12,offsets=2+3", 2, "5/3"),
-        ("kautz:degree=2,length=2", 3, "5/2"),
     ],
 )
 def test_networks_in_the_fewest_steps(spec: str, steps: int, factor: str) -> None:
@@ -60,18 +57,8 @@ def test_networks_in_the_fewest_steps(spec: str, steps: int, factor: str) -> Non
     assert report.bandwidth_factor is not None
     assert report.optimal == (report.bandwidth_factor == report.least_factor)
     assert report.bandwidth_factor <= report.least_factor * Fraction(11, 10)
-
-
-@pytest.mark.parametrize(
-    "spec", ["kautz:degree=2,length=2", "kautz:degree=2,length=3", "circulant:nodes=12,offsets=2+3"]
-)
-def test_one_step_more_reaches_the_rate_of_the_best_flow(spec: str) -> None:
-    fewest, first = made(spec)
-    schedule, report = made(spec, fewest.steps + 1)
-    assert not first.optimal
-    assert report.optimal
-    assert schedule.steps == fewest.steps + 1
-    assert report.algbw == flow_optimum(spec).algbw
+    (large,) = simulate(schedule, [2**44])  # large data takes the stated time
+    assert large.algbw == pytest.approx(float(report.algbw or 0), rel=0.01)
 
 
 @pytest.mark.parametrize(("nodes", "steps", "printed"), [(32, 3, 5.71e-2), (32, 4, 5.26e-2)])
@@ -86,28 +73,21 @@ def test_the_rates_of_the_papers_networks_are_reached(nodes: int, steps: int, pr
     assert float(f"{float(report.algbw / nodes / topology.links[0].bandwidth):.2e}") == printed
 
 
-@pytest.mark.parametrize("digits", [9, 10, 12, 20, 60])
-@pytest.mark.parametrize("seed", range(6))
-def test_bandwidths_of_many_digits_are_exact(digits: int, seed: int) -> None:
-    random = Random(f"{digits}/{seed}")  # noqa: S311 (a test)
-    builder = TopologyBuilder("many digits")
-    nodes = [builder.add_compute(node) for node in range(random.randint(3, 4))]
-    for one, other in pairwise([*nodes, nodes[0]]):
-        most = 10 if random.random() < 0.2 else 10**digits
-        builder.add_duplex(one, other, random.randint(most // 10, most))
-    made(builder.build())
-
-
 def test_the_document_shows_the_actual_rates() -> None:
     text = (Path(__file__).parents[3] / "docs" / "steps.md").read_text()
     rows = re.findall(r"^\| `([a-z]+:\S+)` \| (.*) \|$", text, re.MULTILINE)
     assert len(rows) == 5
     for spec, shown in rows:
         cells = shown.split(" | ")
-        reports = [made(spec, steps)[1] for steps in (int(cells[0]), int(cells[3]))]
+        fewest, first = made(spec)
+        reports = [first, made(spec, fewest.steps + 1)[1]]
+        best = flow_optimum(spec).algbw
+        assert cells[0::3][:2] == [str(fewest.steps), str(fewest.steps + 1)]
+        assert reports[1].optimal  # one step more than the fewest reaches the rate of the best flow
+        assert reports[1].algbw == best
         assert [str(each.bandwidth_factor) for each in reports] == [cells[1], cells[4]]
         assert [str(each.least_factor) for each in reports] == [cells[6]] * 2
-        algbws = [reports[0].algbw, reports[1].algbw, flow_optimum(spec).algbw]
+        algbws = [reports[0].algbw, reports[1].algbw, best]
         nodes = len(load_topology(spec).compute)
         assert [f"{float(each or 0) / nodes:.4f}" for each in algbws] == [cells[2], cells[5], cells[7]]
 
@@ -154,22 +134,6 @@ def test_the_time_is_that_of_a_plain_program(topology: Topology, more: int) -> N
     assert float(1 / report.algbw) == pytest.approx(plain_time(topology, schedule.steps), rel=1e-9)
 
 
-def test_a_file_has_the_schedule(tmp_path: Path) -> None:
-    schedule, _ = made("circulant:nodes=8,offsets=1+3")
-    write_schedule(schedule, tmp_path / "steps.json")
-    assert read_schedule(tmp_path / "steps.json") == schedule
-    text = (tmp_path / "steps.json").read_text()
-    (tmp_path / "spaced.json").write_text(text.replace('"shard": ', '"shard":  '))
-    assert read_schedule(tmp_path / "spaced.json") == schedule
-
-
-def test_large_data_takes_the_stated_time() -> None:
-    schedule, report = made("torus:dims=3x4")
-    assert report.algbw is not None
-    (point,) = simulate(schedule, [2**44])
-    assert point.algbw == pytest.approx(float(report.algbw), rel=0.01)
-
-
 # Broken schedules.
 
 
@@ -202,9 +166,8 @@ def broken(schedule: StepSchedule) -> Iterator[tuple[str, StepSchedule]]:
         yield "part-not-held", with_steps(schedule, joined)
 
 
-@pytest.mark.parametrize("spec", ["ring:nodes=4", "circulant:nodes=6,offsets=1+2"])
-def test_every_broken_schedule_is_refused(spec: str) -> None:
-    schedule, _ = made(spec)
+def test_every_broken_schedule_is_refused() -> None:
+    schedule, _ = made("circulant:nodes=6,offsets=1+2")
     for rules, wrong in broken(schedule):
         fault = verify(wrong).fault
         assert fault is not None
@@ -214,20 +177,17 @@ def test_every_broken_schedule_is_refused(spec: str) -> None:
 def test_wrong_claims_are_refused() -> None:
     schedule, report = made("ring:nodes=4")
     assert report.algbw is not None
+    assert schedule.bound is not None
     for rule, wrong in (
         ("algbw-wrong", replace(schedule, algbw=report.algbw + 1)),
         ("step-shards", replace(schedule, shards=(Fraction(1, 4),) * 4)),
         ("step-phases", replace(schedule, phases=schedule.phases * 2)),
         ("part-missing", replace(schedule, collective=generate_steps("ring:nodes=4").collective)),
+        ("certificate-bound", replace(schedule, bound=replace(schedule.bound, algbw=schedule.bound.algbw / 2))),
     ):
         fault = verify(wrong).fault
         assert fault is not None
         assert fault.rule == rule
-    bound = schedule.bound
-    assert bound is not None
-    lower_bound = verify(replace(schedule, bound=replace(bound, algbw=bound.algbw / 2))).fault
-    assert lower_bound is not None
-    assert lower_bound.rule == "certificate-bound"
 
 
 # What is refused.

@@ -14,8 +14,7 @@ from forestcoll.solver.generation import shorter_trees
 from forestcoll.solver.generation.shorter_trees import with_shorter_trees
 from forestcoll.verification import verify
 
-SPECS = ("mi250:boxes=1,gpus=8", "mi250:boxes=2,gpus=8", "dgx-a100:boxes=2,gpus=4", "torus:dims=3x4", "hypercube:dim=3")
-COLLECTIVES = ("allgather", "reduce-scatter", "allreduce", "broadcast", "reduce")
+SPECS = ("mi250:boxes=1,gpus=8", "mi250:boxes=2,gpus=8", "torus:dims=3x4")
 
 
 def schedule_of(spec: str, collective: str) -> TreeSchedule:
@@ -61,7 +60,7 @@ def exchanged(schedule: TreeSchedule, phase: Phase) -> Iterator[tuple[int | None
             yield sum_of(first), sum_of(second), before
 
 
-@pytest.mark.parametrize("collective", COLLECTIVES)
+@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce", "broadcast", "reduce"])
 @pytest.mark.parametrize("spec", SPECS)
 def test_loads_and_edges_stay_and_the_sum_does_not_rise(spec: str, collective: str) -> None:
     before = schedule_of(spec, collective)
@@ -76,7 +75,7 @@ def test_loads_and_edges_stay_and_the_sum_does_not_rise(spec: str, collective: s
 
 
 @pytest.mark.parametrize("collective", ["broadcast", "reduce", "allgather"])
-@pytest.mark.parametrize("spec", SPECS[:4])
+@pytest.mark.parametrize("spec", SPECS)
 def test_no_exchange_is_left_that_makes_the_sum_less(spec: str, collective: str) -> None:
     schedule = with_shorter_trees(schedule_of(spec, collective))
     for phase in schedule.phases:
