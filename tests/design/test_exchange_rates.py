@@ -20,7 +20,7 @@ def no_kept_rates() -> Iterator[None]:
     exchange_rate.cache_clear()
 
 
-@pytest.mark.parametrize(("nodes", "degree"), [(8, 2), (27, 4), (32, 4), (60, 4)])
+@pytest.mark.parametrize(("nodes", "degree"), [(8, 2), (27, 4), (32, 4), pytest.param(60, 4, marks=pytest.mark.slow)])
 def test_the_rate_of_every_network_found_is_exact(nodes: int, degree: int) -> None:
     for member in find_topologies(nodes, degree).members:
         rate = exchange_rate(member)

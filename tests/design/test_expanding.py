@@ -9,12 +9,12 @@ import pytest
 
 from forestcoll import base_network, build_topology, expand, find_topologies, write_schedule
 from forestcoll.algorithms.by_steps import generate_steps
-from forestcoll.base.errors import InputError
 from forestcoll.design.expanding import bandwidth_of
 from forestcoll.design.measure import Cost
 from forestcoll.design.realisation import schedule_of, topology_of
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.verification import verify
+from refusal import refusal
 
 CHAINS = [
     ["line-graph"],
@@ -29,35 +29,32 @@ CHAINS = [
 ]
 
 
-@pytest.mark.parametrize("by", CHAINS, ids=" ".join)
-def test_a_network_is_expanded_with_a_verified_schedule_of_the_predicted_cost(by: list[str]) -> None:
+def test_a_network_is_expanded_with_a_verified_schedule_of_the_predicted_cost() -> None:
     graph = nx.petersen_graph()
     nx.set_edge_attributes(graph, 1, "bandwidth")
-    network = expand(graph, by)
-    schedule = schedule_of(network, "allreduce")  # verifies, and compares the cost
-    assert schedule.topology.name == network.name
-    assert len(schedule.topology.nodes) == network.nodes
+    for by in CHAINS:
+        network = expand(graph, by)
+        schedule = schedule_of(network, "allreduce")  # verifies, and compares the cost
+        assert schedule.topology.name == network.name, by
+        assert len(schedule.topology.nodes) == network.nodes, by
+    network = expand("torus:dims=3x3,bandwidth=25/2", ["line-graph", "parallel=2"])
+    schedule = schedule_of(network, bandwidth=bandwidth_of(network))
+    assert {link.bandwidth for link in schedule.topology.links} == {25}
+    assert topology_of(network).links[0].bandwidth == 2
 
 
 def ring_schedule(nodes: int) -> StepSchedule:
     return generate_steps(f"ring:nodes={nodes}", method="ring")
 
 
-@pytest.mark.parametrize("by", [each for each in CHAINS if "breadth-first" not in each], ids=" ".join)
-def test_a_schedule_of_the_user_is_expanded(by: list[str], tmp_path: Path) -> None:
+def test_a_schedule_of_the_user_is_expanded(tmp_path: Path) -> None:
     write_schedule(ring_schedule(5), tmp_path / "ring.json")
     base = base_network(tmp_path / "ring.json")
     assert base.cost == Cost(4, Fraction(4, 5))  # NCCL's ring takes N - 1 steps
-    network = expand(base, by)
-    assert network.cost.steps >= 4 or "product" in by[0]
-    schedule_of(network, "allreduce")
-
-
-def test_the_bandwidth_of_a_link_is_kept() -> None:
-    network = expand("torus:dims=3x3,bandwidth=25/2", ["line-graph", "parallel=2"])
-    schedule = schedule_of(network, bandwidth=bandwidth_of(network))
-    assert {link.bandwidth for link in schedule.topology.links} == {25}
-    assert topology_of(network).links[0].bandwidth == 2
+    for by in (each for each in CHAINS if "breadth-first" not in each):
+        network = expand(base, by)
+        assert network.cost.steps >= 4 or "product" in by[0], by
+        schedule_of(network, "allreduce")
 
 
 def test_the_search_uses_base_networks_of_the_user() -> None:
@@ -73,11 +70,7 @@ def test_the_search_uses_base_networks_of_the_user() -> None:
     [
         ("dgx-a100", ["degree=2"], "is a switch; give a network without switches"),
         ("mesh:dims=3x3", ["degree=2"], "expansions need a regular network"),
-        (
-            "ring:nodes=4",
-            ["degre=2"],
-            "expansion 'degre=2' is unknown; expected line-graph=N, degree=N, power=N",
-        ),
+        ("ring:nodes=4", ["degre=2"], "expansion 'degre=2' is unknown; expected line-graph=N, degree=N, power=N"),
         ("ring:nodes=4", ["degree=1"], "expansion degree: the number is '1'; expected an integer from 2 to 16384"),
         ("ring:nodes=4", ["degree=x"], "expansion degree: the number is 'x'"),
         ("ring:nodes=4", ["power"], "expansion power: the number is ''; expected an integer from 2 to 64"),
@@ -89,19 +82,12 @@ def test_the_search_uses_base_networks_of_the_user() -> None:
     ],
 )
 def test_an_impossible_expansion_is_refused(base: str, by: list[str], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        expand(base, by)
+    assert message in refusal(expand, base, by)
 
 
-def test_a_schedule_that_is_not_an_allgather_in_steps_is_refused() -> None:
+def test_a_schedule_that_is_no_allgather_in_steps_or_wrong_is_refused() -> None:
     scatter = generate_steps("ring:nodes=4", "reduce-scatter")
-    with pytest.raises(InputError, match="the schedule is not an allgather of steps"):
-        base_network(scatter)
-
-
-def test_a_wrong_schedule_is_refused() -> None:
-    schedule = ring_schedule(4)
-    wrong = replace(schedule, topology=build_topology("ring:nodes=5"))
+    assert "the schedule is not an allgather of steps" in refusal(base_network, scatter)
+    wrong = replace(ring_schedule(4), topology=build_topology("ring:nodes=5"))
     assert verify(wrong).fault is not None
-    with pytest.raises(InputError, match="the schedule is wrong"):
-        base_network(wrong)
+    assert "the schedule is wrong" in refusal(base_network, wrong)

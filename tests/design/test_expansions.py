@@ -6,10 +6,11 @@ from fractions import Fraction
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from random_wirings import random_wiring
 
-from forestcoll.base.errors import InputError, InternalError
+from forestcoll.base.errors import InternalError
 from forestcoll.demand.collective import Collective
 from forestcoll.design.constructions import Base, Construction
 from forestcoll.design.expressions import (
@@ -30,6 +31,8 @@ from forestcoll.schedule.steps.shape import step_shape
 from forestcoll.topology.networkx_graph import to_networkx
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
+from networks import examples
+from refusal import refusal
 
 
 def base(nodes: int, degree: int, name: str) -> Base:
@@ -46,16 +49,13 @@ WIDE_RING, HAMMING = base(6, 4, "BiRing(4,6)"), base(9, 4, "H(2,3)")
 CONSTRUCTIONS: list[Construction] = [
     LineGraph.of(K22),
     LineGraph.of(LineGraph.of(K44)),
-    LineGraph.of(HAMMING),
     LineGraph.of(DIAMOND),
     LineGraph.of(KAUTZ),
     LineGraph.of(WIDE_RING),
     LineGraph.of(base(8, 2, "DBJ(2,3)")),
-    DegreeExpansion.of(RING4, 2),
     DegreeExpansion.of(RING4, 3),
     DegreeExpansion.of(K3, 2),
     DegreeExpansion.of(DIAMOND, 2),
-    DegreeExpansion.of(base(6, 2, "BiRing(2,6)"), 2),
     DegreeExpansion.of(base(5, 3, "UniRing(3,5)"), 2),
     CartesianPower.of(DIAMOND, 2),
     CartesianPower.of(RING4, 3),
@@ -63,14 +63,12 @@ CONSTRUCTIONS: list[Construction] = [
     CartesianPower.of(CartesianProduct.of((RING4, PAIR)), 2),
     CartesianProduct.of((RING4, RING8)),
     CartesianProduct.of((K3, RING4, PAIR)),
-    CartesianProduct.of((base(5, 2, "BiRing(2,5)"), K22)),
     Bidirectional.of(DIAMOND),
     Bidirectional.of(LineGraph.of(K22)),
-    Bidirectional.of(CartesianPower.of(RING4, 2)),
     Bidirectional.of(MOD),
     BreadthFirst.of(DegreeExpansion.of(base(5, 2, "BiRing(2,5)"), 2)),
     BreadthFirst.of(Bidirectional.of(DIAMOND)),
-    LineGraph.of(CartesianPower.of(DIAMOND, 2)),
+    LineGraph.of(CartesianPower.of(K3, 2)),
     DegreeExpansion.of(LineGraph.of(K22), 2),
     LineGraph.of(DegreeExpansion.of(RING4, 2)),
     Parallel.of(C13, 2),
@@ -82,60 +80,42 @@ CONSTRUCTIONS: list[Construction] = [
     DegreeExpansion.of(Parallel.of(RING4, 2), 2),
     CartesianPower.of(Parallel.of(K3, 2), 2),
     Bidirectional.of(Parallel.of(RING4, 3)),
-    BreadthFirst.of(DegreeExpansion.of(C13, 2)),
     BreadthFirst.of(DegreeExpansion.of(DIAMOND, 2)),
     base(13, 6, "C(13,{2,2,3})"),
     base(13, 5, "DirC(13,{2,2,3,10,11})"),
 ]
-IDS = [each.name for each in CONSTRUCTIONS]
 
 
-@pytest.mark.parametrize("construction", CONSTRUCTIONS, ids=IDS)
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
-def test_the_schedule_is_correct_and_has_the_predicted_cost(construction: Construction, collective: str) -> None:
-    schedule = schedule_of(construction, collective)
-    assert verify(schedule).ok
-    predicted, cost = predicted_cost(construction, collective), step_shape(schedule)
-    assert (cost.steps, cost.bandwidth_factor) == (predicted.steps, predicted.bandwidth_factor)
-    assert schedule.topology.links == topology_of(construction).links
-    assert schedule.collective is Collective(collective)
+def test_the_schedule_is_correct_and_has_the_predicted_cost(collective: str) -> None:
+    for construction in CONSTRUCTIONS:
+        schedule = schedule_of(construction, collective)
+        assert verify(schedule).ok, construction.name
+        predicted, cost = predicted_cost(construction, collective), step_shape(schedule)
+        assert cost.steps == predicted.steps, construction.name
+        assert cost.bandwidth_factor == predicted.bandwidth_factor, construction.name
+        assert schedule.topology.links == topology_of(construction).links, construction.name
+        assert schedule.collective is Collective(collective)
 
 
-@pytest.mark.parametrize("construction", CONSTRUCTIONS, ids=IDS)
-def test_the_network_has_the_stated_size_degree_and_diameter(construction: Construction) -> None:
-    wiring = construction.wiring
-    assert (wiring.nodes, wiring.degree) == (construction.nodes, construction.degree)
-    assert (wiring.is_simple, wiring.is_bidirectional) == (construction.is_simple, construction.is_bidirectional)
-    assert nx.diameter(to_networkx(topology_of(construction))) == construction.diameter
-    assert construction.diameter <= construction.cost.steps
-    assert construction.is_breadth_first == (wiring.breadth_first_cost() == construction.cost) or (
-        not construction.is_breadth_first
-    )
+def test_the_network_has_the_stated_properties() -> None:
+    for each in CONSTRUCTIONS:
+        wiring = each.wiring
+        assert (wiring.nodes, wiring.degree) == (each.nodes, each.degree), each.name
+        assert (wiring.is_simple, wiring.is_bidirectional) == (each.is_simple, each.is_bidirectional), each.name
+        assert nx.diameter(to_networkx(topology_of(each))) == each.diameter <= each.cost.steps, each.name
+        assert not each.is_breadth_first or wiring.breadth_first_cost() == each.cost, each.name
+        mirror = each.mirror()
+        assert (mirror is None) == (KAUTZ.name in each.name or "Π(2,5)" in each.name), each.name
+        assert mirror is None or is_mirror(wiring, mirror), each.name
+        assert construction_of(each.to_document()) == each, each.name
 
 
-@pytest.mark.parametrize("construction", CONSTRUCTIONS, ids=IDS)
-def test_expansions_keep_reverse_symmetry(construction: Construction) -> None:
-    mirror = construction.mirror()
-    if KAUTZ.name in construction.name or "Π(2,5)" in construction.name:
-        assert mirror is None
-    else:
-        assert mirror is not None
-        assert is_mirror(construction.wiring, mirror)
-
-
-@pytest.mark.parametrize("construction", CONSTRUCTIONS, ids=IDS)
-def test_an_expression_is_read_back_from_its_document(construction: Construction) -> None:
-    assert construction_of(construction.to_document()) == construction
-
-
-def test_the_line_graph_is_that_of_graph_theory() -> None:
+def test_expansions_are_those_of_graph_theory() -> None:
     graph = to_networkx(topology_of(LineGraph.of(HAMMING)))
     assert nx.is_isomorphic(graph, nx.line_graph(to_networkx(HAMMING.wiring.topology("base"))))
     kautz = to_networkx(build_topology("kautz:degree=2,length=2"))
     assert nx.is_isomorphic(to_networkx(topology_of(LineGraph.of(LineGraph.of(K3)))), kautz)
-
-
-def test_the_product_is_that_of_graph_theory() -> None:
     product = nx.cartesian_product(to_networkx(K3.wiring.topology("a")), to_networkx(RING4.wiring.topology("b")))
     assert nx.is_isomorphic(to_networkx(topology_of(CartesianProduct.of((K3, RING4)))), product)
     torus = to_networkx(build_topology("torus:dims=4x4"))
@@ -143,14 +123,8 @@ def test_the_product_is_that_of_graph_theory() -> None:
     assert nx.utils.graphs_equal(
         nx.DiGraph(to_networkx(topology_of(CartesianPower.of(ring, 2))).edges), nx.DiGraph(torus.edges)
     )
-
-
-def test_the_degree_expansion_is_the_lexicographic_product_with_independent_sets() -> None:
     expected = nx.lexicographic_product(to_networkx(RING4.wiring.topology("a")), nx.empty_graph(3, nx.DiGraph))
     assert nx.is_isomorphic(to_networkx(topology_of(DegreeExpansion.of(RING4, 3))), expected)
-
-
-def test_a_bidirectional_network_keeps_steps_and_bandwidth_and_doubles_the_degree() -> None:
     both = Bidirectional.of(DIAMOND)
     assert (both.nodes, both.degree, both.cost) == (8, 4, DIAMOND.cost)
     links = {(link.source, link.target) for link in topology_of(both).links}
@@ -167,31 +141,20 @@ def test_line_graphs_keep_moore_optimality_and_stay_a_constant_from_the_best_ban
         assert construction.cost.steps == 2 + times == moore_steps(construction.nodes, 4)
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@examples(40)
 @given(st.integers(3, 9), st.integers(2, 3), st.randoms(use_true_random=False))
 def test_expansions_of_random_regular_networks_are_correct(nodes: int, degree: int, draw: object) -> None:
     wiring = random_wiring(nodes, degree, draw)
     cost = wiring.breadth_first_cost()
     if cost is None or (wiring.targets == np.arange(nodes)[:, None]).any(axis=1).all():
         return  # not strongly connected, or every node has a loop, so that B is less than the degree
+    features = {"is_simple": wiring.is_simple, "has_loops": wiring.has_loops, "branches": wiring.branches}
     grown = RandomBase(
-        name="random",
-        nodes=nodes,
-        degree=degree,
-        cost=cost,
-        is_bidirectional=False,
-        is_breadth_first=True,
-        is_simple=wiring.is_simple,
-        has_loops=wiring.has_loops,
-        branches=wiring.branches,
-        spec="",
+        "random", nodes, degree, cost, is_bidirectional=False, is_breadth_first=True, spec="", **features
     )
     grown.__dict__["wiring"] = wiring
-    for construction in (
-        CartesianPower.of(grown, 2),
-        Parallel.of(grown, 2),
-        *([LineGraph.of(grown)] * wiring.branches),
-    ):
+    lines = [LineGraph.of(grown)] * wiring.branches
+    for construction in (CartesianPower.of(grown, 2), Parallel.of(grown, 2), *lines):
         schedule_of(construction)
     if not wiring.has_loops:
         schedule_of(DegreeExpansion.of(grown, 2))
@@ -205,20 +168,11 @@ class RandomBase(Base):
         return None
 
 
-def random_wiring(nodes: int, degree: int, draw: object) -> Wiring:
-    columns = []
-    for _ in range(degree):
-        column = list(range(nodes))
-        draw.shuffle(column)  # type: ignore[attr-defined]
-        columns.append(column)
-    return Wiring.of_arcs(nodes, [(node, column[node]) for node in range(nodes) for column in columns])
-
-
-@pytest.mark.parametrize(("nodes", "name"), [(13, "Π(4,13)"), (17, "Π(4,17)"), (22, "Π(4,22)")])
-def test_the_reduce_scatter_cost_of_a_line_graph_without_a_mirror_follows_from_its_base(nodes: int, name: str) -> None:
-    line = LineGraph.of(LineGraph.of(base(nodes, 4, name)))
-    assert line.mirror() is None
-    assert line.reduce_scatter_cost == line.wiring.transposed().breadth_first_cost()
+def test_the_reduce_scatter_cost_of_a_line_graph_without_a_mirror_follows_from_its_base() -> None:
+    for nodes in (13, 17, 22):
+        line = LineGraph.of(LineGraph.of(base(nodes, 4, f"Π(4,{nodes})")))
+        assert line.mirror() is None
+        assert line.reduce_scatter_cost == line.wiring.transposed().breadth_first_cost()
 
 
 def test_allreduce_on_products_of_cayley_graphs_has_the_predicted_cost() -> None:
@@ -234,22 +188,12 @@ def test_a_wrong_prediction_raises_an_internal_error() -> None:
         schedule_of(wrong)
 
 
-def test_a_broadcast_has_no_step_schedule() -> None:
-    with pytest.raises(InputError, match="a broadcast has no step schedule"):
-        schedule_of(K44, "broadcast")
-
-
-@pytest.mark.parametrize(
-    ("spec", "message"),
-    [
+def test_what_has_no_steps_and_irregular_networks_are_refused() -> None:
+    assert "a broadcast has no step schedule" in refusal(schedule_of, K44, "broadcast")
+    links = "has 3 outgoing and 3 incoming links, node 0 has 2 outgoing; give every node the same number"
+    for spec, message in [
         ("dgx-a100:boxes=2", "'b0/nvswitch' is a switch; give a network without switches"),
-        (
-            "mesh:dims=2x3",
-            "has 3 outgoing and 3 incoming links, node 0 has 2 outgoing; give every node the same number",
-        ),
+        ("mesh:dims=2x3", links),
         ("complete-bipartite:left=2,right=3", "expansions need a regular network"),
-    ],
-)
-def test_an_irregular_network_raises_an_error(spec: str, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        Wiring.of_topology(build_topology(spec))
+    ]:
+        assert message in refusal(Wiring.of_topology, build_topology(spec))

@@ -1,11 +1,11 @@
 from collections import Counter
 from fractions import Fraction
 from itertools import combinations, pairwise
-
-import pytest
+from pathlib import Path
 
 from forestcoll.topology import NodeId, Topology
-from forestcoll.topology.registry import BuilderSpec, build_topology, builders
+from forestcoll.topology.gpus import GPUS, gpu_of, table
+from forestcoll.topology.registry import Size, build_topology, builders, recipe_of
 
 MACHINES = [spec for spec in builders() if spec.group == "machine"]
 
@@ -23,93 +23,80 @@ def boxes(topology: Topology) -> Counter[object]:
     return Counter(topology.nodes[number].attributes["box"] for number in topology.compute)
 
 
-@pytest.mark.parametrize(
-    ("spec", "compute", "switches", "links", "egress"),
-    [
-        ("dgx-a100:boxes=1", 8, 1, 16, 300),
-        ("dgx-a100:boxes=2", 16, 3, 64, 325),
-        ("dgx-a100:boxes=4,gpus=4", 16, 5, 64, 325),
-        ("dgx-a100:boxes=1,nics=true", 8, 1, 16, 300),
-        ("dgx-a100:boxes=2,nics=true", 16, 3 + 2 * (4 + 8), 2 * 16 * 4, 332),
-        ("dgx-a100:boxes=2,gpus=3,nics=true", 6, 3 + 2 * (2 + 3), 2 * 6 * 4, 332),
-        ("dgx-h100:boxes=1", 8, 1, 16, 450),
-        ("dgx-h100:boxes=16", 128, 17, 512, 500),
-        ("dgx-1:boxes=1", 8, 0, 32, 150),
-        ("dgx-1:boxes=2", 16, 9, 2 * (2 * 16 + 2 * 8 + 2 * 4), 166),
-        ("dgx-2:boxes=1", 16, 1, 32, 150),
-        ("dgx-2:boxes=3", 48, 3 + 3 * 8 + 1, 3 * 2 * (16 + 16 + 8), 166),
-        ("gb200-nvl72:boxes=1", 72, 1, 144, 900),
-        ("gb200-nvl72:boxes=2", 144, 3, 576, 950),
-        ("mi250:boxes=1", 16, 0, 56, 350),
-        ("mi250:boxes=2", 32, 1, 2 * 56 + 64, 366),
-        ("mi300x:boxes=1", 8, 0, 56, 448),
-        ("mi300x:boxes=2", 16, 1, 2 * 56 + 32, 498),
-        ("mi355x:boxes=1", 8, 0, 56, Fraction("537.6")),
-        ("mi355x:boxes=2", 16, 1, 2 * 56 + 32, Fraction("587.6")),
-    ],
-)
-def test_nodes_links_and_bandwidth_of_a_gpu(
-    spec: str, compute: int, switches: int, links: int, egress: int | Fraction
-) -> None:
-    topology = build_topology(spec)
-    assert (len(topology.compute), len(topology.switches), len(topology.links)) == (compute, switches, links)
-    assert egress_of_gpus(topology) == {egress}
+FIGURES: list[tuple[str, int, int, int, int | str]] = [
+    # spec, compute nodes, switches, links, bandwidth of a GPU
+    ("dgx-a100:boxes=1", 8, 1, 16, 300),
+    ("dgx-a100:boxes=2", 16, 3, 64, 325),
+    ("dgx-a100:boxes=4,gpus=4", 16, 5, 64, 325),
+    ("dgx-a100:boxes=1,nics=true", 8, 1, 16, 300),
+    ("dgx-a100:boxes=2,nics=true", 16, 3 + 2 * (4 + 8), 2 * 16 * 4, 332),
+    ("dgx-a100:boxes=2,gpus=3,nics=true", 6, 3 + 2 * (2 + 3), 2 * 6 * 4, 332),
+    ("dgx-h100:boxes=1", 8, 1, 16, 450),
+    ("dgx-h100:boxes=16", 128, 17, 512, 500),
+    ("dgx-1:boxes=1", 8, 0, 32, 150),
+    ("dgx-1:boxes=2", 16, 9, 2 * (2 * 16 + 2 * 8 + 2 * 4), 166),
+    ("dgx-2:boxes=1", 16, 1, 32, 150),
+    ("dgx-2:boxes=3", 48, 3 + 3 * 8 + 1, 3 * 2 * (16 + 16 + 8), 166),
+    ("gb200-nvl72:boxes=1", 72, 1, 144, 900),
+    ("gb200-nvl72:boxes=2", 144, 3, 576, 950),
+    ("mi250:boxes=1", 16, 0, 56, 350),
+    ("mi250:boxes=2", 32, 1, 2 * 56 + 64, 366),
+    ("mi300x:boxes=1", 8, 0, 56, 448),
+    ("mi300x:boxes=2", 16, 1, 2 * 56 + 32, 498),
+    ("mi355x:boxes=1", 8, 0, 56, "537.6"),
+    ("mi355x:boxes=2", 16, 1, 2 * 56 + 32, "587.6"),
+]
 
 
-@pytest.mark.parametrize("count", [1, 2, 3])
-@pytest.mark.parametrize("machine", MACHINES, ids=lambda spec: spec.name)
-def test_boxes(machine: BuilderSpec, count: int) -> None:
-    topology = build_topology(f"{machine.name}:boxes={count}")
-    assert topology.ingress == topology.egress
-    assert set(boxes(topology)) == set(range(count))
-    assert len(set(boxes(topology).values())) == 1
-    ids = {node.id for node in topology.nodes}
-    assert ("ib" in ids) == (count > 1)
-    assert all(node.id == "ib" or str(node.id).startswith(f"b{node.attributes['box']}/") for node in topology.nodes)
+def test_nodes_links_and_bandwidth_of_a_gpu() -> None:
+    for spec, compute, switches, links, egress in FIGURES:
+        topology = build_topology(spec)
+        found = (len(topology.compute), len(topology.switches), len(topology.links))
+        assert found == (compute, switches, links), spec
+        assert egress_of_gpus(topology) == {Fraction(egress)}, spec
 
 
-@pytest.mark.parametrize("machine", MACHINES, ids=lambda spec: spec.name)
-def test_every_number_of_gpus_builds_a_network_of_the_stated_size(machine: BuilderSpec) -> None:
-    all_gpus = next(each.default for each in machine.parameters if each.name == "gpus")
-    assert isinstance(all_gpus, int)
-    for gpus in range(1, all_gpus + 1):
-        # Two boxes, so that GPUs without a link inside their box are also connected.
-        topology = build_topology(f"{machine.name}:boxes=2,gpus={gpus}")
-        values = {"boxes": 2, "gpus": gpus}
-        size = machine.recipe(**values).size()
-        assert (len(topology.compute), len(topology.links)) == (size.compute, size.links)
-        assert size.compute == 2 * gpus
-        assert topology.ingress == topology.egress
+def test_every_number_of_boxes_and_gpus_builds_a_network_of_the_stated_size() -> None:
+    for machine in MACHINES:
+        all_gpus = next(each.default for each in machine.parameters if each.name == "gpus")
+        assert isinstance(all_gpus, int)
+        # With two boxes, GPUs without a link inside their box are connected, too.
+        for count, gpus in [(1, all_gpus), (3, all_gpus), *((2, gpus) for gpus in range(1, all_gpus + 1))]:
+            spec = f"{machine.name}:boxes={count},gpus={gpus}"
+            topology = build_topology(spec)
+            assert recipe_of(spec)[1].size() == Size(count * gpus, len(topology.links)), spec
+            assert topology.ingress == topology.egress, spec
+            assert boxes(topology) == dict.fromkeys(range(count), gpus), spec
+            outside = [str(node.id) for node in topology.nodes if not str(node.id).startswith("b")]
+            assert outside == ["ib"] * (count > 1), spec
+            for node in topology.nodes:
+                assert str(node.id) == "ib" or str(node.id).startswith(f"b{node.attributes['box']}/"), spec
 
 
-@pytest.mark.parametrize("machine", MACHINES, ids=lambda spec: spec.name)
-def test_every_bandwidth_can_be_set(machine: BuilderSpec) -> None:
-    names = [each.name for each in machine.parameters if each.name.endswith("bandwidth")]
-    options = ",nics=true" if machine.name == "dgx-a100" else ""
-    for name in names:
-        topology = build_topology(f"{machine.name}:boxes=2,{name}=100/7{options}")
-        assert any(link.bandwidth.denominator == 7 for link in topology.links)
-    stated = ",".join(f"{name}=100/7" for name in names)
-    topology = build_topology(f"{machine.name}:boxes=2,{stated}{options}")
-    assert all((link.bandwidth / Fraction(100, 7)).denominator == 1 for link in topology.links)
+def test_every_bandwidth_can_be_set() -> None:
+    for machine in MACHINES:
+        names = [each.name for each in machine.parameters if each.name.endswith("bandwidth")]
+        options = ",nics=true" if machine.name == "dgx-a100" else ""
+        for name in names:
+            topology = build_topology(f"{machine.name}:boxes=2,{name}=100/7{options}")
+            assert any(link.bandwidth.denominator == 7 for link in topology.links), (machine.name, name)
+        stated = ",".join(f"{name}=100/7" for name in names)
+        topology = build_topology(f"{machine.name}:boxes=2,{stated}{options}")
+        assert all((link.bandwidth / Fraction(100, 7)).denominator == 1 for link in topology.links), machine.name
 
 
-def test_nics_of_the_dgx_a100_are_behind_a_pcie_switch() -> None:
+def test_nics_are_behind_a_pcie_switch_and_two_gpus_may_share_one() -> None:
     topology = build_topology("dgx-a100:nics=true")
     for gpu, switch in [(0, 0), (1, 0), (6, 3), (7, 3)]:
         assert bandwidth(topology, f"b1/gpu{gpu}", f"b1/pcie{switch}") == 32
         assert bandwidth(topology, f"b1/pcie{switch}", f"b1/nic{gpu}") == 32
         assert bandwidth(topology, f"b1/nic{gpu}", "ib") == 25
     assert bandwidth(topology, "b0/gpu0", "ib") == 0
-
-
-@pytest.mark.parametrize("machine", ["dgx-1", "dgx-2"])
-def test_two_gpus_share_a_nic(machine: str) -> None:
-    topology = build_topology(f"{machine}:boxes=2")
-    assert bandwidth(topology, "b0/gpu2", "b0/pcie1") == bandwidth(topology, "b0/gpu3", "b0/pcie1") == 16
-    assert bandwidth(topology, "b0/pcie1", "ib") == Fraction(25, 2)
-    gpus = len(topology.compute) // 2
-    assert topology.egress[topology.number("ib")] == gpus * Fraction(25, 2)
+    for machine, gpus in (("dgx-1", 8), ("dgx-2", 16)):
+        topology = build_topology(f"{machine}:boxes=2")
+        assert bandwidth(topology, "b0/gpu2", "b0/pcie1") == bandwidth(topology, "b0/gpu3", "b0/pcie1") == 16
+        assert bandwidth(topology, "b0/pcie1", "ib") == Fraction(25, 2)
+        assert topology.egress[topology.number("ib")] == gpus * Fraction(25, 2)
 
 
 def test_the_hybrid_cube_mesh_has_six_nvlinks_per_gpu_and_one_ring_of_double_links() -> None:
@@ -122,24 +109,33 @@ def test_the_hybrid_cube_mesh_has_six_nvlinks_per_gpu_and_one_ring_of_double_lin
         assert all(bandwidth(topology, f"b0/gpu{a}", f"b0/gpu{b}") for a, b in combinations(box_half, 2))
 
 
-def test_infinity_fabric_of_the_mi250() -> None:
+def test_infinity_fabric_of_the_mi250_and_of_half_of_each_box() -> None:
     topology = build_topology("mi250:boxes=1")
     assert bandwidth(topology, "b0/gpu0", "b0/gpu1") == 200
     assert bandwidth(topology, "b0/gpu15", "b0/gpu11") == 100
     assert bandwidth(topology, "b0/gpu9", "b0/gpu2") == 50
     assert bandwidth(topology, "b0/gpu0", "b0/gpu2") == 0
-
-
-def test_mi250_with_half_of_each_box_keeps_the_links_within_that_half() -> None:
     topology = build_topology("mi250:boxes=2,gpus=8")
     assert {node.id for node in topology.nodes} == {"ib", *(f"b{box}/gpu{gpu}" for box in (0, 1) for gpu in range(8))}
     assert len(topology.links) == 2 * (2 * 11 + 2 * 8)
     assert topology.egress[topology.number("b0/gpu0")] == 50 * (4 + 2) + 16
 
 
-@pytest.mark.parametrize("machine", ["dgx-h100", "gb200-nvl72"])
-def test_only_nvswitches_support_nvls(machine: str) -> None:
-    assert not any(node.multicast or node.aggregation for node in build_topology(f"{machine}:boxes=2").nodes)
-    nodes = build_topology(f"{machine}:boxes=2,nvls=true").nodes
-    able = {node.id for node in nodes if node.multicast and node.aggregation}
-    assert able == {"b0/nvswitch", "b1/nvswitch"}
+def test_only_nvswitches_support_nvls() -> None:
+    for machine in ("dgx-h100", "gb200-nvl72"):
+        assert not any(node.multicast or node.aggregation for node in build_topology(f"{machine}:boxes=2").nodes)
+        nodes = build_topology(f"{machine}:boxes=2,nvls=true").nodes
+        able = {node.id for node in nodes if node.multicast and node.aggregation}
+        assert able == {"b0/nvswitch", "b1/nvswitch"}
+
+
+def test_gpus_are_recognised_and_in_the_document() -> None:
+    assert table() in (Path(__file__).parents[2] / "docs" / "runtimes.md").read_text(encoding="utf-8")
+    specs = ["superpod-b300:boxes=2", "gb200-nvl72:gpus=8", "mi250:boxes=1", "mi300x:boxes=1", "mi355x:boxes=1"]
+    for spec in ["dgx-a100:boxes=1", "dgx-h200:boxes=1", "dgx-b200:boxes=1", *specs]:
+        (name,) = [part for part in spec.replace(":", "-").split("-") if part in GPUS]
+        assert gpu_of(build_topology(spec)) is GPUS[name], spec
+    assert gpu_of(build_topology("ring:nodes=3")) is None
+    names = list(GPUS)
+    contained = [(one, other) for one in names for other in names if other != one and other in one]
+    assert all(names.index(one) < names.index(other) for one, other in contained)

@@ -9,145 +9,56 @@ import networkx as nx
 import pytest
 
 from forestcoll.base.errors import InputError, InternalError, shown
-from forestcoll.topology import (
-    TopologyBuilder,
-    topology_from_document,
-    topology_to_document,
-    write_topology,
-)
+from forestcoll.topology import TopologyBuilder, topology_from_document, topology_to_document, write_topology
 from forestcoll.topology import registry as registry_module
 from forestcoll.topology.networkx_graph import from_networkx, to_networkx
 from forestcoll.topology.parameters import MAX_COMPUTE, integer
-from forestcoll.topology.registry import (
-    BuilderSpec,
-    Recipe,
-    Size,
-    build_topology,
-    builders,
-    load_topology,
-    topology_builder,
-)
-
-NAMES = [
-    "alibaba-hpn",
-    "aws-p4d",
-    "aws-p5",
-    "cayley",
-    "circulant",
-    "cluster",
-    "complete",
-    "complete-bipartite",
-    "de-bruijn",
-    "dgx-1",
-    "dgx-2",
-    "dgx-a100",
-    "dgx-b200",
-    "dgx-h100",
-    "dgx-h200",
-    "diamond",
-    "directed-circulant",
-    "distance-regular",
-    "double-binary-tree",
-    "dragonfly",
-    "fat-tree",
-    "gb200-nvl72",
-    "generalized-kautz",
-    "generalized-petersen",
-    "grand-teton",
-    "hamming",
-    "hgx-a100-4",
-    "hypercube",
-    "kautz",
-    "mesh",
-    "mi250",
-    "mi300x",
-    "mi355x",
-    "modified-de-bruijn",
-    "rail",
-    "rail-only",
-    "ring",
-    "shifted-ring",
-    "superpod-b300",
-    "superpod-h100",
-    "tiers",
-    "torus",
-    "tpu-v4",
-    "tpu-v5p",
-    "trainium2",
-    "trainium2-ultra",
-    "twisted-hypercube",
-    "twisted-torus",
-]
+from forestcoll.topology.registry import Recipe, Size, build_topology, builders, load_topology, topology_builder
+from refusal import refusal
 
 
 def problem(spec: str) -> str:
-    with pytest.raises(InputError) as caught:
-        load_topology(spec)
-    assert "\n" not in str(caught.value)
-    assert len(str(caught.value)) < 400
-    return str(caught.value)
+    message = refusal(load_topology, spec)
+    assert len(message) < 400
+    return message
 
 
-def test_every_builder_is_listed_by_name() -> None:
-    assert [spec.name for spec in builders()] == NAMES
-    assert {spec.name for spec in builders() if spec.group == "machine"} == {
-        "dgx-1",
-        "dgx-2",
-        "dgx-a100",
-        "dgx-b200",
-        "dgx-h100",
-        "dgx-h200",
-        "gb200-nvl72",
-        "hgx-a100-4",
-        "mi250",
-        "mi300x",
-        "mi355x",
-    }
-    assert {spec.name for spec in builders() if spec.group == "system"} == {
-        "alibaba-hpn",
-        "aws-p4d",
-        "aws-p5",
-        "cluster",
-        "grand-teton",
-        "superpod-b300",
-        "superpod-h100",
-        "tpu-v4",
-        "tpu-v5p",
-        "trainium2",
-        "trainium2-ultra",
-    }
+def test_every_module_of_a_group_has_a_builder_of_its_name() -> None:
+    for group in ["machine", "system", "family"]:
+        package = {"machine": "machines", "system": "clusters", "family": "families"}[group]
+        modules = (Path(registry_module.__file__).parent / package).glob("[!_]*.py")
+        specs = {spec.recipe.__module__: spec.name for spec in builders() if spec.group == group}
+        assert specs == {
+            f"forestcoll.topology.{package}.{each.stem}": each.stem.replace("_", "-") for each in modules
+        }, group
 
 
-@pytest.mark.parametrize("spec", builders(), ids=lambda spec: spec.name)
-def test_every_builder_has_a_complete_description(spec: BuilderSpec) -> None:
-    texts = [spec.summary, spec.source, *(parameter.meaning for parameter in spec.parameters)]
-    texts += [parameter.default_text for parameter in spec.parameters]
-    assert all(text and "\n" not in text and "|" not in text for text in texts)
-    assert spec.name == "diamond" or any(parameter.is_size for parameter in spec.parameters)  # it has a fixed size
-    assert any(parameter.name.endswith("bandwidth") for parameter in spec.parameters)
+def test_every_builder_has_a_complete_description() -> None:
+    for spec in builders():
+        texts = [spec.summary, spec.source]
+        texts += [text for each in spec.parameters for text in (each.meaning, each.default_text)]
+        assert all(text and "\n" not in text and "|" not in text for text in texts), spec.name
+        has_size = any(parameter.is_size for parameter in spec.parameters)
+        assert has_size or spec.name == "diamond", spec.name  # whose size is fixed
+        assert any(parameter.name.endswith("bandwidth") for parameter in spec.parameters), spec.name
 
 
-@pytest.mark.parametrize("spec", builders(), ids=lambda spec: spec.name)
-def test_a_builder_builds_with_its_defaults(spec: BuilderSpec) -> None:
-    topology = build_topology(spec.name)
-    assert topology.name.partition(":")[0] == spec.name
-    assert build_topology(topology.name) == topology
-    assert topology.ingress == topology.egress
-    assert spec.recipe().size() == Size(len(topology.compute), len(topology.links))
-    assert topology_from_document(topology_to_document(topology), where="w") == topology
-    assert from_networkx(to_networkx(topology)) == topology
-    assert nx.is_strongly_connected(to_networkx(topology))
+def test_every_builder_builds_with_its_defaults() -> None:
+    for spec in builders():
+        topology = build_topology(spec.name)
+        assert topology.name.partition(":")[0] == spec.name
+        stated = [f"{each.name}={each.default_text}" for each in spec.parameters if each.default is not None]
+        assert build_topology(topology.name) == build_topology(f"{spec.name}:{','.join(stated)}") == topology, spec.name
+        assert topology.ingress == topology.egress, spec.name
+        assert spec.recipe().size() == Size(len(topology.compute), len(topology.links)), spec.name
+        assert topology_from_document(topology_to_document(topology), where="w") == topology, spec.name
+        graph = to_networkx(topology)
+        assert from_networkx(graph) == topology, spec.name
+        assert nx.is_strongly_connected(graph), spec.name
 
 
-@pytest.mark.parametrize("spec", builders(), ids=lambda spec: spec.name)
-def test_a_parameter_at_its_default_value_does_not_change_the_topology(spec: BuilderSpec) -> None:
-    stated = [f"{each.name}={each.default_text}" for each in spec.parameters if each.default is not None]
-    assert build_topology(f"{spec.name}:{','.join(stated)}") == build_topology(spec.name)
-
-
-@pytest.mark.parametrize(
-    ("spec", "name"),
-    [
+def test_the_name_of_a_topology_is_its_normalized_spec_and_a_bandwidth_can_have_a_unit() -> None:
+    for spec, name in [
         ("ring", "ring:nodes=8"),
         ("ring:nodes=08", "ring:nodes=8"),
         ("ring:bandwidth=0.50,nodes=4,one_way=true", "ring:nodes=4,bandwidth=1/2,one_way=true"),
@@ -157,13 +68,8 @@ def test_a_parameter_at_its_default_value_does_not_change_the_topology(spec: Bui
         ("dgx-a100:boxes=2", "dgx-a100:boxes=2"),
         ("mi250:gpus=8", "mi250:boxes=2,gpus=8"),
         ("dragonfly:groups=3", "dragonfly:routers=4,nodes=2,global_links=2,groups=3"),
-    ],
-)
-def test_the_name_of_a_topology_is_its_normalized_spec(spec: str, name: str) -> None:
-    assert build_topology(spec).name == name
-
-
-def test_a_bandwidth_parameter_can_have_a_unit() -> None:
+    ]:
+        assert build_topology(spec).name == name
     topology = build_topology("ring:nodes=4,bandwidth=400Gb/s")
     assert topology == build_topology("ring:nodes=4,bandwidth=50")
     assert topology.name == "ring:nodes=4,bandwidth=50"
@@ -172,9 +78,8 @@ def test_a_bandwidth_parameter_can_have_a_unit() -> None:
     assert "such as 25 or 25/3" in problem("fat-tree:oversubscription=2GB/s")
 
 
-@pytest.mark.parametrize(
-    ("spec", "message"),
-    [
+def test_an_invalid_spec_is_refused() -> None:
+    for spec, message in [
         ("dgx-a10", "'dgx-a10': no such builder or file; did you mean 'dgx-a100'? 'forestcoll topologies' lists"),
         ("DGX-H100:boxes=2", "'DGX-H100': no such builder or file; did you mean 'dgx-h100'?"),
         ("qqqq", "'qqqq': no such builder or file; 'forestcoll topologies' lists the builders"),
@@ -197,9 +102,7 @@ def test_a_bandwidth_parameter_can_have_a_unit() -> None:
         ("ring:nodes=4,nodes=5", "ring: nodes is given twice"),
         ("dgx-a100:boxes=0", "dgx-a100: boxes is '0'; expected an integer from 1 to 1048576"),
         ("dgx-a100:boxes=x", "dgx-a100: boxes is 'x'; expected an integer"),
-        ("dgx-a100:boxes=", "dgx-a100: boxes is ''; expected an integer"),
         ("dgx-a100:boxes=-1", "dgx-a100: boxes is '-1'; expected an integer"),
-        ("dgx-a100:boxes=1.5", "dgx-a100: boxes is '1.5'; expected an integer"),
         ("dgx-a100:boxes=2=3", "dgx-a100: boxes is '2=3'; expected an integer"),
         ("dgx-a100:boxes=" + "9" * 5000, "dgx-a100: boxes is '99999"),
         ("dgx-a100:gpus=9", "dgx-a100: gpus is '9'; expected an integer from 1 to 8"),
@@ -208,13 +111,10 @@ def test_a_bandwidth_parameter_can_have_a_unit() -> None:
         ("mi250:boxes=1,gpus=3", "mi250:boxes=1,gpus=3: compute node 'b0/gpu0' cannot reach compute node 'b0/gpu2'"),
         ("ring:nodes=1", "ring: nodes is '1'; expected an integer from 2 to"),
         ("ring:bandwidth=0", "ring: bandwidth is '0'; expected a number greater than 0"),
-        ("ring:bandwidth=-1", "ring: bandwidth is '-1'; expected a number greater than 0"),
         ("ring:bandwidth=nan", "ring: bandwidth is 'nan'; expected a number greater than 0"),
-        ("ring:bandwidth=inf", "ring: bandwidth is 'inf'; expected a number greater than 0"),
         ("ring:bandwidth=1/0", "ring: bandwidth is '1/0'; expected a number greater than 0"),
         ("ring:bandwidth=1e999999999", "ring: bandwidth is '1e999999999'; expected a number greater than 0"),
         ("torus:dims=4x", "torus: dims is '4x'; expected 1 to 20 sizes of 2 or more joined by 'x'"),
-        ("torus:dims=0x4", "torus: dims is '0x4'; expected"),
         ("torus:dims=1x4", "torus: dims is '1x4'; expected"),
         ("torus:dims=", "torus: dims is ''; expected"),
         ("torus:dims=4X4", "torus: dims is '4X4'; expected"),
@@ -224,7 +124,7 @@ def test_a_bandwidth_parameter_can_have_a_unit() -> None:
         ("circulant:offsets=" + "+".join(["1"] * 1025), "circulant: offsets is '1+1"),
         (
             "circulant:nodes=8,offsets=5",
-            "circulant:nodes=8,offsets=5: offset 5 is too large; with 8 nodes it must be at most 4",
+            "circulant:nodes=8,offsets=5: offset 5 is too large; with 8 nodes it must be at",
         ),
         ("circulant:nodes=8,offsets=8,one_way=true", "circulant:nodes=8,offsets=8,one_way=true: offset 8 is too large"),
         ("circulant:parallel=1+2+3", "circulant:nodes=16,offsets=3+4,parallel=1+2+3: parallel has 3 numbers; give"),
@@ -237,10 +137,8 @@ def test_a_bandwidth_parameter_can_have_a_unit() -> None:
         ("fat-tree:levels=20,arity=1048576", "fat-tree:levels=20,arity=1048576: has "),
         ("dgx-a100:boxes=1048576", "dgx-a100:boxes=1048576: has 8388608 compute nodes"),
         ("complete:nodes=1000000", "complete:nodes=1000000: has 999999000000 one-way links; make it smaller, 4194304"),
-    ],
-)
-def test_an_invalid_spec_is_refused(spec: str, message: str) -> None:
-    assert problem(spec).startswith(message)
+    ]:
+        assert problem(spec).startswith(message)
 
 
 def test_too_large_networks_are_refused_before_they_are_built(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -259,9 +157,6 @@ def test_a_file_is_accepted_as_a_topology(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.chdir(tmp_path)
     assert load_topology("plain") == load_topology("ring:odd") == topology
     assert load_topology("ring:nodes=3,bandwidth=25/3") == topology
-
-
-def test_an_argument_that_looks_like_a_path_is_a_path(tmp_path: Path) -> None:
     assert problem("no.json") == "no.json: no such file; check the name"
     assert problem("no.gz").startswith("no.gz: no such file")
     assert problem("folder/ring").startswith("folder/ring: no such file")
@@ -269,7 +164,7 @@ def test_an_argument_that_looks_like_a_path_is_a_path(tmp_path: Path) -> None:
     assert "not a file name" in problem("a\0b.json")
 
 
-def test_a_path_object_is_always_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_path_is_always_a_file_and_a_folder_hides_no_builder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     topology = build_topology("ring:nodes=3")
     write_topology(topology, tmp_path / "torus")
     assert load_topology(tmp_path / "torus") == topology
@@ -277,42 +172,21 @@ def test_a_path_object_is_always_a_file(tmp_path: Path, monkeypatch: pytest.Monk
     assert load_topology(Path("torus")) == topology
     with pytest.raises(InputError, match=r"^ring: no such file; check the name$"):
         load_topology(Path("ring"))
+    (tmp_path / "ring").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert load_topology("ring").name == "ring:nodes=8"
 
 
-@pytest.mark.parametrize("value", [None, 3, ["ring"], b"ring"])
-def test_an_argument_of_another_type_is_refused(value: object) -> None:
-    with pytest.raises(InputError) as caught:
-        load_topology(value)
-    kinds = "a builder's spec, a file, a networkx graph or a Topology"
-    assert str(caught.value) == f"topology is {shown(value)}; expected {kinds}"
-
-
-def test_a_topology_is_returned_unchanged() -> None:
+def test_a_topology_is_returned_unchanged_and_another_type_is_refused() -> None:
+    for value in (None, 3, ["ring"], b"ring"):
+        expected = "expected a builder's spec, a file, a networkx graph or a Topology"
+        assert refusal(load_topology, value) == f"topology is {shown(value)}; {expected}"
     topology = build_topology("ring:nodes=3")
     assert load_topology(topology) is topology
     apart = TopologyBuilder("apart")
     apart.add_compute("a")
     apart.add_compute("b")
     assert load_topology(apart.build(connected=False)).name == "apart"
-
-
-@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
-def test_a_networkx_graph_is_accepted_as_a_topology(kind: type) -> None:
-    graph = kind([("a", "b", {"bandwidth": "8Gb/s"}), ("b", "a", {"bandwidth": 1})])
-    assert {link.bandwidth for link in load_topology(graph).links} == {2 if kind is nx.MultiGraph else 1}
-
-
-def test_compute_nodes_of_a_graph_must_reach_each_other_unless_ranks_are_given() -> None:
-    graph = nx.Graph([(0, 1, {"bandwidth": 1}), (2, 3, {"bandwidth": 1})])
-    assert len(load_topology(graph, connected=False).compute) == 4
-    with pytest.raises(InputError, match=r"^graph: compute node 0 cannot reach compute node 2; add links on the way$"):
-        load_topology(graph)
-
-
-def test_a_folder_of_the_same_name_does_not_hide_a_builder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "ring").mkdir()
-    monkeypatch.chdir(tmp_path)
-    assert load_topology("ring").name == "ring:nodes=8"
 
 
 @pytest.fixture
@@ -346,27 +220,16 @@ def test_a_new_builder_needs_only_its_declaration() -> None:
         topology_builder("star", summary="another", source="a unit")(Star)
 
 
-@pytest.mark.parametrize("spec", builders(), ids=lambda spec: spec.name)
-def test_a_builder_and_its_module_have_the_same_name(spec: BuilderSpec) -> None:
-    package = {"machine": "machines", "system": "clusters", "family": "families"}[spec.group]
-    assert spec.recipe.__module__ == f"forestcoll.topology.{package}.{spec.name.replace('-', '_')}"
-
-
-@pytest.mark.parametrize(
-    ("call", "modules"),
-    [
-        ("", []),
-        ("load_topology('ring')", ["_direct", "ring"]),
-        ("load_topology('dgx-a100:boxes=2')", ["_boxes", "_gpu", "dgx_a100"]),
-        ("load_topology(load_topology('ring'))", ["_direct", "ring"]),
-    ],
-)
-def test_only_the_requested_builder_is_imported(call: str, modules: list[str]) -> None:
-    code = (
-        f"import sys\nfrom forestcoll.topology.registry import load_topology\n{call}\n"
-        "inside = ('.machines.', '.families.')\n"
-        "print([name.rpartition('.')[2] for name in sorted(sys.modules) if any(part in name for part in inside)])\n"
-        "print('networkx' in sys.modules)"
-    )
+def test_only_the_requested_builder_is_imported() -> None:
+    code = """
+import sys
+from forestcoll.topology.registry import load_topology
+for spec in (None, "ring", "dgx-a100:boxes=2"):
+    load_topology(load_topology(spec)) if spec else None
+    inside = [name for name in sorted(sys.modules) if ".machines." in name or ".families." in name]
+    print([name.rpartition(".")[2] for name in inside], "networkx" in sys.modules)
+"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
-    assert done.stdout.splitlines() == [str(modules), "False"]
+    ring = ["_direct", "ring"]
+    shown_modules = [[], ring, [*ring, "_boxes", "_gpu", "dgx_a100"]]
+    assert done.stdout.splitlines() == [f"{each} False" for each in shown_modules]

@@ -1,15 +1,14 @@
 """Layouts: the groups of each dimension, the first one fastest."""
 
-import pytest
-
-from forestcoll.base.errors import InputError
 from forestcoll.demand.groups.layout import DIMENSIONS, Layout, layout_groups
+from refusal import refusal
 
 
 def test_the_first_dimension_is_the_fastest() -> None:
     assert layout_groups("tp=2,dp=3", "tp") == ((0, 1), (2, 3), (4, 5))
     assert layout_groups("tp=2,dp=3") == layout_groups("tp=2,dp=3", "dp") == ((0, 2, 4), (1, 3, 5))
     assert layout_groups("TP=2, cp=2, dp=2", "cp") == ((0, 2), (1, 3), (4, 6), (5, 7))
+    assert layout_groups("tp=2,dp=2", "dp,tp") == ((0, 2), (1, 3), (0, 1), (2, 3))  # run in the given order
 
 
 def test_the_groups_of_each_dimension_contain_each_rank_once() -> None:
@@ -21,13 +20,8 @@ def test_the_groups_of_each_dimension_contain_each_rank_once() -> None:
         assert sorted(rank for group in groups for rank in group) == list(range(layout.ranks))
 
 
-def test_several_dimensions_run_in_the_given_order() -> None:
-    assert layout_groups("tp=2,dp=2", "dp,tp") == ((0, 2), (1, 3), (0, 1), (2, 3))
-
-
-@pytest.mark.parametrize(
-    ("layout", "run", "message"),
-    [
+def test_wrong_layouts_are_refused() -> None:
+    for layout, run, message in [
         ("", None, "layout: '' is not a dimension; write it as in tp=8"),
         ("tp", None, "layout: 'tp' is not a dimension; write it as in tp=8"),
         ("tp=0", None, "layout: 'tp=0' is not a dimension; write it as in tp=8"),
@@ -37,9 +31,5 @@ def test_several_dimensions_run_in_the_given_order() -> None:
         ("tp=2,dp=2", "pp", "run: 'pp' is not in layout tp=2,dp=2; name one of tp, dp"),
         ("tp=2,dp=2", "tp,tp", "run: tp is named twice; name each dimension once"),
         ("tp=2,dp=1", None, "run: dp has size 1, so its groups have one rank each; name another dimension"),
-    ],
-)
-def test_wrong_layouts_are_refused(layout: str, run: str | None, message: str) -> None:
-    with pytest.raises(InputError) as caught:
-        layout_groups(layout, run)
-    assert str(caught.value).startswith(message)
+    ]:
+        assert refusal(layout_groups, layout, run).startswith(message)

@@ -1,72 +1,50 @@
 from fractions import Fraction
+from itertools import pairwise
 
 import pytest
 
 from forestcoll import changed_network, generate, optimum, verify
-from forestcoll.base.errors import InputError
 from forestcoll.topology import TopologyBuilder
 from forestcoll.topology.graph.link_classes import link_classes
 from forestcoll.topology.registry import load_topology
+from refusal import refusal
 
 A100 = load_topology("dgx-a100:boxes=2")
 
 
-def test_a_link_is_gone_in_both_directions() -> None:
+def test_a_link_is_gone_or_slower_in_both_directions() -> None:
     changed = changed_network(A100, ["ib--b0/gpu0"])
     assert len(changed.links) == len(A100.links) - 2
     assert optimum(changed).algbw == 320
     assert verify(generate(changed)).ok
-
-
-def test_several_links_in_one_text() -> None:
+    assert changed_network(A100) is A100
     assert changed_network(A100, ["b0/gpu0--ib, b0/gpu1--ib"]) == changed_network(A100, ["b0/gpu0--ib", "b0/gpu1--ib"])
-
-
-def test_a_degraded_link_has_its_bandwidth_in_both_directions() -> None:
     changed = changed_network(A100, degrade=["b0/gpu0--ib=100Gb/s"])
     ends = A100.number("b0/gpu0"), A100.number("ib")
     both = {link.bandwidth for link in changed.links if {link.source, link.target} == {*ends}}
     assert both == {Fraction(25, 2)}
     assert changed.name == "dgx-a100:boxes=2 with b0/gpu0--ib=25/2"
-
-
-def test_a_one_way_link_stays_one_way() -> None:
     ring = load_topology("ring:nodes=4,one_way=true")
     assert len(changed_network(ring, degrade=["0--1=3"]).links) == 4
 
 
-def test_no_change_is_the_same_network() -> None:
-    assert changed_network(A100) is A100
-
-
 def test_ids_with_dashes_and_commas() -> None:
     builder = TopologyBuilder("odd")
-    for one, other in (("a--b", "c,d"), ("c,d", 7), (7, "a--b")):
-        for each in (one, other):
-            if each not in builder._numbers:
-                builder.add_compute(each)
+    nodes = [builder.add_compute("a--b"), builder.add_compute("c,d"), builder.add_compute(7)]
+    for one, other in pairwise([*nodes, nodes[0]]):
         builder.add_duplex(one, other, 1)
-    network = builder.build()
-    assert len(changed_network(network, ["a--b--c,d"]).links) == 4
-    assert len(changed_network(network, ["c,d--7"]).links) == 4
+    for gone in ("a--b--c,d", "c,d--7"):
+        assert len(changed_network(builder.build(), [gone]).links) == 4
 
 
 @pytest.mark.parametrize(
     ("without", "degrade", "said"),
     [
         (["b0/gpu0--b1/gpu0"], [], "no link joins 'b0/gpu0' and 'b1/gpu0'; 'b0/gpu0' has links to"),
-        (
-            ["b0/gpu9--ib"],
-            [],
-            "'b0/gpu9--ib' names no link: there is no node 'b0/gpu9'; did you mean 'b0/gpu0'? ",
-        ),
+        (["b0/gpu9--ib"], [], "'b0/gpu9--ib' names no link: there is no node 'b0/gpu9'; did you mean 'b0/gpu0'? "),
         (["b0/gpu0"], [], "'b0/gpu0' names no link; write A--B"),
         ([""], [], "'' names no link"),
-        (
-            ["ib--b0/gpu77"],
-            [],
-            "there is no node 'b0/gpu77'; did you mean 'b0/gpu7'? name the ends of a link",
-        ),
+        (["ib--b0/gpu77"], [], "there is no node 'b0/gpu77'; did you mean 'b0/gpu7'? name the ends of a link"),
         (["ib--ib"], [], "'ib--ib' has one node twice; name the two ends of a link"),
         (["b0/gpu0--ib", "ib--b0/gpu0"], [], "link 'b0/gpu0--ib' is named twice"),
         (["b0/gpu0--ib"], ["b0/gpu0--ib=5"], "link 'b0/gpu0--ib' is named twice"),
@@ -78,10 +56,7 @@ def test_ids_with_dashes_and_commas() -> None:
     ],
 )
 def test_wrong_changes_are_refused(without: list[str], degrade: list[str], said: str) -> None:
-    with pytest.raises(InputError) as caught:
-        changed_network(A100, without, degrade)
-    assert said in str(caught.value)
-    assert "\n" not in str(caught.value)
+    assert said in refusal(changed_network, A100, without, degrade)
 
 
 def test_link_classes_are_named_by_what_they_join() -> None:
@@ -103,6 +78,6 @@ def test_a_link_whose_name_can_be_read_in_two_ways_is_refused() -> None:
     builder.add_duplex("a--b", "c", 1)
     builder.add_duplex("a", "c", 1)
     topology = builder.build()
-    with pytest.raises(InputError, match="dashes: 'a--b--c' names two links, because ids contain '--'; rename nodes"):
-        changed_network(topology, ["a--b--c"])
+    said = "dashes: 'a--b--c' names two links, because ids contain '--'; rename nodes"
+    assert refusal(changed_network, topology, ["a--b--c"]).startswith(said)
     assert len(changed_network(topology, ["a--c"], degrade=[]).links) == 4

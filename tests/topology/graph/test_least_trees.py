@@ -1,15 +1,20 @@
-"""The shortest trees that join members of a network."""
+"""Least lengths of walks, of trees that join members of a network, and of arborescences, which limit them."""
 
-from itertools import combinations
+import os
+from itertools import combinations, product
+from typing import Any
 
 import networkx as nx
 import numpy as np
+import numpy.typing as npt
 import pytest
 
-from forestcoll.topology import Topology
+from forestcoll.base.errors import InternalError
+from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology.graph.least_arborescences import LeastArborescences
 from forestcoll.topology.graph.least_trees import LeastTrees
 from forestcoll.topology.graph.metric import Lengths, Metric
-from networks import drawn_network
+from networks import ALL_EXAMPLES, drawn_network
 
 
 def branching(topology: Topology) -> list[int]:
@@ -33,26 +38,92 @@ def best_of_all(distances: Lengths, topology: Topology, root: int) -> int:
     return min(found)
 
 
-@pytest.mark.parametrize("seed", range(15))
-def test_no_set_of_branching_nodes_gives_a_shorter_tree(seed: int) -> None:
-    topology = drawn_network(seed, nodes=8, kinds="cams", one_way=seed % 2 == 0)
-    lengths = np.random.default_rng(seed).integers(1, 20, len(topology.links))
-    metric = Metric(topology, lengths, 10**6)
-    least = LeastTrees(metric.distances, branching(topology), topology.compute)
-    for root in branching(topology):
-        assert least.length(root) == best_of_all(metric.distances, topology, root)
+def problem(seed: int, nodes: int, kinds: str, least: int, most: int) -> tuple[Topology, Lengths]:
+    topology = drawn_network(seed, nodes=nodes, kinds=kinds, one_way=seed % 2 == 0)
+    lengths = np.random.default_rng(seed).integers(least, most, len(topology.links))
+    return topology, Metric(topology, lengths, 10**6).distances
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_the_walks_of_a_tree_have_its_length_and_reach_all_members(seed: int) -> None:
-    topology = drawn_network(seed, nodes=10, kinds="cas", one_way=seed % 2 == 0)
-    lengths = np.random.default_rng(seed).integers(1, 20, len(topology.links))
-    metric = Metric(topology, lengths, 10**6)
-    least = LeastTrees(metric.distances, branching(topology), topology.compute)
-    for root in topology.compute:
-        walks, reached = list(least.walks(root)), {root}
-        for start, end in walks:
-            assert start in reached
-            reached.add(end)
-        assert reached >= set(topology.compute)
-        assert sum(int(metric.distances[walk]) for walk in walks) == least.length(root)
+def test_no_set_of_branching_nodes_gives_a_shorter_tree() -> None:
+    for seed in range(40 if ALL_EXAMPLES in os.environ else 8):
+        topology, distances = problem(seed, 8, "cams", 1, 20)
+        least = LeastTrees(distances, branching(topology), topology.compute)
+        for root in branching(topology):
+            assert least.length(root) == best_of_all(distances, topology, root), seed
+
+
+def test_the_walks_of_a_tree_have_its_length_and_reach_all_members() -> None:
+    for seed in range(10):
+        topology, distances = problem(seed, 10, "cas", 1, 20)
+        least = LeastTrees(distances, branching(topology), topology.compute)
+        for root in topology.compute:
+            walks, reached = list(least.walks(root)), {root}
+            for start, end in walks:
+                assert start in reached, seed
+                reached.add(end)
+            assert reached >= set(topology.compute), seed
+            assert sum(int(distances[walk]) for walk in walks) == least.length(root), seed
+
+
+def shortest_arborescence(distances: Lengths, root: int) -> int:
+    """Return the least length over all choices of a parent for each node."""
+    count = len(distances)
+    others = [node for node in range(count) if node != root]
+    lengths = []
+    for parents in product(range(count), repeat=count):
+        reached = {root}
+        while added := {node for node in others if node not in reached and parents[node] in reached}:
+            reached |= added
+        if len(reached) == count:
+            lengths.append(sum(int(distances[parents[node], node]) for node in others))
+    return min(lengths)
+
+
+def test_arborescences_equal_the_best_choice_of_parents() -> None:
+    for seed in range(8):
+        distances = np.random.default_rng(seed).integers(0, 6, (5, 5))
+        np.fill_diagonal(distances, 0)
+        least = LeastArborescences(distances, range(5), range(5))
+        for root in range(5):
+            walks = list(least.walks(root))
+            assert least.length(root) == shortest_arborescence(distances, root), seed
+            assert sum(int(distances[walk]) for walk in walks) == least.length(root), seed
+            assert sorted(end for _, end in walks) == [node for node in range(5) if node != root], seed
+
+
+def test_merging_other_nodes_gives_a_lower_limit_of_the_shortest_tree() -> None:
+    for seed in range(10):
+        topology, distances = problem(seed, 9, "ca", 0, 5)
+        members = topology.compute[:3]
+        limits = LeastArborescences(distances, range(9), members)
+        trees = LeastTrees(distances, range(9), members)
+        for root in members:
+            assert limits.length(root) <= trees.length(root), seed
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.int64, object])
+@pytest.mark.parametrize("backwards", [False, True])
+def test_distances_are_those_of_networkx(*, dtype: type, backwards: bool) -> None:
+    topology = drawn_network(1, nodes=9, kinds="ca", one_way=True)
+    lengths: npt.NDArray[Any] = np.random.default_rng(1).integers(1, 100, len(topology.links)).astype(dtype)
+    graph = nx.DiGraph()
+    for link, length in zip(topology.links, lengths.tolist(), strict=True):
+        graph.add_edge(*((link.target, link.source) if backwards else (link.source, link.target)), weight=length)
+    metric = Metric(topology, lengths, 10**6, backwards=backwards)
+    assert metric.distances.dtype == dtype
+    for start, expected in nx.all_pairs_dijkstra_path_length(graph):
+        for end, length in expected.items():
+            assert metric.distances[start, end] == length
+            assert nx.path_weight(graph, metric.walk(start, end), "weight") == length
+
+
+def test_a_node_that_is_not_reached_is_far_away() -> None:
+    builder = TopologyBuilder("pair and a switch without links")
+    for name in "ab":
+        builder.add_compute(name)
+    builder.add_switch("alone")
+    builder.add_duplex("a", "b", 1)
+    metric = Metric(builder.build(), np.array([2, 3]), 99)
+    assert metric.distances.tolist() == [[0, 2, 99], [3, 0, 99], [99, 99, 0]]
+    with pytest.raises(InternalError, match="no walk leads from node 0 to node 2"):
+        metric.walk(0, 2)

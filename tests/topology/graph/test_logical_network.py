@@ -5,12 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forestcoll import build_topology, optimum
-from forestcoll.base.errors import InputError
 from forestcoll.topology.graph.box_distances import box_distances, distance_counts
-from forestcoll.topology.graph.boxes import box_numbers
+from forestcoll.topology.graph.boxes import box_numbers, is_one_box
 from forestcoll.topology.graph.logical_network import Spread, logical_network, one_peer_network
+from networks import examples
+from refusal import refusal
 
 
+@examples(100)
 @given(boxes=st.integers(2, 24), most=st.integers(2, 12))
 def test_few_symmetric_distances_reach_all_boxes(boxes: int, most: int) -> None:
     distances = box_distances(boxes, most)
@@ -48,31 +50,29 @@ def test_with_one_peer_a_rank_sends_to_one_rank_of_another_box_with_its_whole_ba
     assert optimum(network).algbw >= optimum(logical.topology).algbw > 0
 
 
-@pytest.mark.parametrize("spec", ["dgx-a100:boxes=1", "ring:nodes=4", "aws-p5:boxes=3"])
-def test_networks_without_equal_boxes_have_no_network_with_one_peer(spec: str) -> None:
-    with pytest.raises(InputError, match="max_peers does not apply"):
-        one_peer_network(build_topology(spec))
-
-
 def test_boxes_whose_links_do_not_join_their_nodes_are_refused() -> None:
     """With four GPUs of each box, two of them have no link to the others: they meet only over the fabric."""
     network = build_topology("mi250:boxes=2,gpus=4")
-    for make in (one_peer_network, lambda each: logical_network(each, 1, Spread.BOTH)):
-        with pytest.raises(InputError, match="without the fabric, compute node 'b0/gpu0' cannot reach 'b0/gpu2'"):
-            make(network)
+    said = "without the fabric, compute node 'b0/gpu0' cannot reach 'b0/gpu2'"
+    assert said in refusal(one_peer_network, network)
+    assert said in refusal(logical_network, network, 1, Spread.BOTH)
 
 
-@pytest.mark.parametrize(
-    ("spec", "peers", "message"),
-    [
+def test_other_networks_are_refused() -> None:
+    for spec in ("dgx-a100:boxes=1", "ring:nodes=4", "aws-p5:boxes=3"):
+        assert "max_peers does not apply" in refusal(one_peer_network, build_topology(spec))
+    for spec, peers, message in [
         ("dgx-a100:boxes=4", 1, "4 boxes need at least 2 peers"),
         ("dgx-a100:boxes=1", 2, "it has no two boxes"),
         ("ring:nodes=4", 2, "it has no two boxes"),
         ("aws-p5:boxes=3", 2, "has more than one NIC"),
         ("superpod-b300:boxes=3", 2, "switch 'b0/nic0' has more than one full-duplex link"),
-    ],
-)
-def test_other_networks_are_refused(spec: str, peers: int, message: str) -> None:
-    with pytest.raises(InputError, match=message) as refusal:
-        logical_network(build_topology(spec), peers, Spread.OUTWARDS)
-    assert "\n" not in str(refusal.value)
+    ]:
+        assert message in refusal(logical_network, build_topology(spec), peers, Spread.OUTWARDS)
+
+
+def test_which_networks_are_one_box() -> None:
+    assert is_one_box(build_topology("dgx-a100:boxes=1"))
+    assert is_one_box(build_topology("mi250:boxes=1"))
+    assert not is_one_box(build_topology("dgx-a100:boxes=2,gpus=2"))
+    assert not is_one_box(build_topology("ring:nodes=4"))  # nothing says which nodes are in a box

@@ -4,14 +4,12 @@ from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 
-import pytest
-
-from forestcoll.base.errors import InputError
 from forestcoll.solver.optimum import optimum
 from forestcoll.topology.importers.formats import import_sources
 from forestcoll.topology.importers.imported import Imported
 from forestcoll.topology.importers.options import ImportOptions
 from forestcoll.topology.importers.source import Source
+from refusal import refusal
 
 
 def import_text(*texts: str, form: str | None = None, **options: str | float) -> Imported:
@@ -27,10 +25,7 @@ def import_text(*texts: str, form: str | None = None, **options: str | float) ->
 
 def problem(*texts: str, form: str | None = None, **options: str | float) -> str:
     """The one line that refuses texts."""
-    with pytest.raises(InputError) as caught:
-        import_text(*texts, form=form, **options)
-    message = str(caught.value)
-    assert "\n" not in message
+    message = refusal(import_text, *texts, form=form, **options)
     assert message.startswith("host")
     return message
 

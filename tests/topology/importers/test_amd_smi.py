@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable
 from fractions import Fraction
 
-import pytest
 from import_tools import algbw, ids, import_text, links, problem
 
 Cell = Callable[[int, int], str]
@@ -24,16 +23,16 @@ def table(title: str, labels: list[str], cell: Cell) -> str:
 
 def amd_smi(gpus: int, kind: Cell, hops: Cell, weight: Cell, span: Cell) -> str:
     labels = [bus(gpu) for gpu in range(gpus)]
-    tables = (
-        ("ACCESS TABLE:", lambda _one, _other: "ENABLED"),
-        ("WEIGHT TABLE:", weight),
-        ("HOPS TABLE:", hops),
-        ("LINK TYPE TABLE:", kind),
-        ("NUMA BW TABLE:", span),
-        ("CACHE COHERANCY TABLE:", lambda one, other: "SELF" if one == other else "C"),
-    )
+    tables = {
+        "ACCESS TABLE:": lambda _one, _other: "ENABLED",
+        "WEIGHT TABLE:": weight,
+        "HOPS TABLE:": hops,
+        "LINK TYPE TABLE:": kind,
+        "NUMA BW TABLE:": span,
+        "CACHE COHERANCY TABLE:": but("C", "SELF"),
+    }
     legend = "Legend:\n  SELF = Current GPU\n  <BW from>-<BW to>\n"
-    return "".join(table(title, labels, cell) for title, cell in tables) + legend
+    return "".join(table(title, labels, cell) for title, cell in tables.items()) + legend
 
 
 def but(cell: str, diagonal: str) -> Cell:
@@ -41,26 +40,18 @@ def but(cell: str, diagonal: str) -> Cell:
 
 
 def rocm_smi(gpus: int, kind: Cell, hops: Cell, weight: Cell, numa: Callable[[int], int]) -> str:
+    def title(text: str) -> str:
+        return f" {text} ".center(90, "=")
+
     labels = [f"GPU{gpu}" for gpu in range(gpus)]
+    tables = {"Weight between two GPUs": weight, "Hops between two GPUs": hops, "Link Type between two GPUs": kind}
     nodes = "".join(
         f"GPU[{gpu}]\t\t: (Topology) Numa Node: {numa(gpu)}\nGPU[{gpu}]\t\t: (Topology) Numa Affinity: {numa(gpu)}\n"
         for gpu in range(gpus)
     )
-    parts = [
-        "============================ ROCm System Management Interface ============================\n",
-        table(
-            "================================ Weight between two GPUs =================================", labels, weight
-        ),
-        table(
-            "================================= Hops between two GPUs ==================================", labels, hops
-        ),
-        table(
-            "=============================== Link Type between two GPUs ===============================", labels, kind
-        ),
-        f"======================================= Numa Nodes =======================================\n{nodes}",
-        "================================== End of ROCm SMI Log ===================================\n",
-    ]
-    return "".join(parts)
+    body = "".join(table(title(text), labels, cell) for text, cell in tables.items())
+    head, end = title("ROCm System Management Interface"), title("End of ROCm SMI Log")
+    return f"{head}\n{body}{title('Numa Nodes')}\n{nodes}{end}\n"
 
 
 MI300X = amd_smi(8, but("XGMI", "SELF"), but("1", "0"), but("15", "0"), but("50000-50000", "N/A"))
@@ -76,19 +67,15 @@ def test_mi300x_is_a_complete_graph_whose_speed_is_asked() -> None:
     assert algbw(imported) == 512
     assert ids(imported) == [f"GPU{gpu}" for gpu in range(8)]
     assert imported.topology.nodes[3].attributes["busid"] == bus(3)
+    without_bandwidths = MI300X.replace("50000-50000", "0-0        ")
+    assert import_text(without_bandwidths, xgmi=64).bandwidths == {Fraction(64): 56}
 
 
-@pytest.mark.parametrize(
-    ("line", "speed"), [("Card Series: AMD Instinct MI300X VF", "64"), ("TARGET_GRAPHICS_VERSION: gfx950", "76.8")]
-)
-def test_a_model_that_the_file_names_says_the_speed(line: str, speed: str) -> None:
-    imported = import_text(f"{line}\n{MI300X}")
-    assert imported.bandwidths == {Fraction(speed): 56}
-    assert any("as the file names" in each for each in imported.assumed)
-
-
-def test_a_driver_without_bandwidths_leaves_all_pairs_direct() -> None:
-    assert import_text(MI300X.replace("50000-50000", "0-0        "), xgmi=64).bandwidths == {Fraction(64): 56}
+def test_a_model_that_the_file_names_says_the_speed() -> None:
+    for line, speed in (("Card Series: AMD Instinct MI300X VF", "64"), ("TARGET_GRAPHICS_VERSION: gfx950", "76.8")):
+        imported = import_text(f"{line}\n{MI300X}")
+        assert imported.bandwidths == {Fraction(speed): 56}
+        assert any("as the file names" in each for each in imported.assumed)
 
 
 PAIRS = {(0, 1): 4, (0, 2): 1, (1, 3): 1, (2, 3): 4}
@@ -136,22 +123,14 @@ def test_hives_are_joined_by_pcie() -> None:
 
 def test_pcie_only() -> None:
     text = amd_smi(2, but("PCIE", "SELF"), but("2", "0"), but("40", "0"), but("N/A", "N/A"))
-    assert links(import_text(text, pcie=32)) == {
-        pair: 32 for gpu in ("GPU0", "GPU1") for pair in ((gpu, "CPU0"), ("CPU0", gpu))
-    }
+    pairs = [("GPU0", "CPU0"), ("CPU0", "GPU0"), ("GPU1", "CPU0"), ("CPU0", "GPU1")]
+    assert links(import_text(text, pcie=32)) == dict.fromkeys(pairs, 32)
 
 
 def test_json_in_its_newer_and_its_older_form() -> None:
     def link(one: int, other: int) -> dict[str, object]:
-        kind = "SELF" if one == other else "XGMI"
-        return {
-            "gpu": other,
-            "bdf": bus(other),
-            "weight": 15,
-            "link_type": kind,
-            "num_hops": 1,
-            "bandwidth": "50000-50000",
-        }
+        figures = {"weight": 15, "num_hops": 1, "bandwidth": "50000-50000"}
+        return {"gpu": other, "bdf": bus(other), "link_type": "SELF" if one == other else "XGMI", **figures}
 
     newer = [{"gpu": gpu, "bdf": bus(gpu), "links": [link(gpu, each) for each in (2, 1, 0)]} for gpu in range(3)]
     older = [
@@ -169,15 +148,13 @@ def test_json_in_its_newer_and_its_older_form() -> None:
         assert imported.bandwidths == {Fraction(64): 6}
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
+def test_what_is_broken_is_said() -> None:
+    for text, said in [
         (MI300X.replace("XGMI", "", 1), "line 36: the row of 0000:0c:00.0 has 7 values, not 8"),
+        (MI300X.replace(bus(1), bus(0)), "the table of link types has 8 columns; expected each GPU once"),
         ("LINK TYPE TABLE:\n", "holds no rows of link types; run amd-smi topology"),
         ("\n".join(MI300X.splitlines()[:38]), "has no row for 0000:3c:00.0"),
         ('[{"gpu": 0, "link_type": {}, "weight": {}}]', "gpu 0 has no links"),
         ('[{"gpu": "x", "links": [], "link_type": 1}]', "gpu is 'x'; expected a whole number"),
-    ],
-)
-def test_what_is_broken_is_said(text: str, said: str) -> None:
-    assert said in problem(text, xgmi=64)
+    ]:
+        assert said in problem(text, xgmi=64)

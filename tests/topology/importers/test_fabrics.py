@@ -66,41 +66,32 @@ def test_each_link_counts_once_and_aggregation_nodes_do_not() -> None:
     assert imported.ignored == ("2 aggregation nodes of switches",)
 
 
-@pytest.mark.parametrize(
-    ("rate", "gbits"),
-    [
-        ("4xEDR", 100),
-        ("4xHDR", 200),
-        ("2xHDR", 100),
-        ("4xQDR", 32),
-        ("4xFDR10", 40),
-        ("4xFDR", Fraction(600, 11)),
-        ("4xXDR", 800),
-    ],
-)
-def test_a_rate_is_lanes_times_the_data_rate(rate: str, gbits: Fraction) -> None:
-    assert links(import_text(fabric(rate)))["node1/mlx5_0", "leaf-0"] == Fraction(gbits) / 8
+def test_a_rate_is_lanes_times_the_data_rate() -> None:
+    rates: dict[str, int | Fraction] = {
+        "4xEDR": 100,
+        "4xHDR": 200,
+        "2xHDR": 100,
+        "4xQDR": 32,
+        "4xFDR10": 40,
+        "4xXDR": 800,
+    }
+    for rate, gbits in (rates | {"4xFDR": Fraction(600, 11)}).items():
+        assert links(import_text(fabric(rate)))["node1/mlx5_0", "leaf-0"] == Fraction(gbits) / 8, rate
 
 
-def test_a_missing_rate_is_asked_for() -> None:
+def test_a_rate_that_no_end_states_is_asked_for() -> None:
     text = fabric("")
     assert "does not say the rate of 8 links, such as 4xNDR; give --link-bandwidth GBPS" in problem(text)
     assert import_text(text, link_bandwidth=25).bandwidths == {Fraction(50): 4, Fraction(25): 8}
+    one_end = fabric().partition("Ca\t")[0]
+    assert import_text(one_end).bandwidths == {Fraction(100): 4, Fraction(50): 8}
 
 
-def test_a_rate_that_one_end_states_will_do() -> None:
-    text = "".join(part for part in fabric().partition("Ca\t")[:1])
-    assert import_text(text).bandwidths == {Fraction(100): 4, Fraction(50): 8}
-
-
-def test_adapters_without_links_and_ports_without_nodes() -> None:
+def test_adapters_without_links_ports_without_nodes_and_adapters_of_the_same_name() -> None:
     alone = f'Ca\t1 "H-{guid(300)}"\t\t# "dgx HCA-1"\n'
     assert any("1 adapter without a link" in each for each in import_text(fabric() + alone).ignored)
     assert "has 0 compute nodes" in problem(alone)
     assert "is a port of no node" in problem(to_adapter(1, 5, "a b"), form="ibnetdiscover")
-
-
-def test_two_adapters_of_the_same_name_are_called_by_their_guids() -> None:
     imported = import_text(fabric().replace("node2 mlx5_0", "node1 mlx5_0"))
     assert {f"H-{guid(100)}", f"H-{guid(101)}"} <= set(ids(imported))
 
@@ -166,27 +157,30 @@ YAML_TREE = """---
 """
 
 
-@pytest.mark.parametrize("text", [BLOCKS, YAML_BLOCKS, YAML_TREE])
-def test_blocks_and_yaml(text: str) -> None:
-    imported = import_text(text, link_bandwidth=50)
-    assert imported.format == "slurm"
-    assert len(links(imported)) == 12
-    assert links(imported)["b1", "core"] == 50
+def test_slurm_may_have_blocks_yaml_and_lines_that_continue_and_the_first_topology_is_read() -> None:
+    for text in (BLOCKS, YAML_BLOCKS, YAML_TREE):
+        imported = import_text(text, link_bandwidth=50)
+        assert imported.format == "slurm"
+        assert len(links(imported)) == 12
+        assert links(imported)["b1", "core"] == 50
+    split = TREE.replace("Nodes=tux[2,3]", "\\\n  Nodes=tux[2,3]")
+    assert links(import_text(split, link_bandwidth=50)) == links(import_text(TREE, link_bandwidth=50))
+    other = YAML_TREE.removeprefix("---\n").replace("topology: t", "topology: u").replace("core", "top")
+    imported = import_text(YAML_TREE + other, link_bandwidth=50)
+    assert links(imported) == links(import_text(YAML_TREE, link_bandwidth=50))
+    assert any("the topologies after the first, 't'" in each for each in imported.ignored)
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
+def test_what_is_broken_in_slurm_is_said() -> None:
+    for text, said in [
         (TREE.replace("tux[0-1]", "tux[0-"), "line 2: 'tux[0-' has brackets that do not match"),
         (TREE.replace("tux[0-1]", "tux[0-999999999]"), "line 2: 'tux[0-999999999]' means more than"),
         (TREE.replace("s[0-1]", "s[0-7]"), "line 4: switch 's2' names 's2', which is no switch"),
         (TREE.replace("SwitchName=s1", "SwitchName=s0"), "line 3: node 's0' appears twice"),
         ("SwitchName=s0 Switches=s0\n", "line 1: switch 's0' is below itself"),
         ("- topology: t\n  block:\n    blocks:\n      - block: [1]\n", 'block is ["1"]; expected a text'),
-    ],
-)
-def test_what_is_broken_in_slurm_is_said(text: str, said: str) -> None:
-    assert said.replace("names 's2', which", "names 's3', which") in problem(text, form="slurm", link_bandwidth=1)
+    ]:
+        assert said.replace("names 's2', which", "names 's3', which") in problem(text, form="slurm", link_bandwidth=1)
 
 
 def test_a_list_of_hosts_is_expanded() -> None:
@@ -242,7 +236,5 @@ def test_two_adapters_with_one_cable() -> None:
         f'[1](0x{guid(here)}) \t"H-{guid(there)}"[1](0x{guid(there)})\t\t# lid 1 "node-{other} mlx5_0" lid 2 4xEDR\n'
         for here, there, name, other in ((1, 2, "a", "b"), (2, 1, "b", "a"))
     ]
-    assert links(import_text("".join(lines))) == {
-        ("node-a/mlx5_0", "node-b/mlx5_0"): Fraction(25, 2),
-        ("node-b/mlx5_0", "node-a/mlx5_0"): Fraction(25, 2),
-    }
+    names = ("node-a/mlx5_0", "node-b/mlx5_0")
+    assert links(import_text("".join(lines))) == dict.fromkeys((names, names[::-1]), Fraction(25, 2))

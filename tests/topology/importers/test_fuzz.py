@@ -1,7 +1,10 @@
-"""Every importer on mutated inputs: whatever a file holds, it is a network or one line of error."""
+"""Every importer on mutated and on long inputs: whatever a file holds, it soon is a network or one line of error."""
 
+import contextlib
+import os
 import random
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
 
@@ -24,6 +27,7 @@ from forestcoll.topology.importers.measurements.document import measurements_tex
 from forestcoll.topology.importers.options import ImportOptions
 from forestcoll.topology.importers.source import Source
 from forestcoll.topology.registry import build_topology
+from networks import ALL_EXAMPLES
 
 JSON_OF_AMD = '[{"gpu": 0, "bdf": "a", "links": [{"gpu": 1, "link_type": "XGMI", "num_hops": 1, "weight": 15}]}]'
 OWN = json_text(topology_to_document(build_topology("ring:nodes=4,bandwidth=25/3")), indent=1)
@@ -52,46 +56,21 @@ INPUTS = {
 }
 OPTIONS = ImportOptions(**dict.fromkeys(("nvlink", "xgmi", "pcie", "nic", "link_bandwidth"), Fraction(25)))  # type: ignore[arg-type]
 PIECES = [
-    "",
-    " ",
-    "\n",
-    "\t",
-    "0",
-    "-1",
-    "9" * 30,
-    "1e999",
-    "nan",
-    "1/0",
-    "x",
-    '"',
-    "'",
-    "<",
-    ">",
-    "&a;",
-    "[",
-    "]",
-    "{",
-    "}",
-]
-PIECES += [
-    ":",
-    ",",
-    "\x00",
-    "\x1b[4m",
-    "\ud7ff",
-    "é",
-    "GPU0",
-    "NV12",
-    "X",
-    "null",
-    "true",
-    "[[[[",
-    "]]>",
-    "<!--",
-    "*a",
-    "&a ",
-]
-PER_INPUT = 120
+    "", " ", "\n", "\t", "0", "-1", "9" * 30, "1e999", "nan", "1/0", "x", '"', "'", "<", ">", "&a;", "[", "]", "{", "}",
+    ":", ",", "\x00", "\x1b[4m", "\ud7ff", "é", "GPU0", "NV12", "X", "null", "true", "[[[[", "]]>", "<!--", "*a", "&a ",
+]  # fmt: skip
+MUTATIONS = 600 if ALL_EXAMPLES in os.environ else 120
+"""The mutations of all inputs of a format together."""
+
+LENGTH = 2**17 if ALL_EXAMPLES in os.environ else 2**14
+REPEATED = [
+    "\n", " ", "=", "<", "<system", "<!--", "</system><system ", '"', "[", "(", "{", "- ", "1", "a", "#", "\t", ",",
+    "GPU0 ", "GPU0 X ", "GPU 0: ", "Link 0: ", "NV12", "Switch 1 ", 'Switch\t1 "S-1" ', "node [ ", "graph [ ", "[1]",
+    "SwitchName=", "topology: ", "devices:\n", "XGMI ", "Bandwidth Matrix (GB/s) ", "0 1 1Gbps 0 0\n", "0,1,", "a b\n",
+    "GPU[0] : (Topology) Numa Node: ", "LINK TYPE TABLE\n", "\x1b[", "NIC0 : ", "Device: 0, a", "<a>", "&a;", "a:\n ",
+]  # fmt: skip
+LIMIT = 3 * LENGTH / 2**16
+"""Seconds. A time that grows with the length of the text is far below it, and one with its square far above it."""
 
 
 def test_every_format_has_inputs_and_each_is_found_by_its_content() -> None:
@@ -103,9 +82,9 @@ def test_every_format_has_inputs_and_each_is_found_by_its_content() -> None:
             assert form.name == name
 
 
-def mutations(text: str, rng: random.Random) -> Iterator[str]:
+def mutations(name: str, text: str, rng: random.Random) -> Iterator[str]:
     """Yield texts that differ from this one in one to three places, or end too early."""
-    for _ in range(PER_INPUT):
+    for _ in range(MUTATIONS // len(INPUTS[name])):
         changed = text
         for _ in range(rng.randint(1, 3)):
             place = rng.randrange(len(changed) + 1)
@@ -139,7 +118,7 @@ def test_only_input_errors_come_out(name: str) -> None:
     rng = random.Random(f"importers {name}")  # noqa: S311 (a test with a fixed seed)
     several = next(form.several for form in FORMATS if form.name == name)
     for text in INPUTS[name]:
-        for changed in mutations(text, rng):
+        for changed in mutations(name, text, rng):
             attempt([changed], name)
             attempt([changed], None)
             if several and rng.random() < 0.2:
@@ -151,3 +130,29 @@ def test_the_files_of_other_formats_give_one_line(name: str) -> None:
     for texts in INPUTS.values():
         for text in [*texts, "", "\n", "\x00", "{}", "[]", "<a/>", "0", "null"]:
             attempt([text], name)
+
+
+def slow(run: Callable[[str], object]) -> dict[str, float]:
+    """The repeated pieces on which a function takes more seconds than the limit."""
+    texts = {piece: piece * (LENGTH // len(piece)) for piece in REPEATED}
+    if ALL_EXAMPLES in os.environ:
+        texts |= {f"{piece}, in lines": (piece.strip("\n") * (2**14 // len(piece)) + "x\n") * 4 for piece in REPEATED}
+    found = {}
+    for piece, text in texts.items():
+        began = time.process_time()
+        with contextlib.suppress(InputError):
+            run(text)
+        found[piece] = time.process_time() - began
+    return {piece: seconds for piece, seconds in found.items() if seconds > LIMIT}
+
+
+def test_the_format_of_a_long_text_is_found_soon() -> None:
+    assert slow(format_of) == {}
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_a_long_text_is_refused_soon(name: str) -> None:
+    def read(text: str) -> object:
+        return import_sources([Source("host0.txt", text, "host0")], ImportOptions(), format_name=name)
+
+    assert slow(read) == {}

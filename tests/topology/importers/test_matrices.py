@@ -2,7 +2,6 @@
 
 from fractions import Fraction
 
-import pytest
 from import_tools import algbw, ids, import_text, links, problem
 
 
@@ -21,21 +20,20 @@ def peer_test(count: int, enabled: float) -> str:
         f"Device: {gpu}, NVIDIA A100-SXM4-80GB, pciBusID: {gpu + 10:x}, pciDeviceID: 0, pciDomainID:0\n"
         for gpu in range(count)
     )
-    return "".join(
-        [
-            "[P2P (Peer-to-Peer) GPU Bandwidth Latency Test]\n",
-            devices,
-            "Device=0 CAN Access Peer Device=1\n\n***NOTE: In case a device doesn't have P2P access to other one ...\n",
-            "So you can see lesser Bandwidth (GB/s) and unstable Latency (us) in those cases.\n\n",
-            "P2P Connectivity Matrix\n     D\\D     0     1\n     0\t     1     1\n     1\t     1     1\n",
-            block("Unidirectional P2P=Disabled Bandwidth Matrix (GB/s)", square(count, 10.5)),
-            block("Unidirectional P2P=Enabled Bandwidth (P2P Writes) Matrix (GB/s)", square(count, enabled)),
-            block("Bidirectional P2P=Disabled Bandwidth Matrix (GB/s)", square(count, 12.5)),
-            block("Bidirectional P2P=Enabled Bandwidth Matrix (GB/s)", square(count, 2 * enabled)),
-            "P2P=Disabled Latency Matrix (us)\n   GPU     0      1\n     0   2.25  15.80\n     1  15.96   2.32\n\n",
-            "   CPU     0      1\n     0   2.87   8.28\n     1   8.29   2.81\n",
-        ]
-    )
+    parts = [
+        "[P2P (Peer-to-Peer) GPU Bandwidth Latency Test]\n",
+        devices,
+        "Device=0 CAN Access Peer Device=1\n\n***NOTE: In case a device doesn't have P2P access to other one ...\n",
+        "So you can see lesser Bandwidth (GB/s) and unstable Latency (us) in those cases.\n\n",
+        "P2P Connectivity Matrix\n     D\\D     0     1\n     0\t     1     1\n     1\t     1     1\n",
+        block("Unidirectional P2P=Disabled Bandwidth Matrix (GB/s)", square(count, 10.5)),
+        block("Unidirectional P2P=Enabled Bandwidth (P2P Writes) Matrix (GB/s)", square(count, enabled)),
+        block("Bidirectional P2P=Disabled Bandwidth Matrix (GB/s)", square(count, 12.5)),
+        block("Bidirectional P2P=Enabled Bandwidth Matrix (GB/s)", square(count, 2 * enabled)),
+        "P2P=Disabled Latency Matrix (us)\n   GPU     0      1\n     0   2.25  15.80\n     1  15.96   2.32\n\n",
+        "   CPU     0      1\n     0   2.87   8.28\n     1   8.29   2.81\n",
+    ]
+    return "".join(parts)
 
 
 def test_a_measured_box_is_a_switch_and_not_a_complete_graph() -> None:
@@ -49,24 +47,14 @@ def test_a_measured_box_is_a_switch_and_not_a_complete_graph() -> None:
     assert import_text(text, matrix="complete").bandwidths == {Fraction("272.5"): 56}
 
 
-def test_rows_send_and_columns_receive() -> None:
+def test_rows_send_half_of_a_bidirectional_matrix_is_taken_and_nvbandwidth_is_read_too() -> None:
     rows = [["900", "10", "20"], ["11", "900", "21"], ["12", "22", "900"]]
     found = links(import_text(block("Unidirectional P2P=Enabled Bandwidth (P2P Writes) Matrix (GB/s)", rows)))
-    assert {pair: value for pair, value in found.items() if pair[0] == "switch"} == {
-        ("switch", "GPU0"): 12,
-        ("switch", "GPU1"): 22,
-        ("switch", "GPU2"): 21,
-    }
+    assert [found["switch", f"GPU{number}"] for number in range(3)] == [12, 22, 21]
     assert found["GPU0", "switch"] == 20
-
-
-def test_half_of_a_bidirectional_matrix_is_taken_where_it_is_the_only_one() -> None:
     imported = import_text(block("Bidirectional P2P=Enabled Bandwidth Matrix (GB/s)", square(2, 500)))
     assert imported.bandwidths == {Fraction(250): 4}
     assert any("is read, as there is none" in each for each in imported.assumed)
-
-
-def test_nvbandwidth_is_read_too() -> None:
     text = (
         "Running device_to_device_memcpy_read_ce.\nmemcpy CE GPU(row) <- GPU(column) bandwidth (GB/s)\n"
         "           0         1\n 0       N/A    276.07\n 1    280.00       N/A\n\nSUM 552.14\n"
@@ -75,9 +63,8 @@ def test_nvbandwidth_is_read_too() -> None:
     assert found == {("GPU1", "GPU0"): Fraction("276.07"), ("GPU0", "GPU1"): 280}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_a_table_may_have_names_and_any_separator() -> None:
+    for text in (
         "0,100,50\n100,0,50\n50,50,0\n",
         "gpu0,gpu1,gpu2\n0,100,50\n100,0,50\n50,50,0\n",
         ",gpu0,gpu1,gpu2\ngpu0,0,100,50\ngpu1,100,0,50\ngpu2,50,50,0\n",
@@ -86,23 +73,17 @@ def test_nvbandwidth_is_read_too() -> None:
         "  X    100.0  5e1\n 100    X     50\n # measured at night\n 50     50     X\n",
         '"0","800Gb/s","50"\n"100","0","50"\n"50","50","0"\n',
         "0,1,2\n0,100,50\n100,0,50\n50,50,0\n",
-    ],
-)
-def test_a_table_may_have_names_and_any_separator(text: str) -> None:
-    imported = import_text(text, matrix="complete")
-    assert imported.format == "matrix"
-    assert sorted(links(imported).values()) == [50, 50, 50, 50, 100, 100]
-    assert ids(imported)[0] in ("0", "gpu0")
-    assert import_text(text).bandwidths == {Fraction(100): 4, Fraction(50): 2}
-
-
-def test_numbers_with_names_of_two_nodes_are_edges() -> None:
+    ):
+        imported = import_text(text, matrix="complete")
+        assert imported.format == "matrix"
+        assert sorted(links(imported).values()) == [50, 50, 50, 50, 100, 100]
+        assert ids(imported)[0] in ("0", "gpu0")
+        assert import_text(text).bandwidths == {Fraction(100): 4, Fraction(50): 2}
     assert import_text("0,1,100\n1,2,100\n2,0,100\n").format == "edge-list"
 
 
-@pytest.mark.parametrize(
-    ("text", "form", "said"),
-    [
+def test_what_is_broken_is_said() -> None:
+    for text, form, said in [
         (peer_test(4, 100).replace("100.00 1293.26", "100.00", 1), None, "has 3 values, not 4; paste the whole matrix"),
         (block("Bandwidth Matrix (GB/s)", square(3, 9)).rpartition("\n     2")[0], None, "3 columns and 2 rows"),
         (block("Bandwidth Matrix (GB/s)", [["1", "x"], ["2", "1"]]), None, "line 3: 'x' is no bandwidth"),
@@ -112,10 +93,8 @@ def test_numbers_with_names_of_two_nodes_are_edges() -> None:
         ("0,five\n5,0\n", "matrix", "line 1: 'five'"),
         ("0,0\n5,0\n", "matrix", "0 has no value to or from another node"),
         ("", "matrix", "is empty"),
-    ],
-)
-def test_what_is_broken_is_said(text: str, form: str | None, said: str) -> None:
-    assert said in problem(text, form=form)
+    ]:
+        assert said in problem(text, form=form)
 
 
 def test_pairs_with_nvlink_on_two_cpus() -> None:
@@ -126,27 +105,12 @@ def test_pairs_with_nvlink_on_two_cpus() -> None:
         ["24.52", "25.09", "509.29", "35.35"],
         ["24.55", "24.92", "35.34", "509.52"],
     ]
-    text = block("Unidirectional P2P=Enabled Bandwidth (P2P Writes) Matrix (GB/s)", rows).replace(
-        "3\n", "3         \n", 1
-    )
+    measured = block("Unidirectional P2P=Enabled Bandwidth (P2P Writes) Matrix (GB/s)", rows)
     connectivity = "P2P Connectivity Matrix\n     D\\D     0     1     2     3\n     0       1     1     0     0\n"
-    for pasted in (
-        connectivity + text,
-        "".join(f"    {line}" for line in (connectivity + text).splitlines(keepends=True)),
-    ):
+    text = connectivity + measured.replace("3\n", "3         \n", 1)
+    for pasted in (text, "".join(f"    {line}" for line in text.splitlines(keepends=True))):
         found = links(import_text(pasted, matrix="complete"))
         assert (found["GPU0", "GPU1"], found["GPU1", "GPU2"]) == (Fraction("35.35"), Fraction("20.25"))
         assert found["GPU2", "GPU1"] == Fraction("25.09")
-        ports = links(import_text(pasted))
-        assert {value for (one, _), value in ports.items() if one != "switch"} == {
-            Fraction(each) for each in ("35.35", "35.33", "35.34")
-        }
-
-
-def test_two_cards_with_pcie_only() -> None:
-    """As with two RTX 6000 Ada: disabled and enabled are almost the same."""
-    text = block("Unidirectional P2P=Disabled Bandwidth Matrix (GB/s)", [["801.28", "22.23"], ["22.32", "813.80"]])
-    text += block(
-        "Unidirectional P2P=Enabled Bandwidth (P2P Writes) Matrix (GB/s)", [["800.15", "26.32"], ["26.32", "831"]]
-    )
-    assert import_text(text).bandwidths == {Fraction("26.32"): 4}
+        sent = {value for (one, _), value in links(import_text(pasted)).items() if one != "switch"}
+        assert sent == {Fraction(each) for each in ("35.35", "35.33", "35.34")}

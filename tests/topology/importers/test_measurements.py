@@ -132,50 +132,45 @@ def test_recorded_measurements_give_the_network_that_was_emulated(name: str, kno
         assert optimum(found.topology, collective).algbw == optimum(known, collective).algbw
 
 
-def test_ports_of_a_switch_and_own_nics() -> None:
+def test_ports_of_a_switch_and_own_nics_and_ranks_that_are_no_neighbours() -> None:
     found = imported(computed(cluster(2, 4), switched(4, 270, own_nics)))
     assert found.bandwidths == {Fraction(300): 16, Fraction(25): 16}
     assert links(found)["node0/rank1", "node0/switch"] == 300
     assert links(found)["fabric", "node1/rank4"] == 25
     assert found.boxes == 2
     assert optimum(found.topology).algbw == optimum(network(2, 4, 300, 25)).algbw
+    found = imported(computed([[0, 2], [1, 3]], lambda one, other: {("up", one): 12.5, ("down", other): 12.5}))
+    ids = [node.id for node in found.topology.nodes[:4]]
+    assert ids == ["node0/rank0", "node1/rank1", "node0/rank2", "node1/rank3"]
 
 
-def test_each_direction_has_its_own_bandwidth() -> None:
-    def path(one: int, other: int) -> dict[object, float]:
-        return {("out", one): 50, ("in", other): 100}
-
-    found = imported(computed([[0, 1, 2, 3]], path))
+def test_each_direction_and_each_direct_link_has_its_own_bandwidth() -> None:
+    box = [[0, 1, 2, 3]]
+    found = imported(computed(box, lambda one, other: {("out", one): 50, ("in", other): 100}))
     assert links(found)["node0/rank0", "node0/switch"] == 50
-    slow = imported(
-        computed([[0, 1, 2, 3]], lambda one, other: {("out", one): 100, ("in", other): 12.5 if other else 50})
-    )
+    slow = imported(computed(box, lambda one, other: {("out", one): 100, ("in", other): 12.5 if other else 50}))
     assert links(slow)["node0/switch", "node0/rank1"] == Fraction(25, 2)
     assert links(slow)["node0/switch", "node0/rank0"] == 50
-
-
-def test_direct_links_may_differ() -> None:
-    def path(one: int, other: int) -> dict[object, float]:
-        return {(one, other): 50.0 if abs(one - other) == 2 else 25.0}
-
-    found = imported(computed([[0, 1, 2, 3]], path))
+    found = imported(computed([[0, 1, 2, 3]], lambda one, other: {(one, other): 50 if abs(one - other) == 2 else 25}))
     assert found.topology.switches == ()
     assert links(found)["node0/rank0", "node0/rank2"] == 50
     assert found.bandwidths == {Fraction(50): 4, Fraction(25): 8}
 
 
-@pytest.mark.parametrize("mates", [2, 4])
-def test_ranks_that_share_a_nic_need_not_be_neighbours(mates: int) -> None:
-    def outside(one: int, other: int) -> dict[object, float]:
-        groups = 4 // mates
-        return {("up", one // 4, one % groups): 12.5, ("down", other // 4, other % groups): 12.5}
+def test_ranks_that_share_a_nic_need_not_be_neighbours() -> None:
+    def shared(nics: int) -> Imported:
+        def outside(one: int, other: int) -> dict[object, float]:
+            return {("up", one // 4, one % nics): 12.5, ("down", other // 4, other % nics): 12.5}
 
-    found = imported(computed(cluster(3, 4), switched(4, 300, outside)))
-    assert optimum(found.topology).algbw == optimum(network(3, 4, 300, 12.5, mates)).algbw
-    if mates == 2:
-        assert links(found)["node0/rank0", "node0/nic0"] == links(found)["node0/rank2", "node0/nic0"] == Fraction(25, 2)
-        assert ("node0/rank1", "node0/nic0") not in links(found)
-        assert found.nics == 6
+        found = imported(computed(cluster(3, 4), switched(4, 300, outside)))
+        assert optimum(found.topology).algbw == optimum(network(3, 4, 300, 12.5, 4 // nics)).algbw
+        return found
+
+    shared(1)
+    found = shared(2)
+    assert links(found)["node0/rank0", "node0/nic0"] == links(found)["node0/rank2", "node0/nic0"] == Fraction(25, 2)
+    assert ("node0/rank1", "node0/nic0") not in links(found)
+    assert found.nics == 6
 
 
 def test_a_nic_behind_the_switch_of_the_box() -> None:
@@ -209,35 +204,19 @@ def test_uplinks_of_leaf_switches(hosts: int, leaf: int, uplink: int, count: int
     assert optimum(found.topology).algbw == optimum(network(hosts, 2, 300, 25, uplinks=(leaf, uplink))).algbw
 
 
-def test_hosts_of_one_rank_have_no_switches_of_their_own() -> None:
+def test_hosts_of_one_rank_have_no_switches_and_latencies_add_up() -> None:
     found = imported(computed(cluster(3, 1), own_nics))
     assert found.bandwidths == {Fraction(25): 6}
     assert [node.id for node in found.topology.nodes] == ["node0/rank0", "node1/rank1", "node2/rank2", "fabric"]
-
-
-def test_ranks_of_a_host_need_not_be_neighbours() -> None:
-    found = imported(computed([[0, 2], [1, 3]], lambda one, other: {("up", one): 12.5, ("down", other): 12.5}))
-    assert [node.id for node in found.topology.nodes[:4]] == [
-        "node0/rank0",
-        "node1/rank1",
-        "node0/rank2",
-        "node1/rank3",
-    ]
-
-
-def test_latencies_of_links_add_up_to_what_was_measured() -> None:
     found = imported(computed(cluster(2, 1), own_nics))
     assert {link.latency_us for link in found.topology.links} == {Fraction(10)}
 
 
-def test_figures_are_kept_if_they_are_not_to_be_rounded() -> None:
+def test_figures_are_kept_if_they_are_not_to_be_rounded_and_the_same_file_gives_the_same_network() -> None:
     found = imported(computed([[0, 1]], lambda one, other: {(one, other): 11.2345678}), rounding="none")
     assert set(found.bandwidths) == {Fraction("11.2346")}
     assert import_text(measurements_text(computed([[0, 1]], lambda *_: {0: 11.2}))).bandwidths == {Fraction(25, 2): 2}
     assert not any("measured" in text for text in found.assumed)
-
-
-def test_the_same_file_always_gives_the_same_network() -> None:
     measurements = computed(cluster(4, 3), switched(3, 280, own_nics), noise=0.08)
     one, other = imported(measurements), imported(measurements)
     assert (one.topology, one.assumed) == (other.topology, other.assumed)
@@ -248,28 +227,22 @@ def test_measurements_that_fit_badly_are_listed_with_their_errors() -> None:
     slow = Measurement("pair", (Probe(0, 1, 2**20, measurements.measurements[0].seconds * 2),))
     changed = Measurements(measurements.hosts, "gloo", 3, (slow, *measurements.measurements[1:]))
     said = imported(changed).assumed
-    assert any(
-        text.startswith("before rounding, the network fits the 23 measurements with errors up to 50.0%")
-        for text in said
-    )
+    worst = "before rounding, the network fits the 23 measurements with errors up to 50.0%"
+    assert any(text.startswith(worst) for text in said)
     assert "fits badly: pair, ranks 0 -> 1: 25 GB/s measured, 50 GB/s by the fit (-50%)" in said
     assert not any(text.startswith("fits badly") for text in imported(measurements).assumed)
 
 
-@pytest.mark.parametrize(
-    ("measured", "value"),
-    [(273, 300), (374, 450), (24.1, 25), (46.5, 46), (49.6, 50), (11.0, 12.5), (11.6, 12.5), (2.9, 3.125), (26.4, 25)],
-)
-def test_figures_below_a_speed_are_nearer_than_figures_above_it(measured: float, value: float) -> None:
-    assert nearest_speed(measured, (*BOX_SPEEDS, *NETWORK_SPEEDS)).value == Fraction(value)
-
-
-def test_a_figure_without_a_near_speed_has_two_digits() -> None:
+def test_figures_below_a_speed_are_nearer_than_figures_above_it() -> None:
+    speeds = {273: 300, 374: 450, 24.1: 25, 46.5: 46, 49.6: 50, 11.0: 12.5, 11.6: 12.5, 2.9: 3.125, 26.4: 25}
+    for measured, value in speeds.items():
+        assert nearest_speed(measured, (*BOX_SPEEDS, *NETWORK_SPEEDS)).value == Fraction(value), measured
     found = nearest_speed(0.0337, NETWORK_SPEEDS)
     assert (found.value, found.name) == (Fraction("0.034"), "no speed of the table is near, so rounded to two digits")
 
 
-GOOD = json.loads(measurements_text(computed([[0, 1]], lambda *_: {0: 10.0})))
+def flows(*flow: object) -> dict[str, object]:
+    return {"measurements": [{"kind": "pair", "flows": [flow] if flow else []}]}
 
 
 @pytest.mark.parametrize(
@@ -281,20 +254,18 @@ GOOD = json.loads(measurements_text(computed([[0, 1]], lambda *_: {0: 10.0})))
         ({"hosts": [{"ranks": [0]}]}, 'hosts[0] is {"ranks": [0]}; expected'),
         ({"hosts": 3}, "hosts is 3; expected a list"),
         ({"measurements": []}, "measurements is empty; run forestcoll probe again"),
-        ({"measurements": [{"kind": "pair", "flows": []}]}, "measurements[0].flows is empty"),
         ({"measurements": [{"flows": [[0, 1, 8, 1]]}]}, "measurements[0] is "),
-        ({"measurements": [{"kind": "pair", "flows": [[0, 0, 8, 1]]}]}, "rank 0 sends to itself"),
-        (
-            {"measurements": [{"kind": "pair", "flows": [[0, 1, 0, 1]]}]},
-            "flows[0][2] is 0; expected the number of bytes",
-        ),
-        ({"measurements": [{"kind": "pair", "flows": [[0, 1, 8, 0]]}]}, "flows[0][3] is 0; expected seconds, greater"),
-        ({"measurements": [{"kind": "pair", "flows": [[0, 1, 8, "x"]]}]}, "flows[0][3]: 'x'"),
-        ({"measurements": [{"kind": "pair", "flows": [[0, 9, 8, 1]]}]}, "flows[0][1] is 9; expected 1 at most"),
-        ({"measurements": [{"kind": "pair", "flows": [[0, 1, 8]]}]}, "expected a list of 4 numbers"),
-        ({"measurements": [{"kind": "pair", "flows": [[0, 1, 8, 1]]}]}, "compute node 'node0/rank1' cannot reach"),
+        (flows(), "measurements[0].flows is empty"),
+        (flows(0, 0, 8, 1), "rank 0 sends to itself"),
+        (flows(0, 1, 0, 1), "flows[0][2] is 0; expected the number of bytes"),
+        (flows(0, 1, 8, 0), "flows[0][3] is 0; expected seconds, greater"),
+        (flows(0, 1, 8, "x"), "flows[0][3]: 'x'"),
+        (flows(0, 9, 8, 1), "flows[0][1] is 9; expected 1 at most"),
+        (flows(0, 1, 8), "expected a list of 4 numbers"),
+        (flows(0, 1, 8, 1), "compute node 'node0/rank1' cannot reach"),
         ({"latencies": [[0, 1]]}, "latencies[0] is [0, 1]; expected a list of 3 numbers"),
     ],
 )
 def test_a_broken_file_is_refused_in_one_line(change: dict[str, object], said: str) -> None:
-    assert said in problem(json.dumps(GOOD | change))
+    good = json.loads(measurements_text(computed([[0, 1]], lambda *_: {0: 10.0})))
+    assert said in problem(json.dumps(good | change))

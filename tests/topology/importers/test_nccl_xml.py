@@ -4,10 +4,11 @@ import re
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
-import pytest
 from import_tools import algbw, ids, import_text, links, problem
 
+from forestcoll.solver.optimum import optimum
 from forestcoll.topology.importers.hosts.link_speeds import nvlink_speed, xgmi_speed
 from forestcoll.topology.registry import build_topology
 
@@ -100,26 +101,20 @@ def test_two_dumps_of_a_dgx_a100_are_the_two_boxes_of_the_builder() -> None:
     imported = import_text(dgx_a100(), dgx_a100())
     assert ids(imported)[8] == "host1/GPU0"
     assert (imported.boxes, imported.nics) == (2, 16)
-    assert algbw(imported) == Fraction(1040, 3)
-    from forestcoll.solver.optimum import optimum
-
-    assert optimum(build_topology("dgx-a100:boxes=2")).algbw == algbw(imported)
+    assert algbw(imported) == optimum(build_topology("dgx-a100:boxes=2")).algbw
     assert links(imported)["host1/mlx5_3", "fabric"] == 25
     assert links(imported)["host1/GPU3", "host1/mlx5_3"] == 32
     assert ("host0/GPU2", "host0/mlx5_3") not in links(imported)
+    assert import_text(dgx_a100() + dgx_a100()).boxes == 2
 
 
-def test_two_systems_in_one_file_are_two_hosts() -> None:
-    imported = import_text(dgx_a100() + dgx_a100())
-    assert imported.boxes == 2
-    assert algbw(imported) == Fraction(1040, 3)
-
-
-def test_the_speeds_of_nccl_are_its_own() -> None:
+def test_the_speeds_of_nccl_are_its_own_and_an_option_overrules_the_table() -> None:
     assert import_text(dgx_a100(), speeds="nccl").bandwidths == {Fraction(240): 16}
     assert import_text(mi300x(), speeds="nccl").bandwidths == {Fraction(48): 56}
     imported = import_text(dgx_a100(), dgx_a100(), speeds="nccl")
     assert links(imported)["host1/GPU3", "host1/mlx5_3"] == 24
+    assert import_text(dgx_a100(), nvlink=20).bandwidths == {Fraction(240): 16}
+    assert import_text(mi300x(), xgmi="50.5").bandwidths == {Fraction(101, 2): 56}
 
 
 def test_the_document_has_the_speeds_of_the_table() -> None:
@@ -135,18 +130,10 @@ def test_the_document_has_the_speeds_of_the_table() -> None:
             assert speed == Fraction(figure)
 
 
-def test_an_option_overrules_the_table() -> None:
-    assert import_text(dgx_a100(), nvlink=20).bandwidths == {Fraction(240): 16}
-    assert import_text(mi300x(), xgmi="50.5").bandwidths == {Fraction(101, 2): 56}
-
-
-def test_mi300x_lists_each_link_from_both_ends_and_none_is_doubled() -> None:
+def test_each_link_of_xgmi_counts_once_and_the_number_910_is_gfx90a() -> None:
     imported = import_text(mi300x())
     assert imported.bandwidths == {Fraction(64): 56}
     assert algbw(imported) == 512
-
-
-def test_the_number_910_is_gfx90a_and_links_between_two_dies_are_counted() -> None:
     kind = 'sm="90" gcn="910" arch="38911"'
     text = system(cpu(gpu("c1", 0, xgmi("c6", count=4), kind) + gpu("c6", 1, xgmi("c1", count=4), kind)), version=2)
     assert import_text(text).bandwidths == {Fraction(200): 2}
@@ -174,9 +161,8 @@ def test_a_link_between_cpus_has_the_figure_of_nccl() -> None:
     assert joined('arch="x86_64" vendor="AuthenticAMD" familyid="143" modelid="49"') == 16
 
 
-@pytest.mark.parametrize(
-    ("speed", "width", "nominal", "nccl"),
-    [
+def test_a_pcie_slot_by_speed_and_width() -> None:
+    for speed, width, nominal, nccl in [
         ("16.0 GT/s PCIe", 16, 32, 24),
         ("16 GT/s", 8, 16, 12),
         ("8 GT/s", 0, 16, 12),
@@ -184,12 +170,11 @@ def test_a_link_between_cpus_has_the_figure_of_nccl() -> None:
         ("2.5 GT/s PCIe", 1, Fraction(5, 16), Fraction(3, 16)),
         ("Unknown", 16, 16, 12),
         ("", 16, 16, 12),
-    ],
-)
-def test_a_pcie_slot_by_speed_and_width(speed: str, width: int, nominal: Fraction, nccl: Fraction) -> None:
-    text = system(cpu(gpu("01", 0, "", speed=speed, width=width) + gpu("02", 1, "", speed=speed, width=width)))
-    assert links(import_text(text))["GPU0", "CPU0"] == nominal
-    assert links(import_text(text, speeds="nccl"))["GPU0", "CPU0"] == nccl
+    ]:
+        gpus = [gpu(f"0{dev + 1}", dev, "", speed=speed, width=width) for dev in range(2)]
+        text = system(cpu("".join(gpus)))
+        assert links(import_text(text))["GPU0", "CPU0"] == nominal, speed
+        assert links(import_text(text, speeds="nccl"))["GPU0", "CPU0"] == nccl, speed
 
 
 def hopper(targets: Sequence[str], tclass: str = "0x068000") -> str:
@@ -197,30 +182,22 @@ def hopper(targets: Sequence[str], tclass: str = "0x068000") -> str:
     return system(cpu("".join(gpu(f"0{number}", number, entries, 'sm="90"') for number in range(8))))
 
 
-@pytest.mark.parametrize("targets", [["fffffff:ffff:ff"], ["fffffff:ff:ff.0"], ["0000:05:0f.0", "0000:06:0f.0"]])
-def test_a_hidden_nvswitch_and_several_are_one_node(targets: Sequence[str]) -> None:
-    imported = import_text(hopper(targets))
-    assert imported.bandwidths == {Fraction(450): 16}
-    assert len(imported.topology.switches) == 1
-    assert import_text(hopper(targets), speeds="nccl").bandwidths == {Fraction("370.8"): 16}
-
-
-def test_nvlink_5_is_twice_as_fast() -> None:
-    text = hopper(["fffffff:ff:ff.0"]).replace('sm="90"', 'sm="100"')
-    assert import_text(text).bandwidths == {Fraction(900): 16}
-    assert import_text(text, speeds="nccl").bandwidths == {Fraction("721.8"): 16}
+def test_a_hidden_nvswitch_and_several_are_one_node_and_nvlink_5_is_twice_as_fast() -> None:
+    for targets in (["fffffff:ffff:ff"], ["fffffff:ff:ff.0"], ["0000:05:0f.0", "0000:06:0f.0"]):
+        text = hopper(targets)
+        imported = import_text(text)
+        assert imported.bandwidths == {Fraction(450): 16}
+        assert len(imported.topology.switches) == 1
+        assert import_text(text, speeds="nccl").bandwidths == {Fraction("370.8"): 16}
+        newer = text.replace('sm="90"', 'sm="100"')
+        assert import_text(newer).bandwidths == {Fraction(900): 16}
+        assert import_text(newer, speeds="nccl").bandwidths == {Fraction("721.8"): 16}
 
 
 def test_a_gpu_is_known_by_host_and_bus_id_where_nvlink_joins_hosts() -> None:
     entries = nvlink("fffffff:ff:ff.0", 18)
-    hosts = [
-        cpu(
-            gpu("01", 0, entries, 'sm="100"') + gpu("02", 1, entries, 'sm="100"'),
-            0,
-            f'host_hash="0x{host}" arch="arm64"',
-        )
-        for host in "abc"
-    ]
+    pair = gpu("01", 0, entries, 'sm="100"') + gpu("02", 1, entries, 'sm="100"')
+    hosts = [cpu(pair, 0, f'host_hash="0x{host}" arch="arm64"') for host in "abc"]
     imported = import_text(system(*hosts))
     assert ids(imported) == [f"host{host}/GPU{dev}" for host in range(3) for dev in range(2)]
     assert imported.boxes == 3
@@ -228,29 +205,31 @@ def test_a_gpu_is_known_by_host_and_bus_id_where_nvlink_joins_hosts() -> None:
     assert imported.bandwidths == {Fraction(900): 12}
 
 
-def test_hosts_in_one_file_that_only_nics_join() -> None:
+def test_hosts_in_one_file_that_only_nics_join_and_hosts_without_nics() -> None:
     bare = "".join(gpu(f"0{number}", number, "") for number in range(2)) + nic("10", 0) + nic("11", 1)
     hosts = [cpu(bare, 0, f'host_hash="0x{host}" arch="arm64"') for host in "ab"]
     imported = import_text(system(*hosts))
     assert imported.nics == 4
     assert links(imported)["host1/mlx5_0", "fabric"] == 25
+    text = system(cpu(two_gpus()))
+    assert "lists no NIC of host 'host0'" in problem(text, text)
 
 
-def test_nics_that_gpus_share_and_cards_with_two_ports() -> None:
+def test_nics_that_gpus_share_cards_with_two_ports_and_virtual_ports() -> None:
     two_ports = nic("b0", 0).replace("</nic>", '<net name="mlx5_1" dev="1" speed="100000" port="2"/></nic>')
-    inside = "".join(gpu(f"0{number}", number, nvlink("0000:c0:00.0", 12)) for number in range(2)) + two_ports
+    inside = two_gpus() + two_ports
     imported = import_text(system(cpu(bridge("a0", inside))), system(cpu(bridge("a0", inside))))
     found = links(imported)
     assert found["host0/mlx5_0", "fabric"] == Fraction(75, 2)
     assert found["host0/GPU0", "host0/mlx5_0"] == found["host0/GPU1", "host0/mlx5_0"] == 32
-
-
-def test_a_virtual_machine_shows_no_pcie_switches_and_virtual_ports_do_not_count() -> None:
-    inside = "".join(gpu(f"0{number}", number, nvlink("0000:c0:00.0", 12)) for number in range(2))
-    inside += nic("b0", 0) + nic("b1", 1) + '<nic><net name="eth0" dev="2" speed="10000" port="0"/></nic>'
+    inside = two_gpus() + nic("b0", 0) + nic("b1", 1) + '<nic><net name="eth0" dev="2" speed="10000" port="0"/></nic>'
     imported = import_text(system(cpu(inside)), system(cpu(inside)))
     assert imported.nics == 4
     assert any("eth0" in each for each in imported.ignored)
+
+
+def two_gpus() -> str:
+    return "".join(gpu(f"0{number + 1}", number, nvlink("0000:c0:00.0", 12)) for number in range(2))
 
 
 def test_a_socket_that_every_cpu_lists_is_one_nic_and_names_that_are_used_twice_get_numbers() -> None:
@@ -264,31 +243,32 @@ def test_a_socket_that_every_cpu_lists_is_one_nic_and_names_that_are_used_twice_
     assert ("host1/hsn-1", "fabric") in links(import_text(system(cpu(inside)), system(cpu(inside))))
 
 
-def test_speeds_of_ports_that_cannot_be_right() -> None:
-    def fabric(speed: str, nic_speed: int = 0) -> tuple[Fraction, tuple[str, ...]]:
-        inside = bridge("a0", gpu("00", 0, nvlink("0000:c0:00.0", 12)) + nic("b0", 0, speed))
-        two = (system(cpu(inside)), system(cpu(inside)))
-        imported = import_text(*two, nic=nic_speed) if nic_speed else import_text(*two)
+def test_ports_without_dev_and_speeds_that_cannot_be_right() -> None:
+    def fabric(speed: str, **options: Any) -> tuple[Fraction, tuple[str, ...]]:
+        text = system(cpu(bridge("a0", gpu("00", 0, nvlink("0000:c0:00.0", 12)) + nic("b0", 0, speed))))
+        imported = import_text(text, text, **options)
         return links(imported)["host0/mlx5_0", "fabric"], imported.assumed
 
     assert fabric("0")[0] == fabric("-1")[0] == Fraction(5, 4)
     huge, assumed = fabric("200000000")
     assert huge == 25000
     assert any("implausible" in each and "--nic" in each for each in assumed)
-    assert fabric("200000000", 25)[0] == 25
-
-
-def test_a_port_without_dev_is_ignored() -> None:
+    assert fabric("200000000", nic=25)[0] == 25
     text = dgx_a100().replace('<net name="mlx5_8" dev="8"', '<net name="mlx5_8"')
     assert any("<net> without dev" in each for each in import_text(text).ignored)
 
 
-def test_links_to_itself_and_to_devices_elsewhere_are_ignored() -> None:
+def test_links_to_itself_and_elsewhere_ranks_that_share_a_gpu_and_bus_ids_that_are_used_twice() -> None:
     entries = nvlink("0000:c0:00.0", 12) + nvlink("0000:01:00.0", 4, "0x030200") + nvlink("0000:77:00.0", 1, "0x030200")
     imported = import_text(system(cpu(gpu("01", 0, entries) + gpu("02", 1, nvlink("0000:c0:00.0", 12)))))
     assert imported.bandwidths == {Fraction(300): 4}
     assert any("to itself" in each for each in imported.ignored)
     assert any("0000:77:00.0" in each for each in imported.ignored)
+    double = gpu("01", 0, nvlink("0000:c0:00.0", 12)).replace("</pci>", '<gpu dev="0" sm="80" rank="1"/></pci>')
+    imported = import_text(system(cpu(double + gpu("02", 1, nvlink("0000:c0:00.0", 12)))))
+    assert ids(imported) == ["GPU0", "GPU1"]
+    twins = cpu(bridge("a0", gpu("01", 0, "") + gpu("02", 1, "")) + bridge("a0", gpu("03", 2, "") + gpu("04", 3, "")))
+    assert len(import_text(system(twins)).topology.switches) == 3
 
 
 def test_nvlink_to_a_cpu_and_c2c_count_where_cpus_do() -> None:
@@ -301,58 +281,34 @@ def test_nvlink_to_a_cpu_and_c2c_count_where_cpus_do() -> None:
     assert links(import_text(grace))["GPU0", "CPU0"] == 32 + Fraction("447.12")
 
 
-def test_text_after_tags_and_comments_with_dashes_do_not_matter() -> None:
+def test_text_after_tags_comments_with_dashes_and_declarations_before_the_system_do_not_matter() -> None:
     text = "<!-----\n - a licence\n ----->\nsome prompt$ cat topo.xml\n" + dgx_a100().replace(
         "</gpu>", "</gpu> stray text"
     )
     assert import_text(f"{text}\nfs@host:~$ ").bandwidths == {Fraction(300): 16}
+    declared = '<!DOCTYPE system [<!ENTITY a "b">]>' + dgx_a100().replace("stray", "&a;")
+    assert import_text(declared).bandwidths == {Fraction(300): 16}
 
 
-def test_ranks_that_share_a_gpu_and_bus_ids_that_are_used_twice() -> None:
-    double = gpu("01", 0, nvlink("0000:c0:00.0", 12)).replace("</pci>", '<gpu dev="0" sm="80" rank="1"/></pci>')
-    imported = import_text(system(cpu(double + gpu("02", 1, nvlink("0000:c0:00.0", 12)))))
-    assert ids(imported) == ["GPU0", "GPU1"]
-    twins = cpu(bridge("a0", gpu("01", 0, "") + gpu("02", 1, "")) + bridge("a0", gpu("03", 2, "") + gpu("04", 3, "")))
-    assert len(import_text(system(twins)).topology.switches) == 3
+DEVICE = '<pci busid="0000:01:00.0" class="0x030200" link_speed="16 GT/s" link_width="16"/>'
+GRAPHS = '<graphs version="1"><graph id="0" pattern="4"><channel><gpu dev="0"/></channel></graph></graphs>'
 
 
-def test_a_file_that_only_places_devices_is_refused_with_what_to_run() -> None:
-    azure = system(
-        cpu(bridge("a0", '<pci busid="0000:01:00.0" class="0x030200" link_speed="16 GT/s" link_width="16"/>'))
-    )
-    message = problem(azure)
-    assert "no <gpu>, <nvlink> or <net>" in message
-    assert "NCCL_TOPO_FILE" in message
-    assert "NCCL_TOPO_DUMP_FILE=topo.xml" in message
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
+def test_what_is_broken_is_said_with_its_line() -> None:
+    for text, said in [
         (dgx_a100().replace("</system>", ""), "no </system>; the file is cut off"),
         (dgx_a100().replace("</cpu>", "", 1), "line 8: not well-formed XML: mismatched tag"),
         (dgx_a100().replace('count="2"', 'count="two"', 1), "line 3: count is 'two'; expected a whole number"),
         (dgx_a100().replace('speed="200000"', 'speed="fast"', 1), "line 3: net speed is 'fast'"),
         (dgx_a100().replace('sm="80"', 'sm="35"'), "what one NVLink of a GPU with sm=35 carries; give --nvlink GBPS"),
         (mi300x('sm="1"'), "what one xGMI link of a GPU with gcn=? carries; give --xgmi GBPS"),
+        (dgx_a100().replace("0000:00:00.0", "", 1), "<pci> has no busid; give it one"),
         (system(cpu('<gpu dev="0"/>')), "<gpu> is in no <pci>"),
         (system(cpu(gpu("01", 0, ""))), "has 1 compute node"),
-        ('<!DOCTYPE system [<!ENTITY a "b">]>' + dgx_a100().replace("stray", "&a;"), None),
         (dgx_a100().replace("</gpu>", "&a;</gpu>", 1), "not well-formed XML: undefined entity"),
-    ],
-)
-def test_what_is_broken_is_said_with_its_line(text: str, said: str | None) -> None:
-    if said is None:  # a declaration before the system is not read at all
-        assert import_text(text).bandwidths == {Fraction(300): 16}
-    else:
+        (system(cpu(bridge("a0", DEVICE))), "no <gpu>, <nvlink> or <net>"),
+        (system(cpu(bridge("a0", DEVICE))), "NCCL_TOPO_FILE"),
+        (system(cpu(bridge("a0", DEVICE))), "NCCL_TOPO_DUMP_FILE=topo.xml"),
+        (GRAPHS, "are its plan and no network; run the job with NCCL_TOPO_DUMP_FILE"),
+    ]:
         assert said in problem(text)
-
-
-def test_a_dump_of_graphs_is_a_plan_and_no_network() -> None:
-    text = '<graphs version="1"><graph id="0" pattern="4"><channel><gpu dev="0"/></channel></graph></graphs>'
-    assert "are its plan and no network; run the job with NCCL_TOPO_DUMP_FILE" in problem(text)
-
-
-def test_hosts_without_nics_cannot_be_joined() -> None:
-    text = system(cpu(gpu("01", 0, nvlink("0000:c0:00.0", 12)) + gpu("02", 1, nvlink("0000:c0:00.0", 12))))
-    assert "lists no NIC of host 'host0'" in problem(text, text)

@@ -5,7 +5,8 @@ from fractions import Fraction
 import pytest
 from import_tools import algbw, full, ids, import_text, links, matrix, problem
 
-DGX_A100 = matrix(full(8, "NV12"), ["PXB SYS"] * 4 + ["SYS PXB"] * 4)
+NICS = ["PXB SYS"] * 4 + ["SYS PXB"] * 4
+DGX_A100 = matrix(full(8, "NV12"), NICS)
 CUBE_MESH = matrix(
     [
         [" X ", "NV1", "NV1", "NV2", "NV2", "SYS", "SYS", "SYS"],
@@ -35,49 +36,42 @@ def test_direct_links_are_direct() -> None:
     boards = import_text(matrix(full(4, "NV4")))
     assert boards.bandwidths == {Fraction(100): 12}
     assert algbw(boards) == 400
+    sixteen = import_text(matrix(full(16, "NV6")))  # V100 on switches
+    assert sixteen.bandwidths == {Fraction(150): 32}
 
 
-def test_sixteen_v100_are_on_switches() -> None:
-    assert import_text(matrix(full(16, "NV6"))).bandwidths == {Fraction(150): 32}
-
-
-def test_18_links_may_be_h100_or_b200_so_the_speed_is_asked() -> None:
+def test_a_speed_that_several_generations_may_have_is_asked() -> None:
     text = matrix(full(8, "NV18"))
     message = problem(text)
     assert "NV18 is H100 or B200; give --nvlink GBPS" in message
     assert "25 on H100 and H200, 50 on B200" in message
     assert import_text(text, nvlink=25).bandwidths == {Fraction(450): 16}
     assert import_text(text, nvlink=50).bandwidths == {Fraction(900): 16}
+    pair, five = matrix(full(2, "NV4")), matrix(full(5, "NV1"))
+    assert "NV4 is a pair of A40, A6000 or RTX 3090, or of older GPUs; give --nvlink GBPS" in problem(pair)
+    said = "NV1 NV1 NV1 NV1 is a DGX-1 with P100, or some GPUs of one with V100; give --nvlink"
+    assert said in problem(five)
+    assert set(import_text(pair, nvlink="14.0625").bandwidths) == {Fraction(225, 4)}
+    assert set(import_text(five, nvlink="14.0625").bandwidths) == {Fraction(225, 16)}
+    for count, bandwidth in ((1, 25), (2, 50), (3, 75)):
+        imported = import_text(matrix(full(2, f"NV{count}")))
+        assert imported.bandwidths == {Fraction(bandwidth): 2}
+        assert any("25 GB/s each way" in each for each in imported.assumed)
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (matrix(full(2, "NV4")), "NV4 is a pair of A40, A6000 or RTX 3090, or of older GPUs; give --nvlink GBPS"),
-        (matrix(full(5, "NV1")), "NV1 NV1 NV1 NV1 is a DGX-1 with P100, or some GPUs of one with V100; give --nvlink"),
-    ],
-)
-def test_few_links_may_be_of_several_generations_so_the_speed_is_asked(text: str, said: str) -> None:
-    assert said in problem(text)
-    assert set(import_text(text, nvlink="14.0625").bandwidths) in ({Fraction(225, 4)}, {Fraction(225, 16)})
-
-
-@pytest.mark.parametrize(("count", "bandwidth"), [(1, 25), (2, 50), (3, 75)])
-def test_pairs_of_v100_have_links_of_25(count: int, bandwidth: int) -> None:
-    imported = import_text(matrix(full(2, f"NV{count}")))
-    assert imported.bandwidths == {Fraction(bandwidth): 2}
-    assert any("25 GB/s each way" in each for each in imported.assumed)
-
-
-def test_islands_of_nvlink_have_a_switch_each_and_pcie_joins_them() -> None:
+def test_pcie_joins_islands_of_nvlink_and_pxb_joins_pcie_switches_by_one_more() -> None:
     rows = [[" X " if a == b else "NV18" if a // 4 == b // 4 else "SYS" for b in range(8)] for a in range(8)]
     assert "give --pcie GBPS" in problem(matrix(rows), nvlink=25)
     imported = import_text(matrix(rows), nvlink=25, pcie=64)
-    assert [node.id for node in imported.topology.nodes[8:]] == [
-        "NVSwitch",
-        "NVSwitch1",
-        *(f"CPU{n}" for n in range(8)),
-    ]
+    switches = [node.id for node in imported.topology.nodes[8:]]
+    assert switches == ["NVSwitch", "NVSwitch1", *(f"CPU{n}" for n in range(8))]
+    rows = [[" X " if a == b else "PIX" if a // 2 == b // 2 else "PXB" for b in range(4)] for a in range(4)]
+    found = links(import_text(matrix(rows), pcie=16))
+    assert {("GPU0", "PCIe-GPU0"), ("PCIe-GPU0", "PCIe-GPU0-GPU2"), ("PCIe-GPU0-GPU2", "CPU0")} <= set(found)
+    assert len(found) == 14
+    assert len(links(import_text(matrix(full(2, "PXB")), pcie=16))) == 6
+    # SOC is the old word for another socket.
+    assert len(import_text(matrix(full(2, "SOC")), pcie=16).topology.switches) == 2
 
 
 def test_pcie_alone_makes_a_tree_of_switches_and_cpus() -> None:
@@ -99,54 +93,39 @@ def test_pcie_alone_makes_a_tree_of_switches_and_cpus() -> None:
     assert links(import_text(matrix(rows), pcie=32, link_bandwidth=20))["CPU0", "CPU1"] == 20
 
 
-def test_pxb_joins_pcie_switches_by_one_more() -> None:
-    rows = [[" X " if a == b else "PIX" if a // 2 == b // 2 else "PXB" for b in range(4)] for a in range(4)]
-    found = links(import_text(matrix(rows), pcie=16))
-    assert {("GPU0", "PCIe-GPU0"), ("PCIe-GPU0", "PCIe-GPU0-GPU2"), ("PCIe-GPU0-GPU2", "CPU0")} <= set(found)
-    assert len(found) == 14
-    assert len(links(import_text(matrix(full(2, "PXB")), pcie=16))) == 6
-
-
-def test_the_old_word_for_another_socket_is_known() -> None:
-    assert len(import_text(matrix(full(2, "SOC")), pcie=16).topology.switches) == 2
-
-
 def wrapped(text: str, width: int = 80) -> str:
     """The text as a window of that width shows it: long lines go on in the next one."""
     lines = (line.expandtabs(8) for line in text.splitlines())
     return "\n".join(line[start : start + width] for line in lines for start in range(0, max(len(line), 1), width))
 
 
-@pytest.mark.parametrize(
-    "changed",
-    [
-        DGX_A100.replace("\tGPU0", "\t\x1b[4mGPU0", 1).replace("Affinity\n", "Affinity\x1b[0m\n", 1),
-        DGX_A100.replace("\tGPU0", "\t[4mGPU0", 1).replace("Affinity\n", "Affinity[0m\n", 1),
-        DGX_A100.expandtabs(8),
-        " ".join(DGX_A100.expandtabs(8).splitlines()[0].split()) + "\n" + "\n".join(DGX_A100.splitlines()[1:]),
-        DGX_A100.replace("\n", "\r\n"),
-        DGX_A100.replace("\t", "\u00a0\u00a0\u00a0"),
-        "\n".join(f"> {line}" for line in DGX_A100.splitlines()),
-        "\n".join(f"| {line.replace(chr(9), ' | ')} |" for line in DGX_A100.splitlines()),
-        f"root@node:~# nvidia-smi topo -m\n{DGX_A100}\nroot@node:~# ",
-        "+----+\n| N/A   31C    P0    73W /  700W |\n+----+\n\n" + DGX_A100,
-        DGX_A100.replace("CPU Affinity\tNUMA Affinity", "CPU Affinity").replace("\t0-47,96-143\t0", "\t0-47"),
-        DGX_A100.replace("\tCPU Affinity\tNUMA Affinity", "").replace("\t0-47,96-143\t0", ""),
-        DGX_A100.replace("NUMA Affinity", "NUMA Affinity\tGPU NUMA ID").replace("\t0-47,96-143\t0", "\t0-47\t0\t\tN/A"),
-        DGX_A100.replace("\t0-47,96-143\t0", "\t\t1\t\tN/A"),
-        "\n".join(DGX_A100.splitlines()[1:]),
-        DGX_A100.partition("\n\nLegend")[0],
-        " ".join(DGX_A100.split()),
-        f"{' '.join(DGX_A100.partition('Legend')[0].split())} Legend".replace("SYS SYS", "SYSSYS").replace(
-            "GPU6 GPU7", "GPU6GPU7"
-        ),
-        wrapped(DGX_A100),
-        wrapped(DGX_A100, 100),
-        matrix(full(8, "NV12"), ["PXB SYS"] * 4 + ["SYS PXB"] * 4, "NIC")
-        + "\nNIC Legend:\n\n  NIC0: mlx5_0\n  NIC1: mlx5_1\n",
-    ],
-    ids=lambda text: repr(text[:25]),
-)
+HEADED = DGX_A100.partition("Legend")[0].split()
+CHANGED = [
+    DGX_A100.replace("\tGPU0", "\t\x1b[4mGPU0", 1).replace("Affinity\n", "Affinity\x1b[0m\n", 1),
+    DGX_A100.replace("\tGPU0", "\t[4mGPU0", 1).replace("Affinity\n", "Affinity[0m\n", 1),
+    DGX_A100.expandtabs(8),
+    " ".join(DGX_A100.expandtabs(8).splitlines()[0].split()) + "\n" + "\n".join(DGX_A100.splitlines()[1:]),
+    DGX_A100.replace("\n", "\r\n"),
+    DGX_A100.replace("\t", "\u00a0\u00a0\u00a0"),
+    "\n".join(f"> {line}" for line in DGX_A100.splitlines()),
+    "\n".join(f"| {line.replace(chr(9), ' | ')} |" for line in DGX_A100.splitlines()),
+    f"root@node:~# nvidia-smi topo -m\n{DGX_A100}\nroot@node:~# ",
+    "+----+\n| N/A   31C    P0    73W /  700W |\n+----+\n\n" + DGX_A100,
+    DGX_A100.replace("CPU Affinity\tNUMA Affinity", "CPU Affinity").replace("\t0-47,96-143\t0", "\t0-47"),
+    DGX_A100.replace("\tCPU Affinity\tNUMA Affinity", "").replace("\t0-47,96-143\t0", ""),
+    DGX_A100.replace("NUMA Affinity", "NUMA Affinity\tGPU NUMA ID").replace("\t0-47,96-143\t0", "\t0-47\t0\t\tN/A"),
+    DGX_A100.replace("\t0-47,96-143\t0", "\t\t1\t\tN/A"),
+    "\n".join(DGX_A100.splitlines()[1:]),
+    DGX_A100.partition("\n\nLegend")[0],
+    " ".join(DGX_A100.split()),
+    f"{' '.join(HEADED)} Legend".replace("SYS SYS", "SYSSYS").replace("GPU6 GPU7", "GPU6GPU7"),
+    wrapped(DGX_A100),
+    wrapped(DGX_A100, 100),
+    matrix(full(8, "NV12"), NICS, "NIC") + "\nNIC Legend:\n\n  NIC0: mlx5_0\n  NIC1: mlx5_1\n",
+]
+
+
+@pytest.mark.parametrize("changed", CHANGED, ids=lambda text: repr(text[:25]))
 def test_a_paste_is_read_whatever_became_of_it(changed: str) -> None:
     imported = import_text(changed)
     assert imported.format == "nvidia-smi-topo"
@@ -154,7 +133,7 @@ def test_a_paste_is_read_whatever_became_of_it(changed: str) -> None:
     assert imported.bandwidths == {Fraction(300): 16}
 
 
-def test_several_hosts_are_joined_by_the_nearest_nics() -> None:
+def test_several_hosts_are_joined_by_the_nearest_nics_which_a_legend_names() -> None:
     text = matrix(full(8, "NV12"), ["PXB SYS SYS"] * 4 + ["SYS PXB SYS"] * 4)
     assert "what a NIC carries; give --nic GBPS" in problem(text, text)
     imported = import_text(text, text, nic=25)
@@ -163,40 +142,29 @@ def test_several_hosts_are_joined_by_the_nearest_nics() -> None:
     assert found["host0/mlx5_0", "fabric"] == found["host1/GPU3", "host1/mlx5_0"] == 25
     assert any("mlx5_2" in each for each in imported.ignored)
     assert links(import_text(text, text, nic=25, pcie=32))["host1/GPU3", "host1/mlx5_0"] == 32
-
-
-def test_a_legend_names_nics() -> None:
     rows = matrix(full(2, "NV12"), ["PXB", "PXB"], "NIC")
     text = f"{rows}\nNIC Legend:\n\n  NIC0: mlx5_bond_0\n"
     assert ("host1/mlx5_bond_0", "fabric") in links(import_text(text, text, nic=50))
 
 
-def test_a_second_matrix_is_ignored_and_said() -> None:
+def test_a_second_matrix_is_ignored_and_one_of_peer_access_is_no_network() -> None:
     imported = import_text(DGX_A100 + DGX_A100)
     assert imported.bandwidths == {Fraction(300): 16}
     assert any("1 further matrix" in each for each in imported.ignored)
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (
-            DGX_A100.replace("GPU3\tNV12\tNV12\tNV12", "GPU3\tNV12\tNV12"),
-            "line 5: the row of 'GPU3' has X in the column of another device",
-        ),
-        (DGX_A100.replace("GPU3\tNV12\tNV12\tNV12\t X \tNV12\tNV12", "GPU3\tNV12"), "5 entries for 8 GPUs"),
-        ("\n".join(DGX_A100.splitlines()[:6]), "the matrix has a column GPU5, but no row for it"),
-        (matrix([[" X "]]), "has 1 compute node"),
-    ],
-)
-def test_an_incomplete_matrix_is_refused(text: str, said: str) -> None:
-    assert said in problem(text)
-
-
-def test_a_matrix_of_peer_access_is_no_network() -> None:
     text = "\tGPU0\tGPU1\nGPU0\tX\tOK\nGPU1\tOK\tX\n"
     assert "peer access" in problem(text, form="nvidia-smi-topo")
     assert import_text(text + DGX_A100).bandwidths == {Fraction(300): 16}
+
+
+def test_an_incomplete_matrix_is_refused() -> None:
+    row = "GPU3\tNV12\tNV12\tNV12\t X \tNV12\tNV12"
+    assert row in DGX_A100
+    said = "line 5: the row of 'GPU3' has X in the column of another device"
+    assert said in problem(DGX_A100.replace(row, row.replace("\tNV12", "", 1)))
+    assert "5 entries for 8 GPUs" in problem(DGX_A100.replace(row, "GPU3\tNV12"))
+    cut_off = "\n".join(DGX_A100.splitlines()[:6])
+    assert "the matrix has a column GPU5, but no row for it" in problem(cut_off)
+    assert "has 1 compute node" in problem(matrix([[" X "]]))
 
 
 def status(gpus: int, active: int, raw: str = "26.562", inactive: int = 0) -> str:
@@ -208,29 +176,21 @@ def status(gpus: int, active: int, raw: str = "26.562", inactive: int = 0) -> st
     return "\n".join(lines) + "\n"
 
 
-@pytest.mark.parametrize(
-    ("raw", "active", "port"),
-    [("26.562", 18, 450), ("25", 12, 300), ("25.781", 12, 300), ("53.125", 18, 900), ("26.562", 17, 425)],
-)
-def test_a_list_of_nvlinks_is_a_switch_with_nominal_speeds(raw: str, active: int, port: int) -> None:
-    imported = import_text(status(8, active, raw))
-    assert imported.format == "nvidia-smi-nvlink"
-    assert imported.bandwidths == {Fraction(port): 16}
-
-
-def test_inactive_links_do_not_count_and_are_said() -> None:
+def test_a_list_of_nvlinks_is_a_switch_with_nominal_speeds_of_active_links() -> None:
+    speeds = [("26.562", 18, 450), ("25", 12, 300), ("25.781", 12, 300), ("53.125", 18, 900), ("26.562", 17, 425)]
+    for raw, active, port in speeds:
+        imported = import_text(status(8, active, raw))
+        assert imported.format == "nvidia-smi-nvlink"
+        assert imported.bandwidths == {Fraction(port): 16}, raw
     imported = import_text(status(8, 16, inactive=2))
     assert imported.bandwidths == {Fraction(400): 16}
     assert any("16 inactive NVLinks" in each for each in imported.ignored)
 
 
-def test_the_list_does_not_say_where_few_links_lead() -> None:
+def test_the_list_says_speeds_but_not_where_few_links_lead() -> None:
     assert "run nvidia-smi topo -m" in problem(status(8, 6, "25.781"))
     assert "fewer than two GPUs" in problem(status(2, 0, inactive=4))
     assert import_text(status(2, 4, "14.062")).bandwidths == {Fraction(225, 4): 4}
-
-
-def test_a_paste_with_both_takes_the_speed_from_the_list() -> None:
     imported = import_text(status(8, 18, "53.125") + matrix(full(8, "NV18")))
     assert imported.format == "nvidia-smi-topo"
     assert imported.bandwidths == {Fraction(900): 16}

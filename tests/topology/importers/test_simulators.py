@@ -2,8 +2,8 @@
 
 import json
 from fractions import Fraction
+from typing import Any
 
-import pytest
 from import_tools import algbw, ids, import_text, links, problem
 
 from forestcoll.solver.optimum import optimum
@@ -53,41 +53,18 @@ def test_the_text_of_simai_has_servers_and_nvswitches() -> None:
     assert imported.bandwidths == {Fraction(360): 8, Fraction(50): 12}
 
 
-@pytest.mark.parametrize(
-    "text", ["2 0 1\n\n0 1 400Gbps 0.0005ms 0\n", "2 0 1\n0 1 400Gbps 0.0005ms 0\n", "2 0 1\n\n\n0 1 400Gbps 1us 0.0\n"]
-)
-def test_a_network_without_switches_may_have_an_empty_line(text: str) -> None:
-    assert import_text(text).bandwidths == {Fraction(50): 2}
-
-
-def test_links_that_are_listed_both_ways_are_not_doubled() -> None:
+def test_links_of_ns3_listed_both_ways_are_not_doubled_parallel_lines_add_up_and_further_lines_are_ignored() -> None:
+    link = "0 1 400Gbps 0.0005ms 0\n"
+    for text in (f"2 0 1\n\n{link}", f"2 0 1\n{link}", "2 0 1\n\n\n0 1 400Gbps 1us 0.0\n"):
+        assert import_text(text).bandwidths == {Fraction(50): 2}
     lines = "".join(f"{gpu} 4 400Gbps 0.0005ms 0\n4 {gpu} 400Gbps 0.0005ms 0\n" for gpu in range(4))
     imported = import_text(f"5 1 8\n4\n{lines}")
     assert imported.bandwidths == {Fraction(50): 8}
     assert any("one-way link" in each for each in imported.assumed)
-
-
-def test_parallel_lines_add_up_and_further_lines_are_ignored() -> None:
     lines = "0 1 100Gbps 0.0005ms 0\n" * 3
     imported = import_text(f"2 0 2\n\n{lines}")
     assert imported.bandwidths == {Fraction(25): 2}
     assert any("1 line after the 2 links" in each for each in imported.ignored)
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (FABRIC.replace("7 3 8", "7 2 8"), "line 1: the first line says 2 switches, and the file lists 3"),
-        (FABRIC.replace("7 3 8", "7 3 9"), "line 1: the first line says 9 links, and the file has 8; is it cut off?"),
-        (FABRIC.replace("4 5 6", "4 5 9"), "switches must be different ids below 7"),
-        (FABRIC.replace("6 3 200Gbps", "6 3 fast"), "line 10: '6 3 fast 0.0005ms 0' is no link"),
-        (FABRIC.replace("6 3 200", "6 8 200"), "line 10: edge 6 -> 8: there is no node 8"),
-        (FABRIC.replace("6 3 200", "6 3 0"), "line 10: edge 6 -> 3: bandwidth '0Gbps' must be greater than 0"),
-        (FABRIC.replace("6 3 200", "3 3 200"), "line 10: edge 3 -> 3 is a self-loop"),
-    ],
-)
-def test_what_is_broken_in_ns3_text_is_said(text: str, said: str) -> None:
-    assert said in problem(text)
 
 
 def yaml(topology: str, counts: str, bandwidth: str, latency: str = "") -> str:
@@ -95,24 +72,19 @@ def yaml(topology: str, counts: str, bandwidth: str, latency: str = "") -> str:
     return "\n".join([*lines, f"latency: [ {latency} ]  # ns" if latency else "", ""])
 
 
-@pytest.mark.parametrize(
-    ("text", "spec"),
-    [
+def test_analytical_yaml_is_a_product_with_the_numbers_as_written() -> None:
+    for text, spec in [
         (yaml("Ring", "8", "50.0", "500.0"), "ring:nodes=8,bandwidth=50"),
         (yaml("FullyConnected", "8", "50"), "complete:nodes=8,bandwidth=50"),
         (yaml("Ring, Ring", "4, 4", "50, 50"), "torus:dims=4x4,bandwidth=50"),
         (yaml("Ring, Ring, Ring", "2, 2, 2", "50, 50, 50"), "hypercube:dim=3,bandwidth=50"),
-        (yaml("FullyConnected, Ring", "4, 2", "25, 25"), None),
-    ],
-)
-def test_analytical_yaml_is_a_product_with_the_numbers_as_written(text: str, spec: str | None) -> None:
-    imported = import_text(text)
-    assert imported.format == "astra-sim-analytical"
-    assert imported.topology.bandwidth_unit == "GiB/s"
-    if spec is None:
-        assert imported.bandwidths == {Fraction(25): 32}
-    else:
-        assert algbw(imported) == optimum(build_topology(spec)).algbw
+    ]:
+        imported = import_text(text)
+        assert imported.format == "astra-sim-analytical"
+        assert imported.topology.bandwidth_unit == "GiB/s"
+        assert algbw(imported) == optimum(build_topology(spec)).algbw, spec
+    assert import_text(yaml("FullyConnected, Ring", "4, 2", "25, 25")).bandwidths == {Fraction(25): 32}
+    assert import_text(yaml("Ring", "3", "0.1")).bandwidths == {Fraction(1, 10): 6}
 
 
 def test_a_switch_dimension_and_boxes() -> None:
@@ -125,35 +97,6 @@ def test_a_switch_dimension_and_boxes() -> None:
     assert imported.topology.links[0].latency_us == Fraction("0.93625")
 
 
-def test_digits_are_kept() -> None:
-    assert import_text(yaml("Ring", "3", "0.1")).bandwidths == {Fraction(1, 10): 6}
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (yaml("Ring", "8", "tbd"), "bandwidth is 'tbd', which is not a number; write the number"),
-        (
-            yaml("Ring, Switch", "8", "50"),
-            "equally long, a value for each dimension; there are topology 2, npus_count 1",
-        ),
-        (
-            yaml("Custom", "8", "50"),
-            "topology is 'Custom'; expected Ring, FullyConnected or Switch; import its topology_file",
-        ),
-        (yaml("Ring", "many", "50"), "npus_count is 'many'"),
-        (yaml("Ring", "1", "50"), "has fewer than two nodes"),
-        (yaml("Ring", "8", "-50"), "bandwidth is '-50'; expected a number above 0"),
-        (yaml("FullyConnected", "100000", "50"), "make it smaller"),
-        ("topology: [ Ring ]\nnpus_count: [ 8 ]\n", "has no list bandwidth"),
-        ("topology: &a [ Ring ]\nnpus_count: *a\nbandwidth: [1]\n", "line 2: uses a YAML alias"),
-        ("topology: [ Ring\nnpus_count: [ 8 ]\n", "line 2: not valid YAML"),
-    ],
-)
-def test_what_is_broken_in_yaml_is_said(text: str, said: str) -> None:
-    assert said in problem(text)
-
-
 def taccl(**changes: object) -> str:
     links = [[0, 1, 0], [1, 0, 2], [0, 1, 0]]
     inverse = [[0, 20, 0], [20, 0, 40], [0, 10, 0]]
@@ -161,21 +104,15 @@ def taccl(**changes: object) -> str:
     return json.dumps(document | changes)
 
 
-def test_a_row_of_taccl_is_a_target() -> None:
+def test_a_row_of_taccl_is_a_target_and_a_switch_has_no_matrices() -> None:
     imported = import_text(taccl(remote_invbw=107, nics_per_node=1))
     assert imported.format == "taccl"
-    assert links(imported) == {
-        ("GPU1", "GPU0"): 50,
-        ("GPU0", "GPU1"): 50,
-        ("GPU2", "GPU1"): 50,
-        ("GPU1", "GPU2"): 100,
-    }
+    twos = {("GPU1", "GPU0"): 50, ("GPU0", "GPU1"): 50, ("GPU2", "GPU1"): 50}
+    assert links(imported) == twos | {("GPU1", "GPU2"): 100}
     assert any("remote_invbw" in each for each in imported.ignored)
-
-
-def test_taccl_without_matrices() -> None:
     switch = {"name": "s", "gpus_per_node": 16, "alpha": 0.3, "node_betas_list": [8], "node_invbws_list": [8]}
     assert import_text(json.dumps(switch)).bandwidths == {Fraction(125): 32}
+    assert 'holds "-1"; expected microseconds above 0' in problem(json.dumps(switch | {"node_invbws_list": [-1]}))
     assert "give links and invbws as matrices" in problem(json.dumps(switch | {"node_invbws_list": [23, 46]}))
     assert "links is no matrix of 3 rows" in problem(taccl(links=[[0]]))
     assert "invbws[0][1] is 0; expected microseconds above 0" in problem(taccl(invbws=[[0] * 3] * 3))
@@ -235,8 +172,7 @@ def test_infragraph_expands_devices_instances_and_ranges() -> None:
     assert algbw(imported) == optimum(build_topology("dgx-a100:boxes=2,gpus=4")).algbw
 
 
-def test_older_infragraph_lists_connections() -> None:
-    text = """
+OLDER = """
 infrastructure:
   devices:
     - name: box
@@ -247,24 +183,53 @@ infrastructure:
   instances: [{name: host, device: box, count: 2}]
   connections: [host.0.xpu.0.eth.host.1.xpu.0]
 """
-    found = links(import_text(text))
+
+
+def test_older_infragraph_lists_connections() -> None:
+    found = links(import_text(OLDER))
     assert found["host.0.xpu.0", "host.0.xpu.1"] == 50
     assert found["host.0.xpu.0", "host.1.xpu.0"] == 25
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (("device: tor", "device: spine"), "there is no device 'spine'"),
-        (("leaf, device", "leaf, count: x, device"), "the key 'count' appears twice"),
-        (('"nvsw[0]"', '"nvswitch[0]"'), "'nvswitch[0]' names no component or instance; there are xpu, nvsw, card"),
-        (("scheme: many2many", "scheme: ring"), "the scheme of an edge is 'ring'"),
+def graph(old: str, new: str) -> str:
+    assert old in INFRAGRAPH
+    return INFRAGRAPH.replace(old, new, 1)
+
+
+def test_what_is_broken_is_said() -> None:
+    for text, said in [
+        (FABRIC.replace("7 3 8", "7 2 8"), "line 1: the first line says 2 switches, and the file lists 3"),
+        (FABRIC.replace("7 3 8", "7 3 9"), "line 1: the first line says 9 links, and the file has 8; is it cut off?"),
+        (FABRIC.replace("4 5 6", "4 5 9"), "switches must be different ids below 7"),
+        (FABRIC.replace("6 3 200Gbps", "6 3 fast"), "line 10: '6 3 fast 0.0005ms 0' is no link"),
+        (FABRIC.replace("6 3 200", "6 8 200"), "line 10: edge 6 -> 8: there is no node 8"),
+        (FABRIC.replace("6 3 200", "6 3 0"), "line 10: edge 6 -> 3: bandwidth '0Gbps' must be greater than 0"),
+        (FABRIC.replace("6 3 200", "3 3 200"), "line 10: edge 3 -> 3 is a self-loop"),
+        (yaml("Ring", "8", "tbd"), "bandwidth is 'tbd', which is not a number; write the number"),
         (
-            ("count: 1, choice: port}", "count: 1, choice: port}\n      - {name: card, choice: device}"),
-            "contains itself",
+            yaml("Ring, Switch", "8", "50"),
+            "equally long, a value for each dimension; there are topology 2, npus_count 1",
         ),
-        (("instances:", "instances: []\nothers:"), "has no instances"),
-    ],
-)
-def test_what_is_broken_in_infragraph_is_said(change: tuple[str, str], said: str) -> None:
-    assert said in problem(INFRAGRAPH.replace(*change, 1), pcie=32)
+        (yaml("Custom", "8", "50"), "'Custom'; expected Ring, FullyConnected or Switch; import its topology_file"),
+        (yaml("Ring", "many", "50"), "npus_count is 'many'"),
+        (yaml("Ring", "1", "50"), "has fewer than two nodes"),
+        (yaml("Ring", "8", "-50"), "bandwidth is '-50'; expected a number above 0"),
+        (yaml("FullyConnected", "100000", "50"), "make it smaller"),
+        ("topology: [ Ring ]\nnpus_count: [ 8 ]\n", "has no list bandwidth"),
+        ("topology: &a [ Ring ]\nnpus_count: *a\nbandwidth: [1]\n", "line 2: uses a YAML alias"),
+        ("topology: [ Ring\nnpus_count: [ 8 ]\n", "line 2: not valid YAML"),
+        (graph("device: tor", "device: spine"), "there is no device 'spine'"),
+        (graph("leaf, device", "leaf, count: x, device"), "the key 'count' appears twice"),
+        (
+            graph('"nvsw[0]"', '"nvswitch[0]"'),
+            "'nvswitch[0]' names no component or instance; there are xpu, nvsw, card",
+        ),
+        (graph("scheme: many2many", "scheme: ring"), "the scheme of an edge is 'ring'"),
+        (graph("choice: port}", "choice: port}\n      - {name: card, choice: device}"), "contains itself"),
+        (graph("instances:", "instances: []\nothers:"), "has no instances"),
+        (graph("count: 4, choice: xpu", "count: 99999999, choice: xpu"), "count of xpu is 99999999; "),
+        (graph("xpu[0:4]", "xpu[0:4:0]"), "'xpu[0:4:0]' has a step of 0"),
+        (OLDER.replace(".nvlink.", ".pcie."), "the connection 'xpu.0.pcie.xpu.1' names no link; there are nvlink"),
+    ]:
+        options: dict[str, Any] = {"pcie": 32} if "devices" in text else {}
+        assert said in problem(text, **options)
