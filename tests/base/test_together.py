@@ -5,13 +5,13 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import pytest
+from failing_calls import failing
 
 from forestcoll.base import together
 from forestcoll.base.errors import InputError
@@ -19,16 +19,6 @@ from forestcoll.base.files import write_text
 from forestcoll.base.folders import make_folder, replaced_folder
 from forestcoll.base.together import sets_written, written_together
 
-CALLS = [
-    (os, "open"),
-    (os, "fsync"),
-    (os, "link"),
-    (Path, "chmod"),
-    (Path, "replace"),
-    (Path, "rename"),
-    (Path, "mkdir"),
-    (Path, "is_dir"),
-]
 OLD = {"a": "old a", "b": "old b", "folder": None, "folder/x": "old x", "last": "old last"}
 NEW = {"a": "new a", "folder": None, "folder/y": "new y", "made": None, "made/n": "new n"} | {
     "b": "old b",
@@ -64,25 +54,6 @@ def content(folder: Path) -> dict[str, str | None]:
         name: None if path.is_dir() else "" if path.suffix == ".gz" else path.read_text()
         for name, path in paths.items()
     }
-
-
-@contextmanager
-def failing(number: int | None, error: BaseException, calls: list[int]) -> Iterator[None]:
-    """Let one of the calls to the system raise an error; `calls` receives the number of calls."""
-
-    def wrap(function: Callable[..., Any]) -> Callable[..., Any]:
-        def wrapped(*arguments: Any, **more: Any) -> Any:
-            calls[0] += 1
-            if calls[0] - 1 == number:
-                raise error
-            return function(*arguments, **more)
-
-        return wrapped
-
-    with pytest.MonkeyPatch.context() as patch:
-        for place, name in CALLS:
-            patch.setattr(place, name, wrap(getattr(place, name)))
-        yield
 
 
 def count(folder: Path) -> int:
@@ -158,7 +129,7 @@ def signal_at(event: int, number: int, folder: Path) -> bool:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
-@pytest.mark.parametrize("step", [11, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("step", [19, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.filterwarnings("ignore:unclosed file", "ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_signal_at_any_line_leaves_all_new_files_or_all_old_ones(

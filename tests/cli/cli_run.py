@@ -7,13 +7,22 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
+import click
+
 from forestcoll.cli import main
+from forestcoll.cli.main import _COMMANDS, forestcoll
 from recording.masks import NOTE_OF_TIME
+
+_CONTEXT = click.Context(forestcoll)
+COMMANDS = {name: found for name in _COMMANDS if (found := forestcoll.get_command(_CONTEXT, name)) is not None}
+"""Every command, by its name."""
 
 
 @dataclass(frozen=True)
@@ -24,12 +33,10 @@ class Run:
     out: str
     err: str
 
-    def document(self) -> dict[str, object]:
+    def document(self) -> Any:
         """Return the JSON object on standard output, and check that the run succeeded."""
         assert (self.status, self.err) == (0, "")
-        document = json.loads(self.out)
-        assert isinstance(document, dict)
-        return document
+        return json.loads(self.out)
 
     def error_line(self, status: int = 1) -> str:
         """Return the error message, and check that the run failed with this status and one line."""
@@ -41,30 +48,45 @@ class Run:
         return self.err.removeprefix("forestcoll: ").removesuffix("\n")
 
 
-class _Output(io.TextIOWrapper):
+class Output(io.TextIOWrapper):
     """A stream of text that also accepts bytes in its buffer, as standard output does."""
 
-    def __init__(self, *, terminal: bool) -> None:
+    def __init__(self, *, terminal: bool, encoding: str = "utf-8") -> None:
         self._written = io.BytesIO()
         self._terminal = terminal
-        super().__init__(self._written, encoding="utf-8", newline="", write_through=True)
+        super().__init__(self._written, encoding=encoding, newline="", write_through=True)
 
     def isatty(self) -> bool:
         """Whether the stream is a terminal."""
         return self._terminal
 
-    @property
-    def text(self) -> str:
+    def text(self, encoding: str = "utf-8") -> str:
         """What was written."""
-        return self._written.getvalue().decode()
+        return self._written.getvalue().decode(encoding)
 
 
-def run_command(*arguments: object, terminal: bool = False) -> Run:
+@contextlib.contextmanager
+def _standard_input(content: bytes) -> Iterator[None]:
+    """Let this process find some bytes on its standard input."""
+    with tempfile.TemporaryFile() as file:
+        file.write(content)
+        file.seek(0)
+        kept = os.dup(0)
+        os.dup2(file.fileno(), 0)
+        try:
+            yield
+        finally:
+            os.dup2(kept, 0)
+            os.close(kept)
+
+
+def run_command(*arguments: object, terminal: bool = False, stdin: bytes | None = None, encoding: str = "utf-8") -> Run:
     """Run a command in this process; its output is a pipe or a terminal."""
-    out, err = _Output(terminal=terminal), _Output(terminal=terminal)
+    out, err = Output(terminal=terminal, encoding=encoding), Output(terminal=terminal)
     status: object = None
     with (
         mock.patch.object(sys, "argv", ["forestcoll", *map(str, arguments)]),
+        contextlib.nullcontext() if stdin is None else _standard_input(stdin),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
     ):
@@ -72,7 +94,24 @@ def run_command(*arguments: object, terminal: bool = False) -> Run:
             main()
         except SystemExit as end:
             status = end.code
-    return Run(status, out.text, err.text)
+    return Run(status, out.text("utf-8" if encoding == "ascii" else encoding), err.text())  # click avoids ASCII
+
+
+def json_of(*arguments: object) -> Any:
+    """Return what a command prints with --json."""
+    return run_command(*arguments, "--json").document()
+
+
+def written(path: Path, *arguments: object) -> Path:
+    """Let a command write a file, and return its path."""
+    assert run_command(*arguments, "-o", path).status == 0
+    return path
+
+
+def changed(path: Path, **keys: object) -> Path:
+    """Replace keys of a JSON file, and return its path."""
+    path.write_text(json.dumps(json.loads(path.read_text()) | keys))
+    return path
 
 
 def environment(**more: str) -> dict[str, str]:

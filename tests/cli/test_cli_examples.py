@@ -1,37 +1,37 @@
 """The examples of every `--help` run, in order, in a folder that contains only `nccl-tests.log`."""
 
-import importlib.util
 import shlex
 import shutil
 from pathlib import Path
 
+import click
 import pytest
 from cli_run import Run, command, process, run_command
 
 from forestcoll.cli.examples import EXAMPLES
-from forestcoll.cli.main import _COMMANDS
+from forestcoll.cli.main import _COMMANDS, forestcoll
 from forestcoll.runtime.emulation.requirements import missing
 
-_STARTS_RANKS = {"bench", "emulate", "probe"}
-"""Commands that start other processes, whose output only a process of its own can catch."""
-
 LOG = Path(__file__).parents[2] / "examples" / "nccl-tests.log"
-
-
-def test_every_command_has_two_or_three_examples() -> None:
-    assert list(EXAMPLES) == sorted(_COMMANDS)
-    assert {len(lines) for lines in EXAMPLES.values()} <= {2, 3}
+COSTLY = {("bench", 1), ("tune", 0), ("probe", 0), ("probe", 1), ("probe", 2), ("tune", 1)}
+"""Examples that take seconds, by command and place; the tests of their folders run their like."""
 
 
 @pytest.mark.parametrize("name", _COMMANDS)
-def test_help_ends_with_the_examples_unchanged(name: str) -> None:
-    lines = "".join(f"  {line}\n" for line in EXAMPLES[name])
-    help_text = run_command(name, "--help").out
-    shown = "\n".join(line.removeprefix("  ") for line in help_text.splitlines()[-len(EXAMPLES[name]) - 1 :])
-    assert f"{shown}\n" == f"Examples:\n{lines}"
-    # emulate starts the ranks of bench and probe
-    commands = [line.rpartition(" -- ")[2] if name in {"bench", "probe"} else line for line in EXAMPLES[name]]
-    assert any(line.startswith(f"forestcoll {name} ") or line == f"forestcoll {name}" for line in commands)
+def test_every_command_has_two_or_three_examples_that_click_accepts(name: str) -> None:
+    assert 2 <= len(EXAMPLES[name]) <= 3
+    accepted, parent = set(), click.Context(forestcoll, **forestcoll.context_settings)
+    for line in EXAMPLES[name]:
+        _, *words = shlex.split(line)
+        while words[:1]:
+            found = forestcoll.get_command(parent, words[0])
+            assert found is not None, line
+            place = words.index("--") if "--" in words else len(words)
+            accepted.add(words[0])
+            arguments = [*words[1:place], *(["--", "true"] if place < len(words) else [])]
+            found.make_context(words[0], arguments, parent)
+            words = words[place + 2 :] if words[place + 1 : place + 2] == ["forestcoll"] else []
+    assert name in accepted
 
 
 def _process(words: list[str]) -> Run:
@@ -41,20 +41,30 @@ def _process(words: list[str]) -> Run:
     return process(*words[:place], *started, *words[place + 1 :])
 
 
-@pytest.mark.parametrize("name", _COMMANDS)
-def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    if name in _STARTS_RANKS and (problem := missing()) is not None:
-        pytest.skip(f"no emulation here: {problem}")
-    if name == "probe" and importlib.util.find_spec("torch") is None:
-        pytest.skip("torch is not installed")
-    shutil.copy(LOG, tmp_path)
-    for line in EXAMPLES[name]:
+def _run(lines: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+    shutil.copy(LOG, folder)
+    for line in lines:
         program, *words = shlex.split(line)
+        if "--" in words and (problem := missing()) is not None:
+            pytest.skip(f"no emulation here: {problem}")
+        if "probe" in words:
+            pytest.importorskip("torch")
         assert program == "forestcoll"
         run = _process(words) if "--" in words else run_command(*words)
         assert run.status == 0, line
-        start = "forestcoll: " if name == "probe" else "forestcoll: note: "  # probe says what it measures
+        start = "forestcoll: " if "probe" in words else "forestcoll: note: "  # probe says what it measures
         assert all(each.startswith(start) for each in run.err.splitlines()), line
         assert run.out or "-o" in words, line
+
+
+@pytest.mark.parametrize("name", [name for name in _COMMANDS if (name, 0) not in COSTLY])
+def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _run([line for place, line in enumerate(EXAMPLES[name]) if (name, place) not in COSTLY], tmp_path, monkeypatch)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted({name for name, _ in COSTLY}))
+def test_costly_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _run([line for place, line in enumerate(EXAMPLES[name]) if (name, place) in COSTLY], tmp_path, monkeypatch)

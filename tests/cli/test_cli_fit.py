@@ -1,8 +1,10 @@
+"""`forestcoll fit` and `forestcoll explain`: measured times next to those of the model and the bound."""
+
 import json
 from pathlib import Path
 
 import pytest
-from cli_run import run_command
+from cli_run import json_of, run_command
 
 LOG = Path(__file__).parents[2] / "examples" / "nccl-tests.log"
 TABLE = "size,algbw\n1M,3.17\n16M,37.6\n128M,152\n1G,187\n"
@@ -17,19 +19,16 @@ def table(tmp_path: Path) -> str:
 
 def test_costs_are_fitted_and_written_and_used(tmp_path: Path, table: str) -> None:
     costs = tmp_path / "costs.json"
-    document = run_command("fit", table, *RINGS, "-o", str(costs), "--json").document()
+    document = json_of("fit", table, *RINGS, "-o", str(costs))
     assert document["fitted"] == ["alpha_us", "efficiency", "overhead_us"]
     assert document["costs"] == json.loads(costs.read_text())
     schedules = document["schedules"]
-    assert isinstance(schedules, list)
     times = schedules[0]["times"]
     found = run_command("compare", "dgx-a100:boxes=2", "--baselines", "nccl-ring", "--costs", str(costs), "--json")
     rows = found.document()["rows"]
-    assert isinstance(rows, list)
     (row,) = [each for each in rows if each["name"] == "nccl-ring"]
     assert [each["time_us"] for each in row["times"]] == pytest.approx([each["simulated_us"] for each in times])
     worst = document["worst_error"]
-    assert isinstance(worst, float)
     assert worst == pytest.approx(max(abs(each["error"]) for each in times))
     assert worst < 0.12
 
@@ -43,9 +42,8 @@ def test_the_page_has_measured_and_simulated_times_and_the_error(table: str) -> 
 
 
 def test_a_log_is_fitted() -> None:
-    document = run_command("fit", str(LOG), *RINGS, "--model", "alpha-beta", "--json").document()
+    document = json_of("fit", str(LOG), *RINGS, "--model", "alpha-beta")
     costs = document["costs"]
-    assert isinstance(costs, dict)
     assert costs["overhead_us"] == 0
     assert 0.7 < costs["efficiency"] <= 1
 
@@ -60,20 +58,24 @@ def test_an_option_of_simulate_replaces_the_value_of_the_file(tmp_path: Path) ->
     assert fast["time_us"] == pytest.approx(20, rel=1e-3)
 
 
-@pytest.mark.parametrize(
-    ("words", "status", "said"),
-    [
-        ((), 2, "Missing argument 'TIMES...'"),
-        (("no.csv", *RINGS), 1, "no.csv: no such file"),
-        (("TABLE",), 1, "no schedule is given; give --schedule, or a column schedule"),
-        (("TABLE", *RINGS, "--parameters", "alpha"), 1, "'alpha' is no parameter of the costs"),
-        (("TABLE", *RINGS, "--parameters", "launch_us,alpha_us"), 1, "do not tell it from launch_us"),
-        (("TABLE", *RINGS, "--costs", "TABLE"), 1, "not valid JSON"),
-    ],
-)
-def test_what_cannot_be_fitted_is_refused_in_one_line(
-    table: str, words: tuple[str, ...], status: int, said: str
-) -> None:
-    run = run_command("fit", *(table if word == "TABLE" else word for word in words))
-    assert (run.status, run.out) == (status, "")
-    assert said in run.err
+def test_the_json_of_a_log() -> None:
+    document = json_of("explain", "dgx-a100:boxes=2", "--measured", str(LOG))
+    tests = document["tests"]
+    (test,) = tests
+    assert (test["collective"], test["ranks"], test["bound_algbw"]) == ("allgather", 16, "1040/3")
+    assert (test["bound_busbw"], test["ring_algbw"], test["verdict"]) == ("325", "640/3", "normal for rings")
+    assert test["best"] == {"size": 4294967296, "algbw": 187.970139, "share": 0.542222}
+    assert test["rows"][-1]["out_of_place"]["share"] == 0.542222
+    assert test["limiting_links"][0] == {"links": 1, "bandwidth": "300", "between": ["GPU", "box switch"]}
+
+
+def test_the_page_of_a_log(tmp_path: Path) -> None:
+    broken = LOG.read_text().replace("# Out of", "  8589934592 2147483648 float none -1 457 18\n# Out of")
+    (tmp_path / "log").write_text(broken)
+    run = run_command("explain", "dgx-a100:boxes=2", "--measured", str(tmp_path / "log"))
+    assert run.status == 0
+    lines = run.out.splitlines()
+    assert lines[1] == "allgather over 16 ranks (line 25):"
+    assert "  NCCL's rings  at most algbw 640/3 GB/s (213.333); the best is 88.11% of it" in lines
+    assert any(line.startswith("  verdict       normal for rings") for line in lines)
+    assert any("Line 32 was skipped: has 7 columns" in line for line in lines)

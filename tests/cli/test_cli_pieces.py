@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from cli_run import run_command
+from cli_run import json_of, run_command
 
 A100 = "dgx-a100:boxes=2"
 PIECES = [
@@ -24,15 +24,15 @@ def written(folder: Path, pieces: object = PIECES, **keys: object) -> Path:
 
 def test_pieces_are_generated_verified_simulated_and_drawn(tmp_path: Path) -> None:
     demand, path, members = written(tmp_path), tmp_path / "bundle.json.gz", tmp_path / "members"
-    made = run_command("generate", A100, "--demand", demand, "-o", path, "--members", members, "--json").document()
+    made = json_of("generate", A100, "--demand", demand, "-o", path, "--members", members)
     assert (made["algbw"], made["optimal_algbw"], made["optimal"], made["verified"]) == ("800/3", "800/3", True, True)
-    found = run_command("optimum", A100, "--demand", demand, "--json").document()
+    found = json_of("optimum", A100, "--demand", demand)
     assert found == {key: made[key] for key in found}
-    verified = run_command("verify", path, "--json").document()
+    verified = json_of("verify", path)
     assert (verified["algbw"], verified["optimal"]) == ("800/3", True)
     (point,) = json.loads(run_command("simulate", path, "--sizes", "16G", "--json").out)
     assert point["algbw"] == pytest.approx(800 / 3, rel=2e-2)
-    assert run_command("verify", members / "group-1.json", "--json").document()["valid"] is True
+    assert json_of("verify", members / "group-1.json")["valid"] is True
     assert run_command("simulate", path).out.startswith("dgx-a100:boxes=2: several collectives over 16 compute nodes\n")
     shown = run_command("view", path, "-o", tmp_path / "bundle.svg").out
     assert shown.startswith("several collectives on dgx-a100:boxes=2: written to ")
@@ -40,9 +40,8 @@ def test_pieces_are_generated_verified_simulated_and_drawn(tmp_path: Path) -> No
 
 
 def test_the_groups_of_the_document_say_who_moves_which_pieces(tmp_path: Path) -> None:
-    found = run_command("optimum", A100, "--demand", written(tmp_path), "--json").document()
+    found = json_of("optimum", A100, "--demand", written(tmp_path))
     groups = found["groups"]
-    assert isinstance(groups, list)
     assert [(each["collective"], each["pieces"]) for each in groups] == [
         ("broadcast", [{"id": "weights", "size": "1/2"}]),
         ("broadcast", [{"id": "cache", "size": "1/4"}]),
@@ -53,13 +52,6 @@ def test_the_groups_of_the_document_say_who_moves_which_pieces(tmp_path: Path) -
     assert "root" not in groups[1]
     assert groups[2]["targets"] == ["b1/gpu0", "b1/gpu1", "b1/gpu2", "b1/gpu3"]
     assert "relays" not in found
-
-
-def test_the_page_lists_the_pieces(tmp_path: Path) -> None:
-    page = run_command("optimum", A100, "--demand", written(tmp_path)).out
-    assert page.startswith("dgx-a100:boxes=2: 3 pieces of data, 16 compute nodes\n  algbw       800/3 GB/s (266.667)\n")
-    assert "  cache       1/4  broadcast  b0/gpu0, b1/gpu0 " in page
-    assert "For each unit of M, the data of all pieces crosses these links" in page
 
 
 def test_many_pieces_are_listed_in_part(tmp_path: Path) -> None:
@@ -82,26 +74,6 @@ def test_programs_are_refused_in_one_line(tmp_path: Path) -> None:
     assert "a schedule of kind 'bundle' cannot be lowered" in message
     message = run_command("export", members / "group-2.json", "--to", "msccl-xml", "-o", out).error_line()
     assert "a schedule with sources and targets cannot be lowered to a program" in message
-
-
-@pytest.mark.parametrize(
-    ("command", "words", "message"),
-    [
-        ("optimum", ("--ranks", "0-3"), "--ranks is for one collective; leave it out with a demand of pieces"),
-        ("generate", ("--trees", "3"), "--trees is for one collective"),
-        ("optimum", ("--collective", "allreduce"), "--collective cannot be combined with a demand of pieces"),
-        ("optimum", ("--groups", "0,1"), "--groups cannot be combined with a demand of pieces"),
-        ("optimum", ("--layout", "tp=8,dp=2"), "--layout cannot be combined with a demand of pieces"),
-        ("optimum", ("--group-sizes", "1,2"), "--group-sizes cannot be combined with a demand of pieces"),
-        ("optimum", ("--table",), "--table is about a layout"),
-        ("generate", ("--method", "bfb"), "--method, --chunks, --size and --compact are for one collective"),
-        ("bounds", (), "--demand is a file of pieces; 'forestcoll optimum' states the bound of pieces"),
-    ],
-)
-def test_options_that_pieces_do_not_have_are_wrong_usage(
-    tmp_path: Path, command: str, words: tuple[str, ...], message: str
-) -> None:
-    assert message in run_command(command, A100, "--demand", written(tmp_path), *words).error_line(2)
 
 
 def piece(**changes: object) -> list[dict[str, object]]:
@@ -139,12 +111,6 @@ def test_a_bad_file_is_refused_with_its_place(tmp_path: Path, pieces: object, me
     assert run_command("optimum", A100, "--demand", path).error_line().startswith(f"{path}: {message}")
 
 
-def test_a_file_of_another_format_is_refused(tmp_path: Path) -> None:
-    path = written(tmp_path, format="forestcoll.demand/2")
-    expected = f"{path}: format is 'forestcoll.demand/2'; expected 'forestcoll.demand/1'"
-    assert run_command("optimum", A100, "--demand", path).error_line() == expected
-
-
 def one_way(folder: Path) -> Path:
     """Write a network of four nodes: 0 and 1 each have a link to 2 and to 3."""
     nodes = [{"id": number} for number in range(4)]
@@ -158,9 +124,9 @@ def one_way(folder: Path) -> Path:
 def test_the_nodes_of_a_piece_need_not_reach_each_other(tmp_path: Path) -> None:
     pieces = [{"id": "a", "held_by": [0, 1], "needed_by": [2]}, {"id": "b", "sum_of": [0, 1], "needed_by": [3]}]
     demand, path = written(tmp_path, pieces), tmp_path / "bundle.json"
-    made = run_command("generate", one_way(tmp_path), "--demand", demand, "-o", path, "--json").document()
+    made = json_of("generate", one_way(tmp_path), "--demand", demand, "-o", path)
     assert (made["algbw"], made["optimal"]) == ("1", True)
-    assert run_command("verify", path, "--json").document()["optimal"] is True
+    assert json_of("verify", path)["optimal"] is True
 
 
 @pytest.mark.parametrize(
@@ -175,3 +141,9 @@ def test_a_piece_that_cannot_arrive_is_named(tmp_path: Path, changes: dict[str, 
     path = written(tmp_path, piece(**changes))
     found = run_command("optimum", one_way(tmp_path), "--demand", path).error_line()
     assert found.startswith(f"{path}: piece 'a': {message}")
+
+
+def test_a_file_of_another_format_is_refused(tmp_path: Path) -> None:
+    path = written(tmp_path, format="forestcoll.demand/2")
+    expected = f"{path}: format is 'forestcoll.demand/2'; expected 'forestcoll.demand/1'"
+    assert run_command("optimum", A100, "--demand", path).error_line() == expected

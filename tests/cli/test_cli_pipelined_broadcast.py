@@ -3,7 +3,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_run import GRAPH, edge, run_command, write_network
+from cli_run import GRAPH, edge, run_command, write_network, written
 
 ONE_PORT = GRAPH | {"name": "line", "port_model": "one-port"}
 
@@ -35,10 +35,6 @@ def test_the_number_of_packets_can_be_given(line: Path) -> None:
     assert (found["packets"], found["packet_size"], found["makespan_us"]) == (4, 250, "123/2")
 
 
-def test_the_source_is_named_by_id_or_by_position(line: Path) -> None:
-    assert answer(line, "--source", 0, "--size", "1000")["source"] == "a"
-
-
 def test_the_text_report(line: Path) -> None:
     run = run_command("pipelined-broadcast", line, "--source", "a", "--size", "1000", "--packets", 4)
     lines = run.out.splitlines()
@@ -48,16 +44,9 @@ def test_the_text_report(line: Path) -> None:
 
 
 def test_the_schedule_of_packets_is_written_and_verified(line: Path, tmp_path: Path) -> None:
-    path = tmp_path / "packets.json"
-    assert run_command("pipelined-broadcast", line, "--source", "a", "--size", "1MB", "-o", path).status == 0
+    path = written(tmp_path / "packets.json", "pipelined-broadcast", line, "--source", "a", "--size", "1MB")
     assert run_command("verify", path).status == 0
     assert json.loads(path.read_text())["topology"]["graph"]["bandwidth_unit"] == "packets/us"
-
-
-def test_a_plot_over_sizes(line: Path, tmp_path: Path) -> None:
-    path = tmp_path / "plot.png"
-    assert run_command("pipelined-broadcast", line, "--source", "a", "--size", "1MB", "--plot", path).status == 0
-    assert path.read_bytes().startswith(b"\x89PNG")
 
 
 def test_the_title_of_a_plot_has_two_lines(line: Path, tmp_path: Path) -> None:
@@ -71,18 +60,12 @@ def test_the_title_of_a_plot_has_two_lines(line: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--source", "x", "--size", "1MB"], "line: there is no node 'x' for the source; give the id of"),
         (["--source", "b", "--size", "1MB"], "line: source 'b' cannot reach compute node 'a'; add links on the way"),
         (["--source", "a", "--size", "10", "--packets", 11], "packets is 11; expected 1 to 10, at most one packet"),
     ],
 )
 def test_invalid_input_is_reported(line: Path, words: list[object], message: str) -> None:
     assert message in run_command("pipelined-broadcast", line, *words, "--json").error_line()
-
-
-def test_an_invalid_size_is_wrong_usage(line: Path) -> None:
-    run = run_command("pipelined-broadcast", line, "--source", "a", "--size", "much", "--json")
-    assert "'--size': 'much'; expected a size of 1 byte or more such as " in run.error_line(2)
 
 
 def test_a_unit_of_unknown_size_is_named(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """Progress on a terminal and elsewhere: stages, counts, remarks, and the time of each stage."""
 
-import io
 import os
 import re
 import threading
@@ -10,6 +9,7 @@ from contextlib import contextmanager, redirect_stderr
 from unittest import mock
 
 import pytest
+from cli_run import Output
 
 from forestcoll.base.errors import InputError
 from forestcoll.base.resources import set_memory_limit
@@ -19,23 +19,16 @@ from forestcoll.cli.terminal_progress import TerminalProgress
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
-class Terminal(io.StringIO):
-    """A stream that says that it is a terminal."""
-
-    def isatty(self) -> bool:
-        return True
-
-
 @contextmanager
-def on_terminal() -> Iterator[Terminal]:
+def on_terminal() -> Iterator[Output]:
     """Make standard error a terminal."""
     variables = {"TERM": "xterm-256color", "COLUMNS": "100", "NO_COLOR": ""}
-    with mock.patch.dict(os.environ, variables), redirect_stderr(Terminal()) as stream:
+    with mock.patch.dict(os.environ, variables), redirect_stderr(Output(terminal=True)) as stream:
         yield stream
 
 
-def shown(stream: io.StringIO) -> str:
-    return ESCAPE.sub("", stream.getvalue())
+def shown(stream: Output) -> str:
+    return ESCAPE.sub("", stream.text())
 
 
 def test_a_terminal_shows_the_stage_and_its_count() -> None:
@@ -52,7 +45,7 @@ def test_a_terminal_shows_the_stage_and_its_count() -> None:
     assert "1,200 of 5,000" in written
     assert "verifying" in written
     assert "1 of 2" not in written
-    assert terminal.getvalue().rindex("\x1b[?25h") > terminal.getvalue().rindex("\x1b[?25l")
+    assert terminal.text().rindex("\x1b[?25h") > terminal.text().rindex("\x1b[?25l")
     assert list(progress.seconds) == ["growing trees", "verifying"]
 
 

@@ -1,12 +1,15 @@
+"""The table of all commands, what each has, and what a command imports when it starts."""
+
 import importlib
+import os
 import pkgutil
-import re
 import sys
 
 import pytest
 from cli_run import completed, process, run_command
 
 import forestcoll.cli
+from forestcoll.cli.examples import EXAMPLES
 from forestcoll.cli.main import _COMMANDS, module_of
 
 SHARED = {
@@ -26,10 +29,15 @@ SHARED = {
 
 def test_help_lists_every_command() -> None:
     run = run_command("--help")
-    assert (run.status, run.err) == (0, "")
+    assert run.err == ""
+    assert run.status == 0
     for name, summary in _COMMANDS.items():
         assert f"  {name} " in run.out
         assert summary in run.out
+    assert process("--help") == run
+    without = run_command()
+    assert (without.status, without.out) == (2, "")
+    assert "Commands:" in without.err
 
 
 def test_every_file_of_the_folder_is_a_command_or_a_shared_module() -> None:
@@ -38,76 +46,65 @@ def test_every_file_of_the_folder_is_a_command_or_a_shared_module() -> None:
 
 
 @pytest.mark.parametrize("name", _COMMANDS)
-def test_the_table_of_commands_has_the_summary_of_each_command(name: str) -> None:
+def test_every_command_has_its_summary_its_help_its_examples_and_the_limit_of_memory(name: str) -> None:
     command = importlib.import_module(f"forestcoll.cli.{module_of(name)}").command
     assert command.name == name
     assert command.get_short_help_str(limit=200) == _COMMANDS[name]
-
-
-@pytest.mark.parametrize("name", _COMMANDS)
-def test_each_command_has_help(name: str) -> None:
     run = run_command(name, "-h")
-    assert (run.status, run.err) == (0, "")
-    assert run.out.startswith(f"Usage: forestcoll {name} ")
-
-
-def test_version() -> None:
-    run = run_command("--version")
-    assert (run.status, run.err) == (0, "")
-    version, build = run.out.splitlines()
-    assert version.startswith("forestcoll ")
-    known = r"\w+ [0-9.]+, \w+ \w+, \w+"
-    assert re.fullmatch(rf"native core: ({known}|of an unknown build)(, stable ABI)?", build)
-
-
-def test_without_a_command_the_help_is_shown_as_wrong_usage() -> None:
-    run = run_command()
-    assert (run.status, run.out) == (2, "")
-    assert "Commands:" in run.err
-
-
-def test_python_m_forestcoll_runs_the_command() -> None:
-    run = process("--help")
+    assert run.err == ""
     assert run.status == 0
-    assert run.out == run_command("--help").out
+    assert run.out.startswith(f"Usage: forestcoll {name} ")
+    assert "--max-memory SIZE" in run.out
+    shown = [line.strip() for line in run.out.splitlines()[-len(EXAMPLES[name]) - 1 :]]
+    assert shown == ["Examples:", *EXAMPLES[name]]
 
 
-def loaded_by(*arguments: str) -> set[str]:
-    """Return the modules that a command has imported when it ends."""
-    report = (
-        "import sys\n"
-        f"sys.argv = ['forestcoll', *{list(arguments)!r}]\n"
-        "from forestcoll.cli import main\n"
-        "try:\n"
-        "    main()\n"
-        "except SystemExit as end:\n"
-        "    print('\\nmodules:', *sys.modules, file=sys.stderr)\n"
-        "    assert not end.code, end.code\n"
-    )
-    run = completed([sys.executable, "-c", report])
+LOADED = """
+import sys
+from forestcoll.cli import main
+for line in sys.argv[1:]:
+    sys.argv = ["forestcoll", *line.split()]
+    try:
+        main()
+    except SystemExit as end:
+        assert not end.code, (line, end.code)
+print("\\nmodules:", *sys.modules, file=sys.stderr)
+"""
+
+
+def loaded_by(*lines: str) -> set[str]:
+    """Return the modules that a process has imported after some commands."""
+    run = completed([sys.executable, "-c", LOADED, *lines])
     assert run.status == 0, run.err
     return set(run.err.partition("modules:")[2].split())
 
 
-HEAVY = {"numpy", "rich", "networkx", "forestcoll.kernels._native"}
+def test_help_and_listing_builders_import_no_heavy_modules() -> None:
+    lines = ("--help", "--version", "generate --help", "verify --help", "topology ring:nodes=3")
+    assert not {"numpy", "rich", "networkx", "forestcoll.kernels._native"} & loaded_by(*lines)
 
 
-@pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("generate", "--help"), ("verify", "--help")])
-def test_help_imports_no_heavy_modules(arguments: tuple[str, ...]) -> None:
-    assert not HEAVY & loaded_by(*arguments)
+def test_a_run_without_a_terminal_imports_no_drawing_modules_and_no_solver_of_linear_programs() -> None:
+    lines = ("optimum ring:nodes=3", "generate ring:nodes=3 --method bfb", "topologies", "generate dgx-a100:boxes=2")
+    assert not {"rich", "networkx", "highspy"} & loaded_by(*lines)
 
 
-def test_listing_builders_imports_no_solver() -> None:
-    modules = loaded_by("topology", "ring:nodes=3")
-    assert not HEAVY & modules
+STARTED = """
+import os
+from forestcoll.cli.numpy_start import import_numpy
+before = os.environ.get("OPENBLAS_NUM_THREADS")
+import_numpy()
+assert os.environ.get("OPENBLAS_NUM_THREADS") == before
+print(len(os.listdir("/proc/self/task")))
+"""
 
 
-@pytest.mark.parametrize(
-    "arguments", [("optimum", "ring:nodes=3"), ("generate", "ring:nodes=3", "--method", "bfb"), ("topologies",)]
-)
-def test_a_run_without_a_terminal_imports_no_drawing_modules(arguments: tuple[str, ...]) -> None:
-    assert not {"rich", "networkx"} & loaded_by(*arguments)
-
-
-def test_a_run_without_a_linear_program_imports_no_solver_for_it() -> None:
-    assert "highspy" not in loaded_by("generate", "dgx-a100:boxes=2")
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux lists threads in /proc")
+@pytest.mark.parametrize("variables", [{}, {"OPENBLAS_NUM_THREADS": "1"}])
+def test_numpy_starts_with_one_thread_and_the_environment_is_kept(
+    variables: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in os.environ if name.endswith("_NUM_THREADS")]:
+        monkeypatch.delenv(name)
+    run = completed([sys.executable, "-c", STARTED], **variables)
+    assert (run.status, run.out) == (0, "1\n"), run.err

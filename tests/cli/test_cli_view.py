@@ -1,7 +1,4 @@
-import contextlib
 import json
-import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -38,44 +35,13 @@ def test_a_schedule_is_verified_before_it_is_drawn(tmp_path: Path) -> None:
     assert not page.exists()
 
 
-@contextlib.contextmanager
-def standard_input(path: Path) -> Iterator[None]:
-    """Make a file the standard input of this process."""
-    kept, file = os.dup(0), os.open(path, os.O_RDONLY)
-    os.dup2(file, 0)
-    try:
-        yield
-    finally:
-        os.dup2(kept, 0)
-        os.close(kept)
-        os.close(file)
-
-
 @pytest.mark.parametrize("command", [("topology",), ("generate",), ("generate", "--method", "bfb")])
 def test_standard_input_is_drawn_like_a_file(command: tuple[str, ...], tmp_path: Path) -> None:
     source, one, other = tmp_path / "source.json", tmp_path / "one.svg", tmp_path / "other.svg"
     assert run_command(command[0], "ring:nodes=4", *command[1:], "-o", str(source)).status == 0
     assert run_command("view", str(source), "-o", str(one)).status == 0
-    with standard_input(source):
-        assert run_command("view", "-", "-o", str(other)).status == 0
+    assert run_command("view", "-", "-o", str(other), stdin=source.read_bytes()).status == 0
     assert other.read_bytes() == one.read_bytes()
-
-
-def test_a_wrong_schedule_from_standard_input_is_not_drawn(tmp_path: Path) -> None:
-    source, page = tmp_path / "source.json", tmp_path / "page.html"
-    assert run_command("generate", "ring:nodes=4", "-o", str(source)).status == 0
-    source.write_text(source.read_text().replace('"algbw": "8/3"', '"algbw": "9/3"'))
-    with standard_input(source):
-        message = run_command("view", "-", "-o", str(page)).error_line()
-    assert message.endswith("[algbw-wrong]")
-    assert not page.exists()
-
-
-def test_a_file_of_another_tool_is_drawn(tmp_path: Path) -> None:
-    network, picture = tmp_path / "network.graphml", tmp_path / "network.svg"
-    assert run_command("topology", "ring:nodes=4", "-o", str(network)).status == 0
-    assert run_command("view", str(network), "-o", str(picture)).status == 0
-    assert picture.exists()
 
 
 def test_two_schedules_are_drawn_next_to_each_other(tmp_path: Path) -> None:
@@ -85,25 +51,6 @@ def test_two_schedules_are_drawn_next_to_each_other(tmp_path: Path) -> None:
     assert run_command("view", str(one), "--beside", str(other), "-o", str(picture)).status == 0
     assert "one.json: 2.667 GB/s" in picture.read_text()
     assert "other.json: 2 GB/s" in picture.read_text()
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("ring:nodes=4", "-o", "ring.gif"), "must end in one of .html, .svg, .png"),
-        (("nothing.json", "-o", "ring.svg"), "nothing.json"),
-        (("ring:nodes=4", "-o", "no/folder/ring.svg"), "the folder"),
-    ],
-)
-def test_bad_input_is_one_line(
-    words: tuple[str, ...], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    run = run_command("view", *words)
-    assert (run.status, run.out) == (1, "")
-    assert message in run.err
-    assert run.err.count("\n") == 1
-    assert not list(tmp_path.iterdir())
 
 
 def test_a_network_in_two_parts_is_drawn_without_a_bound(tmp_path: Path) -> None:

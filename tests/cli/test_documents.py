@@ -11,7 +11,7 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
-from cli_run import completed, run_command
+from cli_run import completed, json_of, run_command
 
 from forestcoll.cli.main import _COMMANDS
 from forestcoll.demand.collective import SCHEDULED, Collective
@@ -27,21 +27,27 @@ from forestcoll.verification import rules, verify
 from forestcoll.verification.steps.rules import step_rules
 
 ROOT = Path(__file__).parents[2]
-README = ROOT / "README.md"
-GROUPS = ROOT / "docs" / "groups.md"
-COMPARE = ROOT / "docs" / "compare.md"
-TRAINING = ROOT / "docs" / "training.md"
-WHAT_IF = ROOT / "docs" / "what-if.md"
-MEASURED = ROOT / "docs" / "measured.md"
-CLUSTER = ROOT / "docs" / "your-cluster.md"
-PROBING = ROOT / "docs" / "probing.md"
-FLOWS = ROOT / "docs" / "all-to-all.md"
-PIECES = ROOT / "docs" / "pieces.md"
-TUNING = ROOT / "docs" / "tuning.md"
-PAGES = (README, GROUPS, COMPARE, WHAT_IF, MEASURED, TRAINING, CLUSTER, PROBING, FLOWS, PIECES, TUNING)
-"""The pages that show commands with all of their output."""
-TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
-GUIDES = sorted((ROOT / "docs" / "how-to").glob("*.md"))
+DOCS = ROOT / "docs"
+README, COMPARE, CLUSTER = ROOT / "README.md", DOCS / "compare.md", DOCS / "your-cluster.md"
+FLOWS, GROUPS, PIECES, WHAT_IF = (DOCS / f"{name}.md" for name in ("all-to-all", "groups", "pieces", "what-if"))
+RUNS = {README: 5, GROUPS: 6, COMPARE: 3, WHAT_IF: 4, CLUSTER: 2, FLOWS: 3, PIECES: 2} | {
+    DOCS / f"{name}.md": count
+    for name, count in {
+        "measured": 1,
+        "training": 1,
+        "probing": 1,
+        "tuning": 1,
+        "tutorials/choosing-a-network": 3,
+        "tutorials/first-optimum": 5,
+        "how-to/a-link-failed": 2,
+        "how-to/check-a-schedule": 1,
+        "how-to/export-for-mscclpp": 0,  # its commands have no output, or write the time that they took
+        "how-to/is-this-bandwidth-normal": 1,
+        "how-to/part-of-the-gpus": 1,
+        "how-to/which-upgrade-pays": 1,
+    }.items()
+}
+"""The pages that show commands with all of their output, and how many."""
 FOUND = ("--nodes", "12", "--degree", "4")
 RECORDED = ROOT / "tests" / "topology" / "importers" / "recorded" / "shared-nics.json"
 
@@ -57,9 +63,7 @@ def shown_runs(path: Path) -> list[tuple[str, str]]:
     )
 
 
-@pytest.mark.parametrize(
-    ("words", "expected"), [run for page in (*PAGES, *TUTORIALS, *GUIDES) for run in shown_runs(page)]
-)
+@pytest.mark.parametrize(("words", "expected"), sorted({run for page in RUNS for run in shown_runs(page)}))
 def test_documents_show_the_actual_output(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str, expected: str
 ) -> None:
@@ -90,16 +94,8 @@ def test_documents_show_the_actual_output(
 
 
 def test_runs_are_shown() -> None:
-    assert [len(shown_runs(path)) for path in PAGES] == [5, 6, 3, 4, 1, 1, 2, 1, 3, 2, 1]
-    assert [len(shown_runs(path)) for path in TUTORIALS] == [3, 5]
-    assert {path.name: len(shown_runs(path)) for path in GUIDES} == {
-        "a-link-failed.md": 2,
-        "check-a-schedule.md": 1,
-        "export-for-mscclpp.md": 0,  # its commands have no output, or write the time that they took
-        "is-this-bandwidth-normal.md": 1,
-        "part-of-the-gpus.md": 1,
-        "which-upgrade-pays.md": 1,
-    }
+    assert {path: len(shown_runs(path)) for path in RUNS} == RUNS
+    assert {*DOCS.glob("tutorials/*.md"), *DOCS.glob("how-to/*.md")} <= RUNS.keys()
 
 
 def shown_gains() -> list[tuple[str, str, list[float]]]:
@@ -108,20 +104,14 @@ def shown_gains() -> list[tuple[str, str, list[float]]]:
     return [(spec, ranks, [float(each) for each in f"{one}, {other}".split(", ")]) for spec, ranks, one, other in rows]
 
 
-@pytest.mark.parametrize(("spec", "ranks", "figures"), shown_gains())
-def test_the_table_of_gains_by_relays_is_correct(spec: str, ranks: str, figures: list[float]) -> None:
-    found = []
-    for collective in ("allgather", "allreduce"):
-        relays = run_command("optimum", spec, "--ranks", ranks, "--collective", collective, "--json").document()[
-            "relays"
-        ]
-        assert isinstance(relays, dict)
-        found += [float(Fraction(relays[key])) for key in ("algbw_without", "algbw")]
-    assert found == [pytest.approx(figure, abs=0.06) for figure in figures]
-
-
-def test_the_table_of_gains_by_relays_is_found() -> None:
+def test_the_table_of_gains_by_relays_is_correct() -> None:
     assert len(shown_gains()) == 6
+    for spec, ranks, figures in shown_gains():
+        found = []
+        for collective in ("allgather", "allreduce"):
+            relays = json_of("optimum", spec, "--ranks", ranks, "--collective", collective)["relays"]
+            found += [float(Fraction(relays[key])) for key in ("algbw_without", "algbw")]
+        assert found == [pytest.approx(figure, abs=0.06) for figure in figures], spec
 
 
 def test_the_readme_lists_every_command() -> None:
@@ -146,17 +136,15 @@ PYTHON = (
 
 
 @pytest.mark.parametrize("document", [README, *(ROOT / "docs" / name for name in PYTHON)])
-def test_the_python_of_a_document_runs(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_python_of_a_document_runs_and_prints_what_it_shows(
+    document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(tmp_path)
     program = "\n".join(blocks(document, "python"))
     assert program
     exec(compile(program, str(document), "exec"), {})  # noqa: S102 (our own example)
-
-
-def test_the_program_of_a_tutorial_prints_what_it_shows(capsys: pytest.CaptureFixture[str]) -> None:
-    tutorial = ROOT / "docs" / "tutorials" / "choosing-a-network.md"
-    exec("\n".join(blocks(tutorial, "python")), {})  # noqa: S102 (our own example)
-    assert capsys.readouterr().out == blocks(tutorial, "text")[0]
+    if document.name == "choosing-a-network.md":
+        assert capsys.readouterr().out == blocks(document, "text")[0]
 
 
 def shown_rules(document: str, name: str) -> str:
@@ -172,8 +160,17 @@ def rule_table(listed: Iterable[tuple[str, str]]) -> str:
     return "\n".join(["| rule | statement |", "| --- | --- |", *rows])
 
 
-def test_the_table_of_rules_of_series_equals_the_verifiers() -> None:
-    assert shown_rules("one-port.md", "series") == rule_table(rules("series"))
+@pytest.mark.parametrize(
+    ("document", "name", "listed"),
+    [
+        ("one-port.md", "series", rules("series")),
+        ("all-to-all.md", "flow", rules("flows")),
+        ("groups.md", "bundle", rules("bundle")),
+        ("steps.md", "step", step_rules()),
+    ],
+)
+def test_the_tables_of_rules_equal_the_verifiers(document: str, name: str, listed: Iterable[tuple[str, str]]) -> None:
+    assert shown_rules(document, name) == rule_table(listed)
 
 
 @pytest.mark.parametrize("collective", SCHEDULED)
@@ -209,18 +206,6 @@ def test_the_files_of_a_failover_set_have_the_names_of_the_document(tmp_path: Pa
     assert {path.name for path in (tmp_path / "set").iterdir()} >= set(names)
 
 
-def test_the_table_of_rules_of_flows_equals_the_verifiers() -> None:
-    assert shown_rules("all-to-all.md", "flow") == rule_table(rules("flows"))
-
-
-def test_the_table_of_rules_of_bundles_equals_the_verifiers() -> None:
-    assert shown_rules("groups.md", "bundle") == rule_table(rules("bundle"))
-
-
-def test_the_table_of_rules_of_steps_equals_the_verifiers() -> None:
-    assert shown_rules("steps.md", "step") == rule_table(step_rules())
-
-
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 
 
@@ -230,13 +215,6 @@ def test_the_site_and_the_table_of_contents_have_every_document() -> None:
         name = path.relative_to(ROOT / "docs").as_posix()
         assert name == "index.md" or f"({name})" in index
         assert re.search(rf"(- |\[|, ){re.escape(name)}", site)
-
-
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_every_link_has_a_target(document: Path) -> None:
-    targets = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", document.read_text())
-    missing = [each for each in targets if "://" not in each and not (document.parent / each).exists()]
-    assert not missing
 
 
 def test_the_example_of_an_own_network_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -299,8 +277,12 @@ def cells(row: str) -> int:
     return len(re.split(r"(?<!\\)\|", re.sub(r"`[^`]*`", "", row.strip().strip("|"))))
 
 
-@pytest.mark.parametrize("page", [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))])
-def test_all_rows_of_a_table_have_equally_many_cells(page: Path) -> None:
-    prose = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
-    for table in re.findall(r"(?:^\|.*\n?)+", prose, re.MULTILINE):
-        assert len({cells(row) for row in table.splitlines()}) == 1, table
+def test_every_link_has_a_target_and_all_rows_of_a_table_have_equally_many_cells() -> None:
+    for document in DOCUMENTS:
+        text = document.read_text()
+        targets = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text)
+        missing = [each for each in targets if "://" not in each and not (document.parent / each).exists()]
+        assert not missing, document
+        prose = re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
+        for table in re.findall(r"(?:^\|.*\n?)+", prose, re.MULTILINE):
+            assert len({cells(row) for row in table.splitlines()}) == 1, (document, table)

@@ -1,17 +1,18 @@
+"""`forestcoll find-topology` and `forestcoll expand` as a user runs them."""
+
 import json
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from cli_run import run_command
+from cli_run import json_of, run_command
 
 COMMAND = ("find-topology", "--no-cache")
 
 
 def test_json_lists_the_frontier_in_the_order_of_steps() -> None:
-    document = run_command(*COMMAND, "--nodes", 64, "--degree", 4, "--published-only", "--json").document()
+    document = json_of(*COMMAND, "--nodes", 64, "--degree", 4, "--published-only")
     rows = document["pareto"]
-    assert isinstance(rows, list)
     assert [row["steps"] for row in rows] == [3, 4, 6]
     assert [row["bandwidth_factor"] for row in rows] == ["21/16", "1", "63/64"]
     assert [row["diameter"] for row in rows] == [3, 4, 6]
@@ -19,21 +20,13 @@ def test_json_lists_the_frontier_in_the_order_of_steps() -> None:
     assert document["bound"] == {"steps": 3, "bandwidth_factor": "63/64"}
 
 
-def test_the_table_lists_networks_and_marks_the_best_for_a_workload() -> None:
-    run = run_command(*COMMAND, "--nodes", 64, "--degree", 4, "--published-only", "--size", "1MB")
-    assert (run.status, run.err) == (0, "")
-    assert "no allgather beats 3 steps and 0.9844 M/B" in run.out
-    assert "L(C(16,{3,4}))" in run.out
-    assert "Chosen: L(C(16,{3,4})), the best for allreduce of 1,000,000 bytes." in run.out
-
-
 def test_network_and_schedule_are_written_and_verified(tmp_path: Path) -> None:
     network, schedule = tmp_path / "network.json", tmp_path / "schedule.json.gz"
     arguments = ("--nodes", 27, "--degree", 4, "--collective", "allreduce", "--size", "1KB")
     run = run_command(*COMMAND, *arguments, "--topology-output", network, "--schedule-output", schedule, "--json")
     document = run.document()
-    (row,) = [each for each in document["pareto"] if each["name"] == document["chosen"]]  # type: ignore[attr-defined]
-    verified = run_command("verify", schedule, "--json").document()
+    (row,) = [each for each in document["pareto"] if each["name"] == document["chosen"]]
+    verified = json_of("verify", schedule)
     assert verified["steps"] == row["steps"] + row["reduce_scatter"]["steps"]
     factors = Fraction(row["bandwidth_factor"]) + Fraction(row["reduce_scatter"]["bandwidth_factor"])
     assert Fraction(str(verified["bandwidth_factor"])) == factors
@@ -43,13 +36,12 @@ def test_network_and_schedule_are_written_and_verified(tmp_path: Path) -> None:
 def test_the_report_says_how_the_rate_of_all_to_alls_was_computed() -> None:
     words = (*COMMAND, "--nodes", 32, "--degree", 4, "--size", "1MB", "--collective", "all-to-all")
     assert "  all-to-all: the exact rate of the best flow" in run_command(*words).out.splitlines()
-    rows = run_command(*words, "--json").document()["pareto"]
-    assert isinstance(rows, list)
+    rows = json_of(*words)["pareto"]
     rate = rows[0]["all_to_all_rate"]
     assert (rate["method"], rate["reason"]) == ("exact", None)
     assert rate["algbw"] == rate["bound_algbw"] == pytest.approx(32 * 5.4217e-2, rel=1e-4)
-    plain = run_command(*COMMAND, "--nodes", 32, "--degree", 4, "--size", "1MB", "--json").document()["pareto"]
-    assert "all_to_all_rate" not in plain[0]  # type: ignore[index]
+    plain = json_of(*COMMAND, "--nodes", 32, "--degree", 4, "--size", "1MB")["pareto"]
+    assert "all_to_all_rate" not in plain[0]
 
 
 @pytest.mark.parametrize("choice", ["6", "C(64,{6,7})"])
@@ -58,58 +50,13 @@ def test_a_network_is_chosen_by_steps_or_name(choice: str) -> None:
     assert run.document()["chosen"] == "C(64,{6,7})"
 
 
-def test_the_error_for_an_unknown_choice_lists_the_choices() -> None:
-    run = run_command(*COMMAND, "--nodes", 9, "--degree", 4, "--published-only", "--choose", "ring")
-    assert run.error_line() == "there is no network 'ring' on the frontier; choose one of H(2,3) (2 steps)"
-
-
-def test_the_error_for_a_size_without_a_network_names_the_nearest_size() -> None:
-    run = run_command(*COMMAND, "--nodes", 9, "--degree", 3, "--bidirectional")
-    assert run.error_line() == (
-        "no bidirectional network of 9 nodes with 3 links each is known; the nearest number of nodes that works is 8"
-    )
-
-
-@pytest.mark.parametrize(
-    ("arguments", "status", "message"),
-    [
-        (("--nodes", "1", "--degree", "4"), 1, "nodes is 1; expected an integer from 2 to 16384"),
-        (("--nodes", "8", "--degree", "99"), 1, "degree is 99; expected an integer from 1 to 64"),
-        (("--nodes", "x", "--degree", "4"), 2, "expected a number such as 64, or 32..64"),
-        (("--nodes", "9..8", "--degree", "4"), 2, "is a decreasing range"),
-        (("--nodes", "8"), 2, "Missing option '--degree'"),
-        (("--nodes", "8", "--degree", "4", "--alpha", "3"), 2, "also give its --size"),
-        (("--nodes", "8", "--degree", "4", "--size", "1MB", "--alpha", "x"), 2, "expected microseconds such as 10"),
-        (("--nodes", "8", "--degree", "4", "--size", "1MB", "--alpha", "-1"), 1, "alpha is '-1'"),
-        (("--nodes", "8..9", "--degree", "4", "--choose", "2"), 2, "a sweep writes no files"),
-        (
-            ("--nodes", "8", "--degree", "4", "--collective", "mix", "--schedule-output", "f.json"),
-            2,
-            "--schedule-output writes an allgather or an allreduce",
-        ),
-    ],
-)
-def test_invalid_arguments_are_refused(arguments: tuple[str, ...], status: int, message: str) -> None:
-    run = run_command(*COMMAND, *arguments)
-    assert run.status == status
-    assert run.out == ""
-    assert message in run.err
-
-
 def test_a_sweep_lists_every_size() -> None:
-    document = run_command(*COMMAND, "--nodes", "5..12", "--degree", 4, "--bidirectional", "--json").document()
+    document = json_of(*COMMAND, "--nodes", "5..12", "--degree", 4, "--bidirectional")
     frontiers = document["frontiers"]
-    assert isinstance(frontiers, list)
     assert [each["nodes"] for each in frontiers] == list(range(5, 13))
     assert all(each["pareto"][0]["steps"] <= 2 for each in frontiers)
     text = run_command(*COMMAND, "--nodes", "5..6", "--degree", 4, "--size", "1MB").out
     assert text.count("best ") == 2
-
-
-def test_every_traffic_has_a_time() -> None:
-    for traffic in ("allgather", "allreduce", "all-to-all", "mix"):
-        run = run_command(*COMMAND, "--nodes", 12, "--degree", 4, "--size", "1MB", "--collective", traffic, "--json")
-        assert run.document()["pareto"][0]["time_us"] > 0  # type: ignore[index]
 
 
 def test_the_cache_can_be_disabled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,6 +86,40 @@ def test_only_one_frontier_is_drawn_if_the_search_uses_the_bases_of_the_paper(tm
     assert "networks found" not in plot.read_text()
 
 
-def test_a_picture_has_a_known_ending(tmp_path: Path) -> None:
-    run = run_command(*COMMAND, "--nodes", 12, "--degree", 2, "--plot", tmp_path / "plot.html")
-    assert run.error_line().endswith("plot.html: the file name must end in one of .svg, .png, not '.html'")
+def test_the_report_says_which_network_is_the_best_for_a_workload() -> None:
+    page = run_command(*COMMAND, "--nodes", 64, "--degree", 4, "--published-only", "--size", "1MB").out
+    assert "no allgather beats 3 steps and 0.9844 M/B" in page
+    assert "Chosen: L(C(16,{3,4})), the best for allreduce of 1,000,000 bytes." in page
+
+
+def test_the_expanded_network_and_its_schedule_are_written(tmp_path: Path) -> None:
+    schedule, network = tmp_path / "schedule.json", tmp_path / "network.json"
+    arguments = ("--by", "line-graph", "--by", "degree=2", "-o", schedule, "--topology-output", network, "--json")
+    document = run_command("expand", "torus:dims=3x3", *arguments).document()
+    assert (document["name"], document["nodes"], document["degree"]) == ("L([torus:dims=3x3])*2", 72, 8)
+    assert (document["steps"], document["bandwidth_factor"]) == (4, "73/72")
+    assert document["bound"] == {"steps": 2, "bandwidth_factor": "71/72"}
+    assert document["verified"] is True
+    verified = json_of("verify", schedule)
+    assert (verified["steps"], verified["bandwidth_factor"]) == (4, "73/72")
+    assert "72 compute nodes" in run_command("bounds", network).out
+
+
+def test_a_schedule_file_is_expanded(tmp_path: Path) -> None:
+    base = tmp_path / "base.json"
+    run_command("generate", "ring:nodes=5", "--method", "ring", "-o", base)
+    run = run_command("expand", base, "--by", "degree=2", "--collective", "allreduce")
+    assert "allreduce on 10 nodes, degree 4" in run.out
+    assert "10 (4 by the Moore bound)" in run.out
+
+
+@pytest.mark.parametrize("nodes", [(13,), ("13..14",)])
+def test_the_search_uses_a_given_base(nodes: tuple[object, ...]) -> None:
+    run = run_command("find-topology", "--nodes", *nodes, "--degree", 4, "--base", "circulant:nodes=13,offsets=1+5")
+    assert "[circulant:nodes=13,offsets=1+5]" in run.out
+
+
+@pytest.mark.parametrize("traffic", ["allgather", "mix"])
+def test_every_traffic_has_a_time(traffic: str) -> None:
+    found = json_of(*COMMAND, "--nodes", 12, "--degree", 4, "--size", "1MB", "--collective", traffic)
+    assert found["pareto"][0]["time_us"] > 0

@@ -4,41 +4,27 @@ import gzip
 import inspect
 import json
 import os
-import signal
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cli_run import command, completed, edge, environment, process, run_command, write_network
+from cli_run import changed, completed, edge, json_of, run_command, write_network, written
 
 from forestcoll.base.errors import InputError
 from forestcoll.base.files import read_bytes, write_text
-from forestcoll.cli.main import _COMMANDS
 
 
 @pytest.fixture
 def schedule(tmp_path: Path) -> Path:
-    path = tmp_path / "s.json"
-    assert run_command("generate", "ring:nodes=4", "-o", path).status == 0
-    return path
+    return written(tmp_path / "s.json", "generate", "ring:nodes=4")
 
 
-def of_bytes(*words: object, stdin: bytes = b"", **variables: str) -> subprocess.CompletedProcess[bytes]:
-    """Run a command whose input and output are bytes."""
-    run = subprocess.run  # the words are ours
-    return run(command(*words), input=stdin, capture_output=True, env=environment(**variables), check=False)
-
-
-def changed(path: Path, **keys: object) -> Path:
-    path.write_text(json.dumps(json.loads(path.read_text()) | keys))
-    return path
-
-
-def test_a_wrong_limit_in_the_environment_is_one_line() -> None:
-    message = process("optimum", "ring:nodes=4", FORESTCOLL_MAX_MEMORY="much").error_line()
-    assert message.startswith("FORESTCOLL_MAX_MEMORY: 'much'; expected a size")
+def test_a_wrong_limit_in_the_environment_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORESTCOLL_MAX_MEMORY", "much")
+    assert (
+        run_command("optimum", "ring:nodes=4").error_line().startswith("FORESTCOLL_MAX_MEMORY: 'much'; expected a size")
+    )
 
 
 def test_files_of_any_kind_have_the_limit_of_2_gib(schedule: Path) -> None:
@@ -56,8 +42,7 @@ def test_a_file_of_costs_has_at_most_1_mib(schedule: Path, tmp_path: Path) -> No
 
 
 def test_a_bundle_has_at_most_4096_members(tmp_path: Path) -> None:
-    path = tmp_path / "bundle.json"
-    assert run_command("generate", "ring:nodes=4", "--groups", "0,1;2,3", "-o", path).status == 0
+    path = written(tmp_path / "bundle.json", "generate", "ring:nodes=4", "--groups", "0,1;2,3")
     changed(path, members=json.loads(path.read_text())["members"] * 2049)
     assert run_command("verify", path).error_line() == f"{path}: members has 4098 entries; expected 1 to 4096"
 
@@ -86,26 +71,20 @@ def test_keys_of_later_releases_are_ignored(schedule: Path) -> None:
 def test_a_network_from_a_stream_without_a_name_is_called_network() -> None:
     nodes, edges = [{"id": 0}, {"id": 1}], [edge(0, 1)]
     text = {"directed": False, "graph": {"format": "forestcoll.topology/1"}, "nodes": nodes, "edges": edges}
-    assert process("optimum", "-", stdin=json.dumps(text)).out.startswith("network: allgather over 2 ")
+    assert run_command("optimum", "-", stdin=json.dumps(text).encode()).out.startswith("network: allgather over 2 ")
 
 
 def test_standard_streams_are_not_compressed() -> None:
-    plain = of_bytes("topology", "ring:nodes=3", "-o", "-").stdout
+    plain = run_command("topology", "ring:nodes=3", "-o", "-").out
     json.loads(plain)
-    done = of_bytes("optimum", "-", stdin=gzip.compress(plain))
-    assert (done.returncode, done.stdout) == (1, b"")
-    assert done.stderr == b"forestcoll: standard input: compressed with gzip; decompress it\n"
+    message = run_command("optimum", "-", stdin=gzip.compress(plain.encode())).error_line()
+    assert message == "standard input: compressed with gzip; decompress it"
 
 
 def test_python_reads_standard_input(schedule: Path) -> None:
     code = "from forestcoll import load_topology, read_schedule; print(read_schedule('-').topology.name)"
     done = completed([sys.executable, "-c", code], stdin=schedule.read_text())
     assert (done.status, done.out) == (0, "ring:nodes=4\n"), done.err
-
-
-@pytest.mark.parametrize("name", _COMMANDS)
-def test_every_command_takes_the_limit_of_memory(name: str) -> None:
-    assert "--max-memory SIZE" in run_command(name, "--help").out
 
 
 def test_a_network_and_a_linear_program_are_estimated_before_they_are_made() -> None:
@@ -135,12 +114,6 @@ def test_an_old_file_is_replaced_after_the_new_one_is_on_the_disk(
     assert "replace" in calls[1:]
 
 
-def test_characters_that_the_encoding_does_not_have_are_question_marks(tmp_path: Path) -> None:
-    path = write_network(tmp_path, [edge("a", "b")], graph={"format": "forestcoll.topology/1", "name": "x\u2264\u00e9"})
-    done = of_bytes("optimum", path, PYTHONIOENCODING="latin-1")
-    assert done.stdout.startswith("x?\u00e9: ".encode("latin-1"))
-
-
 def test_names_of_nodes_lead_to_no_file_outside_a_failover_set(tmp_path: Path) -> None:
     ids = ["../../../a", "/etc/b", "..\0c", "~"]
     path = write_network(tmp_path, [edge(*pair) for pair in zip(ids, [*ids[1:], ids[0]], strict=True)], ids)
@@ -153,7 +126,7 @@ def test_names_of_nodes_lead_to_no_file_outside_a_failover_set(tmp_path: Path) -
 def test_multigraph_is_ignored(tmp_path: Path) -> None:
     path = write_network(tmp_path, [edge("a", "b"), edge("a", "b")])
     for value in (True, False):
-        assert run_command("optimum", changed(path, multigraph=value), "--json").document()["algbw"] == "40"
+        assert json_of("optimum", changed(path, multigraph=value))["algbw"] == "40"
 
 
 @pytest.mark.parametrize("name", ["demand.json", "demand.json.gz"])
@@ -161,27 +134,6 @@ def test_pieces_are_read_from_json_and_json_gz(tmp_path: Path, name: str) -> Non
     piece = {"id": "a", "held_by": [0], "needed_by": [1]}
     write_text(tmp_path / name, [json.dumps({"format": "forestcoll.demand/1", "pieces": [piece]})])
     assert run_command("optimum", "ring:nodes=4", "--demand", tmp_path / name).status == 0
-
-
-@pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals")
-@pytest.mark.parametrize("variables", [{"TERM": "dumb"}])
-def test_a_terminal_without_colour_gets_no_escape(variables: dict[str, str]) -> None:
-    terminal, its_end = os.openpty()
-    words = command("generate", "dgx-a100:boxes=8")
-    subprocess.run(words, stdout=subprocess.PIPE, stderr=its_end, env=environment(**variables), check=True)  # noqa: S603
-    os.write(its_end, b"end")
-    os.close(its_end)
-    assert b"\x1b" not in os.read(terminal, 10**6)
-
-
-def test_ctrl_c_while_a_file_goes_to_standard_output_says_that_it_began() -> None:
-    words = command("topology", "torus:dims=32x32")
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()) as run:  # noqa: S603
-        assert run.stdout is not None
-        assert run.stdout.read(10)
-        run.send_signal(signal.SIGINT)
-        _, err = run.communicate()
-    assert (run.returncode, err) == (1, b"forestcoll: interrupted after output was written\n")
 
 
 def test_json_is_one_value_also_if_there_are_notes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""The pages of schedules and of reports: what is claimed, what is proven, and what is wrong."""
+"""The pages of schedules, series and reports: what is claimed, what is proven, and what is wrong."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -9,6 +9,8 @@ import pytest
 from forestcoll.algorithms.by_steps import generate_steps
 from forestcoll.algorithms.generate import generate
 from forestcoll.demand.collective import Collective
+from forestcoll.oneport import compare_series
+from forestcoll.presentation.results.measurements.probe import probe_page
 from forestcoll.presentation.results.schedules import reports
 from forestcoll.presentation.results.schedules.reports import (
     report_page,
@@ -16,10 +18,15 @@ from forestcoll.presentation.results.schedules.reports import (
     verified_document,
     verified_page,
 )
+from forestcoll.presentation.results.schedules.series import about, generated_page, number
 from forestcoll.schedule.proof import Bound, CutProof
 from forestcoll.schedule.trees.value import TreeSchedule
+from forestcoll.simulation.series.play import play_series
+from forestcoll.topology.importers.measurements.document import measurements_of
+from forestcoll.topology.importers.source import Source
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
+from oneport_platforms import figure_1
 
 FILE = Path("ring.json")
 
@@ -86,3 +93,42 @@ def test_a_kind_without_figures_of_its_own_shows_the_common_ones(monkeypatch: py
     ]
     document = verified_document(schedule, report)
     assert (document["valid"], document["algbw"], document["optimal_algbw"]) == (True, "8/3", "8")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (Fraction(3), "3"),
+        (Fraction(1, 3), "1/3 (0.333333)"),
+        (Fraction(10**14 + 1, 10**13), "about 10"),
+        (Fraction(7 * 10**400), "about 10^400"),
+    ],
+)
+def test_a_number_is_exact_unless_it_has_many_digits(value: Fraction, text: str) -> None:
+    assert number(value) == text
+
+
+def test_a_number_above_the_greatest_float_is_a_power_of_ten() -> None:
+    assert about(Fraction(10**298)) == "about 1e+298"
+    assert about(Fraction(10**299)) == "about 10^299"
+
+
+def test_the_page_says_how_much_of_the_optimum_a_tree_reaches() -> None:
+    compared = compare_series(figure_1(), "s")
+    schedule = compared.schedule("tree")
+    run = play_series(schedule, 10)
+    page = generated_page(compared, schedule, run, {}, None)
+    rows = {words[0]: words[1] for words in (line.strip().split("  ", 1) for line in page.lines()) if len(words) == 2}
+    assert "over all links; this is " in rows["optimum"]
+    assert rows["simulated"].strip().startswith("10 messages in ")
+    whole = generated_page(compared, compared.schedule(), None, {}, None)
+    assert any("reached; no schedule is faster" in line for line in whole.lines())
+    assert not any("simulated" in line for line in whole.lines())
+
+
+def test_the_page_of_a_probe_names_hosts_ranks_and_what_follows() -> None:
+    recorded = Path(__file__).parents[1] / "topology" / "importers" / "recorded" / "shared-nics.json"
+    measured = measurements_of(Source("recorded", recorded.read_text(), "recorded"))
+    lines = probe_page(measured, Path("m.json")).lines()
+    assert lines[0] == f"{measured.size} ranks on {len(measured.hosts)} hosts"
+    assert lines[-1] == "Next: forestcoll import m.json -o network.json"

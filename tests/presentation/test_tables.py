@@ -42,11 +42,6 @@ def test_a_table_without_titles_or_rows() -> None:
     assert labelled([]).lines() == []
 
 
-def test_a_row_of_the_wrong_length_raises_an_internal_error() -> None:
-    with pytest.raises(ValueError, match="zip"):
-        Table((Column("a"), Column("b")), ((1,),)).lines()
-
-
 def test_a_page_has_its_title_and_its_blocks() -> None:
     page = Page("title", (labelled([("a", "1")]), "a sentence"), valid=True)
     assert page.lines() == ["title", "  a  1", "a sentence"]

@@ -73,12 +73,6 @@ def test_a_long_cell_is_wrapped_within_its_column() -> None:
     assert all(line.startswith(" " * 9) for line in lines[2:])
 
 
-def test_control_characters_do_not_reach_a_terminal() -> None:
-    written = on_terminal(lambda: print_page(Page("a\x1b[31mb", (labelled([("c", "d\x07e")]),))))
-    assert "\x1b[31m" not in written
-    assert "\x07" not in written
-
-
 @pytest.mark.parametrize("more", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
 def test_without_colours_a_terminal_shows_the_plain_lines(more: dict[str, str]) -> None:
     assert on_terminal(lambda: print_page(PAGE, err=True), **more).splitlines() == PAGE.lines()

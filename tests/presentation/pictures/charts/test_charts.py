@@ -1,14 +1,10 @@
 """Charts: their places, their texts, and the same bytes for the same values."""
 
-import doctest
-import importlib
-import pkgutil
 import re
 from itertools import pairwise
 
 import pytest
 
-import forestcoll.presentation.pictures.charts
 from forestcoll.presentation.pictures.charts.bars import Bar, bar_chart
 from forestcoll.presentation.pictures.charts.lines import Axes, Line, line_chart
 from forestcoll.presentation.pictures.charts.points import Series, point_chart
@@ -16,13 +12,6 @@ from forestcoll.presentation.pictures.charts.scales import round_ticks, spread
 from forestcoll.presentation.pictures.charts.sends import MOST_BARS, SendBar, send_chart
 from forestcoll.presentation.pictures.charts.style import elided, text_width
 from forestcoll.presentation.pictures.svg import Element, text
-
-MODULES = [each.name for each in pkgutil.iter_modules(forestcoll.presentation.pictures.charts.__path__)]
-
-
-@pytest.mark.parametrize("name", MODULES)
-def test_examples_in_docstrings_run(name: str) -> None:
-    assert doctest.testmod(importlib.import_module(f"forestcoll.presentation.pictures.charts.{name}")).failed == 0
 
 
 def texts(chart: Element) -> list[tuple[str, float, float]]:
