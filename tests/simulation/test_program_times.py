@@ -26,14 +26,15 @@ from forestcoll.simulation.program.events import EventSimulation, Timeline, run_
 from forestcoll.simulation.program.paths import Paths
 from forestcoll.simulation.program.rounds import Messages
 from forestcoll.topology import Topology, TopologyBuilder
+from small_programs import move
 
 FIFO, MEMORY, PORT = ChannelKind.FIFO, ChannelKind.MEMORY, ChannelKind.PORT
 TO_1 = Channel(FIFO, 0, 1)
 IN, OUT = (Span(0, buffer, 0, 1) for buffer in (Buffer.INPUT, Buffer.OUTPUT))
 FAR = Span(1, Buffer.OUTPUT, 0, 1)
-COPY = Instruction(sources=(IN,), targets=(OUT,))
-SEND = Instruction(sources=(IN,), targets=(Message(0, 1),))
-RECEIVE = Instruction(sources=(Message(0, 1),), targets=(FAR,))
+COPY = move(IN, OUT)
+SEND = move(IN, Message(0, 1))
+RECEIVE = move(Message(0, 1), FAR)
 
 
 def star(latency_us: int | None = None, ranks: int = 3) -> Topology:
@@ -63,12 +64,9 @@ def microseconds(timed: Program, topology: Topology | None = None) -> float:
     return round(timeline(timed, topology).seconds * 1e6, 6)
 
 
-def test_a_message_is_sent_crosses_the_links_and_is_received() -> None:
-    assert microseconds(program([[SEND]], [[RECEIVE]])) == 1 + 1 + 2 + 1
-
-
-def test_latencies_of_the_links_are_added() -> None:
-    assert microseconds(program([[SEND]], [[RECEIVE]]), star(latency_us=3)) == 1 + 1 + (2 + 3 + 3) + 1
+@pytest.mark.parametrize(("latency", "of_links"), [(None, 0), (3, 3 + 3)])
+def test_a_message_is_sent_crosses_the_links_and_is_received(latency: int | None, of_links: int) -> None:
+    assert microseconds(program([[SEND]], [[RECEIVE]]), star(latency_us=latency)) == 1 + 1 + (2 + of_links) + 1
 
 
 @pytest.mark.parametrize(("slots", "time"), [(None, 7), (2, 7), (1, 10)])
@@ -87,55 +85,46 @@ def test_no_block_passes_a_barrier_before_all_have_reached_it(blocks: int) -> No
 
 
 def test_a_semaphore_orders_two_blocks() -> None:
-    first = [COPY, Instruction(sources=(IN,), targets=(OUT,), releases=(0,))]
+    first = [COPY, move(IN, OUT, releases=(0,))]
     second = [Instruction(acquires=(0,)), COPY]
     found = timeline(program([first, second], semaphores=1))
     assert [(each.block, round(each.begin * 1e6)) for each in found.actions] == [(0, 0), (0, 1), (1, 2)]
 
 
-def test_a_reader_of_packets_waits_until_they_have_arrived() -> None:
-    flagged = Span(1, Buffer.SCRATCH, 0, 1, packets=True)
-    put = Instruction(sources=(IN,), targets=(flagged,), channel=0)
-    read = Instruction(sources=(flagged,), targets=(FAR,))
-    memory = (Channel(MEMORY, 0, 1),)
-    assert microseconds(program([[put]], [[read]], channels=memory)) == 1 + 1 + 2 + 1
-
-
-def test_packets_on_the_same_rank_arrive_at_once() -> None:
-    flagged = Span(0, Buffer.SCRATCH, 0, 1, packets=True)
-    write, read = Instruction(sources=(IN,), targets=(flagged,)), Instruction(sources=(flagged,), targets=(OUT,))
-    assert microseconds(program([[read], [write]])) == 2
+@pytest.mark.parametrize(("rank", "time"), [(1, 1 + 1 + 2 + 1), (0, 2)])
+def test_a_reader_of_packets_waits_until_they_have_arrived(rank: int, time: float) -> None:
+    """On the same rank, they arrive at once."""
+    flagged = Span(rank, Buffer.SCRATCH, 0, 1, packets=True)
+    put = move(IN, flagged, channel=0 if rank else None)
+    read = move(flagged, FAR if rank else OUT)
+    blocks = [[[put]], [[read]]] if rank else [[[read], [put]]]
+    assert microseconds(program(*blocks, channels=(Channel(MEMORY, 0, 1),))) == time
 
 
 @pytest.mark.parametrize("pulls", [False, True])
 def test_data_of_a_group_shares_the_link_of_one_rank(pulls: bool) -> None:  # noqa: FBT001
     """Two chunks share the link between rank 0 and the switch, one latency away; a request takes one latency too."""
     group = Multicast(0, Buffer.OUTPUT, 0, 1)
-    move = Instruction(sources=(group,), targets=(OUT,)) if pulls else Instruction(sources=(IN,), targets=(group,))
-    assert microseconds(program([[move]], [], [], groups=((0, 1, 2),))) == 1 + 2 + 2 * (1 + pulls)
+    moved = move(group, OUT) if pulls else move(IN, group)
+    assert microseconds(program([[moved]], [], [], groups=((0, 1, 2),))) == 1 + 2 + 2 * (1 + pulls)
 
 
 def test_packets_of_a_group_arrive_at_each_rank() -> None:
     sent = Multicast(0, Buffer.SCRATCH, 0, 1, packets=True)
-    reads = [
-        Instruction(
-            sources=(Span(rank, Buffer.SCRATCH, 0, 1, packets=True),), targets=(Span(rank, Buffer.OUTPUT, 0, 1),)
-        )
-        for rank in (1, 2)
-    ]
-    write = Instruction(sources=(IN,), targets=(sent,))
+    reads = [move(Span(rank, Buffer.SCRATCH, 0, 1, packets=True), Span(rank, Buffer.OUTPUT, 0, 1)) for rank in (1, 2)]
+    write = move(IN, sent)
     assert microseconds(program([[write]], [[reads[0]]], [[reads[1]]], groups=((0, 1, 2),))) == 1 + 2 + 2 + 1
 
 
 def test_memory_of_another_rank_is_read_over_the_links() -> None:
-    get = Instruction(sources=(FAR,), targets=(OUT,), channel=0)
+    get = move(FAR, OUT, channel=0)
     assert microseconds(program([[get, COPY]], [], channels=(Channel(MEMORY, 0, 1),))) == 1 + 1 + (2 + 2) + 1
 
 
 def test_a_helper_of_a_port_sends_one_request_after_the_other() -> None:
     """The block goes on at once; the helper needs 1 us for each of two chunks, and a flush waits for both."""
     ports = (Channel(PORT, 0, 1),)
-    put = Instruction(sources=(IN,), targets=(FAR,), channel=0)
+    put = move(IN, FAR, channel=0)
     flush = Instruction(flushes=(0,))
     found = timeline(program([[put, put, flush, COPY]], [], channels=ports))
     begins = [round(each.begin * 1e6, 6) for each in found.actions]
@@ -144,7 +133,7 @@ def test_a_helper_of_a_port_sends_one_request_after_the_other() -> None:
     assert microseconds(signalled) == 1 + 1 + 2 + 1
 
 
-USE = Instruction(sources=(FAR,), targets=(Span(1, Buffer.SCRATCH, 0, 1),))
+USE = move(FAR, Span(1, Buffer.SCRATCH, 0, 1))
 
 
 def test_ranks_without_a_path_over_switches_are_refused() -> None:
@@ -174,9 +163,9 @@ def test_ranks_of_a_one_sided_program_write_to_different_ranks_at_the_same_time(
 
 @pytest.mark.parametrize(("messages", "time"), [((2, 1), 4.0), ((1, 1), 3.0), ((1, 2), 2.5)])
 def test_a_block_forwards_each_slice_of_a_message_when_it_has_arrived(messages: tuple[int, int], time: float) -> None:
-    send = Instruction(sources=(Span(0, Buffer.INPUT, 0, 2),), targets=(Message(0, 2),))
-    forward = Instruction(sources=(Message(0, 2),), targets=(Span(1, Buffer.OUTPUT, 0, 2), Message(1, 2)))
-    receive = Instruction(sources=(Message(1, 2),), targets=(Span(2, Buffer.OUTPUT, 0, 2),))
+    send = move(Span(0, Buffer.INPUT, 0, 2), Message(0, 2))
+    forward = move(Message(0, 2), (Span(1, Buffer.OUTPUT, 0, 2), Message(1, 2)))
+    receive = move(Message(1, 2), Span(2, Buffer.OUTPUT, 0, 2))
     chain = program([[send]], [[forward]], [[receive]], channels=(TO_1, Channel(FIFO, 1, 2)))
     network = star()
     free = Costs(alpha_us=0, overhead_us=0)

@@ -94,13 +94,13 @@ def arrays(tables: EventTables, name: str) -> Sequence[npt.ArrayLike]:
     return value if isinstance(value, tuple) else (value,)
 
 
-@pytest.mark.parametrize("rounds", [1, 2, 5])
+@pytest.mark.parametrize("rounds", [1, 3])
 @pytest.mark.parametrize(
     ("spec", "collective", "options"),
     [
         ("torus:dims=2x3", "allreduce", Options()),
         ("dgx-a100:boxes=1", "allgather", Options(chunks=16)),
-        ("dgx-a100:boxes=2", "allreduce", Options(style=Style.ONE_SIDED, pieces=3, chunks=32)),
+        ("dgx-a100:boxes=2,gpus=4", "allreduce", Options(style=Style.ONE_SIDED, pieces=3, chunks=16)),
         ("torus:dims=2x3", "allreduce", Options(style=Style.ONE_SIDED)),
     ],
 )
@@ -114,13 +114,12 @@ def test_rounds_take_as_long_as_a_program_with_all_of_them(
     assert chunks_in_rounds(program, rounds) == plain.chunks
 
 
-@pytest.mark.parametrize("messages", [Messages(1, 1), Messages(2, 1), Messages(3, 2), Messages(64, 4)])
+@pytest.mark.parametrize("messages", [Messages(1, 1), Messages(3, 2), Messages(64, 4)])
 @pytest.mark.parametrize(
     ("spec", "options"),
     [
         ("torus:dims=2x3", Options(pieces=2, instances=2)),
-        ("dgx-a100:boxes=1", Options(chunks=64, instances=2)),
-        ("mi250:boxes=1", Options(chunks=64, step_chunks=5, lanes=2)),
+        ("mi250:boxes=1,gpus=8", Options(chunks=64, step_chunks=5, lanes=2)),
     ],
 )
 def test_the_tables_are_those_of_all_messages(spec: str, options: Options, messages: Messages) -> None:
@@ -144,26 +143,15 @@ def check_rounds(found: EventTables, plain: Program, paths: Paths, costs: Costs)
     assert [each.tolist() for each in looped[2:]] == [each.tolist() for each in wanted[2:]]
 
 
-@pytest.mark.parametrize(
-    "loops",
-    [
-        [0, 0, 2],
-        [0, 1, 0],
-        [0, 10**6, 2],
-        [10**6, 1, 2],
-        [1, 1, 2, 0, 1, 2],
-        [0, 2, 2, 1, 1, 2],
-        [0, 1, 2**31 - 1],
-        [0],
-    ],
-)
-def test_loops_that_are_no_parts_of_a_block_are_refused(loops: list[int]) -> None:
+def test_loops_that_are_no_parts_of_a_block_are_refused() -> None:
     schedule = generate("ring:nodes=4")
     tables = Encoder(lower(schedule).program, Paths.of(schedule), Costs()).tables()
-    ends = np.full(len(tables["block_starts"]), len(loops), dtype=np.int32)
-    ends[0] = 0
-    with pytest.raises(ValueError, match="loops is malformed"):
-        event_program({**tables, "loops": (ends, np.array(loops, dtype=np.int32))})
+    rows = [[0, 0, 2], [0, 1, 0], [0, 10**6, 2], [10**6, 1, 2]]
+    for loops in (*rows, [1, 1, 2, 0, 1, 2], [0, 2, 2, 1, 1, 2], [0, 1, 2**31 - 1], [0]):
+        ends = np.full(len(tables["block_starts"]), len(loops), dtype=np.int32)
+        ends[0] = 0
+        with pytest.raises(ValueError, match="loops is malformed"):
+            event_program({**tables, "loops": (ends, np.array(loops, dtype=np.int32))})
 
 
 def check_equal(found: EventTables, wanted: EventTables) -> None:

@@ -33,22 +33,20 @@ def receives(count: int, peer: int) -> tuple[Node, ...]:
     return tuple(Node(place, "", Kind.RECEIVE, (), SECOND // count, peer, place) for place in range(count))
 
 
-def test_a_message_takes_its_transfer_and_the_latency() -> None:
-    pair = build_topology("complete:nodes=2,bandwidth=50")
-    assert seconds(pair, sends(1, 1, chained=False), receives(1, 0)) == pytest.approx(1 + LATENCY)
-
-
-def test_a_message_through_a_switch_is_sent_twice() -> None:
-    assert seconds(star(2), sends(1, 1, chained=False), receives(1, 0)) == pytest.approx(2 + 2 * LATENCY)
-
-
-def test_messages_follow_each_other_through_a_switch() -> None:
-    found = seconds(star(2), sends(4, 1, chained=False), receives(4, 0))
-    assert found == pytest.approx(1.25 + 2 * LATENCY)
-
-
-def test_a_send_is_done_when_its_message_has_arrived() -> None:
-    assert seconds(star(2), sends(4, 1, chained=True), receives(4, 0)) == pytest.approx(2 + 8 * LATENCY)
+@pytest.mark.parametrize(
+    ("switch", "count", "chained", "expected"),
+    [
+        (False, 1, False, 1 + LATENCY),
+        (True, 1, False, 2 + 2 * LATENCY),  # a message is sent twice
+        (True, 4, False, 1.25 + 2 * LATENCY),  # messages follow each other
+        (True, 4, True, 2 + 8 * LATENCY),  # a send is done when its message has arrived
+    ],
+)
+def test_messages_take_their_transfers_and_latencies(
+    count: int, expected: float, *, switch: bool, chained: bool
+) -> None:
+    network = star(2) if switch else build_topology("complete:nodes=2,bandwidth=50")
+    assert seconds(network, sends(count, 1, chained=chained), receives(count, 0)) == pytest.approx(expected)
 
 
 def test_two_senders_share_the_link_to_a_receiver() -> None:

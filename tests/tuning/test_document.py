@@ -24,7 +24,9 @@ def test_the_example_writes_a_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    exec(programs()[0], {})  # noqa: S102 (our own example)
+    program = programs()[0]
+    assert '"ring:nodes=4"' in program
+    exec(program.replace("ring:nodes=4", "dgx-a100:boxes=1,gpus=2"), {})  # noqa: S102 (our own example, but faster)
     ranges = json.loads(Path("ring/manifest.json").read_text())["ranges"]
     assert len(capsys.readouterr().out.splitlines()) == len(ranges)
 
@@ -50,7 +52,7 @@ class Library:
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
 def test_mscclpp_gets_the_plan_of_each_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, collective: str) -> None:
     monkeypatch.chdir(tmp_path)
-    found = tune("dgx-a100:boxes=1,gpus=4", collective, [2**12, 2**20, 2**28])
+    found = tune("dgx-a100:boxes=1,gpus=4", collective, [2**12, 2**28])
     write_tuning(found, "tuned")
     library = Library()
     names: dict[str, Any] = {}

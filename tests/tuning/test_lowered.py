@@ -34,7 +34,7 @@ def test_a_timetable_for_small_chunks_is_faster_for_them() -> None:
     assert small.microseconds(2**20) < large.microseconds(2**20)
 
 
-@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
+@pytest.mark.parametrize("collective", ["allgather", pytest.param("allreduce", marks=pytest.mark.slow)])
 def test_stolen_hops_are_faster_for_small_chunks(collective: str) -> None:
     schedule, made = generate("mi250:boxes=1", collective), lowerings(16)
     plain, stolen = (made.of_small_chunks(schedule, 1, 2**9, 4, steals=steals)[0] for steals in (False, True))

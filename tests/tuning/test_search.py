@@ -42,8 +42,11 @@ class Simulated:
         return self.microseconds(size), (self.busy_part or self.part) * size
 
 
-def candidate(name: str, program: Simulated, *, has_schedule: bool) -> Candidate:
-    return Candidate(name, generate("ring:nodes=3") if has_schedule else None, (made_as(program),), is_cut=False)
+RING = generate("ring:nodes=3")
+
+
+def candidate(name: str, *programs: Simulated, has_schedule: bool = True) -> Candidate:
+    return Candidate(name, RING if has_schedule else None, tuple(map(made_as, programs)), is_cut=False)
 
 
 def made_as(program: Simulated) -> Maker:
@@ -51,49 +54,41 @@ def made_as(program: Simulated) -> Maker:
     return lambda pieces: made if pieces == 1 else []
 
 
+def search(*candidates: Candidate) -> list[list[tuple[str, float]]]:
+    """Return the names and times of the fastest candidates for each size."""
+    found = fastest(candidates, SIZES, SILENT)
+    return [[(each.candidate.name, each.microseconds) for each in listed] for _, listed in found]
+
+
+def winners(*candidates: Candidate) -> list[str]:
+    return [listed[0][0] for listed in search(*candidates)]
+
+
 def test_each_size_has_the_time_of_the_fastest_schedule_that_the_runtime_runs() -> None:
     exchange = candidate("exchange", Simulated(1, 0.001), has_schedule=False)
-    trees = candidate("trees", Simulated(50, 0.01), has_schedule=True)
-    found = list(fastest([exchange, trees], SIZES, SILENT))
-    assert [[each.candidate.name for each in listed] for _, listed in found] == [["exchange", "trees"]] * len(SIZES)
+    found = search(exchange, candidate("trees", Simulated(50, 0.01)))
+    assert [[name for name, _ in listed] for listed in found] == [["exchange", "trees"]] * len(SIZES)
 
 
 def test_a_candidate_whose_links_are_busy_for_too_long_is_not_simulated() -> None:
     slow = Simulated(1, 1.0)
-    found = list(
-        fastest(
-            [candidate("fast", Simulated(9, 0.001), has_schedule=True), candidate("slow", slow, has_schedule=True)],
-            SIZES,
-            SILENT,
-        )
-    )
-    assert all(listed[0].candidate.name == "fast" for _, listed in found)
+    assert set(winners(candidate("fast", Simulated(9, 0.001)), candidate("slow", slow))) == {"fast"}
     assert slow.sizes == [SIZES[0]]
 
 
 def test_a_candidate_that_becomes_the_fastest_is_found() -> None:
     low, wide = Simulated(5, 0.1), Simulated(2000, 0.01)
-    named = [candidate("low", low, has_schedule=True), candidate("wide", wide, has_schedule=True)]
-    winners = [listed[0].candidate.name for _, listed in fastest(named, SIZES, SILENT)]
     expected = ["low" if 5 + 0.1 * size < 2000 + 0.01 * size else "wide" for size in SIZES]
-    assert winners == expected
-    assert len(set(winners)) == 2
+    assert winners(candidate("low", low), candidate("wide", wide)) == expected
+    assert len(set(expected)) == 2
+    times = [("both", min(5 + 0.1 * size, 2000 + 0.01 * size)) for size in SIZES]
+    assert search(candidate("both", low, wide)) == [[each] for each in times]  # of all its methods
 
 
 def test_the_time_for_the_greatest_size_bounds_the_times_for_all_others() -> None:
     slow = Simulated(3, 0.02, busy_part=0.001)
-    named = [candidate("fast", Simulated(2, 0.01), has_schedule=True), candidate("slow", slow, has_schedule=True)]
-    assert all(listed[0].candidate.name == "fast" for _, listed in fastest(named, SIZES, SILENT))
+    assert set(winners(candidate("fast", Simulated(2, 0.01)), candidate("slow", slow))) == {"fast"}
     assert slow.sizes == [SIZES[0]]
-
-
-def test_a_candidate_has_the_fastest_program_of_all_its_methods() -> None:
-    low, wide = Simulated(5, 0.1), Simulated(2000, 0.01)
-    both = Candidate("both", generate("ring:nodes=3"), (made_as(low), made_as(wide)), is_cut=False)
-    found = list(fastest([both], SIZES, SILENT))
-    assert [[each.microseconds for each in listed] for _, listed in found] == [
-        [min(5 + 0.1 * size, 2000 + 0.01 * size)] for size in SIZES
-    ]
 
 
 def test_programs_in_pieces_may_have_less_busy_links() -> None:
@@ -104,11 +99,9 @@ def test_programs_in_pieces_may_have_less_busy_links() -> None:
         4: Simulated(20, 0.01, same_trees=False, instructions=40),
     }
     makers = (lambda pieces: [cast("Timed", in_pieces[pieces])] if pieces in in_pieces else [],)
-    stolen = Candidate("stolen", generate("ring:nodes=3"), makers, is_cut=True)
-    found = fastest([candidate("plain", Simulated(9, 0.02), has_schedule=True), stolen], SIZES, SILENT)
-    winners = [listed[0].candidate.name for _, listed in found]
-    assert winners == ["plain" if 9 + 0.02 * size < 20 + 0.01 * size else "stolen" for size in SIZES]
-    assert set(winners) == {"plain", "stolen"}
+    found = winners(candidate("plain", Simulated(9, 0.02)), Candidate("stolen", RING, makers, is_cut=True))
+    assert found == ["plain" if 9 + 0.02 * size < 20 + 0.01 * size else "stolen" for size in SIZES]
+    assert set(found) == {"plain", "stolen"}
 
 
 def test_a_number_of_pieces_that_exceeds_a_limit_of_the_format_is_not_used() -> None:
@@ -119,7 +112,5 @@ def test_a_number_of_pieces_that_exceeds_a_limit_of_the_format_is_not_used() -> 
             raise NoSolutionError("it needs 32768 chunks, and 32767 is the most")
         return [cast("Timed", program)]
 
-    limited = Candidate("limited", generate("ring:nodes=3"), (programs,), is_cut=True)
-    assert [listed[0].microseconds for _, listed in fastest([limited], SIZES, SILENT)] == [
-        5 + 0.1 * size for size in SIZES
-    ]
+    found = search(Candidate("limited", RING, (programs,), is_cut=True))
+    assert found == [[("limited", 5 + 0.1 * size)] for size in SIZES]

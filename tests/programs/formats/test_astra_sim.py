@@ -13,7 +13,6 @@ from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import Collective
 from forestcoll.programs.formats import chakra
 from forestcoll.programs.formats.chakra.schema import message
-from forestcoll.programs.lowering import Options, Placement
 from forestcoll.solver.personalised import generate_flows
 from forestcoll.topology.registry import build_topology
 from forestcoll.tuning.programs.export import NEAR, export
@@ -38,7 +37,9 @@ def test_a_folder_has_all_that_a_simulation_needs(tmp_path: Path, collective: Co
     done.write(tmp_path / "sim")
     files = {path.name for path in (tmp_path / "sim").iterdir()}
     traces = {f"{name}.{rank}.et" for name in ("collective", "workload") for rank in range(3)}
-    assert files == traces | {"system.json", "memory.json", "network.yml", "run.sh"}
+    named = {"system.json", "memory.json", "network.yml"}
+    assert files == traces | named | {"run.sh"}
+    assert all(f"={name}" in done.files["run.sh"].decode() for name in named)
     key, number = KEYS[collective]
     assert json.loads(done.files["system.json"])[key] == ["collective"]
     assert called(done.files["workload.1.et"]) == {"is_cpu_op": False, "comm_type": number, "comm_size": 3000}
@@ -48,51 +49,34 @@ def test_a_folder_has_all_that_a_simulation_needs(tmp_path: Path, collective: Co
     ]
 
 
-def test_the_run_names_the_files_of_the_folder() -> None:
-    files = export(schedule("ring:nodes=3"), "astra-sim", size=3000).files
-    text = files["run.sh"].decode()
-    for name in ("system.json", "memory.json", "network.yml"):
-        assert f"={name}" in text
-        assert name in files
-
-
-def test_an_all_to_all_has_a_key() -> None:
+def test_other_kinds_of_schedules_have_a_folder_too() -> None:
     files = export(generate_flows("ring:nodes=3"), "astra-sim", size=3000).files
     assert "all-to-all-implementation-custom" in json.loads(files["system.json"])
-
-
-@pytest.mark.parametrize("collective", [Collective.BROADCAST, Collective.REDUCE])
-def test_a_collective_without_a_key_is_refused(collective: Collective) -> None:
-    with pytest.raises(InputError, match=f"ASTRA-sim has no key for a custom {collective.value}"):
-        export(schedule("ring:nodes=3", collective), "astra-sim")
-
-
-def test_steps_have_an_expected_time_too() -> None:
     done = export(generate_steps("complete:nodes=3,bandwidth=50"), "astra-sim")
     assert done.expected[0].algbw == pytest.approx(done.lowering.schedule_algbw, rel=0.01)
 
 
 def test_a_network_of_several_switches_is_written_for_ns_3() -> None:
-    options = Options(placement=Placement.OUT_OF_PLACE)
-    files = export(schedule("dgx-a100:boxes=2,gpus=2"), "astra-sim", options=options).files
     done = export(schedule("dgx-a100:boxes=2,gpus=2"), "astra-sim")
     assert done.expected == ()
     assert done.slow is None
-    assert "network.yml" not in files
-    assert "run.sh" not in files
-    assert files["network.txt"].startswith(b"7 3 8\n")
-    assert json.loads(files["logical.json"]) == {"logical-dims": ["4"]}
+    assert not {"network.yml", "run.sh"} & set(done.files)
+    assert done.files["network.txt"].startswith(b"7 3 8\n")
+    assert json.loads(done.files["logical.json"]) == {"logical-dims": ["4"]}
 
 
-def test_a_network_that_no_file_of_astra_sim_expresses_is_refused() -> None:
-    with pytest.raises(InputError, match="which ns-3's text cannot express"):
-        export(schedule("ring:nodes=3,one_way=true"), "astra-sim")
-
-
-def test_a_group_of_some_nodes_is_refused() -> None:
+def test_what_astra_sim_cannot_simulate_is_refused() -> None:
     group = generate(build_topology("dgx-a100:boxes=1"), ranks="0-3")
-    with pytest.raises(InputError, match="simulates all 8 compute nodes, and 4 have a rank"):
-        export(group, "astra-sim")
+    one_way = schedule("ring:nodes=3,one_way=true")
+    broadcast, reduce = (schedule("ring:nodes=3", each) for each in (Collective.BROADCAST, Collective.REDUCE))
+    for made, reason in (
+        (broadcast, "ASTRA-sim has no key for a custom broadcast"),
+        (reduce, "ASTRA-sim has no key for a custom reduce"),
+        (one_way, "which ns-3's text cannot express"),
+        (group, "simulates all 8 compute nodes, and 4 have a rank"),
+    ):
+        with pytest.raises(InputError, match=reason):
+            export(made, "astra-sim")
 
 
 def test_pieces_are_chosen_until_the_time_is_near_that_of_the_schedule() -> None:

@@ -14,34 +14,22 @@ from forestcoll.programs.model import Protocol
 from forestcoll.solver.personalised import generate_flows
 from forestcoll.tuning.programs.export import export
 
+RING, BOXES = "ring:nodes=3", "dgx-a100:boxes=2,gpus=2"
+PACKETS = Options(placement=Placement.OUT_OF_PLACE, protocol=Protocol.LL)
+
 CASES: dict[str, tuple[str, Collective, Target, dict[str, Any]]] = {
-    "ring-allgather-microsoft.xml": ("ring:nodes=3", Collective.ALLGATHER, Target.MSCCL_XML, {}),
-    "ring-reduce-scatter-microsoft.xml": ("ring:nodes=3", Collective.REDUCE_SCATTER, Target.MSCCL_XML, {}),
-    "ring-reduce-scatter-azure.xml": (
-        "ring:nodes=3",
-        Collective.REDUCE_SCATTER,
-        Target.MSCCL_XML,
-        {"dialect": "azure"},
-    ),
-    "boxes-allreduce-rccl.xml": (
-        "dgx-a100:boxes=2,gpus=2",
-        Collective.ALLREDUCE,
-        Target.MSCCL_XML,
-        {"dialect": "rccl"},
-    ),
-    "ring-allgather.json": ("ring:nodes=3", Collective.ALLGATHER, Target.MSCCLPP_JSON, {}),
-    "boxes-allreduce.json": ("dgx-a100:boxes=2,gpus=2", Collective.ALLREDUCE, Target.MSCCLPP_JSON, {}),
+    "ring-allgather-microsoft.xml": (RING, Collective.ALLGATHER, Target.MSCCL_XML, {}),
+    "ring-reduce-scatter-microsoft.xml": (RING, Collective.REDUCE_SCATTER, Target.MSCCL_XML, {}),
+    "ring-reduce-scatter-azure.xml": (RING, Collective.REDUCE_SCATTER, Target.MSCCL_XML, {"dialect": "azure"}),
+    "boxes-allreduce-rccl.xml": (BOXES, Collective.ALLREDUCE, Target.MSCCL_XML, {"dialect": "rccl"}),
+    "ring-allgather.json": (RING, Collective.ALLGATHER, Target.MSCCLPP_JSON, {}),
+    "boxes-allreduce.json": (BOXES, Collective.ALLREDUCE, Target.MSCCLPP_JSON, {}),
     "nvls-allreduce.json": ("dgx-h100:boxes=1,gpus=3,nvls=true", Collective.ALLREDUCE, Target.MSCCLPP_JSON, {}),
-    "packets-broadcast.json": (
-        "dgx-a100:boxes=2,gpus=2",
-        Collective.BROADCAST,
-        Target.MSCCLPP_JSON,
-        {"options": Options(placement=Placement.OUT_OF_PLACE, protocol=Protocol.LL)},
-    ),
+    "packets-broadcast.json": (BOXES, Collective.BROADCAST, Target.MSCCLPP_JSON, {"options": PACKETS}),
     "ring-all-to-all-rccl.xml": ("ring:nodes=4", Collective.ALL_TO_ALL, Target.MSCCL_XML, {"dialect": "rccl"}),
-    "boxes-all-to-all.json": ("dgx-a100:boxes=2,gpus=2", Collective.ALL_TO_ALL, Target.MSCCLPP_JSON, {}),
-    "schedule-ring-allreduce.goal": ("ring:nodes=3", Collective.ALLREDUCE, Target.GOAL, {"size": 3 * 2**20}),
-    "ring-allreduce": ("ring:nodes=3", Collective.ALLREDUCE, Target.CHAKRA, {"size": 3 * 2**20}),
+    "boxes-all-to-all.json": (BOXES, Collective.ALL_TO_ALL, Target.MSCCLPP_JSON, {}),
+    "schedule-ring-allreduce.goal": (RING, Collective.ALLREDUCE, Target.GOAL, {"size": 3 * 2**20}),
+    "ring-allreduce": (RING, Collective.ALLREDUCE, Target.CHAKRA, {"size": 3 * 2**20}),
 }
 
 

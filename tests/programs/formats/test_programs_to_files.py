@@ -32,12 +32,14 @@ from forestcoll.programs.model import (
     Task,
 )
 from forestcoll.tuning.programs.export import export
+from small_programs import move
 
 FIFO, MEMORY, PORT = ChannelKind.FIFO, ChannelKind.MEMORY, ChannelKind.PORT
 IN, OUT = (Span(0, buffer, 0, 1) for buffer in (Buffer.INPUT, Buffer.OUTPUT))
 FAR = Span(1, Buffer.OUTPUT, 0, 1)
-COPY = Instruction(sources=(IN,), targets=(OUT,))
+COPY = move(IN, OUT)
 TO_1, MORE = Message(0, 1), Message(1, 1)
+FIRST = "rank 0, block 0, step 0: "
 
 
 def program(*blocks: list[Instruction], kind: ChannelKind = FIFO, **more: Any) -> Program:
@@ -57,24 +59,18 @@ def shards() -> Program:
     [
         (shards(), "MSCCL XML has shards of one size only; this allgather has some of 0 and of 2 chunks"),
         (program([COPY], kind=MEMORY), "MSCCL XML has no memory channels; lower the schedule for "),
+        (program([Instruction(acquires=(0,))]), f"{FIRST}MSCCL XML has no signals, semaphores or barriers"),
         (
-            program([Instruction(acquires=(0,))]),
-            "rank 0, block 0, step 0: MSCCL XML has no signals, semaphores or barriers",
-        ),
-        (
-            program([COPY, Instruction(sources=(IN,), targets=(FAR,))]),
+            program([COPY, move(IN, FAR)]),
             "rank 0, block 0, step 1: MSCCL XML reaches only a rank's own memory, without packets",
         ),
         (
-            program([Instruction(sources=(IN,), targets=(OUT, replace(OUT, offset=1)))]),
-            "rank 0, block 0, step 0: MSCCL XML has no step with as many sources and targets",
+            program([move(IN, (OUT, replace(OUT, offset=1)))]),
+            f"{FIRST}MSCCL XML has no step with as many sources and targets",
         ),
+        (program([move((IN, OUT), TO_1)]), f"{FIRST}MSCCL XML has no step with these sources and targets"),
         (
-            program([Instruction(sources=(IN, OUT), targets=(TO_1,))]),
-            "rank 0, block 0, step 0: MSCCL XML has no step with these sources and targets",
-        ),
-        (
-            program([Instruction(sources=(IN,), targets=(TO_1,)), Instruction(sources=(IN,), targets=(MORE,))]),
+            program([move(IN, TO_1), move(IN, MORE)]),
             "rank 0, block 0: sends over 2 channels and receives over 0; MSCCL XML has at most one of each, of one",
         ),
         (
@@ -91,7 +87,7 @@ def test_xml_cannot_express_all_programs(odd: Program, message: str) -> None:
 
 def test_a_sum_into_another_span_is_a_copy_and_a_reduction() -> None:
     scratch = replace(OUT, buffer=Buffer.SCRATCH)
-    found = msccl_xml.from_program(program([Instruction(sources=(IN, scratch), targets=(OUT,))]), DIALECTS["azure"])
+    found = msccl_xml.from_program(program([move((IN, scratch), OUT)]), DIALECTS["azure"])
     assert [step.type.value for step in found.gpus[0].blocks[0].steps] == ["cpy", "re"]
 
 
@@ -104,23 +100,17 @@ TWICE = Rank((Block((COPY, replace(COPY, sources=(replace(IN, offset=1),), targe
     [
         (shards(), "MSCCL++ has shards of one size only; this allgather has some of 0 and of 2 chunks"),
         (program([COPY], kind=MEMORY, protocol=Protocol.LL128), "MSCCL++ has no protocol LL128; use Simple or LL"),
-        (
-            program([Instruction(sources=(IN,), targets=(TO_1,))]),
-            "rank 0, block 0, step 0: MSCCL++ has no messages; lower the schedule one-sided",
-        ),
+        (program([move(IN, TO_1)]), f"{FIRST}MSCCL++ has no messages; lower the schedule one-sided"),
         (
             program([COPY], [replace(COPY, after=(Dependency(0, 0),))], kind=MEMORY),
             "rank 0, block 1, step 0: MSCCL++ has no dependencies between blocks but semaphores and barriers",
         ),
         (
-            program([Instruction(sources=(IN,), targets=(OUT, Multicast(0, Buffer.OUTPUT, 0, 1)))], kind=MEMORY),
-            "rank 0, block 0, step 0: MSCCL++ has no operation with these sources and targets",
+            program([move(IN, (OUT, Multicast(0, Buffer.OUTPUT, 0, 1)))], kind=MEMORY),
+            f"{FIRST}MSCCL++ has no operation with these sources and targets",
         ),
         (
-            replace(
-                program([COPY], kind=MEMORY),
-                ranks=(TWICE, Rank((Block((COPY,) * 3, (Loop(0, 1, 3),)),), 2, 2)),
-            ),
+            replace(program([COPY], kind=MEMORY), ranks=(TWICE, Rank((Block((COPY,) * 3, (Loop(0, 1, 3),)),), 2, 2))),
             "odd: has loops of [2, 3] rounds; in a plan they must be equal",
         ),
     ],
@@ -133,7 +123,7 @@ def test_plans_cannot_express_all_programs(odd: Program, message: str) -> None:
 
 @pytest.mark.parametrize(("flushes", "name"), [((), "pws"), ((0,), "pwsf")])
 def test_a_put_over_a_port_with_its_signal_is_one_operation(flushes: tuple[int, ...], name: str) -> None:
-    put = Instruction(sources=(IN,), targets=(FAR,), channel=0, signals=(0,), flushes=flushes)
+    put = move(IN, FAR, channel=0, signals=(0,), flushes=flushes)
     found = mscclpp.from_program(program([put], kind=PORT))
     assert [each.name.value for each in found.gpus[0].blocks[0].operations] == [name]
 
@@ -165,12 +155,12 @@ def test_semaphores_and_barriers_are_read_and_written() -> None:
 
 
 def test_the_root_of_a_program_is_the_only_rank_that_gets_nothing() -> None:
-    put = Instruction(sources=(IN,), targets=(FAR,), channel=0)
+    put = move(IN, FAR, channel=0)
     sends = program([put], kind=MEMORY, task=Task.BROADCAST)
     assert with_root(sends, None).root == 0
-    by_group = program([Instruction(sources=(IN,), targets=(Multicast(0, Buffer.OUTPUT, 0, 1),))], task=Task.BROADCAST)
+    by_group = program([move(IN, Multicast(0, Buffer.OUTPUT, 0, 1))], task=Task.BROADCAST)
     assert with_root(by_group, None).root == 0
-    pulled = program([Instruction(sources=(FAR,), targets=(OUT,), channel=0)], kind=MEMORY, task=Task.REDUCE)
+    pulled = program([move(FAR, OUT, channel=0)], kind=MEMORY, task=Task.REDUCE)
     assert with_root(pulled, None).root == 0
 
 

@@ -2,27 +2,10 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Any
 
-from forestcoll.programs.model import Block, Buffer, Instruction, Message, Program, Span, buffer_chunks
-
-Place: TypeAlias = tuple[int, int, int]
-
-
-def with_block(program: Program, rank: int, block: int, instructions: tuple[Instruction, ...]) -> Program:
-    """The program with other instructions in one block."""
-    blocks = list(program.ranks[rank].blocks)
-    blocks[block] = Block(instructions)
-    ranks = list(program.ranks)
-    ranks[rank] = replace(ranks[rank], blocks=tuple(blocks))
-    return replace(program, ranks=tuple(ranks))
-
-
-def with_instruction(program: Program, place: Place, *instructions: Instruction) -> Program:
-    """The program with other instructions in the place of one."""
-    rank, block, number = place
-    listed = program.ranks[rank].blocks[block].instructions
-    return with_block(program, rank, block, (*listed[:number], *instructions, *listed[number + 1 :]))
+from forestcoll.programs.model import Buffer, Instruction, Message, Program, Span, buffer_chunks
+from small_programs import with_block, with_instruction
 
 
 def _changed(program: Program, change: Callable[[int, Instruction], Iterator[Instruction]]) -> Iterator[Program]:
@@ -31,16 +14,25 @@ def _changed(program: Program, change: Callable[[int, Instruction], Iterator[Ins
             yield with_instruction(program, (rank, block, number), other)
 
 
+def _places(instruction: Instruction) -> Iterator[tuple[str, tuple[Any, ...], int, Any]]:
+    for name in ("sources", "targets"):
+        places = getattr(instruction, name)
+        for number, place in enumerate(places):
+            yield name, places, number, place
+
+
+def _with(each: Instruction, name: str, places: tuple[Any, ...], number: int, *new: object) -> Instruction:
+    changes: dict[str, Any] = {name: (*places[:number], *new, *places[number + 1 :])}
+    return replace(each, **changes)
+
+
 def wrong_offset(program: Program) -> Iterator[Program]:
     """A span begins one chunk further, or earlier at the end of its buffer."""
 
     def change(_: int, each: Instruction) -> Iterator[Instruction]:
-        for number, place in enumerate(each.sources):
+        for name, places, number, place in _places(each):
             if isinstance(place, Span) and (span := _shifted(program, place)) is not None:
-                yield replace(each, sources=(*each.sources[:number], span, *each.sources[number + 1 :]))
-        for number, place in enumerate(each.targets):
-            if isinstance(place, Span) and (span := _shifted(program, place)) is not None:
-                yield replace(each, targets=(*each.targets[:number], span, *each.targets[number + 1 :]))
+                yield _with(each, name, places, number, span)
 
     return _changed(program, change)
 
@@ -54,15 +46,14 @@ def _shifted(program: Program, span: Span) -> Span | None:
 
 
 def wrong_buffer(program: Program) -> Iterator[Program]:
-    """A sent chunk is read from the output, or a received chunk is written to scratch."""
+    """A chunk is written to scratch instead of the output."""
 
     def change(_: int, each: Instruction) -> Iterator[Instruction]:
         for number, place in enumerate(each.targets):
-            if isinstance(place, Span) and place.buffer is Buffer.OUTPUT:
-                size = program.ranks[place.rank].scratch_chunks
-                if place.offset + place.count <= size:
-                    span = replace(place, buffer=Buffer.SCRATCH)
-                    yield replace(each, targets=(*each.targets[:number], span, *each.targets[number + 1 :]))
+            if not isinstance(place, Span) or place.buffer is not Buffer.OUTPUT:
+                continue
+            if place.offset + place.count <= program.ranks[place.rank].scratch_chunks:
+                yield _with(each, "targets", each.targets, number, replace(place, buffer=Buffer.SCRATCH))
 
     return _changed(program, change)
 
@@ -73,14 +64,9 @@ def wrong_channel(program: Program) -> Iterator[Program]:
     def change(rank: int, each: Instruction) -> Iterator[Instruction]:
         for number, place in enumerate(each.targets):
             if isinstance(place, Message):
-                others = [
-                    other
-                    for other, channel in enumerate(program.channels)
-                    if channel.source == rank and other != place.channel
-                ]
-                for other in others[:1]:
-                    message = replace(place, channel=other)
-                    yield replace(each, targets=(*each.targets[:number], message, *each.targets[number + 1 :]))
+                own = [key for key, channel in enumerate(program.channels) if channel.source == rank]
+                for other in [key for key in own if key != place.channel][:1]:
+                    yield _with(each, "targets", each.targets, number, replace(place, channel=other))
 
     return _changed(program, change)
 
@@ -131,7 +117,7 @@ def wrong_reduce(program: Program) -> Iterator[Program]:
             return
         for number, place in enumerate(each.sources):
             if isinstance(place, Span):
-                yield replace(each, sources=each.sources[:number] + each.sources[number + 1 :])
+                yield _with(each, "sources", each.sources, number)
                 yield replace(each, sources=(*each.sources, place))
 
     return _changed(program, change)

@@ -1,14 +1,15 @@
 from dataclasses import replace
 from typing import Any
 
-import pytest
-from mutations import with_block, with_instruction
+from forestcoll.programs.interpreter import check
+from forestcoll.programs.model import Barrier, Buffer, Channel, Fault, Instruction, Message, Multicast, Program, Task
 from small_programs import (
     FIFO,
     MEMORY,
     PAIR,
     PORT,
     after,
+    changed,
     exchange,
     inp,
     move,
@@ -18,25 +19,9 @@ from small_programs import (
     relay,
     scratch,
     sum_up,
+    with_block,
+    with_instruction,
 )
-
-from forestcoll.programs.interpreter import check
-from forestcoll.programs.model import (
-    Barrier,
-    Buffer,
-    Channel,
-    Fault,
-    Instruction,
-    Message,
-    Multicast,
-    Program,
-    Task,
-)
-
-
-def changed(base: Program, place: tuple[int, int, int], **values: Any) -> Program:
-    rank, block, number = place
-    return with_instruction(base, place, replace(base.ranks[rank].blocks[block].instructions[number], **values))
 
 
 def fault(broken: Program) -> Fault:
@@ -47,17 +32,12 @@ def fault(broken: Program) -> Fault:
     return found
 
 
-@pytest.mark.parametrize("placement", [{}, {"in_place": True}, {"in_place": True, "out_of_place": False}])
-@pytest.mark.parametrize("make", [exchange, relay, put])
-def test_correct_programs_have_no_fault(make: Any, placement: dict[str, bool]) -> None:
-    assert check(make(**placement)).ok
-
-
-@pytest.mark.parametrize("slots", [1, 2, None])
-def test_a_program_may_have_any_number_of_slots(slots: int | None) -> None:
-    assert check(exchange(slots=slots)).ok
-    assert check(relay(slots=slots)).ok
-    assert check(sum_up(slots=slots)).ok
+def test_correct_programs_have_no_fault_in_any_placement_and_with_any_number_of_slots() -> None:
+    placements: tuple[dict[str, Any], ...] = ({}, {"in_place": True}, {"in_place": True, "out_of_place": False})
+    for options in placements:
+        assert all(check(make(**options)).ok for make in (exchange, relay, put)), options
+    for slots in (1, 2, None):
+        assert all(check(make(slots=slots)).ok for make in (exchange, relay, sum_up)), slots
 
 
 def test_a_chunk_in_the_wrong_place_is_wrong_data_and_its_writer_is_named() -> None:
@@ -71,28 +51,23 @@ def test_a_chunk_in_the_wrong_place_is_wrong_data_and_its_writer_is_named() -> N
                           "chunk 1 of rank 1", 1)  # fmt: skip
 
 
-def test_a_missing_contribution_is_named() -> None:
-    base = sum_up(out_of_place=False)
-    broken = with_instruction(base, (1, 0, 0), move(Message(0, 1), Message(1, 1)))
-    found = fault(broken)
-    assert found.rule == "wrong-data"
-    assert "chunk 0 summed over ranks 0, 2 at the end; it must hold chunk 0 summed over all ranks" in found.message
+def one_rank(*blocks: list[Instruction], size: int = 2, task: Task = Task.REDUCE, **more: Any) -> Program:
+    return program(task, [blocks], (), sizes=(size, size, size), chunks=size, root=0, **more)
 
 
-def test_a_contribution_that_is_added_twice_is_wrong() -> None:
-    broken = with_instruction(sum_up(), (2, 0, 0), move([Message(1, 1), inp(2, 0), inp(2, 0)], out(2, 0)))
-    assert "with rank 2 more than once" in fault(broken).message
-
-
-def test_a_sum_of_different_chunks_never_becomes_right() -> None:
-    blocks = [[[move([inp(0, 0, 2), inp(0, 0, 2)], scratch(0, 0, 2)), move(scratch(0, 0, 2), out(0, 0, 2))]]]
-    found = fault(program(Task.REDUCE, blocks, (), sizes=(2, 2, 2), chunks=2, root=0))
-    assert "with all ranks more than once" in found.message
-    blocks = [[[move([inp(0, 0), inp(0, 1)], out(0, 0))]]]
-    assert (
-        "a sum of different chunks"
-        in fault(program(Task.REDUCE, blocks, (), sizes=(2, 2, 0), chunks=2, root=0)).message
-    )
+def test_a_wrong_sum_is_described() -> None:
+    lacking = with_instruction(sum_up(out_of_place=False), (1, 0, 0), move(Message(0, 1), Message(1, 1)))
+    twice = with_instruction(sum_up(), (2, 0, 0), move([Message(1, 1), inp(2, 0), inp(2, 0)], out(2, 0)))
+    doubled = [move([inp(0, 0, 2), inp(0, 0, 2)], scratch(0, 0, 2)), move(scratch(0, 0, 2), out(0, 0, 2))]
+    for broken, message in (
+        (lacking, "chunk 0 summed over ranks 0, 2 at the end; it must hold chunk 0 summed over all ranks"),
+        (twice, "with rank 2 more than once"),
+        (one_rank(doubled), "with all ranks more than once"),
+        (one_rank([move([inp(0, 0), inp(0, 1)], out(0, 0))]), "a sum of different chunks"),
+    ):
+        found = fault(broken)
+        assert found.rule == "wrong-data"
+        assert message in found.message
 
 
 def test_a_missing_dependency_is_a_race() -> None:
@@ -159,10 +134,7 @@ def test_an_instruction_that_waits_for_itself_is_a_deadlock() -> None:
 
 
 def test_unwritten_memory_must_not_be_read() -> None:
-    found = fault(with_instruction(relay(), (0, 0, 1), move(scratch(0, 0, 2), Message(0, 2))))
-    assert found.rule == "span-outside"
-    broken = with_instruction(put(), (0, 0, 3), move(scratch(0, 0), out(0, 0)))
-    found = fault(broken)
+    found = fault(with_instruction(put(), (0, 0, 3), move(scratch(0, 0), out(0, 0))))
     assert (found.rule, found.place) == ("unwritten-read", "rank 0, block 0, step 3")
 
 
@@ -174,34 +146,28 @@ def test_out_of_place_the_input_is_only_read() -> None:
     assert (verdict.placement, fault(broken).rule) == ("out of place", "input-overwritten")
 
 
-def test_a_put_must_be_waited_for() -> None:
-    found = fault(with_block(put(), 1, 0, (Instruction(signals=(1,), relaxed=True),)))
-    assert found.rule == "unmatched-signal"
-    base = put()
-    silent = with_instruction(with_block(base, 1, 0, (Instruction(signals=(1,), relaxed=True),)), (0, 0, 2))
-    found = fault(silent)
-    assert (found.rule, found.place) == ("after-end", "rank 0, block 0, step 1")
-
-
-def test_a_relaxed_signal_does_not_order_data() -> None:
-    base = changed(put(), (0, 0, 2), relaxed=True)
-    assert fault(base).rule == "after-end"
-    reading = with_block(base, 1, 0, (*base.ranks[1].blocks[0].instructions, move(out(1, 0), scratch(1, 0))))
-    assert fault(reading).rule == "race"
-
-
-def test_a_rank_must_have_started_before_others_touch_its_memory() -> None:
-    base = put()
-    eager = with_block(
-        with_block(base, 0, 0, base.ranks[0].blocks[0].instructions[1:]), 1, 0, base.ranks[1].blocks[0].instructions[1:]
-    )
-    found = fault(eager)
-    assert (found.rule, found.place) == ("before-start", "rank 0, block 0, step 0")
-
-
-def test_a_signal_must_come_after_the_put_by_all_threads() -> None:
-    found = fault(changed(put(), (0, 0, 2), meets=False))
-    assert found.rule == "after-end"
+def test_signals_order_puts_only_if_they_are_waited_for_not_relaxed_and_after_all_threads() -> None:
+    base, first = put(), (0, 0, 0)
+    relaxed = changed(base, (0, 0, 2), relaxed=True)
+    starts = with_block(base, 1, 0, (Instruction(signals=(1,), relaxed=True),))
+    ends = base.ranks[1].blocks[0].instructions
+    eager = with_block(with_block(base, 0, 0, base.ranks[0].blocks[0].instructions[1:]), 1, 0, ends[1:])
+    reading = with_block(relaxed, 1, 0, (*ends, move(out(1, 0), scratch(1, 0))))
+    listed = put(PORT).ranks[0].blocks[0].instructions
+    early = with_block(put(PORT), 0, 0, (listed[0], listed[2], listed[1], *listed[3:]))
+    assert check(put(PORT)).ok
+    for broken, rule, place in (
+        (starts, "unmatched-signal", None),
+        (with_instruction(starts, (0, 0, 2)), "after-end", (0, 0, 1)),
+        (relaxed, "after-end", None),
+        (reading, "race", None),
+        (eager, "before-start", first),  # a rank must have started before others touch its memory
+        (changed(base, (0, 0, 2), meets=False), "after-end", None),
+        (early, "after-end", None),  # a signal over a port comes after earlier puts
+    ):
+        found = fault(broken)
+        assert found.rule == rule
+        assert place in {None, (found.rank, found.block, found.step)}
 
 
 def test_the_helper_of_a_port_may_read_late() -> None:
@@ -225,46 +191,31 @@ def test_a_signal_over_a_port_comes_after_earlier_puts() -> None:
     assert fault(swapped).rule == "after-end"
 
 
-def barrier_program(blocks: int, *, meets: bool) -> Program:
-    """One block writes, both come to a barrier, the other reads."""
-    stop = Instruction(barrier=Barrier(0, blocks))
-    listed = [[
-        [move(inp(0, 0), scratch(0, 0)), stop],
-        [stop if meets else Instruction(), move(scratch(0, 0), out(0, 0), meets=False)],
-    ]]  # fmt: skip
-    return program(Task.BROADCAST, listed, (), sizes=(1, 1, 1), chunks=1, root=0)
+def test_barriers_and_semaphores_order_blocks() -> None:
+    """One block writes, and the other reads after a barrier or a semaphore."""
+    write, read = move(inp(0, 0), scratch(0, 0)), move(scratch(0, 0), out(0, 0), meets=False)
 
+    def met(blocks: int, *others: Instruction) -> Program:
+        return one_rank([write, Instruction(barrier=Barrier(0, blocks))], [*others, read], size=1)
 
-def test_a_barrier_orders_blocks() -> None:
-    assert check(barrier_program(2, meets=True)).ok
-    assert fault(barrier_program(1, meets=True)).rule == "barrier-blocks"
-    assert fault(barrier_program(1, meets=False)).rule in {"race", "unwritten-read"}
+    def released(start: int, acquires: int) -> Program:
+        second = [*[Instruction(acquires=(0,))] * acquires, replace(read, meets=True)]
+        return one_rank([write, Instruction(releases=(0,))], second, size=1, semaphores=(start,))
 
-
-def semaphore_program(start: int, *, acquires: int = 1) -> Program:
-    """One block writes and releases, the other acquires and reads."""
-    listed = [[
-        [move(inp(0, 0), scratch(0, 0)), Instruction(releases=(0,))],
-        [*[Instruction(acquires=(0,))] * acquires, move(scratch(0, 0), out(0, 0))],
-    ]]  # fmt: skip
-    return program(Task.BROADCAST, listed, (), sizes=(1, 1, 1), chunks=1, root=0, semaphores=(start,))
-
-
-def test_a_semaphore_orders_acquire_after_release() -> None:
-    assert check(semaphore_program(0)).ok
-    assert check(semaphore_program(1, acquires=2)).ok
-    assert fault(semaphore_program(1)).rule in {"race", "unwritten-read"}
-    assert fault(semaphore_program(0, acquires=2)).rule == "waits-forever"
+    assert check(met(2, Instruction(barrier=Barrier(0, 2)))).ok
+    assert fault(met(1, Instruction(barrier=Barrier(0, 1)))).rule == "barrier-blocks"
+    assert fault(met(1, Instruction())).rule in {"race", "unwritten-read"}
+    assert check(released(0, 1)).ok
+    assert check(released(1, 2)).ok
+    assert fault(released(1, 1)).rule in {"race", "unwritten-read"}
+    assert fault(released(0, 2)).rule == "waits-forever"
 
 
 def packets_program(*more: Instruction) -> Program:
     """Rank 0 writes packets into rank 1's scratch without any signal, and rank 1 unpacks them."""
     channels = (Channel(MEMORY, 0, 1),)
     send = move(inp(0, 0), scratch(1, 0, packets=True), channel=0)
-    blocks = [
-        [[send, *more, move(inp(0, 0), out(0, 0))]],
-        [[move(scratch(1, 0, packets=True), out(1, 0))]],
-    ]
+    blocks = [[[send, *more, move(inp(0, 0), out(0, 0))]], [[move(scratch(1, 0, packets=True), out(1, 0))]]]
     return program(Task.BROADCAST, blocks, channels, sizes=(1, 1, 1), chunks=1, root=0)
 
 

@@ -19,16 +19,17 @@ from forestcoll.programs.lowering import Options, Placement, lower
 from forestcoll.programs.model import Program
 from forestcoll.solver.personalised import generate_flows
 from forestcoll.topology.registry import build_topology
-from networks import examples
+from networks import arguments_for, examples
 
-SPECS = ("dgx-a100:boxes=2,gpus=2", "mi250:boxes=1,gpus=8", "torus:dims=3x3")
+SPECS = ("dgx-a100:boxes=2,gpus=2", "torus:dims=2x3")
 
 
 @cache
 def lowered(spec: str, collective: Collective, **options: Any) -> Program:
     topology = build_topology(spec)
-    root = topology.nodes[topology.compute[1]].id if collective.has_root else None
-    return lower(generate(topology, collective=collective, root=root), Options(**options)).program
+    if collective is Collective.ALL_TO_ALL:
+        return lower(generate_flows(topology)).program
+    return lower(generate(topology, **arguments_for(topology, collective, 1)), Options(**options)).program
 
 
 def spread(broken: Iterator[Program], count: int) -> list[Program]:
@@ -38,7 +39,7 @@ def spread(broken: Iterator[Program], count: int) -> list[Program]:
 
 
 @pytest.mark.parametrize("mutate", MUTATIONS)
-@pytest.mark.parametrize("collective", SCHEDULED)
+@pytest.mark.parametrize("collective", [*SCHEDULED, Collective.ALL_TO_ALL])
 @pytest.mark.parametrize("spec", SPECS)
 def test_every_mutation_is_found(
     spec: str, collective: Collective, mutate: Callable[[Program], Iterator[Program]]
@@ -47,17 +48,8 @@ def test_every_mutation_is_found(
     assert check(program).ok
     for broken in spread(mutate(program), 6):
         verdict = check(broken)
-        assert not verdict.ok, (mutate.__name__, spec, collective)
+        assert not verdict.ok
         assert check(broken) == verdict
-
-
-@pytest.mark.parametrize("mutate", MUTATIONS)
-@pytest.mark.parametrize("spec", ["dgx-a100:boxes=2,gpus=2", "torus:dims=3x3"])
-def test_every_mutation_of_an_all_to_all_is_found(spec: str, mutate: Callable[[Program], Iterator[Program]]) -> None:
-    program = lower(generate_flows(spec)).program
-    assert check(program).ok
-    for broken in spread(mutate(program), 8):
-        assert not check(broken).ok, (mutate.__name__, spec)
 
 
 SMALL = ("complete:nodes=2", "ring:nodes=3", "complete:nodes=3", "dgx-a100:boxes=2,gpus=1", "mesh:dims=3")
@@ -79,14 +71,7 @@ def test_accepted_programs_are_correct_in_every_order(
     for each in [program, *([broken[place % len(broken)]] if broken else [])]:
         verdict = check(each)
         try:
-            right = goes_right_in_every_order(each) if verdict.fault is None or _runs(verdict.fault.rule) else None
+            if verdict.fault is None or verdict.fault.rule in {"wrong-data", "deadlock", "waits-forever"}:
+                assert goes_right_in_every_order(each) == verdict.ok
         except TooManyOrders:
             continue
-        if verdict.ok:
-            assert right
-        elif verdict.fault is not None and verdict.fault.rule in {"wrong-data", "deadlock", "waits-forever"}:
-            assert not right
-
-
-def _runs(rule: str) -> bool:
-    return rule in {"wrong-data", "deadlock", "waits-forever"}

@@ -19,16 +19,12 @@ from forestcoll.tuning.programs.estimate import announce_export
 from remarks import Remarks
 
 
-def both(monkeypatch: pytest.MonkeyPatch, collective: str) -> tuple[Program, Program]:
+@pytest.mark.parametrize("collective", ["allgather", "allreduce"])
+def test_ranks_that_are_made_when_they_are_read_are_the_same(monkeypatch: pytest.MonkeyPatch, collective: str) -> None:
     schedule = generate("dgx-a100:boxes=2,gpus=2", collective=collective)
     eager = lower(schedule).program
     monkeypatch.setattr(two_sided, "MOST_AT_ONCE", 0)
-    return eager, lower(schedule).program
-
-
-@pytest.mark.parametrize("collective", ["allgather", "allreduce"])
-def test_ranks_that_are_made_when_they_are_read_are_the_same(monkeypatch: pytest.MonkeyPatch, collective: str) -> None:
-    eager, deferred = both(monkeypatch, collective)
+    deferred = lower(schedule).program
     assert isinstance(eager.ranks, tuple)
     assert isinstance(deferred.ranks, DeferredRanks)
     assert replace(deferred, ranks=tuple(deferred.ranks)) == eager
@@ -56,8 +52,9 @@ def test_blocks_on_one_channel_are_counted_before_chains_are_made(monkeypatch: p
         lower(generate("complete:nodes=8"), Options(blocks=7, levels=0), limits)
 
 
-@pytest.mark.parametrize("spec", ["torus:dims=3x3", "dgx-a100:boxes=2,gpus=4", "mi250:boxes=1,gpus=8"])
-@pytest.mark.parametrize("collective", ["allgather", "allreduce"])
+@pytest.mark.parametrize(
+    ("spec", "collective"), [("torus:dims=3x3", "allgather"), ("dgx-a100:boxes=2,gpus=4", "allreduce")]
+)
 def test_plans_are_only_left_out_without_their_chains_if_they_exceed_a_limit(
     monkeypatch: pytest.MonkeyPatch, spec: str, collective: str
 ) -> None:
@@ -81,28 +78,25 @@ def program_or_none(schedule: Schedule, options: Options, limits: Limits) -> Pro
         return None
 
 
-def test_too_many_peers_are_refused_with_the_number_that_fits() -> None:
-    with pytest.raises(NoSolutionError, match=r"7 thread blocks, .* and 6 is the most; .* at most 6 peers"):
-        lower(generate("complete:nodes=8"), Options(), Limits(name="a test", blocks=6))
-
-
-def test_phases_of_an_allreduce_have_blocks_of_their_own_for_each_peer() -> None:
-    schedule = generate("complete:nodes=8", "allreduce")
-    fits = lower(schedule, Options(), Limits(name="a test", blocks=14)).program
+@pytest.mark.parametrize(
+    ("spec", "collective", "limits", "message"),
+    [
+        ("complete:nodes=8", "allgather", {"blocks": 6}, r"7 thread blocks, .* and 6 is the most; .* at most 6 peers"),
+        ("complete:nodes=8", "allreduce", {"blocks": 13},
+         r"14 thread blocks, 2 for each .* 13 is the most; .* at most 6 peers"),
+        ("complete:nodes=8", "allreduce", {"blocks": 1},
+         r"14 thread blocks, .* and 1 is the most; what fits is fewer boxes$"),
+        ("dgx-a100:boxes=2,gpus=4", "allgather", {"dependency_block": 0},
+         r"blocks that others wait for .* what fits is fewer boxes, or a schedule in which a rank has fewer peers"),
+    ],
+)  # fmt: skip
+def test_too_many_peers_are_refused_with_the_number_that_fits(
+    spec: str, collective: str, limits: dict[str, int], message: str
+) -> None:
+    with pytest.raises(NoSolutionError, match=message):
+        lower(generate(spec, collective), Options(), Limits(name="a test", **limits))
+    fits = lower(generate("complete:nodes=8", "allreduce"), Options(), Limits(name="a test", blocks=14)).program
     assert max(len(rank.blocks) for rank in fits.ranks) == 14
-    with pytest.raises(NoSolutionError, match=r"14 thread blocks, 2 for each .* 13 is the most; .* at most 6 peers"):
-        lower(schedule, Options(), Limits(name="a test", blocks=13))
-    with pytest.raises(NoSolutionError, match=r"14 thread blocks, .* and 1 is the most; what fits is fewer boxes$"):
-        lower(schedule, Options(), Limits(name="a test", blocks=1))
-
-
-def test_blocks_that_others_wait_for_are_limited() -> None:
-    schedule = generate("dgx-a100:boxes=2,gpus=4")
-    with pytest.raises(
-        NoSolutionError,
-        match=r"blocks that others wait for .* what fits is fewer boxes, or a schedule in which a rank has fewer peers",
-    ):
-        lower(schedule, Options(), Limits(name="a test", dependency_block=0))
 
 
 def test_the_estimate_counts_a_send_and_a_receive_for_each_edge() -> None:

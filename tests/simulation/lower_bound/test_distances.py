@@ -1,11 +1,17 @@
-"""Distances to and from a cut, by hand."""
+"""Distances to and from a cut, by hand, and the least time in which data arrives."""
 
+from fractions import Fraction
 from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from forestcoll import TopologyBuilder, build_topology
 from forestcoll.simulation.lower_bound.arrivals import Arrival
 from forestcoll.simulation.lower_bound.distances import Distances, entrances
 from forestcoll.topology import Topology
+from networks import examples
 
 
 def row() -> Topology:
@@ -61,3 +67,22 @@ def test_members_that_are_farther_away_have_less_data() -> None:
     """Into {c} of a ring of five: all four others at once, and the two far ones, which have M/5 each, after a send."""
     found = entrances(build_topology("ring:nodes=5"), [{2}], range(5))
     assert found == {Arrival(4 / 5, ((1, 2000.0),)), Arrival(2 / 5, ((2, 2000.0),))}
+
+
+def test_paths_of_the_same_number_of_sends_count_together() -> None:
+    paths = [(2, Fraction(1, 2)), (1, Fraction(3)), (2, Fraction(1))]
+    assert Arrival.of(0.5, build_topology("ring:nodes=3"), paths) == Arrival(0.5, ((1, 3000.0), (2, 1500.0)))
+
+
+@given(
+    part=st.integers(1, 8),
+    size=st.integers(0, 10**7),
+    rates=st.dictionaries(st.integers(1, 7), st.integers(1, 1000), min_size=1),
+)
+@examples(100)
+def test_in_the_least_time_exactly_the_data_arrives(part: int, size: int, rates: dict[int, int]) -> None:
+    arrival = Arrival(part / 8, tuple((sends, float(rate)) for sends, rate in sorted(rates.items())))
+    send, overhead = 6.0, 1.0
+    time = arrival.microseconds(size, send, overhead)
+    brought = sum(rate * max(0, time - (sends * send + overhead)) for sends, rate in rates.items())
+    assert brought == pytest.approx(size * part / 8, rel=1e-9, abs=1e-6)

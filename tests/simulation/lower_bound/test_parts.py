@@ -16,19 +16,16 @@ from forestcoll.topology.registry import build_topology
 from networks import examples, networks
 
 
-@pytest.mark.parametrize(
-    "spec", ["mi250:boxes=1", "mi250:boxes=2", "mi250:boxes=4", "dgx-a100:boxes=2", "ring:nodes=8", "mi300x:boxes=2"]
-)
+@pytest.mark.parametrize("spec", ["mi250:boxes=1", "mi250:boxes=2", "dgx-a100:boxes=2", "ring:nodes=8"])
 def test_on_machines_the_bound_is_the_optimum_along_trees(spec: str) -> None:
     assert most_by_parts(build_topology(spec)) == optimum(spec, "allreduce").bound.algbw
 
 
 def test_pairs_with_fast_links_are_parts() -> None:
     """Eight pairs of GPUs, into each of which 300 GB/s lead, need 14 messages for each element."""
-    assert most_by_parts(build_topology("mi250:boxes=1")) == Fraction(8 * 300, 14)
-    assert ReceiptProof().algbw(build_topology("mi250:boxes=1"), NodeDemand(Collective.ALLREDUCE)) > Fraction(
-        8 * 300, 14
-    )
+    topology = build_topology("mi250:boxes=1")
+    assert most_by_parts(topology) == Fraction(8 * 300, 14)
+    assert ReceiptProof().algbw(topology, NodeDemand(Collective.ALLREDUCE)) > Fraction(8 * 300, 14)
 
 
 @examples(100)

@@ -1,27 +1,41 @@
-"""The compiled proof accepts correct programs, and never a program that the interpreter in Python refuses."""
+"""The fast proofs accept correct programs, and never a program that the plain execution refuses.
+
+They are the compiled one, the one by the order within ranks, and the one of components alone.
+"""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
 from itertools import islice
 from typing import Any
 
 import pytest
-from mutations import MUTATIONS, with_instruction
+from mutations import MUTATIONS
 
 from forestcoll import generate
+from forestcoll.base.errors import InputError
+from forestcoll.programs.interpreter import local_order
 from forestcoll.programs.interpreter.checking import interpreted
 from forestcoll.programs.interpreter.compiled import Compiled
+from forestcoll.programs.interpreter.components import components_of, whole
+from forestcoll.programs.interpreter.execution import fault_in_components, fault_of_data
+from forestcoll.programs.interpreter.memory import Memory
+from forestcoll.programs.interpreter.order import Run, run_to_the_end
+from forestcoll.programs.interpreter.stops import matching_faults, stop_of
 from forestcoll.programs.lowering import Options, Placement, Style, lower
-from forestcoll.programs.model import Barrier, Instruction, Program, Protocol, Span
+from forestcoll.programs.model import Barrier, Block, Instruction, Program, Protocol, Span, first_malformed
+from small_programs import exchange, put, with_instruction
 
 COLLECTIVES = ("allgather", "reduce-scatter", "allreduce", "broadcast", "reduce")
-SPECS = ("dgx-a100:boxes=2,gpus=2", "ring:nodes=4")
+BOXES = "dgx-a100:boxes=2,gpus=2"
 MESSAGES = Options(pieces=2)
 SIGNALS = Options(style=Style.ONE_SIDED, placement=Placement.OUT_OF_PLACE)
 IN_PLACE = replace(SIGNALS, placement=Placement.IN_PLACE, pieces=2, blocks=1)
 SEMAPHORES = replace(SIGNALS, children=1, pieces=2)
+INSTANCES = replace(SIGNALS, instances=2)
 
 
+@cache
 def program_for(spec: str, collective: str, options: Options) -> Program:
     root = 1 if collective in {"broadcast", "reduce"} else None
     return lower(generate(spec, collective=collective, root=root), options).program
@@ -32,9 +46,21 @@ def is_proven(program: Program) -> bool:
     return compiled is not None and compiled.is_right()
 
 
+def run_of(program: Program, *, in_place: bool = False) -> Run:
+    return run_to_the_end(program, Memory.of(program, in_place=in_place))
+
+
+def runs(program: Program) -> Iterator[Run]:
+    """Yield the runs in place and out of place of a program that is well-formed, if they come to their end."""
+    if first_malformed(program) is None:
+        for run in (run_of(program, in_place=in_place) for in_place in (True, False)):
+            if next(matching_faults(run), None) is None and stop_of(run) is None:
+                yield run
+
+
 @pytest.mark.parametrize("options", [MESSAGES, SIGNALS, IN_PLACE, SEMAPHORES])
 @pytest.mark.parametrize("collective", COLLECTIVES)
-@pytest.mark.parametrize("spec", SPECS)
+@pytest.mark.parametrize("spec", [BOXES, "ring:nodes=4"])
 def test_programs_are_proven_as_the_interpreter_proves_them(spec: str, collective: str, options: Options) -> None:
     program = program_for(spec, collective, options)
     assert is_proven(program)
@@ -42,16 +68,18 @@ def test_programs_are_proven_as_the_interpreter_proves_them(spec: str, collectiv
     assert verdict.ok
     assert compiled is not None
     assert (compiled.instructions, compiled.messages) == (verdict.instructions, verdict.messages)
+    if options is MESSAGES:
+        assert [local_order.is_proven(run) for run in runs(program)] == [True, True]
 
 
 @pytest.mark.parametrize("mutate", MUTATIONS)
-@pytest.mark.parametrize("collective", COLLECTIVES)
 @pytest.mark.parametrize("options", [MESSAGES, SIGNALS, IN_PLACE, SEMAPHORES])
-def test_no_broken_program_is_proven(
-    options: Options, collective: str, mutate: Callable[[Program], Iterator[Program]]
-) -> None:
-    for broken in islice(mutate(program_for(SPECS[0], collective, options)), 0, None, 7):
-        assert not is_proven(broken) or interpreted(broken).ok
+def test_no_broken_program_is_proven(options: Options, mutate: Callable[[Program], Iterator[Program]]) -> None:
+    for collective in COLLECTIVES:
+        for broken in islice(mutate(program_for(BOXES, collective, options)), 0, None, 7):
+            assert not is_proven(broken) or interpreted(broken).ok, collective
+            if options is MESSAGES:
+                assert not any(local_order.is_proven(run) and fault_of_data(run) for run in runs(broken)), collective
 
 
 def changed_signals(program: Program) -> Iterator[Program]:
@@ -65,9 +93,9 @@ def changed_signals(program: Program) -> Iterator[Program]:
 
 
 @pytest.mark.parametrize("options", [SIGNALS, IN_PLACE, SEMAPHORES])
-@pytest.mark.parametrize("collective", COLLECTIVES)
+@pytest.mark.parametrize("collective", ["allreduce", "broadcast"])
 def test_no_program_with_changed_signals_is_proven_but_refused(collective: str, options: Options) -> None:
-    program = program_for(SPECS[0], collective, options)
+    program = program_for(BOXES, collective, options)
     proven = refused = 0
     for changed in islice(changed_signals(program), 0, None, 17):
         ok = interpreted(changed).ok
@@ -78,21 +106,17 @@ def test_no_program_with_changed_signals_is_proven_but_refused(collective: str, 
 
 
 def test_unusual_programs_are_left_to_the_interpreter() -> None:
-    packets = program_for(SPECS[0], "allgather", replace(SIGNALS, protocol=Protocol.LL))
+    packets = program_for(BOXES, "allgather", replace(SIGNALS, protocol=Protocol.LL))
     assert not is_proven(packets)
     assert interpreted(packets).ok
-    program = program_for(SPECS[1], "allgather", SIGNALS)
+    program = program_for("ring:nodes=4", "allgather", SIGNALS)
     blocks = program.ranks[0].blocks
     meeting = replace(blocks[0], instructions=(Instruction(barrier=Barrier(0, 1)), *blocks[0].instructions))
     rank = replace(program.ranks[0], blocks=(meeting, *blocks[1:]))
     assert Compiled.of(replace(program, ranks=(rank, *program.ranks[1:]))) is None
-
-
-def test_programs_with_semaphores_are_proven() -> None:
-    program = program_for("complete:nodes=5", "broadcast", SEMAPHORES)
-    used = [each for *_, each in program.instructions() if each.acquires]
-    assert used
-    assert is_proven(program)
+    run = run_of(program)
+    assert not local_order.is_proven(run)  # it writes to other ranks
+    assert fault_of_data(run) is None
 
 
 def changed_semaphores(program: Program) -> Iterator[Program]:
@@ -113,13 +137,15 @@ def changed_semaphores(program: Program) -> Iterator[Program]:
             yield with_instruction(program, place, replace(each, acquires=(0,)))
 
 
-def test_unknown_semaphores_are_left_to_the_interpreter() -> None:
-    program = program_for("complete:nodes=5", "broadcast", SEMAPHORES)
-    for rank, block, number, each in program.instructions():
+def test_programs_with_semaphores_are_proven_and_unknown_ones_are_left_to_the_interpreter() -> None:
+    program = program_for("complete:nodes=4", "broadcast", SEMAPHORES)
+    assert any(each.acquires for *_, each in program.instructions())
+    assert is_proven(program)
+    for rank, block, number, each in islice(program.instructions(), 0, None, 3):
         for name in ("acquires", "releases"):
             for wrong in (-1, len(program.ranks[rank].semaphores)):
-                changed: dict[str, Any] = {name: (wrong,)}
-                assert Compiled.of(with_instruction(program, (rank, block, number), replace(each, **changed))) is None
+                unknown: dict[str, Any] = {name: (wrong,)}
+                assert Compiled.of(with_instruction(program, (rank, block, number), replace(each, **unknown))) is None
 
 
 @pytest.mark.parametrize("collective", ["broadcast", "allreduce"])
@@ -154,7 +180,44 @@ def of_another_rank(program: Program) -> Iterator[Program]:
 
 @pytest.mark.parametrize("options", [SIGNALS, IN_PLACE, SEMAPHORES])
 def test_no_program_with_data_or_flushes_of_another_rank_is_proven(options: Options) -> None:
-    changes = list(of_another_rank(program_for(SPECS[0], "allgather", options)))
+    changes = list(of_another_rank(program_for(BOXES, "allgather", options)))
     assert len(changes) > 10
     for changed in changes:
         assert not is_proven(changed) or interpreted(changed).ok
+
+
+def test_blocks_that_exchange_their_own_data_are_components() -> None:
+    program = program_for(BOXES, "allgather", INSTANCES)
+    run = run_of(program)
+    components = components_of(run)
+    blocks = [(rank, block) for rank, each in enumerate(program.ranks) for block in range(len(each.blocks))]
+    assert [len(component.blocks) for component in components] == [4] * (len(blocks) // 4)
+    assert sorted(block for component in components for block in component.blocks) == blocks
+    assert sorted(place for component in components for place in component.order) == sorted(run.order)
+    assert sorted(number for component in components for number in component.ports) == sorted(whole(run).ports)
+    assert len(components_of(run_of(exchange()))) == 2  # one for each direction
+    assert len(components_of(run_of(put()))) == 1
+
+
+def test_a_barrier_joins_the_blocks_of_a_rank() -> None:
+    program = program_for(BOXES, "allgather", INSTANCES)
+    ranks = []
+    for rank in program.ranks:
+        met = Instruction(barrier=Barrier(0, len(rank.blocks)))
+        ranks.append(replace(rank, blocks=tuple(Block((met, *block.instructions)) for block in rank.blocks)))
+    assert len(components_of(run_of(replace(program, ranks=tuple(ranks))))) == 1
+
+
+@pytest.mark.parametrize("mutate", MUTATIONS)
+def test_components_are_right_if_the_whole_is(mutate: Callable[[Program], Iterator[Program]]) -> None:
+    for broken in islice(mutate(program_for(BOXES, "allreduce", INSTANCES)), 0, None, 25):
+        for run in runs(broken):
+            faults = [fault_in_components(run, each) for each in (components_of(run), [whole(run)])]
+            assert (faults[0] is None) == (faults[1] is None)
+
+
+def test_the_order_of_too_many_blocks_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("forestcoll.programs.interpreter.clocks.MOST_ACTORS", 3)
+    run = run_of(program_for(BOXES, "allgather", INSTANCES))
+    with pytest.raises(InputError, match=r"thread blocks, helpers and ranks .*; at most 3 can be checked"):
+        fault_in_components(run, components_of(run))
