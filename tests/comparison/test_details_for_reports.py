@@ -48,23 +48,18 @@ def test_each_number_of_boxes_has_the_values_of_its_own_comparison() -> None:
 
 def test_the_number_of_boxes_of_the_comparison_is_one_of_them_if_it_is_small() -> None:
     assert [each.boxes for each in by_boxes.by_boxes(rings("dgx-a100:boxes=3"))] == [1, 2, 3, 4, 8, 16]
-    counts = by_boxes.by_boxes(rings("gb200-nvl72:boxes=1"))
-    assert all(each.compute_nodes <= MOST_NODES for each in counts)
+    assert all(each.compute_nodes <= MOST_NODES for each in by_boxes.by_boxes(rings("gb200-nvl72:boxes=1")))
 
 
-@pytest.mark.parametrize("topology", ["ring:nodes=4", "torus:dims=3x3"])
-def test_networks_without_boxes_are_left_out(topology: str) -> None:
-    assert by_boxes.by_boxes(compare(topology, baselines=["multitree"], sizes=())) == ()
-
-
-def test_a_network_that_only_has_the_name_of_a_builder_is_left_out() -> None:
+def test_networks_without_boxes_of_a_builder_are_left_out() -> None:
     network = TopologyBuilder("dgx-a100:boxes=2")
     for node in range(3):
         network.add_compute(node, box=0)
     for node in range(3):
         network.add_duplex(node, (node + 1) % 3, 10)
-    assert by_boxes.by_boxes(compare(network.build(), sizes=())) == ()
-    assert by_boxes.by_boxes(compare(build_topology("dgx-a100:boxes=2"), ranks="0-7", sizes=())) == ()
+    only_the_name, one_box = network.build(), build_topology("dgx-a100:boxes=2")
+    for topology, ranks in (("ring:nodes=4", None), (only_the_name, None), (one_box, "0-7")):
+        assert by_boxes.by_boxes(compare(topology, ranks=ranks, baselines=["direct"], sizes=())) == ()
 
 
 @pytest.mark.parametrize(

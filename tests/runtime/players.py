@@ -1,7 +1,6 @@
 """Groups of ranks for tests: threads of this process, or processes that can be killed. Every wait has a limit."""
 
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -9,6 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 from types import TracebackType
@@ -23,6 +23,7 @@ from forestcoll.demand.collective import Collective
 from forestcoll.runtime import Communicator, MemoryStore, TcpStore, member
 from forestcoll.runtime.engine.elements import AnyArray, ElementType, ReduceOp
 from forestcoll.runtime.engine.execution import new_engine
+from forestcoll.runtime.engine.plan import Plan
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.solver.generation.step_duality import from_allgathers
@@ -34,6 +35,7 @@ LIMIT = 30.0
 """The most seconds that any step of a test may take."""
 
 HERE = Path(__file__).parent
+SHARED = (Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE)
 
 
 class Players:
@@ -123,9 +125,6 @@ class Processes:
         for rank in range(ranks):
             self.store.get(f"running/{rank}", LIMIT)
 
-    def signal(self, rank: int, number: signal.Signals) -> None:
-        self.processes[rank].send_signal(number)
-
     def reports(self, ranks: Sequence[int], limit: float) -> list[str]:
         """Return what these ranks print in the end."""
         until = time.monotonic() + limit
@@ -147,10 +146,9 @@ class Processes:
 def schedules_of(topology: Topology, **asked: Any) -> list[Schedule]:
     """Return a schedule of trees for each collective, the rooted ones with two roots."""
     members = asked.get("ranks") or range(len(topology.compute))
-    shared = [Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE]
     without_shards = {key: value for key, value in asked.items() if key != "shards"}
     made: list[Schedule] = [
-        generate(topology, each, **(asked if each.has_shards else without_shards)) for each in shared
+        generate(topology, each, **(asked if each.has_shards else without_shards)) for each in SHARED
     ]
     for place in (min(members), max(members)):
         root = topology.nodes[topology.compute[place]].id
@@ -160,19 +158,13 @@ def schedules_of(topology: Topology, **asked: Any) -> list[Schedule]:
     return made
 
 
-def steps_of(topology: Topology) -> list[Schedule]:
-    """Return a schedule of steps for each collective that has one."""
-    return [generate_steps(topology, each) for each in ("allgather", "reduce-scatter", "allreduce")]
-
-
 def routed_steps_of(topology: Topology, ranks: tuple[int, ...] | None = None) -> list[Schedule]:
     """Return a schedule of steps over switches for each collective that has one."""
 
     def made(network: Topology) -> StepSchedule:
         return random_allgather(network, Random(7), relays=False, ranks=ranks)  # noqa: S311
 
-    collectives = (Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE)
-    return [from_allgathers(topology, each, made) for each in collectives]
+    return [from_allgathers(topology, each, made) for each in SHARED]
 
 
 def able_switch() -> Topology:
@@ -197,7 +189,7 @@ NETWORKS: dict[str, Callable[[], list[Schedule]]] = {
     "uneven": lambda: schedules_of(build_topology("ring:nodes=3"), shards={0: "1/2", 1: "1/6", 2: "1/3"}),
     "routes": lambda: routed_steps_of(build_topology("dgx-a100:boxes=2,gpus=2")),
     "routes of ranks": lambda: routed_steps_of(build_topology("dgx-a100:boxes=2,gpus=3"), (0, 2, 4, 5)),
-    "steps": lambda: steps_of(build_topology("circulant:nodes=7,offsets=1+2")),
+    "steps": lambda: [generate_steps("circulant:nodes=7,offsets=1+2", each) for each in SHARED],
 }
 
 
@@ -211,6 +203,14 @@ def data_for(element: ElementType, count: int, seed: int) -> AnyArray:
         return values.astype(numpy_type(element))
     limits = np.iinfo(numpy_type(element))
     return random.integers(limits.min, limits.max, count, dtype=numpy_type(element), endpoint=True)
+
+
+def drawn_shards(plan: Plan, count: int, random: Random) -> list[int] | None:
+    """Return shards of any sizes that add up to `count`, some of them empty; None for those of the schedule."""
+    if plan.collective not in {Collective.ALLGATHER, Collective.REDUCE_SCATTER} or random.random() < 0.5:
+        return None
+    cuts = sorted(random.choice([0, count, random.randint(0, count)]) for _ in plan.members[1:])
+    return [end - begin for begin, end in pairwise([0, *cuts, count])]
 
 
 def numpy_type(element: ElementType) -> np.dtype[Any]:

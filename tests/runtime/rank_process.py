@@ -11,7 +11,6 @@ import numpy as np
 from forestcoll.algorithms.generate import generate
 from forestcoll.base.errors import CommunicationError
 from forestcoll.runtime import Communicator, TcpStore
-from forestcoll.topology.registry import build_topology
 
 
 def say(*words: object) -> None:
@@ -21,7 +20,7 @@ def say(*words: object) -> None:
 def main() -> None:
     address, rank, ranks, timeout, seconds = sys.argv[1], int(sys.argv[2]), *map(float, sys.argv[3:])
     store = TcpStore(address, rank=rank + 1)
-    schedule = generate(build_topology(f"ring:nodes={int(ranks)}"), "allreduce")
+    schedule = generate(f"ring:nodes={int(ranks)}", "allreduce")
     group = Communicator([schedule], rank=rank, store=store, timeout=timeout)
     end, data = time.monotonic() + seconds, np.ones(100_000, dtype=np.float32)
     group.allreduce(data).wait()

@@ -15,18 +15,12 @@ from forestcoll.runtime import Communicator
 from forestcoll.runtime.engine.elements import AnyArray, ElementType
 from forestcoll.runtime.engine.exchange import Counts, all_to_all_counts, counts_of_shares, exchange_layout
 from forestcoll.runtime.engine.exchange_reference import run_exchange
-from forestcoll.runtime.engine.plan import Plan, plan_of
+from forestcoll.runtime.engine.plan import plan_of
 from forestcoll.solver.personalised import generate_flows
 from forestcoll.topology import Topology
 from networks import SMALL, examples, networks
 
-SPECS = (
-    *(f"ring:nodes={nodes}" for nodes in range(2, 9)),
-    "torus:dims=2x3",
-    "hypercube:dim=3",
-    "dgx-a100:boxes=2,gpus=2",
-    "mi250:boxes=1,gpus=8",
-)
+SPECS = ("ring:nodes=2", "ring:nodes=5", "torus:dims=2x3", "dgx-a100:boxes=2,gpus=2", "mi250:boxes=1,gpus=8")
 
 
 def exchanged(inputs: list[AnyArray | None], counts: Counts) -> list[AnyArray]:
@@ -52,32 +46,29 @@ def inputs_of(counts: Counts, element: ElementType = ElementType.F32) -> list[An
     return [data_for(element, sum(row), seed) for seed, row in enumerate(counts)]
 
 
+def compare(players: Players, sizes: Counts, element: ElementType = ElementType.F32, **options: Any) -> None:
+    """Compare an all-to-all of random values with NumPy."""
+    inputs: list[Any] = inputs_of(sizes, element)
+    results = players.run(lambda group: group.all_to_all(inputs[group.rank], **options).wait(LIMIT))
+    for got, wanted in zip(results, exchanged(inputs, sizes), strict=True):
+        assert np.array_equal(got, wanted)
+
+
 @pytest.mark.parametrize("spec", SPECS)
 def test_an_all_to_all_equals_numpy(spec: str) -> None:
-    schedule = generate_flows(spec)
-    with Players([schedule]) as players:
+    with Players([generate_flows(spec)]) as players:
         ranks = players.size
-        sizes = {ElementType.F32: 1, ElementType.I64: 4097, ElementType.U8: 0, ElementType.BF16: 99}
-        for element, part in sizes.items():
-            counts = ((part,) * ranks,) * ranks
-            inputs = inputs_of(counts, element)
-            name = "bf16" if element is ElementType.BF16 else None
-
-            def body(group: Communicator, data: Any = inputs, dtype: str | None = name) -> Any:
-                return group.all_to_all(data[group.rank], dtype=dtype).wait(LIMIT)
-
-            for got, wanted in zip(players.run(body), exchanged(inputs, counts), strict=True):
-                assert np.array_equal(got, wanted)
+        for element, part in {ElementType.F32: 1, ElementType.I64: 4097, ElementType.U8: 0}.items():
+            compare(players, ((part,) * ranks,) * ranks, element)
+        compare(players, ((99,) * ranks,) * ranks, ElementType.BF16, dtype="bf16")
+        for seed in range(2):
+            counts = drawn_counts(ranks, 30_000, seed)
+            compare(players, counts, counts=counts)
 
 
 def test_much_data_passes_through_a_few_relays() -> None:
-    schedule = generate_flows("ring:nodes=6,one_way=true")  # each flow crosses up to four relays
-    with Players([schedule]) as players:
-        counts = ((150_001,) * 6,) * 6
-        inputs: list[Any] = inputs_of(counts)
-        results = players.run(lambda group: group.all_to_all(inputs[group.rank]).wait(LIMIT))
-    for got, wanted in zip(results, exchanged(inputs, counts), strict=True):
-        assert np.array_equal(got, wanted)
+    with Players([generate_flows("ring:nodes=6,one_way=true")]) as players:  # each flow crosses up to four relays
+        compare(players, ((150_001,) * 6,) * 6)
 
 
 def test_several_operations_are_under_way_at_once() -> None:
@@ -90,20 +81,6 @@ def test_several_operations_are_under_way_at_once() -> None:
         for rank, results in enumerate(players.run(body)):
             for size, got in zip((1, 5000, 3, 70_000), results, strict=True):
                 wanted = np.concatenate([np.arange(rank * size, (rank + 1) * size) + each for each in range(4)])
-                assert np.array_equal(got, wanted)
-
-
-@pytest.mark.parametrize("spec", ["ring:nodes=3", "torus:dims=2x3", "dgx-a100:boxes=2,gpus=2"])
-def test_parts_of_any_sizes(spec: str) -> None:
-    with Players([generate_flows(spec)]) as players:
-        for seed in range(4):
-            counts = drawn_counts(players.size, 30_000, seed)
-            inputs = inputs_of(counts)
-
-            def body(group: Communicator, data: Any = inputs, sizes: Counts = counts) -> Any:
-                return group.all_to_all(data[group.rank], counts=sizes).wait(LIMIT)
-
-            for got, wanted in zip(players.run(body), exchanged(inputs, counts), strict=True):
                 assert np.array_equal(got, wanted)
 
 
@@ -125,11 +102,10 @@ def test_a_demand_matrix_and_idle_relays() -> None:
         assert np.array_equal(got, wanted)
 
 
-@pytest.mark.parametrize("root", [0, 2])
-@pytest.mark.parametrize("counts", [None, (3, 0, 70_000, 5, 1)])
-def test_a_gather_and_a_scatter(root: int, counts: tuple[int, ...] | None) -> None:
+@pytest.mark.parametrize(("root", "sizes"), [(0, (20_000,) * 5), (2, (3, 0, 70_000, 5, 1))])
+def test_a_gather_and_a_scatter(root: int, sizes: tuple[int, ...]) -> None:
     schedules = [generate_flows("ring:nodes=5", name, root=root) for name in ("gather", "scatter")]
-    sizes = counts or (20_000,) * 5
+    counts = sizes if len(set(sizes)) > 1 else None
     whole = data_for(ElementType.F64, sum(sizes), 1)
     ends = np.cumsum((0, *sizes))
 
@@ -209,25 +185,10 @@ def test_the_plain_executor_equals_numpy(topology: Topology, collective: str, se
     counts = counts_of_shares(plan, 4800)
     if root is None and seed % 2:
         counts = drawn_counts(plan.size, 900, seed)
-    check_reference(plan, counts)
-
-
-def check_reference(plan: Plan, counts: Counts) -> None:
     inputs = inputs_of(counts)
     results = run_exchange(plan, exchange_layout(plan, counts, 4), inputs)
     for got, wanted in zip(results, exchanged(inputs, counts), strict=True):
         assert np.array_equal(wanted, () if got is None else got)
-
-
-def test_every_pair_is_covered_by_its_flows_once() -> None:
-    plan = plan_of(generate_flows("torus:dims=3x3"))
-    layout = exchange_layout(plan, ((999,) * 9,) * 9, 4)
-    ranges: dict[tuple[int, int], list[tuple[int, int]]] = {}
-    for source, target, (begin, length, _) in layout.flows:
-        ranges.setdefault((source, target), []).append((begin, begin + length))
-    assert len(ranges) == 72
-    for listed in ranges.values():
-        assert [listed[0][0], *(end for _, end in listed)] == [*(begin for begin, _ in listed), 999]
 
 
 def test_relays_stage_and_targets_do_not() -> None:

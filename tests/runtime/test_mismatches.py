@@ -81,7 +81,7 @@ def test_a_failed_group_stays_failed(players: Players) -> None:
 
 
 def test_schedules_are_compared_before_anything_runs() -> None:
-    usual = [generate(build_topology("ring:nodes=3"), "allreduce")]
+    usual = [generate("ring:nodes=3", "allreduce")]
     other = [generate(build_topology("ring:nodes=3"), "allgather")]
     store = MemoryStore()
 
@@ -99,7 +99,7 @@ def test_schedules_are_compared_before_anything_runs() -> None:
 def test_a_rank_that_calls_less_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     give_up_after(0.3, monkeypatch)
     others_failed = threading.Barrier(3)
-    with Players([generate(build_topology("ring:nodes=3"), "allreduce")]) as players:
+    with Players([generate("ring:nodes=3", "allreduce")]) as players:
 
         def body(group: Communicator) -> str:
             if group.rank == 1:
@@ -114,7 +114,7 @@ def test_a_rank_that_calls_less_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_rank_that_leaves_early_is_named() -> None:
-    with Players([generate(build_topology("ring:nodes=4"), "allreduce")]) as players:
+    with Players([generate("ring:nodes=4", "allreduce")]) as players:
 
         def body(group: Communicator) -> str:
             if group.rank == 2:

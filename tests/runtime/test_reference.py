@@ -1,17 +1,20 @@
 """The plain executor gives NumPy's result on every network; the engine is compared with it."""
 
+from random import Random
+
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from players import NETWORKS, data_for, ops_for
+from players import NETWORKS, data_for, drawn_shards, ops_for
 
-from forestcoll.demand.collective import Collective
+from forestcoll.algorithms.generate import generate
+from forestcoll.demand.collective import SCHEDULED, Collective
 from forestcoll.runtime.engine.elements import AnyArray, ElementType, ReduceOp, bits_to_float
 from forestcoll.runtime.engine.plan import Plan, plan_of
 from forestcoll.runtime.engine.reference import run_reference
 from forestcoll.runtime.engine.sizing import layout_of
-from networks import examples
+from forestcoll.topology import Topology
+from networks import arguments_for, examples, networks, ranks_for, shards_for
 
 PLANS = {name: [plan_of(schedule) for schedule in make()] for name, make in NETWORKS.items()}
 TOLERANCE = {ElementType.F16: 2e-2, ElementType.BF16: 1e-1, ElementType.F32: 1e-5, ElementType.F64: 1e-13}
@@ -35,7 +38,7 @@ def test_equal_to_numpy(  # noqa: PLR0917 (what is drawn)
 
 
 def check(plan: Plan, element: ElementType, op: ReduceOp, count: int, seed: int) -> None:
-    layout = layout_of(plan, count, None, element.itemsize)
+    layout = layout_of(plan, count, drawn_shards(plan, count, Random(seed)), element.itemsize)  # noqa: S311 (a test)
     inputs: list[AnyArray | None] = [None] * plan.size
     factors = [1 + rank / 4 for rank in range(plan.size)]
     for place, member in enumerate(plan.members):
@@ -109,7 +112,16 @@ def compare(plan: Plan, result: AnyArray, expected: AnyArray, element: ElementTy
     assert len(plan.members) == 2 or element is ElementType.F16 or limited.all()
 
 
-@pytest.mark.parametrize("name", NETWORKS)
-def test_every_collective_sums_small_integers(name: str) -> None:
-    for plan in PLANS[name]:
-        check(plan, ElementType.I32, ReduceOp.SUM, 60 * len(plan.members), 7)
+@examples(40)
+@given(networks(most=6), st.data())
+def test_random_networks(topology: Topology, data: st.DataObject) -> None:
+    ranks = data.draw(ranks_for(topology))
+    made = [generate(topology, ranks=ranks, **arguments_for(topology, each, ranks[0])) for each in SCHEDULED]
+    for schedule in (*made, generate(topology, shards=data.draw(shards_for(topology)))):
+        check(plan_of(schedule), ElementType.I32, ReduceOp.SUM, 60 * len(schedule.members), 7)
+
+
+def test_a_compact_schedule_has_all_trees() -> None:
+    compact = generate("ring:nodes=6", compact=True)
+    assert compact.symmetry is not None
+    check(plan_of(compact), ElementType.I32, ReduceOp.SUM, 360, 7)

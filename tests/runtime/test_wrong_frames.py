@@ -13,7 +13,6 @@ from forestcoll.base.errors import CommunicationError
 from forestcoll.runtime import member
 from forestcoll.runtime.connecting import Connected
 from forestcoll.runtime.engine.trees import Hop
-from forestcoll.topology.registry import build_topology
 
 if TYPE_CHECKING:
     import socket
@@ -52,7 +51,7 @@ def test_a_wrong_frame_fails_the_group(name: str, monkeypatch: pytest.MonkeyPatc
         usual(self, connected, lanes)
 
     monkeypatch.setattr(member.Member, "_take_over", watched)
-    with Players([generate(build_topology("complete:nodes=2"), "allreduce")]) as players:
+    with Players([generate("complete:nodes=2", "allreduce")]) as players:
         pending = players.groups[0].allreduce(np.ones(10))
         with kept[connection] as broken:
             broken.sendall(sent)

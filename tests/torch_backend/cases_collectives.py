@@ -40,17 +40,8 @@ def all_of(count: int, dtype: torch.dtype) -> torch.Tensor:
     return torch.stack([vector(rank, count, dtype) for rank in range(dist.get_world_size())])
 
 
-DTYPES = [
-    torch.float16,
-    torch.bfloat16,
-    torch.float32,
-    torch.float64,
-    torch.int8,
-    torch.int16,
-    torch.int32,
-    torch.int64,
-    torch.uint8,
-]
+FLOATS = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
+DTYPES = [*FLOATS, torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8]
 COUNTS = [0, 1, 3, 1000, 70_001]
 REDUCTIONS = {
     "SUM": lambda rows: rows.sum(0),
@@ -70,15 +61,9 @@ def sums() -> dict[str, str]:
         data = vector(rank, count, dtype)
         dist.all_reduce(data, op=getattr(dist.ReduceOp, name))
         torch.testing.assert_close(data, expected(all_of(count, dtype)).to(dtype), rtol=0, atol=0)
-    return taken()
-
-
-def premultiplied() -> dict[str, str]:
-    rank = start()
     data = vector(rank, 1000, torch.float32)
-    expected = (all_of(1000, torch.float32) * 0.5).sum(0)
     dist.all_reduce(data, op=dist._make_nccl_premul_sum(0.5))
-    torch.testing.assert_close(data, expected)
+    torch.testing.assert_close(data, (all_of(1000, torch.float32) * 0.5).sum(0))
     return taken()
 
 
@@ -98,14 +83,9 @@ def gathered() -> dict[str, str]:
         in_place[rank * count : (rank + 1) * count] = own
         dist.all_gather_single(in_place, in_place[rank * count : (rank + 1) * count])
         assert torch.equal(in_place.view(torch.uint8), expected.reshape(-1))
-    return taken()
-
-
-def gathered_unevenly() -> dict[str, str]:
-    rank, size = start(), dist.get_world_size()
-    listed = [torch.empty(3 * each + 1) for each in range(size)]
-    dist.all_gather(listed, torch.full((3 * rank + 1,), float(rank)))
-    assert [each.tolist() for each in listed] == [[float(each)] * (3 * each + 1) for each in range(size)]
+    uneven = [torch.empty(3 * each + 1) for each in range(size)]
+    dist.all_gather(uneven, torch.full((3 * rank + 1,), float(rank)))
+    assert [each.tolist() for each in uneven] == [[float(each)] * (3 * each + 1) for each in range(size)]
     return taken()
 
 

@@ -1,9 +1,13 @@
 """What ranks do in the tests of topologies, groups, tables, faults and new schedules."""
 
 import gc
+import io
 import os
 import signal
+import sys
 import time
+import warnings
+from contextlib import redirect_stderr, redirect_stdout
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -14,6 +18,7 @@ from cases_collectives import start, taken
 
 import forestcoll.torch as backend
 from forestcoll.base.errors import InputError
+from forestcoll.cli import main
 
 
 def total(value: float = 1.0, count: int = 1000) -> float:
@@ -191,3 +196,18 @@ def mismatched() -> str:
     except RuntimeError as error:
         return str(error)
     return ""
+
+
+def probed(arguments: list[str], size: int) -> list[Any]:
+    """Run `forestcoll probe` as a rank of `size`; return its exit status, and what it printed."""
+    warnings.simplefilter("ignore", ResourceWarning)  # the end of the process closes the store
+    os.environ["WORLD_SIZE"] = str(size)
+    sys.argv = ["forestcoll", "probe", *arguments]
+    streams = [io.TextIOWrapper(io.BytesIO(), write_through=True) for _ in range(2)]
+    status: Any = None
+    with redirect_stdout(streams[0]), redirect_stderr(streams[1]):
+        try:
+            main()
+        except SystemExit as end:
+            status = end.code
+    return [status, *(stream.buffer.getvalue().decode() for stream in streams)]

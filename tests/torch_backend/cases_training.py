@@ -1,8 +1,10 @@
 """Unmodified training loops, run over gloo and over forestcoll in the same processes, and their losses."""
 
 import os
+import runpy
+import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
@@ -22,12 +24,12 @@ ENGINE = "forestcoll"
 
 
 @contextmanager
-def group(backend: str, size: int, sizes: dict[str, Any] | None = None) -> Iterator[int]:
+def group(backend: str, size: int) -> Iterator[int]:
     if backend == "gloo":
         dist.init_process_group("gloo", timeout=timedelta(seconds=20))
         os.environ["MASTER_PORT"] = os.environ["SECOND_PORT"]
     else:
-        start(f"ring:nodes={size}", **(sizes or {}))
+        start(f"ring:nodes={size}")
     yield int(dist.get_rank())
     dist.destroy_process_group()
 
@@ -54,58 +56,64 @@ def losses(module: torch.nn.Module, rank: int, steps: int = STEPS) -> list[float
     return found
 
 
-def ddp(size: int) -> dict[str, Any]:
-    curves = {}
-    for backend in ("gloo", "forestcoll"):
+def compared(size: int, train: Callable[[int], list[float]]) -> dict[str, Any]:
+    """Return the losses of `train` over gloo and over forestcoll, and the paths of forestcoll."""
+    curves: dict[str, Any] = {}
+    for backend in ("gloo", ENGINE):
         with group(backend, size) as rank:
-            curves[backend] = losses(DistributedDataParallel(model()), rank)
-            paths = taken() if backend == "forestcoll" else {}
-    return curves | {"paths": paths}
-
-
-def ddp_with_small_buckets(size: int) -> dict[str, Any]:
-    """Many buckets are in flight during the backward pass."""
-    curves = {}
-    for backend in ("gloo", "forestcoll"):
-        with group(backend, size) as rank:
-            curves[backend] = losses(DistributedDataParallel(model(), bucket_cap_mb=0.0001), rank)
+            curves[backend] = train(rank)
+            curves["paths"] = taken() if backend == ENGINE else {}
     return curves
 
 
+def ddp(size: int, **options: float) -> dict[str, Any]:
+    return compared(size, lambda rank: losses(DistributedDataParallel(model(), **options), rank))
+
+
 def fsdp(size: int, precision: str = "") -> dict[str, Any]:
-    curves = {}
-    for backend in ("gloo", "forestcoll"):
-        with group(backend, size) as rank:
-            mesh = init_device_mesh("cpu", (size,))
-            policy = MixedPrecisionPolicy(reduce_dtype=torch.bfloat16) if precision else MixedPrecisionPolicy()
-            module = model()
-            for layer in module:
-                if isinstance(layer, torch.nn.Linear):
-                    fully_shard(layer, mesh=mesh, mp_policy=policy)
-            fully_shard(module, mesh=mesh, mp_policy=policy)
-            curves[backend] = losses(module, rank)
-            paths = taken() if backend == "forestcoll" else {}
-    return curves | {"paths": paths}
+    def train(rank: int) -> list[float]:
+        mesh = init_device_mesh("cpu", (size,))
+        policy = MixedPrecisionPolicy(reduce_dtype=torch.bfloat16) if precision else MixedPrecisionPolicy()
+        module = model()
+        for layer in module:
+            if isinstance(layer, torch.nn.Linear):
+                fully_shard(layer, mesh=mesh, mp_policy=policy)
+        return losses(fully_shard(module, mesh=mesh, mp_policy=policy), rank)
+
+    return compared(size, train)
+
+
+def fsdp_with_flat_parameters(size: int) -> dict[str, Any]:
+    """The first FSDP resizes the memory of tensors that were gathered; torch warns that it is deprecated."""
+    from torch.distributed.fsdp import FullyShardedDataParallel
+
+    warnings.simplefilter("ignore")
+    return compared(size, lambda rank: losses(FullyShardedDataParallel(model(), device_id=torch.device("cpu")), rank))
 
 
 def zero(size: int) -> dict[str, Any]:
     """Sums of gradients are scattered, each rank updates its part, parts are gathered."""
-    curves = {}
-    for backend in ("gloo", "forestcoll"):
-        with group(backend, size) as rank:
-            torch.manual_seed(1)
-            whole = torch.randn(size * 50)
-            found = []
-            for step in range(STEPS):
-                weights = whole.clone().requires_grad_()
-                loss = (weights * (rank + 1) + step).square().mean()
-                loss.backward()
-                part = torch.empty(50)
-                dist.reduce_scatter_single(part, weights.grad, op=dist.ReduceOp.AVG)
-                dist.all_gather_single(whole, whole[rank * 50 : (rank + 1) * 50] - 0.1 * part)
-                found.append(loss.item())
-            curves[backend] = found
-    return curves
+
+    def train(rank: int) -> list[float]:
+        torch.manual_seed(1)
+        whole, found = torch.randn(size * 50), []
+        for step in range(STEPS):
+            weights = whole.clone().requires_grad_()
+            loss = (weights * (rank + 1) + step).square().mean()
+            loss.backward()
+            part = torch.empty(50)
+            dist.reduce_scatter_single(part, weights.grad, op=dist.ReduceOp.AVG)
+            dist.all_gather_single(whole, whole[rank * 50 : (rank + 1) * 50] - 0.1 * part)
+            found.append(loss.item())
+        return found
+
+    return compared(size, train)
+
+
+def example(path: str, arguments: list[str]) -> None:
+    """Run a script as this rank."""
+    sys.argv = [path, *arguments]
+    runpy.run_path(path, run_name="__main__")
 
 
 def hybrid() -> dict[str, Any]:
@@ -201,50 +209,6 @@ def for_devices() -> list[Any]:
     data = torch.ones(10)
     dist.all_reduce(data)
     return [data[0].item(), taken()]
-
-
-def mixed(steps: int) -> dict[str, str]:
-    """Random collectives, several in flight, compared with gloo."""
-    start("dgx-a100:boxes=2,gpus=4", seconds=60)
-    rank, size, gloo = dist.get_rank(), dist.get_world_size(), dist.new_group(backend="gloo")
-    choices, waiting = torch.Generator().manual_seed(7), []
-    for step in range(steps):
-        kind, root, count = (int(torch.randint(most, (1,), generator=choices)) for most in (5, size, 30_000))
-        data = torch.randint(9, (count * size,), generator=torch.Generator().manual_seed(step * size + rank)).double()
-        both = []
-        for chosen in (None, gloo):
-            own, part, whole = data.clone(), torch.zeros(count).double(), torch.zeros(count * size * size).double()
-            if kind == 0:
-                work = dist.all_reduce(own, group=chosen, async_op=True)
-            elif kind == 1:
-                work = dist.broadcast(own, src=root, group=chosen, async_op=True)
-            elif kind == 2:
-                work = dist.reduce_scatter_single(part, own, group=chosen, async_op=True)
-            elif kind == 3:
-                work = dist.all_gather_single(whole, own, group=chosen, async_op=True)
-            else:
-                work = dist.reduce(own, dst=root, group=chosen, async_op=True)
-            has_result = kind != 4 or rank == root
-            both.append((work, (own if has_result else part, part, whole)))
-        waiting.append(both)
-        while len(waiting) > (5 if step < steps - 1 else 0):
-            (mine, one), (theirs, other) = waiting.pop(0)
-            mine.wait()
-            theirs.wait()
-            assert all(torch.equal(result, expected) for result, expected in zip(one, other, strict=True))
-    return taken()
-
-
-def fsdp_with_flat_parameters() -> dict[str, Any]:
-    """The first FSDP resizes the memory of tensors that were gathered; torch warns that it is deprecated."""
-    from torch.distributed.fsdp import FullyShardedDataParallel
-
-    warnings.simplefilter("ignore")
-    curves = {}
-    for backend in ("gloo", "forestcoll"):
-        with group(backend, 2) as rank:
-            curves[backend] = losses(FullyShardedDataParallel(model(), device_id=torch.device("cpu")), rank)
-    return curves
 
 
 def sharded_optimizer_and_checkpoint(path: str) -> dict[str, Any]:

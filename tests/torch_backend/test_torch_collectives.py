@@ -10,19 +10,12 @@ ENGINE = "forestcoll"
     ("case", "paths"),
     [
         ("sums", {"all_reduce": ENGINE}),
-        ("premultiplied", {"all_reduce": ENGINE}),
         ("gathered", {"all_gather": ENGINE, "all_gather_into_tensor": ENGINE}),
-        ("gathered_unevenly", {"all_gather": ENGINE}),
         ("scattered", {"reduce_scatter": ENGINE, "reduce_scatter_tensor": ENGINE}),
         ("rooted", {"broadcast": ENGINE, "reduce": ENGINE}),
         (
             "strided",
-            {
-                "all_gather_into_tensor": ENGINE,
-                "all_reduce": ENGINE,
-                "broadcast": ENGINE,
-                "reduce_scatter_tensor": ENGINE,
-            },
+            dict.fromkeys(("all_gather_into_tensor", "all_reduce", "broadcast", "reduce_scatter_tensor"), ENGINE),
         ),
         ("in_flight", {"all_reduce": ENGINE}),
         ("exchanged", {"all_to_all_single": ENGINE}),

@@ -1,4 +1,4 @@
-"""Where the topology comes from, how ranks agree on it, and what they do when it changes."""
+"""Where the topology comes from, how ranks agree on it, and what they do when it changes or a rank fails."""
 
 import json
 from pathlib import Path
@@ -17,15 +17,27 @@ def errors(case: str, ranks: int = 4, **options: object) -> list[str]:
     return [outcome["error"] for outcome in found]
 
 
-def test_the_topology_comes_from_the_environment(tmp_path: Path) -> None:
-    write_topology(RING, tmp_path / "ring.json")
-    environment = {"FORESTCOLL_TOPOLOGY": str(tmp_path / "ring.json")}
-    assert values("cases_networks:sum_of_ranks", environment=environment) == [6.0] * 4
+NODES = "FORESTCOLL_NODES"
 
 
-def test_interfaces_can_be_named() -> None:
-    environment = {"FORESTCOLL_TOPOLOGY": "ring:nodes=2", "FORESTCOLL_INTERFACE": "lo", "GLOO_SOCKET_IFNAME": "lo"}
-    assert values("cases_networks:sum_of_ranks", 2, environment=environment) == [1.0] * 2
+@pytest.mark.parametrize(
+    ("topology", "more", "total"),
+    [
+        ("ring.json", {}, 6),
+        ("ring:nodes=2", {"FORESTCOLL_INTERFACE": "lo", "GLOO_SOCKET_IFNAME": "lo"}, 1),
+        ("dgx-a100:boxes=2,gpus=4", {NODES: "b1/gpu3,b0/gpu0"}, 1),  # no rank runs the other nodes
+        ("ring:nodes=4", {NODES: "3,1,0,2"}, 6),
+    ],
+)
+def test_topology_interfaces_and_nodes_come_from_the_environment(
+    tmp_path: Path, topology: str, more: dict[str, str], total: int
+) -> None:
+    if topology == "ring.json":
+        topology = str(tmp_path / topology)
+        write_topology(RING, topology)
+    ranks = 2 if total == 1 else 4
+    environment = {"FORESTCOLL_TOPOLOGY": topology} | more
+    assert values("cases_networks:sum_of_ranks", ranks, environment=environment) == [total] * ranks
 
 
 def test_ranks_with_the_same_secret_join_and_others_do_not() -> None:
@@ -54,16 +66,6 @@ def test_without_a_topology_the_error_says_how_to_give_one() -> None:
 def test_another_number_of_ranks_is_refused() -> None:
     for error in errors("cases_networks:sum_of_ranks", 2, environment={"FORESTCOLL_TOPOLOGY": "ring:nodes=4"}):
         assert "there are 2 ranks, but ring:nodes=4 has 4 compute nodes; start 4 ranks, or name the node" in error
-
-
-def test_nodes_that_no_rank_runs_are_left_out() -> None:
-    environment = {"FORESTCOLL_TOPOLOGY": "dgx-a100:boxes=2,gpus=4", "FORESTCOLL_NODES": "b1/gpu3,b0/gpu0"}
-    assert values("cases_networks:sum_of_ranks", 2, environment=environment) == [1.0] * 2
-
-
-def test_ranks_may_run_nodes_in_another_order() -> None:
-    environment = {"FORESTCOLL_TOPOLOGY": "ring:nodes=4", "FORESTCOLL_NODES": "3,1,0,2"}
-    assert values("cases_networks:sum_of_ranks", environment=environment) == [6.0] * 4
 
 
 def test_rank_0_names_the_topology_for_all() -> None:
@@ -132,21 +134,17 @@ def test_a_table_selects_by_size(tmp_path: Path) -> None:
         assert found == [gloo, engine, engine, gloo, engine]
 
 
-def test_a_wrong_schedule_in_a_table_is_refused(tmp_path: Path) -> None:
+def test_a_wrong_table_is_refused(tmp_path: Path) -> None:
     write_table(tmp_path)
-    text = (tmp_path / "middle.json").read_text()
-    document = json.loads(text)
+    manifest, middle = tmp_path / "manifest.json", tmp_path / "middle.json"
+    document = json.loads(middle.read_text())
     document["phases"][0]["trees"][0]["share"] = "1/3"
-    (tmp_path / "middle.json").write_text(json.dumps(document))
-    for error in errors("cases_networks:by_size", tuning=str(tmp_path / "manifest.json"), counts=[10]):
+    middle.write_text(json.dumps(document))
+    for error in errors("cases_networks:by_size", tuning=str(manifest), counts=[10]):
         assert "middle.json" in error
-
-
-def test_a_table_for_another_topology_is_refused(tmp_path: Path) -> None:
-    write_table(tmp_path)
-    path = tmp_path / "manifest.json"
-    path.write_text(path.read_text().replace(topology_hash(RING), topology_hash(load_topology("ring:nodes=5"))))
-    for error in errors("cases_networks:by_size", tuning=str(path), counts=[10]):
+    other = manifest.read_text().replace(topology_hash(RING), topology_hash(load_topology("ring:nodes=5")))
+    manifest.write_text(other)
+    for error in errors("cases_networks:by_size", tuning=str(manifest), counts=[10]):
         assert "the table is for another topology than ring:nodes=4" in error
 
 
@@ -185,3 +183,39 @@ def test_a_group_that_has_failed_goes_on_after_new_schedules() -> None:
         assert total == 6.0
         assert taken == {"all_reduce": "forestcoll"}
         assert "no progress for 3 s" in message
+
+
+LIMIT = 20
+"""The seconds that an operation of the group may take without progress, where a case sets no other limit."""
+
+
+@pytest.mark.parametrize("training", [pytest.param(False, marks=pytest.mark.slow), True])
+def test_a_killed_process_is_an_error_on_all_others(training: bool) -> None:  # noqa: FBT001 (a parameter)
+    found, logs = outcomes("cases_networks:one_is_killed", training=training)
+    assert found.pop(2) == {"error": "killed"}
+    for outcome, log in zip(found, logs, strict=False):
+        message, took, ended = outcome.get("value", (log, 99, 99))
+        assert "the process of rank 2 ended or was killed" in message
+        assert took < LIMIT
+        assert ended < LIMIT
+
+
+def test_a_stopped_process_is_an_error_on_all_others_after_the_limit() -> None:
+    found, logs = outcomes("cases_networks:one_is_stopped", limit=14)
+    assert found.pop(2) == {"error": "did not end in time"}
+    for outcome, log in zip(found, logs, strict=False):
+        message, took, ended = outcome.get("value", (log, 99, 99))
+        assert "no progress for 2 s; rank 2 does not answer" in message
+        assert took < LIMIT
+        assert ended < LIMIT
+
+
+def test_other_sizes_are_an_error_on_all_ranks() -> None:
+    for message in values("cases_networks:mismatched"):
+        assert "allreduce(sum) of 100 f32" in message
+        assert "allreduce(sum) of 101 f32" in message
+
+
+def test_the_group_ends_with_operations_that_wait() -> None:
+    for seconds in values("cases_networks:pending_at_the_end"):
+        assert seconds < LIMIT

@@ -2,12 +2,13 @@
 
 import doctest
 import logging
-import threading
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -19,7 +20,6 @@ import torch.distributed as dist
 from forestcoll import Collective, InputError, NoSolutionError, load_topology
 from forestcoll.base.errors import CommunicationError
 from forestcoll.runtime import MemoryStore
-from forestcoll.topology import NodeId
 from forestcoll.torch import Options, PathCount, paths, replan
 from forestcoll.torch.addresses import address_of
 from forestcoll.torch.backend import check_addresses
@@ -60,29 +60,23 @@ def test_options_win_over_the_environment() -> None:
     assert "known" not in repr(options)
 
 
-@pytest.mark.parametrize(("secret", "expected"), [("known", "secret is of type str; pass bytes"), (b"", "is empty")])
-def test_a_wrong_secret_is_refused_and_not_shown(secret: Any, expected: str) -> None:
-    with pytest.raises(InputError, match=expected) as refused:
-        completed(Options(secret=secret), {})
-    assert "known" not in str(refused.value)
-
-
 @pytest.mark.parametrize(
-    ("variable", "text", "expected"),
+    ("options", "environment", "expected"),
     [
-        ("FORESTCOLL_NODES", "0,,1", "FORESTCOLL_NODES is '0,,1', with an empty part"),
-        ("FORESTCOLL_LINKS", "sw", "FORESTCOLL_LINKS is 'sw'; expected a JSON object"),
-        ("FORESTCOLL_LINKS", '["sw"]', "expected a JSON object"),
+        (Options(secret="known"), {}, "secret is of type str; pass bytes"),  # type: ignore[arg-type]  # noqa: S106
+        (Options(secret=b""), {}, "is empty"),
+        (None, {"FORESTCOLL_NODES": "0,,1"}, "FORESTCOLL_NODES is '0,,1', with an empty part"),
+        (None, {"FORESTCOLL_LINKS": "sw"}, "FORESTCOLL_LINKS is 'sw'; expected a JSON object"),
+        (None, {"FORESTCOLL_LINKS": '["sw"]'}, "expected a JSON object"),
+        ({"topology": "ring:nodes=4"}, {}, "pg_options is of type dict; pass forestcoll.torch.Options"),
     ],
 )
-def test_a_variable_that_cannot_be_read_is_refused(variable: str, text: str, expected: str) -> None:
-    with pytest.raises(InputError, match=expected):
-        completed(None, {variable: text})
-
-
-def test_options_of_another_type_are_refused() -> None:
-    with pytest.raises(InputError, match=r"pg_options is of type dict; pass forestcoll.torch.Options"):
-        completed({"topology": "ring:nodes=4"})  # type: ignore[arg-type]
+def test_wrong_options_are_refused_and_no_secret_is_shown(
+    options: Any, environment: dict[str, str], expected: str
+) -> None:
+    with pytest.raises(InputError, match=expected) as refused:
+        completed(options, environment)
+    assert "known" not in str(refused.value)
 
 
 def test_the_cache_is_in_the_users_cache_folder() -> None:
@@ -99,20 +93,18 @@ def test_addresses() -> None:
         address_of("nosuch0")
 
 
-@pytest.mark.parametrize(
-    ("nodes", "size", "expected"),
-    [
+def test_wrong_places_are_refused() -> None:
+    places: list[tuple[list[str] | None, int, str]] = [
         (None, 6, "there are 6 ranks, but .* has 4 compute nodes; start 4 ranks$"),
         (None, 2, "there are 2 ranks, .* start 4 ranks, or name the node of each rank"),
         (["b0/gpu0", "b0/gpu0"], 2, "nodes name 'b0/gpu0' twice"),
         (["b0/gpu0", "ib"], 2, "nodes name 'ib', which is a switch"),
         (["b0/gpu0", "b9/gpu0"], 2, "no node 'b9/gpu0'"),
         (["b0/gpu0", "b1/gpu0"], 4, "nodes name 2 compute nodes, but there are 4 ranks"),
-    ],
-)
-def test_wrong_places_are_refused(nodes: list[str] | None, size: int, expected: str) -> None:
-    with pytest.raises(InputError, match=expected):
-        placed(BOXES, nodes, size)
+    ]
+    for nodes, size, expected in places:
+        with pytest.raises(InputError, match=expected):
+            placed(BOXES, nodes, size)
 
 
 def test_a_loopback_address_is_refused_if_ranks_are_on_several_hosts() -> None:
@@ -135,9 +127,6 @@ def test_a_part_of_the_network_has_the_ranks_in_their_order() -> None:
     assert [part.nodes[each].id for each in part.compute] == ["b1/gpu1", "b1/gpu0"]
     assert Network(BOXES, BOXES.compute).part(range(4)) is BOXES
     assert Network.from_bytes(network.to_bytes()) == network
-
-
-def test_a_part_that_falls_apart_is_refused() -> None:
     with pytest.raises(InputError, match="node 0 reaches node 2 only over nodes of other ranks"):
         Network(RING, RING.compute).part([0, 2])
 
@@ -146,30 +135,18 @@ def test_the_map_shows_the_hosts_and_boxes_on_several_hosts_are_named() -> None:
     network = Network(BOXES, BOXES.compute)
     assert rank_map(network, ["a", "a", "b", "b"]).endswith("0=b0/gpu0@a 1=b0/gpu1@a 2=b1/gpu0@b 3=b1/gpu1@b")
     assert list(misplaced(network, ["a", "a", "b", "b"])) == []
-    assert "box 0 of the topology has ranks on 2 hosts (rank 0 on a, rank 1 on b)" in next(
-        misplaced(network, ["a", "b", "a", "b"])
-    )
+    (text,) = misplaced(network, ["a", "b", "a", "a"])
+    assert "box 0 of the topology has ranks on 2 hosts (rank 0 on a, rank 1 on b)" in text
     large = load_topology("ring:nodes=40")
     assert rank_map(Network(large, large.compute), ["a"] * 40).endswith("15=15@a … (24 more)")
 
 
-def test_ranks_share_what_rank_0_makes() -> None:
-    store = MemoryStore()
-    data = bytes(range(256)) * 40_000
-    assert Agreement(store, 0, 2, 5).share("key", lambda: data) == data
-    assert Agreement(store, 1, 2, 5).share("key", bytes) == data
-
-
-@pytest.mark.parametrize("kind", [InputError, NoSolutionError, CommunicationError])
-def test_an_error_of_rank_0_is_raised_on_all_ranks(kind: type[Exception]) -> None:
-    store = MemoryStore()
-
-    def fail() -> bytes:
-        raise kind("why")
-
-    for rank in range(2):
-        with pytest.raises(kind, match=r"^why$"):
-            Agreement(store, rank, 2, 0.1).share("key", fail)
+def test_an_error_of_rank_0_is_raised_on_all_ranks() -> None:
+    for kind in (InputError, NoSolutionError, CommunicationError):
+        store, fail = MemoryStore(), Mock(side_effect=kind("why"))
+        for rank in range(2):
+            with pytest.raises(kind, match=r"^why$"):
+                Agreement(store, rank, 2, 0.1).share("key", fail)
 
 
 def test_data_that_were_damaged_on_their_way_are_refused() -> None:
@@ -187,20 +164,16 @@ def test_a_rank_that_does_not_come_is_named() -> None:
         agreement.reports()
 
 
-@pytest.mark.parametrize(
-    ("without", "degrade", "expected"),
-    [
+def test_a_wrong_change_is_refused() -> None:
+    changes: list[tuple[list[tuple[int, int]], dict[Any, object], str]] = [
         ([(0, 2)], {}, "there is no link between 0 and 2"),
         ([(0, 9)], {}, "no node 9"),
         ([], {(0, 1): "fast"}, "link between 0 and 1: bandwidth 'fast'"),
         ([], {(0, 1): 0}, "bandwidth 0 must be greater than 0; name a dead link in `without`"),
-    ],
-)
-def test_a_wrong_change_is_refused(
-    without: list[tuple[int, int]], degrade: dict[tuple[NodeId, NodeId], object], expected: str
-) -> None:
-    with pytest.raises(InputError, match=expected):
-        changed_topology(RING, without, degrade)
+    ]
+    for without, degrade, expected in changes:
+        with pytest.raises(InputError, match=expected):
+            changed_topology(RING, without, degrade)
 
 
 def test_a_change_takes_both_directions() -> None:
@@ -255,27 +228,20 @@ def test_paths_and_new_schedules_need_a_group() -> None:
 
 
 def test_the_cache_can_be_filled_by_several_processes_at_once(tmp_path: Path) -> None:
-    threads = [
-        threading.Thread(target=schedule_of, args=(RING, Collective.ALLREDUCE, None, tmp_path)) for _ in range(4)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(30)
+    with ThreadPoolExecutor(4) as threads:
+        made = [threads.submit(schedule_of, RING, Collective.ALLREDUCE, None, tmp_path) for _ in range(4)]
+        assert all(each.result(30) for each in made)
     assert len(list(tmp_path.iterdir())) == 1
 
 
-@pytest.mark.parametrize(
-    ("name", "earlier"),
-    [
+def test_methods_of_groups_have_other_names_before_torch_2_13() -> None:
+    for name, earlier in (
         ("all_gather_single", "_allgather_base"),
         ("reduce_scatter_single", "_reduce_scatter_base"),
         ("all_to_all_single", "alltoall_base"),
-    ],
-)
-def test_methods_of_groups_have_other_names_before_torch_2_13(name: str, earlier: str) -> None:
-    assert hasattr(dist.ProcessGroup, name)
-    assert hasattr(dist.ProcessGroup, earlier)
-    older: Any = SimpleNamespace(**{earlier: print})
-    newer: Any = SimpleNamespace(**{earlier: repr, name: print})
-    assert method(older, name) is method(newer, name) is print
+    ):
+        assert hasattr(dist.ProcessGroup, name)
+        assert hasattr(dist.ProcessGroup, earlier)
+        older: Any = SimpleNamespace(**{earlier: print})
+        newer: Any = SimpleNamespace(**{earlier: repr, name: print})
+        assert method(older, name) is method(newer, name) is print

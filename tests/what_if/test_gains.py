@@ -1,4 +1,4 @@
-"""Upgrades and new links are compared with fresh runs on the changed networks."""
+"""Upgrades and new links are compared with fresh runs on the changed networks; classes of symmetric changes."""
 
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -6,15 +6,20 @@ from fractions import Fraction
 from itertools import combinations
 
 import pytest
-from test_failures import random_network
+from test_failures import counted, random_network
 
 from forestcoll import additions, optimum, upgrades
 from forestcoll.base.errors import InputError
 from forestcoll.presentation.results.comparisons.what_if import study_page
-from forestcoll.topology import Topology
-from forestcoll.topology.graph.changes import Ends, with_bandwidths
+from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology.graph.changes import Ends, changed_network, with_bandwidths
 from forestcoll.topology.registry import load_topology
+from forestcoll.what_if.exchanges import exchanges_of_boxes
 from forestcoll.what_if.upgrades import Upgrade
+
+
+def network_of(network: str | int) -> Topology:
+    return load_topology(network) if isinstance(network, str) else random_network(network)
 
 
 def upgraded(topology: Topology, row: Upgrade, bandwidth: Fraction) -> Fraction:
@@ -30,7 +35,7 @@ def upgraded(topology: Topology, row: Upgrade, bandwidth: Fraction) -> Fraction:
     "network", ["dgx-a100:boxes=2,gpus=4", "mi250:boxes=2,gpus=8", "ring:nodes=5", 1, 2, 3, 4, 9, 12]
 )
 def test_every_point_of_a_curve_is_that_of_a_fresh_run(network: str | int) -> None:
-    topology = load_topology(network) if isinstance(network, str) else random_network(network)
+    topology = network_of(network)
     study = upgrades(topology)
     assert study.base.algbw == optimum(topology).algbw
     for row in study.rows:
@@ -43,7 +48,7 @@ def test_every_point_of_a_curve_is_that_of_a_fresh_run(network: str | int) -> No
 
 @pytest.mark.parametrize("network", ["dgx-a100:boxes=2,gpus=4", "mi250:boxes=2,gpus=8", 2, 3, 9])
 def test_a_breakpoint_is_the_least_bandwidth_that_gains_all(network: str | int) -> None:
-    topology = load_topology(network) if isinstance(network, str) else random_network(network)
+    topology = network_of(network)
     for row in upgrades(topology).rows:
         if row.breakpoint is None:
             last = row.curve[-1][0]
@@ -56,10 +61,9 @@ def test_a_breakpoint_is_the_least_bandwidth_that_gains_all(network: str | int) 
             assert upgraded(topology, row, row.breakpoint * Fraction(999, 1000)) < row.algbw
 
 
-@pytest.mark.parametrize("network", ["dgx-a100:boxes=2,gpus=4", "mi250:boxes=2,gpus=8", 4])
-def test_upgrades_on_an_executor_are_the_same(network: str | int) -> None:
-    topology = load_topology(network) if isinstance(network, str) else random_network(network)
-    for collective in ("allgather", "allreduce"):
+def test_upgrades_on_an_executor_are_the_same() -> None:
+    for network, collective in (("dgx-a100:boxes=2,gpus=4", "allreduce"), (4, "allgather")):
+        topology = network_of(network)
         with ThreadPoolExecutor(2) as threads:
             assert upgrades(topology, collective, executor=threads).rows == upgrades(topology, collective).rows
 
@@ -70,44 +74,36 @@ def test_a_known_breakpoint() -> None:
     assert row.name == "16 links of 300 GB/s between GPUs and box switches"
     assert (row.count, str(row.bandwidth), str(row.breakpoint), str(row.algbw)) == (1, "300", "350", "400")
     assert row.ratio == Fraction(15, 13)
-
-
-def test_more_of_all_links_of_a_ring_always_gains() -> None:
-    row = upgrades("ring:nodes=4").rows[0]
+    row = upgrades("dgx-a100:boxes=2", "allreduce").rows[0]
+    assert row.breakpoint == 350
+    assert row.algbw == 200
+    row = upgrades("ring:nodes=4").rows[0]  # more of all its links always gains
     assert row.breakpoint is None
     assert row.at == row.ratio == 2
 
 
-def test_an_allreduce_has_a_breakpoint() -> None:
-    row = upgrades("dgx-a100:boxes=2", "allreduce").rows[0]
-    assert row.breakpoint == 350
-    assert row.algbw == 200
-
-
 @pytest.mark.parametrize("network", ["mesh:dims=4", "dgx-a100:boxes=2,gpus=2", 3, 4, 9])
 def test_new_links_are_those_of_fresh_runs(network: str | int) -> None:
-    topology = load_topology(network) if isinstance(network, str) else random_network(network)
+    topology = network_of(network)
     expected: Counter[Fraction] = Counter()
     now = {(link.source, link.target): link.bandwidth for link in topology.links}
     for ends in combinations(range(len(topology.nodes)), 2):
         more = {way: now.get(way, Fraction(0)) + 3 for way in (ends, ends[::-1])}
         expected[optimum(with_bandwidths(topology, more)).algbw] += 1
     study = additions(topology, bandwidth=3)
-    found: Counter[Fraction] = Counter()
+    assert counted(study) == expected
     for row in study.rows:
-        found[row.value.algbw] += row.count
         changed = row.change.applied(topology)
         inside = set(row.value.cut)
         leaving = sum(link.bandwidth for link in changed.links if link.source in inside and link.target not in inside)
         whole = len(topology.compute)
         assert row.value.algbw == leaving / Fraction(len(inside & set(topology.compute)), whole)
-    assert found == expected
 
 
 @pytest.mark.parametrize("collective", ["reduce-scatter", "broadcast", "reduce"])
 @pytest.mark.parametrize("network", ["mesh:dims=4", "dgx-a100:boxes=2,gpus=2", 3])
 def test_new_links_of_a_fraction_are_those_of_fresh_runs(network: str | int, collective: str) -> None:
-    topology = load_topology(network) if isinstance(network, str) else random_network(network)
+    topology = network_of(network)
     root = topology.nodes[topology.compute[0]].id if collective in {"broadcast", "reduce"} else None
     for row in additions(topology, collective, root=root, bandwidth=Fraction(3, 7)).rows:
         assert row.value.algbw == optimum(row.change.applied(topology), collective, root=root).algbw
@@ -117,32 +113,24 @@ def test_new_links_of_a_fraction_are_those_of_fresh_runs(network: str | int, col
 def test_pairs_of_a_large_network_that_are_left_out_gain_nothing(
     network: str | int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    topology = load_topology(network) if isinstance(network, str) else random_network(network)
+    topology = network_of(network)
     whole = additions(topology, bandwidth=2)
     monkeypatch.setattr("forestcoll.what_if.additions._MOST_NODES", 0)
     part = additions(topology, bandwidth=2)
-    gains: list[Counter[Fraction]] = []
-    for study in (whole, part):
-        gains.append(Counter())
-        for row in study.rows:
-            if row.ratio > 1:
-                gains[-1][row.ratio] += row.count
-    assert gains[0] == gains[1]
+    now = whole.base.algbw
+    one, other = ({value: count for value, count in counted(each).items() if value > now} for each in (whole, part))
+    assert one == other
     assert len(part.rows) <= len(whole.rows)
 
 
-def test_too_many_pairs_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("forestcoll.what_if.additions._MOST_NODES", 0)
-    monkeypatch.setattr("forestcoll.what_if.additions._MOST_PAIRS", 0)
-    with pytest.raises(InputError, match="1 pairs of nodes may gain from a link, 0 at most"):
-        additions("mesh:dims=4")
-
-
-def test_a_large_network_without_a_link_that_gains(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_network_without_a_link_that_gains_or_with_too_many_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("forestcoll.what_if.additions._MOST_NODES", 0)
     study = additions("dgx-a100:boxes=4")
     assert study.rows == ()
     assert "No new link gains anything." in study_page(study, "new link").lines()
+    monkeypatch.setattr("forestcoll.what_if.additions._MOST_PAIRS", 0)
+    with pytest.raises(InputError, match="1 pairs of nodes may gain from a link, 0 at most"):
+        additions("mesh:dims=4")
 
 
 def test_a_new_link_is_as_fast_as_both_ends_allow() -> None:
@@ -157,3 +145,24 @@ def test_a_new_link_is_as_fast_as_both_ends_allow() -> None:
 def test_a_wrong_bandwidth_is_refused(value: object, said: str) -> None:
     with pytest.raises(InputError, match=said):
         additions("ring:nodes=4", bandwidth=value)
+
+
+def test_boxes_can_be_exchanged_where_a_link_is_broken() -> None:
+    whole = load_topology("superpod-h100:boxes=5")
+    broken = changed_network(whole, ["b2/gpu3--leaf3"])
+    assert len(list(exchanges_of_boxes(whole))) == 4
+    images = list(exchanges_of_boxes(broken))
+    assert len(images) == 3
+    third = [number for number, node in enumerate(broken.nodes) if node.attributes.get("box") == 2]
+    assert all((image[third] == third).all() for image in images)
+
+
+def test_unlike_boxes_are_not_exchanged() -> None:
+    builder = TopologyBuilder("unlike")
+    for box, bandwidth in enumerate((5, 6, 5)):
+        builder.add_duplex(builder.add_compute(f"a{box}", box=box), builder.add_compute(f"b{box}", box=box), bandwidth)
+    builder.add_switch("fabric")
+    for box in range(3):
+        builder.add_duplex(f"a{box}", "fabric", 1)
+    (image,) = exchanges_of_boxes(builder.build())
+    assert image.tolist() == [4, 5, 2, 3, 0, 1, 6]

@@ -1,11 +1,13 @@
-"""Sizes, types and reductions as the command line writes them."""
+"""Sizes, types and reductions of benchmarks, and their data: what is expected, and what is noticed."""
 
+import numpy as np
 import pytest
 
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import Collective
+from forestcoll.measurement.bench.patterns import as_type, combined, empty, fill, gathered, values_of, wrong_places
 from forestcoll.measurement.bench.request import BenchRequest, busbw_factor, elements_named, ops_named, sizes_between
-from forestcoll.runtime.engine.elements import ElementType, ReduceOp
+from forestcoll.runtime.engine.elements import ElementType, ReduceOp, bits_to_float
 
 
 def test_sizes_grow_by_a_factor_or_by_a_step() -> None:
@@ -15,17 +17,13 @@ def test_sizes_grow_by_a_factor_or_by_a_step() -> None:
     assert sizes_between(2**20, 3 * 2**20) == (2**20, 2 * 2**20, 3 * 2**20)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((9, 8), "exchange -b and -e"),
-        ((1, 8, 1), "factor is 1; use 2 or more"),
-        ((1, 2**40, None, 1), "more than 1000 sizes"),
-    ],
-)
-def test_bad_sizes_are_refused(arguments: tuple[int, ...], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        sizes_between(*arguments)
+def test_bad_sizes_are_refused() -> None:
+    with pytest.raises(InputError, match="exchange -b and -e"):
+        sizes_between(9, 8)
+    with pytest.raises(InputError, match="factor is 1; use 2 or more"):
+        sizes_between(1, 8, 1)
+    with pytest.raises(InputError, match="more than 1000 sizes"):
+        sizes_between(1, 2**40, None, 1)
 
 
 def test_types_and_reductions_have_the_names_of_nccl_tests_and_of_forestcoll() -> None:
@@ -56,3 +54,49 @@ def test_bus_bandwidth_is_that_of_nccl_tests() -> None:
     assert busbw_factor(Collective.ALLREDUCE, 4) == 1.5
     assert busbw_factor(Collective.ALLGATHER, 4) == busbw_factor(Collective.REDUCE_SCATTER, 4) == 0.75
     assert busbw_factor(Collective.BROADCAST, 4) == busbw_factor(Collective.REDUCE, 4) == 1
+
+
+CASES = [(element, op) for element in ElementType for op in ReduceOp if element.is_float or op != ReduceOp.PREMUL_SUM]
+
+
+@pytest.mark.parametrize(("element", "op"), CASES)
+def test_sums_are_exact_in_every_type(element: ElementType, op: ReduceOp) -> None:
+    for members in (2, 3, 8, 32):
+        expected = combined(members, element, op)
+        if op is not ReduceOp.AVG:
+            typed = as_type(expected, element)
+            back = bits_to_float(typed) if element is ElementType.BF16 else typed
+            assert (back.astype(np.float64) == expected).all(), members
+        assert len(set(expected.tolist())) > 1, members  # it is not constant
+
+
+@pytest.mark.parametrize(("element", "op"), CASES)
+def test_a_missing_member_and_a_wrong_place_are_noticed(element: ElementType, op: ReduceOp) -> None:
+    right, other = empty(element, 20_000), empty(element, 20_000)
+    fill(right, combined(4, element, op), element)
+    assert wrong_places(right, right, element, op) == 0
+    fill(other, combined(3, element, op), element)
+    assert wrong_places(other, right, element, op) > 100
+    fill(other, combined(4, element, op), element, begin=64)
+    assert wrong_places(other, right, element, op) > 100
+
+
+def test_one_wrong_element_is_counted() -> None:
+    for element in ElementType:
+        right = gathered([100, 0, 50], element)
+        wrong = right.copy()
+        wrong[70] += 1
+        assert wrong_places(wrong, right, element, ReduceOp.SUM) == 1
+
+
+def test_members_have_different_data() -> None:
+    one, other = (values_of(member, 8, ElementType.F32, ReduceOp.SUM) for member in (0, 1))
+    assert (one != other).mean() > 0.9
+
+
+def test_averages_of_floats_may_differ_in_the_last_place_only() -> None:
+    right = np.array([1 / 3, 2 / 3], dtype=np.float32)
+    near, far = np.nextafter(right, np.float32(1)), right * np.float32(1.00001)
+    assert wrong_places(near, right, ElementType.F32, ReduceOp.AVG) == 0
+    assert wrong_places(far, right, ElementType.F32, ReduceOp.AVG) == 2
+    assert wrong_places(np.array([np.nan, 0], dtype=np.float32), right, ElementType.F32, ReduceOp.AVG) == 2

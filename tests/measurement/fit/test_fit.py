@@ -1,9 +1,14 @@
+"""Parameters fitted to exact, noisy and published times, and the tables and logs of times."""
+
 import random
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
 
 import pytest
 
+import published
 from forestcoll.algorithms.baseline import Problem
 from forestcoll.algorithms.by_steps import generate_steps
 from forestcoll.algorithms.generate import generate
@@ -11,7 +16,9 @@ from forestcoll.algorithms.table import baselines_named
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import Demand
-from forestcoll.measurement.fit import FitModel, MeasuredTimes, fit_costs
+from forestcoll.measurement.fit import FitModel, MeasuredTimes, fit_costs, read_times
+from forestcoll.measurement.fit.identification import Unidentified
+from forestcoll.schedule.files import write_schedule
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.steps.shape import step_shape
 from forestcoll.simulation import Costs, simulate
@@ -33,6 +40,7 @@ def schedule_of(algorithm: str, collective: Collective) -> Schedule:
     return baseline.result(Problem(best.topology, best.demand)).schedule
 
 
+A100 = cache(lambda: published.measured("a100"))
 FOREST = generate(build_topology("dgx-a100:boxes=2"))
 RINGS = schedule_of("nccl-ring", Collective.ALLGATHER)
 SCATTER = generate(build_topology("dgx-a100:boxes=2"), collective="reduce-scatter")
@@ -113,14 +121,15 @@ def test_a_named_parameter_that_is_not_identified_is_refused(names: tuple[str, .
     assert "\n" not in str(caught.value)
 
 
-def test_times_of_one_size_are_refused() -> None:
+def test_too_few_times_and_times_of_0_are_refused() -> None:
     with pytest.raises(InputError, match="1 message size, which cannot tell latency from bandwidth"):
         fit_costs([made(FOREST, Costs(), [2**20]), made(RINGS, Costs(), [2**20])])
-
-
-def test_fewer_times_than_parameters_are_refused() -> None:
     with pytest.raises(InputError, match="there are 2 times for 3 parameters"):
         fit_costs([made(FOREST, Costs(), [1, 2**30])], parameters=["alpha_us", "overhead_us", "efficiency"])
+    with pytest.raises(InputError, match="both must be greater than 0"):
+        MeasuredTimes("x", FOREST, (1,), (0.0,))
+    with pytest.raises(InputError, match="give a time for each size"):
+        MeasuredTimes("x", FOREST, (1, 2), (1.0,))
 
 
 def test_the_alpha_beta_model_is_the_regression_of_the_appendix() -> None:
@@ -141,8 +150,124 @@ def test_the_alpha_beta_model_is_the_regression_of_the_appendix() -> None:
     assert found.costs.overhead_us == 0
 
 
-def test_times_must_be_positive() -> None:
-    with pytest.raises(InputError, match="both must be greater than 0"):
-        MeasuredTimes("x", FOREST, (1,), (0.0,))
-    with pytest.raises(InputError, match="give a time for each size"):
-        MeasuredTimes("x", FOREST, (1, 2), (1.0,))
+LOG = Path(__file__).parents[3] / "examples" / "nccl-tests.log"
+
+
+def table(folder: Path, text: str) -> Path:
+    path = folder / "times.csv"
+    path.write_text(text)
+    return path
+
+
+def test_a_table_of_times_and_one_of_bandwidths_are_the_same(tmp_path: Path) -> None:
+    ring = ["ring:nodes=4"]
+    (one,) = read_times([table(tmp_path, "# measured\nsize, time_us, note\n1MB, 500, x\n\n1GB, 250000, y\n")], ring)
+    (two,) = read_times([table(tmp_path, "SIZE,algbw (GB/s)\n1MB,2\n1GB,4\n")], ring)
+    assert one.sizes == two.sizes == (10**6, 10**9)
+    assert one.seconds == pytest.approx((0.0005, 0.25))
+    assert two.seconds == pytest.approx((0.0005, 0.25))
+
+
+def test_columns_name_the_schedule_the_algorithm_and_the_collective(tmp_path: Path) -> None:
+    text = (
+        "schedule,algorithm,collective,size,algbw\n"
+        "dgx-a100:boxes=2,nccl-ring,all_gather,1M,3.17\n"
+        "dgx-a100:boxes=2,,reduce-scatter,1M,9.24\n"
+        "dgx-a100:boxes=2,nccl-ring,allgather,1G,187\n"
+    )
+    ring, forest = read_times([table(tmp_path, text)], [])
+    assert (ring.name, len(ring.sizes)) == ("dgx-a100:boxes=2 nccl-ring allgather", 2)
+    assert forest.schedule.collective is Collective.REDUCE_SCATTER
+
+
+def test_a_schedule_file_and_several_tables_are_paired_in_order(tmp_path: Path) -> None:
+    schedule = generate(build_topology("ring:nodes=4"), collective="broadcast", root=0)
+    write_schedule(schedule, tmp_path / "broadcast.json")
+    times = table(tmp_path, "size,time_us\n1M,5\n")
+    one, two = read_times([times, times], [tmp_path / "broadcast.json", "ring:nodes=5"])
+    assert one.schedule.collective is Collective.BROADCAST
+    assert len(two.schedule.members) == 5
+
+
+def test_a_log_of_nccl_tests_says_its_collective_and_its_ranks() -> None:
+    (times,) = read_times([LOG], ["dgx-a100:boxes=2"], algorithms=["nccl-ring"])
+    assert times.schedule.collective is Collective.ALLGATHER
+    assert len(times.sizes) > 2
+    with pytest.raises(InputError, match="the test ran on 16 ranks; the schedule has 8"):
+        read_times([LOG], ["dgx-a100:boxes=1"])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("size,bandwidth\n1M,5\n", "the columns are size, bandwidth; there must be size, and time_us or algbw"),
+        ("size,time_us\n1M,5,6\n", "line 2: has 3 values; expected 2, as in the first line"),
+        ("size,time_us\n1M,-5\n", "line 2: time_us is '-5'; expected a number greater than 0"),
+        ("size,algbw\n1M,\n", "line 2: algbw is ''; expected a number greater than 0"),
+        ("size,time_us\n1Mb,5\n", "line 2: '1Mb' looks like bits"),
+        ("size,algbw (Gb/s)\n1M,5\n", "'algbw (Gb/s)' is not in GB/s"),
+        ("collective,size,algbw\nallgahter,1M,5\n", "line 2: there is no collective 'allgahter'"),
+        ("hello\n", "has no row of nccl-tests"),
+    ],
+)
+def test_a_table_that_cannot_be_read_is_refused_in_one_line(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read_times([table(tmp_path, text)], ["ring:nodes=4"])
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("schedules", "algorithms", "collective", "message"),
+    [
+        ([], [], None, "line 2: no schedule is given; give --schedule, or a column schedule"),
+        (["ring:nodes=4"], ["nccl-tree"], None, "nccl-tree on ring:nodes=4: not an algorithm for an allgather"),
+        (["ring:nodes=4"], ["nccl-rings"], None, "'nccl-rings' is not the name of an algorithm"),
+        (["ring:nodes=4"], [], "broadcast", "a broadcast has a root; give its schedule file"),
+        (["ring:nodes=4", "ring:nodes=5"], [], None, "there are 2 schedules for 1 files of times"),
+    ],
+)
+def test_a_schedule_that_cannot_be_made_is_refused(
+    tmp_path: Path, schedules: list[str], algorithms: list[str], collective: str | None, message: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        read_times([table(tmp_path, "size,time_us\n1M,5\n")], schedules, algorithms=algorithms, collective=collective)
+    assert message in str(caught.value)
+
+
+def test_each_published_curve_has_four_sizes() -> None:
+    curves = published.curves()
+    assert len(curves) == 26
+    assert {tuple(each.algbw) for each in curves} == {tuple(published.SIZES.values())}
+    assert len({(each.implementation, each.topology, each.collective) for each in curves}) == 26
+
+
+def test_the_forests_on_two_a100_boxes_are_simulated_as_measured_at_one_gigabyte() -> None:
+    forests = [each for each in A100() if " forestcoll " in each.name]
+    assert len(forests) == 3
+    found = fit_costs(forests)
+    assert found.mean_error < 0.08
+    for each in found.comparisons:
+        assert each.errors[-1] == pytest.approx(0, abs=0.02)
+        default = simulate(each.measured.schedule, each.measured.sizes, Costs())[-1]
+        assert default.seconds < 0.8 * each.measured.seconds[-1]
+
+
+def test_the_rings_of_nccl_are_simulated_within_ten_percent() -> None:
+    rings = [each for each in A100() if " nccl-ring " in each.name]
+    found = fit_costs(rings)
+    assert found.worst_error < 0.105
+    assert found.costs.efficiency > 0.9
+
+
+def test_rounding_errors_do_not_choose_the_parameter_that_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Rings over NICs do not tell the efficiency of a NIC from that of other links. Where the times of both are equal,
+    # the derivatives may name the launch instead, without which the errors are greater.
+    def misled(names: tuple[str, ...], *_: object) -> Unidentified | None:
+        return Unidentified("launch_us", "", "") if "nic_efficiency" in names else None
+
+    monkeypatch.setattr("forestcoll.measurement.fit.fit.unidentified", misled)
+    found = fit_costs([each for each in A100() if " nccl-ring " in each.name])
+    assert found.fitted == ("alpha_us", "efficiency", "overhead_us", "launch_us")
+    [left_out] = found.left_out
+    assert (left_out.name, left_out.reason) == ("nic_efficiency", "the measured times are explained as well without it")

@@ -1,3 +1,6 @@
+"""One message, in packets or undivided, compared with the least time of all schedules."""
+
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil, lcm
 
@@ -7,6 +10,7 @@ from hypothesis import strategies as st
 
 from forestcoll.base.errors import InputError
 from forestcoll.oneport import Platform
+from forestcoll.oneport.message.atomic import AtomicHeuristic, atomic_broadcast
 from forestcoll.oneport.message.pipeline_bound import packet_times
 from forestcoll.oneport.message.pipelined import Pipeline, pipelined_broadcast, root_rule
 from forestcoll.simulation.series.play import play_series
@@ -15,6 +19,7 @@ from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
 from forestcoll.verification.series.timetable import timetable_fault
 from networks import examples
+from oneport_platforms import platform_of_costs, random_platforms
 from packet_schedules import least_makespan
 
 
@@ -49,6 +54,9 @@ def test_the_number_of_packets_on_a_line_follows_the_square_root_rule_with_const
     assert plan.packets == pytest.approx((3 * 10**7 / 1000 / 10) ** 0.5, abs=1)
     assert plan.makespan == (plan.packets + 3) * (10 + Fraction(plan.packet_size, 1000))
     assert plan.bound == 3 * (10 + Fraction(1, 1000)) + 10 + 10**4  # a byte to the last but one, then everything
+    given = pipelined_broadcast(line(3, latency_us=2), 0, 1000, packets=4)
+    assert (given.packets, given.packet_size) == (4, 250)
+    assert given.makespan == (4 + 1) * (2 + Fraction(1, 4))
 
 
 def test_no_other_number_of_packets_of_a_line_is_faster() -> None:
@@ -56,12 +64,6 @@ def test_no_other_number_of_packets_of_a_line_is_faster() -> None:
     best = pipelined_broadcast(topology, 0, size)
     every = [(ceil(size / each) + 2) * (7 + Fraction(each, 1000)) for each in range(1, size + 1)]
     assert best.makespan == min(every)
-
-
-def test_the_number_of_packets_can_be_given() -> None:
-    plan = pipelined_broadcast(line(3, latency_us=2), 0, 1000, packets=4)
-    assert (plan.packets, plan.packet_size) == (4, 250)
-    assert plan.makespan == (4 + 1) * (2 + Fraction(1, 4))
 
 
 @given(platforms_with_start_ups(), st.integers(1, 10**6))
@@ -151,28 +153,20 @@ def test_trees_are_chosen_for_the_best_packet_size() -> None:
     assert ((0, 1), (1, 2)) in {tree.edges for tree in pipelined_broadcast(topology, 0, 10**12).trees}
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 99, 100, 101, 10**12, 10**12 + 1])
-def test_by_the_root_rule_the_number_of_packets_equals_the_bytes_per_packet(size: int) -> None:
-    packets = root_rule(size)
-    assert (packets - 1) ** 2 < size <= packets**2
+def test_by_the_root_rule_the_number_of_packets_equals_the_bytes_per_packet() -> None:
+    for size in (1, 2, 3, 4, 5, 99, 100, 101, 10**12, 10**12 + 1):
+        assert (root_rule(size) - 1) ** 2 < size <= root_rule(size) ** 2
 
 
-def test_the_time_of_a_packet_is_start_up_plus_size_over_bandwidth() -> None:
-    assert packet_times(line(2, latency_us=3), 500) == [Fraction(7, 2)]
-
-
-@pytest.mark.parametrize(
-    ("size", "packets", "message"),
-    [
+def test_sizes_and_packets_are_checked() -> None:
+    of_packets = "expected 1 to 10, at most one packet per byte"
+    for size, packets, message in (
         (0, None, "size is 0 bytes; expected 1 or more"),
-        (10, 11, "packets is 11; expected 1 to 10, at most one packet per byte"),
-        (10, 0, "packets is 0; expected 1 to 10, at most one packet per byte"),
-    ],
-)
-def test_sizes_and_packets_are_checked(size: int, packets: int | None, message: str) -> None:
-    with pytest.raises(InputError) as caught:
-        pipelined_broadcast(line(2), 0, size, packets=packets)
-    assert str(caught.value) == message
+        (10, 11, f"packets is 11; {of_packets}"),
+        (10, 0, f"packets is 0; {of_packets}"),
+    ):
+        with pytest.raises(InputError, match=f"^{message}$"):
+            pipelined_broadcast(line(2), 0, size, packets=packets)
 
 
 @pytest.mark.slow  # nine seconds
@@ -182,3 +176,53 @@ def test_plans_for_thirty_nodes_exist_for_any_message_size() -> None:
     assert plan.packets_per_cycle > 1
     assert plan.makespan / plan.bound < Fraction(6, 5)
     assert verify(plan.schedule()).ok
+
+
+@given(random_platforms(5), st.integers(1, 5000))
+@examples(20)
+def test_the_time_is_the_least_of_all_schedules(topology: Topology, size: int) -> None:
+    plan = atomic_broadcast(topology, 0, size)
+    times = packet_times(topology, size)
+    scale = lcm(*(time.denominator for time in times))
+    units = [int(time * scale) for time in times]
+    assert plan.makespan * scale == least_makespan(Platform.of(topology, 0), units, 1, 2 * sum(units))
+    assert plan.optimal
+    assert timetable_fault(plan.timetable) is None
+    assert min(plan.heuristics.values()) >= plan.makespan
+
+
+@given(random_platforms(5, switches=2, duplex=True), st.sampled_from(["one-port", None]))
+@examples(12)
+def test_every_heuristic_gives_a_correct_broadcast(topology: Topology, ports: str | None) -> None:
+    plan = atomic_broadcast(replace(topology, port_model=ports), 0, 1000)
+    assert timetable_fault(plan.timetable) is None
+    assert plan.bound <= plan.makespan <= min(plan.heuristics.values())
+    assert set(plan.heuristics) == set(AtomicHeuristic)
+
+
+def test_the_heuristics_choose_as_in_their_papers() -> None:
+    # To 1: 2 us, to 2: 3 us; 1 and 2 reach 3 in 9 us and 1 us.
+    costs = [("0", "1", 2), ("0", "2", 3), ("1", "3", 9), ("2", "3", 1), ("1", "2", 9), ("2", "1", 9), ("0", "3", 20)]
+    plan = atomic_broadcast(platform_of_costs("0123", [(*each[:2], Fraction(each[2], 1)) for each in costs]), "0", 1000)
+    assert {each.value: str(time) for each, time in plan.heuristics.items()} == {
+        "fastest-node-first": "5",
+        "fastest-edge-first": "6",
+        "earliest-completing-edge-first": "6",
+        "look-ahead": "5",
+    }
+    assert (str(plan.makespan), plan.optimal) == ("5", True)
+
+
+def test_a_larger_platform_has_a_bound() -> None:
+    plan = atomic_broadcast(build_topology("tiers"), 0, 10**6)
+    assert timetable_fault(plan.timetable) is None
+    assert plan.bound < plan.makespan < plan.bound * Fraction(5, 4)
+    assert not plan.optimal
+
+
+def test_without_ports_the_shortest_paths_are_optimal_and_a_message_has_a_byte() -> None:
+    plan = atomic_broadcast(build_topology("torus:dims=3x3,bandwidth=1"), 0, 1000)
+    assert plan.optimal
+    assert plan.makespan == 2
+    with pytest.raises(InputError, match=r"^size is 0 bytes; expected 1 or more$"):
+        atomic_broadcast(build_topology("ring:nodes=3"), 0, 0)

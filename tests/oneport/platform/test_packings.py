@@ -1,37 +1,9 @@
-"""Packing programs without floating point, and the proof of optimality of a linear program."""
+"""The exact solution of a linear program, and the proof that it is optimal."""
 
 from fractions import Fraction
 
-from hypothesis import given
-from hypothesis import strategies as st
-
-from forestcoll.solver.exact_lp.exact_packing import packing_optimum
 from forestcoll.solver.exact_lp.linear_program import LinearProgram
 from forestcoll.solver.exact_lp.row import Row
-from networks import examples
-
-ENTRIES = st.one_of(st.integers(1, 5).map(Fraction), st.builds(Fraction, st.integers(1, 10**6), st.integers(1, 997)))
-
-
-@st.composite
-def packings(draw: st.DrawFn) -> tuple[list[dict[int, Fraction]], int]:
-    rows = draw(st.integers(1, 6))
-    column = st.dictionaries(st.integers(0, rows - 1), ENTRIES, min_size=1)
-    return draw(st.lists(column, min_size=1, max_size=10)), rows
-
-
-@given(packings())
-@examples(150)
-def test_values_and_prices_prove_each_other(packing: tuple[list[dict[int, Fraction]], int]) -> None:
-    columns, rows = packing
-    values, prices = packing_optimum(columns, rows)
-    assert min(values) >= 0
-    assert min(prices) >= 0
-    assert sum(values) == sum(prices)
-    for row in range(rows):
-        assert sum(column.get(row, 0) * value for column, value in zip(columns, values, strict=True)) <= 1
-    for column in columns:
-        assert sum(prices[row] * entry for row, entry in column.items()) >= 1
 
 
 def two_by_two() -> LinearProgram:

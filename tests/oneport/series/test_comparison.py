@@ -4,6 +4,7 @@ from itertools import permutations
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.oneport import Platform, SeriesKind, compare_series
@@ -70,36 +71,27 @@ def test_every_schedule_is_correct_and_reaches_the_throughput_of_its_restriction
     assert compared.tree.throughput <= compared.dag.throughput <= compared.best.throughput
 
 
-@given(random_platforms(5, switches=2, skewed=True))
+@pytest.mark.parametrize(
+    "platforms",
+    [random_platforms(5, switches=2, skewed=True), random_platforms(6, duplex=True)],
+    ids=["switches", "no ports"],
+)
+@given(st.data())
 @examples(60)
-def test_schedules_with_switches_are_correct(topology: Topology) -> None:
-    compared = compare_series(topology, 0)
+def test_other_schedules_are_correct(platforms: st.SearchStrategy[Topology], data: st.DataObject) -> None:
+    compared = compare_series(data.draw(platforms), 0)
     assert all(verify(compared.schedule(along)).ok for along in SeriesKind)
 
 
-@given(random_platforms(6, duplex=True))
-@examples(60)
-def test_schedules_without_ports_are_correct(topology: Topology) -> None:
-    compared = compare_series(topology, 0)
-    assert all(verify(compared.schedule(along)).ok for along in SeriesKind)
-
-
-@given(random_platforms(5))
-@examples(60)
+@given(st.one_of(random_platforms(5), random_platforms(3, switches=2)))
+@examples(100)
 def test_the_best_tree_is_the_best_of_all_trees(topology: Topology) -> None:
+    """A tree may go through a switch several times."""
     platform = Platform.of(topology, 0)
     found = best_tree(steady_optimum(platform))
     every = (tree_throughput(platform, SeriesTree(Fraction(1), routes)) for routes in every_tree(platform))
     assert found.throughput == max(every)
     assert found.optimal
-
-
-@given(random_platforms(3, switches=2))
-@examples(40)
-def test_the_best_tree_may_go_through_a_switch_several_times(topology: Topology) -> None:
-    platform = Platform.of(topology, 0)
-    every = (tree_throughput(platform, SeriesTree(Fraction(1), routes)) for routes in every_tree(platform))
-    assert best_tree(steady_optimum(platform)).throughput == max(every)
 
 
 @given(random_platforms(5))
@@ -135,27 +127,17 @@ def test_one_tree_is_used_if_one_tree_reaches_the_optimum() -> None:
     assert len(compare_series(topology, "a").schedule().trees) == 1
 
 
-@pytest.mark.parametrize(
-    ("order", "message"),
-    [
+def test_a_wrong_order_or_restriction_is_refused() -> None:
+    for order, message in (
         (["1", "s", "2", "3", "4"], "platform: the order must start with the source, 's'"),
         (["s", "1", "2", "3"], "platform: the order lacks node '4'; add it"),
         (["s", "1", "1", "2", "3", "4"], "platform: the order has node '1' twice; remove one"),
         (["s", "1", "2", "3", "x"], "platform: no node 'x'; use the id of one of its nodes"),
-    ],
-)
-def test_an_order_must_contain_each_node_once(order: list[str], message: str) -> None:
-    with pytest.raises(InputError) as caught:
-        compare_series(figure_1(), "s", order=order)
-    assert str(caught.value) == message
-
-
-def test_an_order_must_let_every_node_receive() -> None:
+    ):
+        with pytest.raises(InputError, match=f"^{message}$"):
+            compare_series(figure_1(), "s", order=order)
     message = r"^platform: node '3' has no link from an earlier node of the order; move it back$"
     with pytest.raises(NoSolutionError, match=message):
         compare_series(figure_1(), "s", order=["s", "3", "1", "2", "4"])
-
-
-def test_a_series_runs_along_a_graph_a_dag_or_a_tree() -> None:
     with pytest.raises(InputError, match=r"^a series cannot run along 'ring'; there are 'graph', 'dag', 'tree'$"):
         compare_series(figure_1(), "s").schedule("ring")

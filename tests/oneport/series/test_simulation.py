@@ -31,9 +31,7 @@ def test_the_dag_of_figure_5_completes_four_messages_in_five() -> None:
 
 @given(random_platforms(5))
 @examples(20)
-def test_the_loss_of_throughput_is_at_most_a_constant_over_the_number_of_messages(
-    topology: Topology,
-) -> None:
+def test_the_loss_of_throughput_is_at_most_a_constant_over_the_number_of_messages(topology: Topology) -> None:
     schedule = compare_series(topology, 0).schedule()
     cuts = good_cuts(schedule, 500)
     late = []

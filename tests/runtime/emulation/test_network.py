@@ -80,10 +80,10 @@ def test_links_are_named_by_the_id_of_the_other_end() -> None:
 
 
 def test_addresses_are_unique() -> None:
-    network = network_of("torus:dims=6x6x6")
-    addresses = [nic.address for nic in network.nics] + [network.main_address(rank) for rank in range(216)]
-    assert len(set(addresses)) == len(addresses) == 216 * 7
-    assert len({nic.hardware_address for nic in network.nics}) == 216 * 6
+    network = network_of("torus:dims=4x4x4")
+    addresses = [nic.address for nic in network.nics] + [network.main_address(rank) for rank in range(64)]
+    assert len(set(addresses)) == len(addresses) == 64 * 7
+    assert len({nic.hardware_address for nic in network.nics}) == 64 * 6
 
 
 def test_a_switch_knows_the_port_of_each_address_and_floods_nothing() -> None:
@@ -102,9 +102,7 @@ def test_loops_of_switches_are_used_by_turns_and_lead_to_the_target() -> None:
     assert used == {"to0", "to1", "to3", "to4"}
 
 
-@pytest.mark.parametrize(
-    "spec", ["ring:nodes=7", "torus:dims=3x4", "hypercube:dim=3", "dgx-a100:boxes=2", "mi250:boxes=1"]
-)
+@pytest.mark.parametrize("spec", ["ring:nodes=7", "torus:dims=3x4", "dgx-a100:boxes=2", "mi250:boxes=1"])
 def test_every_way_comes_to_its_target(spec: str) -> None:
     topology = build_topology(spec)
     graph = Graph(topology)

@@ -1,16 +1,25 @@
-"""What `emulate` would run, and the arguments that it refuses; nothing needs root here."""
+"""What emulate would run, its rates, the arguments that it refuses, and the variables of processes."""
 
 import json
 import sys
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from boxes import two_boxes
 
+from forestcoll.algorithms.generate import generate
 from forestcoll.base.errors import InputError
+from forestcoll.runtime import Communicator, MemoryStore
 from forestcoll.runtime.emulation.emulate import planned, warn
+from forestcoll.runtime.emulation.rates import change_of, changed, emulated
 from forestcoll.runtime.emulation.requirements import missing
 from forestcoll.runtime.emulation.seat import start_of
+from forestcoll.runtime.environment import interface_here, launcher_rank, links_here, pacing_here
+from forestcoll.topology import TopologyBuilder
+from forestcoll.topology.registry import build_topology
 from remarks import Remarks
 
 
@@ -22,23 +31,17 @@ def test_a_rank_gets_the_variables_of_torchrun_and_of_forestcoll() -> None:
     assert (variables["RANK"], variables["WORLD_SIZE"]) == ("3", "4")
     assert (variables["LOCAL_RANK"], variables["LOCAL_WORLD_SIZE"]) == ("1", "2")
     assert (variables["MASTER_ADDR"], variables["FORESTCOLL_INTERFACE"]) == ("10.64.0.1", "10.64.0.4")
+    alone = planned("ring:nodes=3", ["true"], scale="100Mbit=1").environment(2, Path("t.json"))
+    assert (alone["LOCAL_RANK"], alone["LOCAL_WORLD_SIZE"]) == ("2", "3")  # without boxes all ranks are local
     assert emulation.words(3) == ("ip", "netns", "exec", "rank3", sys.executable, "train.py")
 
 
-def test_without_boxes_all_ranks_are_local() -> None:
-    variables = planned("ring:nodes=3", ["true"], scale="100Mbit=1").environment(2, Path("t.json"))
-    assert (variables["LOCAL_RANK"], variables["LOCAL_WORLD_SIZE"]) == ("2", "3")
-
-
-@pytest.mark.parametrize("name", ["PMI", "OMPI_COMM_WORLD"])
-def test_a_seat_follows_the_launcher(name: str) -> None:
+def test_a_seat_follows_the_launcher() -> None:
     seats = [{"words": ["run", str(rank)], "environment": {"RANK": str(rank)}} for rank in range(2)]
-    words, environment = start_of({f"{name}_RANK": "1", f"{name}_SIZE": "2", "HOME": "/root"}, seats)
-    assert words == ["run", "1"]
-    assert (environment["RANK"], environment["HOME"], environment["MPIR_CVAR_NOLOCAL"]) == ("1", "/root", "1")
-
-
-def test_a_seat_needs_a_launcher_with_as_many_ranks() -> None:
+    for name in ("PMI", "OMPI_COMM_WORLD"):
+        words, environment = start_of({f"{name}_RANK": "1", f"{name}_SIZE": "2", "HOME": "/root"}, seats)
+        assert words == ["run", "1"]
+        assert (environment["RANK"], environment["HOME"], environment["MPIR_CVAR_NOLOCAL"]) == ("1", "/root", "1")
     with pytest.raises(ValueError, match="sets none of"):
         start_of({}, [])
     with pytest.raises(ValueError, match="starts 3 ranks, and the network has 0"):
@@ -62,24 +65,21 @@ def test_bad_arguments_are_refused(command: list[str], options: dict[str, object
         planned(two_boxes(), command, **options)  # type: ignore[arg-type]
 
 
-def test_rates_beyond_the_machine_are_remarked() -> None:
-    remarks = Remarks()
-    warn(planned("dgx-a100:boxes=2", ["true"]).network, remarks)
-    assert "all ranks together can send" in remarks.texts[0]
-    remarks.texts.clear()
-    warn(planned("dgx-a100:boxes=2", ["true"], scale="200Mbit=300GB/s").network, remarks)
-    assert remarks.texts == []
+SLOW = "8 links are slower than 10 Mbit/s; TCP may send packets twice there, so use --scale for faster links"
+NO_COPIES = "emulated switches do not copy or add up data, although the topology says that they can"
 
 
-def test_slow_links_and_switches_that_copy_are_remarked() -> None:
-    remarks = Remarks()
-    warn(planned(two_boxes(fast=20, slow=5), ["true"]).network, remarks)
-    assert remarks.texts == [
-        "8 links are slower than 10 Mbit/s; TCP may send packets twice there, so use --scale for faster links"
-    ]
-    remarks.texts.clear()
-    warn(planned("dgx-h100:boxes=1,nvls=true", ["true"], scale="50Mbit=450GB/s").network, remarks)
-    assert remarks.texts == ["emulated switches do not copy or add up data, although the topology says that they can"]
+def test_what_cannot_be_emulated_well_is_remarked() -> None:
+    for network, scale, expected in (
+        ("dgx-a100:boxes=2", None, ["all ranks together can send"]),
+        ("dgx-a100:boxes=2", "200Mbit=300GB/s", []),
+        (two_boxes(fast=20, slow=5), None, [SLOW]),
+        ("dgx-h100:boxes=1,nvls=true", "50Mbit=450GB/s", [NO_COPIES]),
+    ):
+        remarks = Remarks()
+        warn(planned(network, ["true"], scale=scale).network, remarks)
+        assert len(remarks.texts) == len(expected), network
+        assert all(part in text for part, text in zip(expected, remarks.texts, strict=True)), remarks.texts
 
 
 def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,3 +91,123 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.geteuid", lambda: 0)
     monkeypatch.setattr("shutil.which", lambda *_, **__: None)
     assert missing() == "the program 'ip' is not installed; install the package iproute2"
+
+
+def test_variables_are_read() -> None:
+    assert links_here({}) == {}
+    assert links_here({"FORESTCOLL_LINKS": '{"a": "10.0.0.1", "3": "10.0.0.2"}'}) == {"a": "10.0.0.1", "3": "10.0.0.2"}
+    assert interface_here({}) is interface_here({"FORESTCOLL_INTERFACE": ""}) is None
+    assert interface_here({"FORESTCOLL_INTERFACE": "10.0.0.1"}) == "10.0.0.1"
+    assert [pacing_here({"FORESTCOLL_PACING": text}) for text in ("", "0", "1")] == [False, False, True]
+    assert launcher_rank({"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "4"}) == (1, 4)
+    assert launcher_rank({"PMI_RANK": "1"}) is None
+
+
+def test_links_in_another_form_are_refused() -> None:
+    for text in ("10.0.0.1", "[]", '{"a": 1}', "{"):
+        with pytest.raises(InputError, match="expected a JSON object"):
+            links_here({"FORESTCOLL_LINKS": text})
+
+
+def test_a_communicator_takes_its_addresses_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    schedule = generate("complete:nodes=2", "allreduce")
+    monkeypatch.setenv("FORESTCOLL_LINKS", '{"nobody": "127.0.0.1"}')
+    with pytest.raises(InputError, match="nobody"):
+        Communicator([schedule], rank=0, store=MemoryStore(), timeout=1)
+    monkeypatch.setenv("FORESTCOLL_LINKS", '{"0": "127.0.0.3", "1": "127.0.0.3"}')
+    monkeypatch.setenv("FORESTCOLL_INTERFACE", "127.0.0.2")
+    store: Any = MemoryStore()
+    from concurrent.futures import ThreadPoolExecutor
+
+    def run(rank: int) -> bool:
+        with Communicator([schedule], rank=rank, store=store, timeout=60) as group:
+            found = group.allreduce(np.ones(1000)).wait(60)
+            return found is not None and bool((found == 2).all())
+
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(run, range(2))) == [True, True]
+    cards = [value.decode() for key, value in store._values.items() if "/card/" in key]
+    assert len(cards) == 2
+    assert all("127.0.0.2" in card and "127.0.0.3" in card for card in cards)
+
+
+def test_a_scale_keeps_the_ratios_of_links() -> None:
+    real = build_topology("dgx-a100:boxes=2")
+    small = emulated(real, "500Mbit=300GB/s")
+    assert small.bandwidth_unit == "Mb/s"
+    for before, after in zip(real.links, small.links, strict=True):
+        assert after.bandwidth == before.bandwidth * Fraction(500, 300)
+    for scale in ("500Mbit=300", "500Mb/s=300GB/s", "0.5Gbit=300", "62.5MB/s=300000MB/s"):
+        assert emulated(real, scale).links == small.links, scale
+
+
+def test_without_a_scale_links_are_as_fast_as_the_real_ones_and_have_no_latencies() -> None:
+    assert {link.bandwidth for link in emulated(two_boxes(), None).links} == {100, 20}
+    assert emulated(build_topology("ring:nodes=3"), None).links[0].bandwidth == 8000
+    builder = TopologyBuilder("pair")
+    builder.add_duplex(builder.add_compute("a"), builder.add_compute("b"), 1, latency_us=5)
+    assert all(link.latency_us is None for link in emulated(builder.build(), None).links)
+
+
+@pytest.mark.parametrize(
+    ("scale", "message"),
+    [
+        ("500Mbit", "expected EMULATED=REAL"),
+        ("=300", "is not a number"),
+        ("500Mbit=", "is not a number"),
+        ("fast=300GB/s", "'fast' is not a number"),
+        ("500Mbit=0", "'0' is not greater than 0"),
+        ("-1Mbit=300", "is not greater than 0"),
+        ("500Mbit=300GB", "unknown unit 'GB'"),
+        ("1kbit=300GB/s", "at least 64 kbit/s can be emulated"),
+    ],
+)
+def test_a_bad_scale_is_refused(scale: str, message: str) -> None:
+    with pytest.raises(InputError, match=message) as error:
+        emulated(build_topology("dgx-a100:boxes=2"), scale)
+    assert "\n" not in str(error.value)
+
+
+def test_an_unknown_unit_needs_a_scale() -> None:
+    builder = TopologyBuilder("pair", bandwidth_unit="messages")
+    builder.add_duplex(builder.add_compute("a"), builder.add_compute("b"), 3)
+    with pytest.raises(InputError, match="use --scale"):
+        emulated(builder.build(), None)
+    assert emulated(builder.build(), "10Mbit=1").links[0].bandwidth == 30
+
+
+def test_a_change_names_both_ends_of_a_link() -> None:
+    network = two_boxes()
+    change = change_of(network, "a0--core=5Mbit@2.5s")
+    assert (change.one, change.other, change.after) == (network.number("a0"), 0, 2.5)
+    assert change.rate == 5
+    after = changed(network, [change])
+    rates = {(link.source, link.target): link.bandwidth for link in after.links}
+    assert rates[change.one, change.other] == rates[change.other, change.one] == 5
+    assert len(after.links) == len(network.links)
+    dead = changed(network, [change_of(network, "a0--core=0@1")])
+    assert len(dead.links) == len(network.links) - 2  # it is left out
+    builder = TopologyBuilder("dashes", bandwidth_unit="Mb/s")
+    builder.add_duplex(builder.add_compute("a--1"), builder.add_compute("b--2"), 10)
+    change = change_of(builder.build(), "a--1--b--2=1@0")
+    assert (change.one, change.other) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a0--core", "expected A--B=RATE@T"),
+        ("a0--core=5Mbit", "expected A--B=RATE@T"),
+        ("a0-core=5Mbit@1", "there is no link 'a0-core'"),
+        ("a0--b0=5Mbit@1", "there is no link 'a0--b0'"),
+        ("a0--nothing=5Mbit@1", "there is no link"),
+        ("a0--core=slow@1", "rate 'slow'"),
+        ("a0--core=-5@1", "the rate must be 0 or at least 64kbit"),
+        ("a0--core=1kbit@1", "the rate must be 0 or at least 64kbit"),
+        ("a0--core=5Mbit@soon", "time 'soon'"),
+        ("a0--core=5Mbit@-1", "the time must be from 0"),
+    ],
+)
+def test_a_bad_change_is_refused(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        change_of(two_boxes(), text)

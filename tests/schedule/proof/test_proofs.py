@@ -1,6 +1,7 @@
 """Every kind of proof is sound for all numbers, equals the result of the search, and is read back from JSON."""
 
 import json
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -103,14 +104,13 @@ def test_a_changed_proof_proves_no_less_than_a_schedule_reaches(best: Optimum, d
     proof = best.bound.proof
     if isinstance(proof, CutProof):
         moved = set(proof.inside) ^ {data.draw(st.integers(0, len(best.topology.nodes) - 1))}
-        bound = proven(CutProof(tuple(sorted(moved))), best)
-        assert bound is None or bound >= best.algbw
+        proof = CutProof(tuple(sorted(moved)))
     elif isinstance(proof, TreeDualProof):
         factors = data.draw(st.lists(PARTS, min_size=len(proof.cuts), max_size=len(proof.cuts)))
         pairs = zip(proof.cuts, factors, strict=True)
-        cuts = tuple(replace(cut, weight=cut.weight * factor) for cut, factor in pairs)
-        bound = proven(replace(proof, cuts=cuts), best)
-        assert bound is None or bound >= best.algbw
+        proof = replace(proof, cuts=tuple(replace(cut, weight=cut.weight * factor) for cut, factor in pairs))
+    bound = proven(proof, best)
+    assert bound is None or bound >= best.algbw
 
 
 @examples(60)
@@ -128,11 +128,9 @@ def test_no_lengths_prove_less_than_a_flow_reaches(topology: Topology, data: st.
     reached = flow_optimum(topology).algbw
     count = len(topology.links)
     lengths = data.draw(st.lists(st.integers(0, 4), min_size=count, max_size=count))
-    try:
+    with suppress(ProofError):
         bound = LengthsProof.of(topology, tuple(lengths)).algbw(topology, NodeDemand(Collective.ALL_TO_ALL))
-    except ProofError:
-        return
-    assert bound >= reached
+        assert bound >= reached
 
 
 def through_json(proof: Proof, topology: Topology) -> Proof:
@@ -154,6 +152,7 @@ def test_the_proofs_of_machines_are_read_back_unchanged(spec: str) -> None:
         assert through_json(row.bound.proof, topology).algbw(topology, row.demand()) == row.upper_algbw
 
 
+NOTHING: dict[str, list[object]] = {"reduce": [], "broadcast": []}
 SPOILED: dict[str, tuple[dict[str, object], str]] = {
     "no object": ([], "proof is []; expected"),  # type: ignore[dict-item]
     "no kind": ({}, "proof.kind is null; this version supports"),
@@ -166,12 +165,7 @@ SPOILED: dict[str, tuple[dict[str, object], str]] = {
     "no phase": ({"kind": "tree-dual", "cuts": [{"phase": "x", "cut": [0], "weight": 1}]}, "phase is 'x'"),
     "no potentials": ({"kind": "tree-dual", "cuts": []}, 'proof has no "potentials"'),
     "no image": (
-        {
-            "kind": "tree-dual",
-            "cuts": [],
-            "potentials": {"reduce": [], "broadcast": []},
-            "symmetry": [{"order": 2, "image": [0]}],
-        },
+        {"kind": "tree-dual", "cuts": [], "potentials": NOTHING, "symmetry": [{"order": 2, "image": [0]}]},
         "image has 1 entries; expected one for each of the 4 nodes",
     ),
     "no length": ({"kind": "lengths", "lengths": [{"source": 0, "target": 1, "length": "x"}]}, "length is 'x'"),

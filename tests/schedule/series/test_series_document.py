@@ -57,6 +57,9 @@ def test_the_index_of_an_edge_can_be_omitted_if_it_is_unique() -> None:
     assert schedule_from_document(found, where="x") == SCHEDULE
 
 
+NO_LINK = {"source": "a", "target": "b", "price": 1}
+
+
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
@@ -76,7 +79,7 @@ def test_the_index_of_an_edge_can_be_omitted_if_it_is_unique() -> None:
         (
             ["trees", 0, "edges", 0],
             ["a", True],
-            "x: trees[0].edges[0]: true is not the id of a node; write a string or an integer",
+            "x: trees[0].edges[0]: true is not the id of a node; write a string or",
         ),
         (["period"], 0, "x: period is 0; it must be greater than 0"),
         (["period"], None, "x: period is null, which is not a number; write "),
@@ -89,18 +92,14 @@ def test_the_index_of_an_edge_can_be_omitted_if_it_is_unique() -> None:
         (
             ["certificate", "prices", 0, "port"],
             "x",
-            "x: certificate.prices[0].port is 'x'; expected 'send', 'receive', 'both', 'outgoing' or 'incoming'",
+            "x: certificate.prices[0].port is 'x'; expected 'send', 'receive', 'b",
         ),
         (["certificate", "cuts", 0, "nodes"], 1, 'x: certificate.cuts[0] needs "nodes": [...], a list of ids'),
         (["throughput"], "1/977", "x: throughput is 1/977, but "),
         (["trees", 0, "edges"], [["a", "w"], ["a", 1]], "x: trees[0].edges[1] must start on the switch that the "),
         (["trees", 0, "edges"], [["a", "w"]], "x: trees[0]: the last edge ends on a switch; continue to a compute "),
         (["certificate"], None, "x: optimal_throughput has no certificate; give both or neither"),
-        (
-            ["certificate", "prices", 0],
-            {"source": "a", "target": "b", "price": 1},
-            "x: certificate.prices[0]: there is no link 'a' -> 'b'",
-        ),
+        (["certificate", "prices", 0], NO_LINK, "x: certificate.prices[0]: there is no link 'a' -> 'b'"),
     ],
 )
 def test_the_error_for_an_invalid_document_names_the_place(path: list[Any], value: object, message: str) -> None:
@@ -118,17 +117,12 @@ def test_the_certificate_states_the_optimum_if_the_file_does_not() -> None:
     found = document()
     del found["optimal_throughput"]
     assert schedule_from_document(found, where="x") == SCHEDULE
+    unbound = {key: value for key, value in found.items() if key != "certificate"}
+    assert schedule_from_document(unbound, where="x") == replace(SCHEDULE, bound=None)
     for cut in found["certificate"]["cuts"]:
         cut["weight"] = 0
     with pytest.raises(InputError, match=r"x: certificate\.cuts: the weights add up to 0; expected more than 0"):
         schedule_from_document(found, where="x")
-
-
-def test_a_schedule_without_a_bound_is_read_back() -> None:
-    found = document()
-    del found["optimal_throughput"], found["certificate"]
-    read = schedule_from_document(found, where="x")
-    assert read == replace(SCHEDULE, bound=None)
 
 
 def test_a_bound_by_another_proof_cannot_be_written() -> None:

@@ -50,15 +50,10 @@ def test_shards_move_with_their_nodes() -> None:
     image = np.roll(np.arange(7), 1).tolist()
     with pytest.raises(InputError, match="does not map its links"):
         mapped_to(schedule, topology, image)
-    moved = mapped_to(schedule, topology, list(range(7)))
-    assert moved == schedule
-
-
-@pytest.mark.parametrize("image", [[0, 0, 1, 2], [0, 1, 2], [0, 1, 2, 4]])
-def test_an_image_that_is_not_a_permutation_is_refused(image: list[int]) -> None:
-    topology = build_topology("ring:nodes=4")
-    with pytest.raises(InputError, match="the image does not list each node"):
-        mapped_to(bfb(topology), topology, image)
+    assert mapped_to(schedule, topology, list(range(7))) == schedule
+    for wrong in ([0, 0, 1, 2, 3, 4, 5], [0, 1, 2], [0, 1, 2, 3, 4, 5, 7]):
+        with pytest.raises(InputError, match="the image does not list each node"):
+            mapped_to(schedule, topology, wrong)
 
 
 def test_only_a_reduce_scatter_and_an_allgather_make_an_allreduce() -> None:
@@ -97,19 +92,15 @@ def test_transfers_in_any_order_are_sorted_into_steps() -> None:
     assert sent != Transfers.of([])
 
 
-@pytest.mark.parametrize(
-    ("spec", "method", "collective", "factor"),
-    [
-        ("ring:nodes=4", "ring", "reduce-scatter", "3/4"),
-        ("ring:nodes=4", "ring", "allreduce", "3/4"),
-        ("ring:nodes=4", "ring", "allgather", "0"),
-        ("hypercube:dim=3", "halving-doubling", "reduce-scatter", "7/8"),
-    ],
-)
-def test_a_node_adds_up_what_it_receives_in_steps_that_reduce(
-    spec: str, method: str, collective: str, factor: str
-) -> None:
-    assert step_shape(generate_steps(spec, collective, method=method)).reduction_factor == Fraction(factor)
+def test_a_node_adds_up_what_it_receives_in_steps_that_reduce() -> None:
+    for spec, method, collective, factor in (
+        ("ring:nodes=4", "ring", "reduce-scatter", Fraction(3, 4)),
+        ("ring:nodes=4", "ring", "allreduce", Fraction(3, 4)),
+        ("ring:nodes=4", "ring", "allgather", 0),
+        ("hypercube:dim=3", "halving-doubling", "reduce-scatter", Fraction(7, 8)),
+    ):
+        shape = step_shape(generate_steps(spec, collective, method=method))
+        assert shape.reduction_factor == factor, (spec, collective)
 
 
 @examples(40)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from forestcoll.base.errors import InputError
@@ -15,6 +15,7 @@ from forestcoll.schedule.files import read_schedule, schedule_from_document
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees.scanning import scanned_document
+from networks import examples
 
 TOPOLOGY: dict[str, Any] = {
     "directed": False,
@@ -52,11 +53,8 @@ def test_documents_in_any_layout_are_read_into_arrays(form: dict[str, Any]) -> N
     assert read is not None
     assert plain(read) == document()
     assert isinstance(read["routes"], Rows)
-
-
-def test_utf8_text_and_a_byte_order_mark_are_read() -> None:
-    read = scanned_document(b"\xef\xbb\xbf" + text_of(document(), ensure_ascii=False))
-    assert plain(read) == document()
+    with_a_mark = b"\xef\xbb\xbf" + text_of(document(), ensure_ascii=False)
+    assert plain(scanned_document(with_a_mark)) == document()
 
 
 def changed(**keys: object) -> bytes:
@@ -94,11 +92,6 @@ LEFT = {
 }
 
 
-@pytest.mark.parametrize("why", LEFT)
-def test_unusual_text_is_left_to_the_json_reader(why: str) -> None:
-    assert scanned_document(LEFT[why]) is None
-
-
 def test_a_key_inside_a_string_is_not_read_as_a_list() -> None:
     note = 'see "routes": [1, 2], or \\"routes": [3]'
     read = scanned_document(changed(comment=note))
@@ -106,37 +99,43 @@ def test_a_key_inside_a_string_is_not_read_as_a_list() -> None:
     assert read["comment"] == note
 
 
-def outcome(path: Path, *, quick: bool) -> Schedule | str:
-    try:
-        return read_schedule(path) if quick else schedule_from_document(read_document(path), where=str(path))
-    except InputError as error:
-        return str(error)
+def outcomes(path: Path, text: bytes) -> list[Schedule | str]:
+    """Return what `read_schedule` and the JSON reader make of a text: a schedule or an error."""
+    path.write_bytes(text)
+    found: list[Schedule | str] = []
+    for read in (read_schedule, lambda path: schedule_from_document(read_document(path), where=str(path))):
+        try:
+            found.append(read(path))
+        except InputError as error:
+            found.append(str(error))
+    return found
 
 
 @pytest.mark.parametrize("why", LEFT)
-def test_the_result_for_unusual_text_equals_that_of_the_json_reader(why: str, tmp_path: Path) -> None:
-    path = tmp_path / "s.json"
-    path.write_bytes(LEFT[why])
-    assert outcome(path, quick=True) == outcome(path, quick=False)
+def test_unusual_text_is_left_to_the_json_reader(why: str, tmp_path: Path) -> None:
+    assert scanned_document(LEFT[why]) is None
+    quick, slow = outcomes(tmp_path / "s.json", LEFT[why])
+    assert quick == slow
 
 
-@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(1000)
 @given(data=st.data())
-def test_the_result_for_changed_text_equals_that_of_the_json_reader(tmp_path: Path, data: st.DataObject) -> None:
+def test_the_result_for_changed_text_equals_that_of_the_json_reader(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
     text = text_of(document())
     for _ in range(data.draw(st.integers(0, 2))):
         place = data.draw(st.integers(0, len(text)))
         new = data.draw(st.sampled_from(["", "[", "]", ",", "0", "7", '"', "}", "{", " ", "-", "\\", '"routes": [1],']))
         text = text[:place] + new.encode() + text[place + data.draw(st.integers(0, 2)) :]
-    path = tmp_path / "s.json"
-    path.write_bytes(text)
-    assert outcome(path, quick=True) == outcome(path, quick=False)
+    quick, slow = outcomes(tmp_path_factory.getbasetemp() / "changed.json", text)
+    assert quick == slow
 
 
 def test_an_entry_out_of_range_is_named_with_its_place(tmp_path: Path) -> None:
-    path = tmp_path / "s.json"
-    path.write_bytes(replaced("[1, 0]", "[1, 0], [0, 1, 2]"))
-    assert outcome(path, quick=True) == f"{path}: routes[2][2] is 2; expected an integer from 0 to 1"
-    path.write_bytes(replaced('"routes": [1]', '"routes": [1, 0, 2, 3]'))
-    expected = f"{path}: phases[0].trees[1].routes[2] is 2; expected an integer from 0 to 1"
-    assert outcome(path, quick=True) == expected
+    for old, new, place in (
+        ("[1, 0]", "[1, 0], [0, 1, 2]", "routes[2][2]"),
+        ('"routes": [1]', '"routes": [1, 0, 2, 3]', "phases[0].trees[1].routes[2]"),
+    ):
+        quick, _ = outcomes(tmp_path / "s.json", replaced(old, new))
+        assert quick == f"{tmp_path / 's.json'}: {place} is 2; expected an integer from 0 to 1"
