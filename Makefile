@@ -1,5 +1,4 @@
-# All commands for developers; `make help` lists them. Instruments have no command here: tools/*.py, soak/*.py,
-# evidence/papers.py and benchmarks/*.py, each with --help; CONTRIBUTING.md lists them.
+# All commands for developers; `make help` lists them, and CONTRIBUTING.md the instruments, which have no command here.
 # Each set-up step writes a stamp file to .venv/.stamps. It runs again only if its inputs have changed.
 
 PYTHON  ?= python3
@@ -18,7 +17,7 @@ PIP := $(BIN)/python -m pip install
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.NOTPARALLEL: # two pip processes must not write to the same environment
+.NOTPARALLEL: # two pip processes must not install the same packages into one environment
 .PHONY: help setup demo test test-all torch lint format docs bench fabric soak sanitize clean
 
 help: ## list the commands
@@ -78,8 +77,11 @@ $(STAMPS)/venv:
 	@mkdir -p $(STAMPS) && touch $@
 
 # Editable: Python files are read from src/, compiled modules from the environment. A rebuild compiles only what changed.
+# What the package needs is fetched meanwhile.
 $(STAMPS)/package: $(NATIVE) $(STAMPS)/build
-	@$(PYTHON) tools/progress.py "Building the native core" 80 $(PIP) -v --no-build-isolation --editable .
+	@$(BIN)/python tools/environment.py --requirements package >$@.txt
+	@$(PIP) --quiet -r $@.txt & fetching=$$!; $(PYTHON) tools/progress.py "Building the native core" 80 \
+	  $(PIP) -v --no-deps --no-build-isolation --editable . && wait $$fetching
 	@touch $@
 
 $(STAMPS)/build $(STAMPS)/test $(STAMPS)/lint $(STAMPS)/docs $(STAMPS)/fabric $(STAMPS)/torch: pyproject.toml $(STAMPS)/venv

@@ -2,8 +2,8 @@
 
 `environment.py .venv` creates an environment after a look at the version of Python.
 `environment.py --requirements test` prints a dependency group of pyproject.toml; pip reads groups only since 25.1. The
-group `build` has what an installation needs that is not isolated: it is installed once, and a rebuild compiles only
-changed files, because paths stay the same.
+group `package` has what the package needs. `build` has what an installation needs that is not isolated: it is installed
+once, and a rebuild compiles only changed files, because paths stay the same.
 """
 
 import re
@@ -33,6 +33,8 @@ def requirements(group: str) -> list[str]:
     import tomllib  # not in the Pythons that are refused
 
     project = tomllib.loads(PROJECT.read_text())
+    if group == "package":
+        return list(project["project"]["dependencies"])
     found: list[str] = list(project["dependency-groups"][group])
     if group == "build":
         found += project["build-system"]["requires"]
