@@ -13,7 +13,7 @@ NATIVE  := CMakeLists.txt $(shell find native -not -name '.*' 2>/dev/null)
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE # tests start many processes, and each would compile all modules again
-PIP := $(BIN)/python -m pip install
+PIP := $(BIN)/python -m pip install --no-compile # Python compiles a module when it is first imported
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:

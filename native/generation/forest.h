@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "generation/attempts.h"
@@ -22,8 +23,8 @@
 #include "generation/regrowth.h"
 #include "generation/repair.h"
 #include "generation/results.h"
-#include "generation/routing.h"
 #include "generation/set_seeds.h"
+#include "stages/stages.h"
 
 namespace forestcoll {
 
@@ -172,13 +173,18 @@ class Forest {
 
   // The last step, which cannot fail.
   void prove_rest(Observer& observer) {
-    LogicalNetwork<Capacity> logical = SwitchRemoval<Capacity>(network_, terminals_, remaining_).run(observer);
-    const TreeBatches<Capacity> batches = Packing<Capacity>(logical.network, terminals_, remaining_).run(observer);
-    const RoutedTrees<Capacity> routed = route_trees(logical, batches, terminals_.size() - 1, observer);
+    std::vector<Capacity> missing;
+    for (const NodeIndex root : terminals_) missing.push_back(remaining_[index(root)]);
+    const Problem<Capacity> rest(network_, terminals_, std::move(missing));
+    const auto logical = Proven<Capacity>::remove_switches(rest, 1, observer);
+    const auto batches = Proven<Capacity>::pack_trees(rest, logical, 1, observer).batches;
+    const auto [routed, paths] = Proven<Capacity>::route_trees(rest, logical, batches, observer);
     for (std::size_t tree = 0; tree < routed.roots.size(); ++tree) {
       Tree proven = growth_.plant(routed.roots[tree], routed.multiplicities[tree]);
       for (std::size_t edge = 0; edge + 1 < terminals_.size(); ++edge) {
-        const auto& nodes = logical.paths[routed.paths[tree * (terminals_.size() - 1) + edge]];
+        const std::size_t path = index(routed.paths[tree * (terminals_.size() - 1) + edge]);
+        const std::span<const NodeIndex> nodes(paths.nodes.get() + paths.starts[path],
+                                               index(paths.starts[path + 1] - paths.starts[path]));
         proven.add(nodes.back(), growth_.paths().add(arcs_along(nodes)));
       }
       trees_.push_back(std::move(proven));

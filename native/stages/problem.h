@@ -44,9 +44,11 @@ template <class Capacity>
 struct Problem {
   Problem(NodeIndex nodes, const IntList& tails, const IntList& heads, const std::vector<Capacity>& capacities,
           IntList terminals_, std::vector<Capacity> weights_)
-      : network(make_network(nodes, tails, heads, capacities)), terminals(std::move(terminals_)),
-        weights(std::move(weights_)) {
-    check_terminals(nodes, terminals);
+      : Problem(make_network(nodes, tails, heads, capacities), std::move(terminals_), std::move(weights_)) {}
+
+  Problem(Network<Capacity> network_, IntList terminals_, std::vector<Capacity> weights_)
+      : network(std::move(network_)), terminals(std::move(terminals_)), weights(std::move(weights_)) {
+    check_terminals(network.nodes(), terminals);
     if (weights.empty()) weights.assign(terminals.size(), 1);
     check_weights(terminals, weights);
   }
