@@ -86,5 +86,5 @@ $(STAMPS)/package: $(NATIVE) $(STAMPS)/build
 
 $(STAMPS)/build $(STAMPS)/test $(STAMPS)/lint $(STAMPS)/docs $(STAMPS)/fabric $(STAMPS)/torch: pyproject.toml $(STAMPS)/venv
 	@$(BIN)/python tools/environment.py --requirements $(@F) >$@.txt
-	@$(PYTHON) tools/progress.py "Installing the $(@F) tools" 20 $(PIP) -r $@.txt
+	@$(PYTHON) tools/progress.py "Installing the $(@F) tools" $(if $(filter torch,$(@F)),120,20) $(PIP) -r $@.txt
 	@touch $@
