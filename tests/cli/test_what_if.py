@@ -1,5 +1,5 @@
 import json
-import os
+import signal
 from pathlib import Path
 from unittest import mock
 
@@ -112,7 +112,7 @@ def test_ctrl_c_says_whether_a_failover_set_or_a_checkpoint_was_begun(tmp_path: 
 def _lose_a_process() -> None:
     with processes(2) as pool:
         assert pool is not None
-        pool.submit(os._exit, 9).result()
+        pool.submit(signal.raise_signal, signal.SIGKILL).result()
 
 
 def test_a_process_that_the_system_ends_is_one_line() -> None:
