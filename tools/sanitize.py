@@ -14,11 +14,11 @@ from native_builds import CORE_TESTS, RUNTIME_TESTS, SCHEDULE_TESTS, build, test
 
 
 class Part(NamedTuple):
-    """A module, the sanitizers, the library that is preloaded, and the tests."""
+    """A module, the sanitizers, the file that is preloaded, and the tests."""
 
     module: str
     flags: str
-    library: str
+    preloaded: str
     suite: tuple[str, ...]
 
 
@@ -31,8 +31,8 @@ PARTS = {
 }
 
 
-def library(name: str) -> str:
-    """Return the path of a library of the compiler."""
+def of_compiler(name: str) -> str:
+    """Return the path of a file that comes with the compiler."""
     command = [os.environ.get("CXX", "c++"), f"-print-file-name={name}"]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
@@ -53,7 +53,7 @@ def main() -> None:
             "ASAN_OPTIONS": "detect_leaks=0",
             "UBSAN_OPTIONS": "print_stacktrace=1",
             "TSAN_OPTIONS": "exitcode=66",
-            "LD_PRELOAD": f"{library(part.library)} {library('libstdc++.so')}",
+            "LD_PRELOAD": f"{of_compiler(part.preloaded)} {of_compiler('libstdc++.so')}",
         }
         failed |= test(part.suite, variables, "--capture=sys", "--ignore=tests/runtime/emulation") != 0
     sys.exit(failed)

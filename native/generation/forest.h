@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "generation/attempts.h"
@@ -176,9 +177,9 @@ class Forest {
     std::vector<Capacity> missing;
     for (const NodeIndex root : terminals_) missing.push_back(remaining_[index(root)]);
     const Problem<Capacity> rest(network_, terminals_, std::move(missing));
-    const auto logical = Proven<Capacity>::remove_switches(rest, 1, observer);
+    auto logical = Proven<Capacity>::remove_switches(rest, 1, observer);
     const auto batches = Proven<Capacity>::pack_trees(rest, logical, 1, observer).batches;
-    const auto [routed, paths] = Proven<Capacity>::route_trees(rest, logical, batches, observer);
+    const auto [routed, paths] = Proven<Capacity>::route_trees(rest, std::move(logical), batches, observer);
     for (std::size_t tree = 0; tree < routed.roots.size(); ++tree) {
       Tree proven = growth_.plant(routed.roots[tree], routed.multiplicities[tree]);
       for (std::size_t edge = 0; edge + 1 < terminals_.size(); ++edge) {

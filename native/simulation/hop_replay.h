@@ -28,9 +28,9 @@ struct HopOrder {
 
   void check(const HopProgram& program) const {
     const std::size_t hops = program.pairs.size();
-    if (order.size() != hops) throw std::invalid_argument("order needs a number for each hop");
-    if (lanes.size() != hops) throw std::invalid_argument("lanes needs a number for each hop");
-    if (sums.size() != hops) throw std::invalid_argument("sums needs a number for each hop");
+    if (order.size() != hops) throw std::invalid_argument("order must have one entry per hop");
+    if (lanes.size() != hops) throw std::invalid_argument("lanes must have one entry per hop");
+    if (sums.size() != hops) throw std::invalid_argument("sums must have one entry per hop");
     for (std::size_t hop = 0; hop < hops; ++hop) {
       const Index lane = lanes[hop];
       if (lane < 0 || lane >= program.lanes[program.pairs[hop]]) throw std::invalid_argument("a lane is out of range");

@@ -37,9 +37,9 @@ struct HopProgram {
     const auto is_positive = [](Index each) { return each > 0; };
     const auto is_pair = [ends](Index pair) { return pair >= 0 && pair < ends; };
     if (!std::ranges::all_of(pairs, is_pair)) throw std::invalid_argument("a pair is out of range");
-    if (sizes.size() != pairs.size()) throw std::invalid_argument("sizes needs a number for each hop");
+    if (sizes.size() != pairs.size()) throw std::invalid_argument("sizes must have one entry per hop");
     if (!std::ranges::all_of(lanes, is_positive)) throw std::invalid_argument("a pair has no lane");
-    if (places.size() != limits.bandwidths.size()) throw std::invalid_argument("places needs a number for each link");
+    if (places.size() != limits.bandwidths.size()) throw std::invalid_argument("places must have one entry per link");
     if (!std::ranges::all_of(places, is_positive)) throw std::invalid_argument("a link has no place");
     after.check("after", hops, {hops});
     limits.check(ends);
@@ -61,7 +61,7 @@ class HopRun {
         waiting_(program.lanes.size()), lanes_(program.lanes.size()), places_(program.places),
         users_(program.places.size()), events_(program.limits) {
     const std::size_t hops = program.pairs.size();
-    if (order.size() != hops) throw std::invalid_argument("order needs a number for each hop");
+    if (order.size() != hops) throw std::invalid_argument("order must have one entry per hop");
     for (Index hop = 0; hop < static_cast<Index>(hops); ++hop) {
       for (const Index each : program.after[hop]) ++waits_[each];
     }

@@ -24,7 +24,7 @@ struct FlowLimits {
     links.check("links", flows, {static_cast<std::int64_t>(bandwidths.size())});
     std::size_t values = 0;
     for (Index flow = 0; flow < flows; ++flow) values += links[flow].size();
-    if (weights.size() != values) throw std::invalid_argument("weights needs a number for each link of a flow");
+    if (weights.size() != values) throw std::invalid_argument("weights must have one entry per link of a flow");
     std::size_t place = 0;
     for (Index flow = 0; flow < flows; ++flow) {
       bool is_limited = false;

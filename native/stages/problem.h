@@ -33,7 +33,7 @@ inline void check_terminals(NodeIndex nodes, const IntList& terminals) {
 
 template <class Capacity>
 void check_weights(const IntList& terminals, const std::vector<Capacity>& weights) {
-  if (weights.size() != terminals.size()) throw std::invalid_argument("weights needs a number for every terminal");
+  if (weights.size() != terminals.size()) throw std::invalid_argument("weights must have one entry per terminal");
   if (*std::min_element(weights.begin(), weights.end()) < 0) throw std::invalid_argument("a weight is negative");
   if (*std::max_element(weights.begin(), weights.end()) == 0) throw std::invalid_argument("all weights are 0");
 }

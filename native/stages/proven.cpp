@@ -35,7 +35,7 @@ template <class Capacity>
 Capacity Proven<Capacity>::tree_capacity(const Problem<Capacity>& problem, const std::vector<Capacity>& remaining,
                                          ArcIndex arc, Capacity multiplicity) {
   if (remaining.size() != static_cast<std::size_t>(problem.network.nodes())) {
-    throw std::invalid_argument("remaining needs a number for every node");
+    throw std::invalid_argument("remaining must have one entry per node");
   }
   if (arc < 0 || arc >= problem.network.arcs()) throw std::invalid_argument("the arc number is out of range");
   return Packing<Capacity>(problem.network, problem.terminals, problem.supplies(0))

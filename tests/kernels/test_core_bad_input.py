@@ -44,7 +44,7 @@ def native(request: pytest.FixtureRequest) -> Core:
         ({"terminals": [0, 0, 1]}, "terminals must rise"),
         ({"terminals": [-1, 0]}, "a terminal is out of range"),
         ({"terminals": [0, 3]}, "a terminal is out of range"),
-        ({"weights": [1, 1]}, "weights needs a number for every terminal"),
+        ({"weights": [1, 1]}, "weights must have one entry per terminal"),
         ({"weights": [1, -1, 1]}, "a weight is negative"),
         ({"weights": [0, 0, 0]}, "all weights are 0"),
     ],
@@ -72,7 +72,7 @@ LONE_EXIT = {(0, 1): 1, (1, 0): 1, (2, 0): 1}  # node 2 is a switch that sends m
             for way in ((0, 1, 3), (-1, 1, 2), (0, 7, 2))
         ),
         *(("tree_capacity", ([0] * 3, arc, 1), "the arc number is out of range") for arc in (-1, 3)),
-        ("tree_capacity", ([0, 0], 0, 1), "remaining needs a number for every node"),
+        ("tree_capacity", ([0, 0], 0, 1), "remaining must have one entry per node"),
         ("distance_sum", ([1, 1],), "lengths must have one entry per arc"),
         ("broadcast_breadth_first", (1, [0, 0], 0), "latencies must have one entry per arc"),
         ("broadcast_breadth_first", (1, [0, -1, 0], 0), "a latency is negative"),

@@ -147,13 +147,13 @@ def test_hops_of_two_pairs_take_turns_on_a_link_with_one_place() -> None:
     ("changes", "message"),
     [
         ({"pairs": np.array([0, 1], np.int32)}, "a pair is out of range"),
-        ({"sizes": np.ones(1)}, "sizes needs a number for each hop"),
+        ({"sizes": np.ones(1)}, "sizes must have one entry per hop"),
         ({"lanes": np.zeros(1, np.int32)}, "a pair has no lane"),
-        ({"places": np.ones(2, np.int32)}, "places needs a number for each link"),
+        ({"places": np.ones(2, np.int32)}, "places must have one entry per link"),
         ({"places": np.zeros(1, np.int32)}, "a link has no place"),
         ({"after": (np.array([0, 1, 1], np.int32), np.array([2], np.int32))}, "after is malformed"),
         ({"links": (np.array([0, 1], np.int32), np.array([1], np.int32))}, "links is malformed"),
-        ({"weights": np.ones(2)}, "weights needs a number for each link of a flow"),
+        ({"weights": np.ones(2)}, "weights must have one entry per link of a flow"),
         ({"weights": np.zeros(1)}, "a flow takes nothing of any link"),
     ],
 )
@@ -163,5 +163,5 @@ def test_numbers_that_are_out_of_range_are_refused(changes: dict[str, Any], mess
 
 
 def test_an_order_has_a_place_for_each_hop() -> None:
-    with pytest.raises(ValueError, match="order needs a number for each hop"):
+    with pytest.raises(ValueError, match="order must have one entry per hop"):
         hop_program(two_hops()).run(order=np.zeros(1, dtype=np.int32), overhead=0.0, latency=0.0)

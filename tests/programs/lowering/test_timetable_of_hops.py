@@ -126,9 +126,9 @@ def test_a_replay_refuses_numbers_that_do_not_fit() -> None:
     hops = hops_to_run(Hops([(0, 1)] * 2, [1, 1], [[], []]), {(0, 1): {5: 0.1}}, Room({(0, 1): 1}))
     given: dict[str, Any] = {"order": [0, 1], "lanes": [0, 0], "sums": [-1, -1], "slots": 1}
     for name, value, message in (
-        ("order", [0], "order needs a number for each hop"),
-        ("lanes", [0], "lanes needs a number for each hop"),
-        ("sums", [0], "sums needs a number for each hop"),
+        ("order", [0], "order must have one entry per hop"),
+        ("lanes", [0], "lanes must have one entry per hop"),
+        ("sums", [0], "sums must have one entry per hop"),
         ("lanes", [0, 1], "a lane is out of range"),
         ("sums", [0, 2], "a sum is out of range"),
         ("slots", 0, "a lane has no slot"),
