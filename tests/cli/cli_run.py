@@ -19,6 +19,7 @@ import click
 from forestcoll.cli import main
 from forestcoll.cli.main import _COMMANDS, forestcoll
 from recording.masks import NOTE_OF_TIME
+from recording.running import standard_input
 
 _CONTEXT = click.Context(forestcoll)
 COMMANDS = {name: found for name in _COMMANDS if (found := forestcoll.get_command(_CONTEXT, name)) is not None}
@@ -68,16 +69,11 @@ class Output(io.TextIOWrapper):
 @contextlib.contextmanager
 def _standard_input(content: bytes) -> Iterator[None]:
     """Let this process find some bytes on its standard input."""
-    with tempfile.TemporaryFile() as file:
+    with tempfile.NamedTemporaryFile() as file:
         file.write(content)
-        file.seek(0)
-        kept = os.dup(0)
-        os.dup2(file.fileno(), 0)
-        try:
+        file.flush()
+        with standard_input(Path(file.name)):
             yield
-        finally:
-            os.dup2(kept, 0)
-            os.close(kept)
 
 
 def run_command(*arguments: object, terminal: bool = False, stdin: bytes | None = None, encoding: str = "utf-8") -> Run:

@@ -97,7 +97,7 @@ def run(*words: str, stdin: Path | None = None, variables: Mapping[str, str] | N
     with (
         mock.patch.object(sys, "argv", ["forestcoll", *words]),
         mock.patch.dict(os.environ, variables or {}),
-        _standard_input(stdin),
+        standard_input(stdin),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
     ):
@@ -109,7 +109,7 @@ def run(*words: str, stdin: Path | None = None, variables: Mapping[str, str] | N
 
 
 @contextlib.contextmanager
-def _standard_input(path: Path | None) -> Iterator[None]:
+def standard_input(path: Path | None) -> Iterator[None]:
     """Let standard input of this process be a file: commands read the file descriptor 0."""
     with Path(os.devnull if path is None else path).open("rb") as file:
         before = os.dup(0)
