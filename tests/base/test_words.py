@@ -4,8 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from forestcoll.base.counting import plural, times
-from forestcoll.base.errors import did_you_mean, nearest
+from forestcoll.base.errors import did_you_mean, nearest, plural, times
 
 
 @pytest.mark.parametrize(("count", "text"), [(0, "0 steps"), (1, "1 step"), (2, "2 steps"), (16384, "16,384 steps")])

@@ -9,10 +9,10 @@ import networkx as nx
 import pytest
 
 from forestcoll.base.errors import InputError, InternalError, shown
+from forestcoll.base.parameters import MAX_COMPUTE, integer
 from forestcoll.topology import TopologyBuilder, topology_from_document, topology_to_document, write_topology
 from forestcoll.topology import registry as registry_module
 from forestcoll.topology.networkx_graph import from_networkx, to_networkx
-from forestcoll.topology.parameters import MAX_COMPUTE, integer
 from forestcoll.topology.registry import Recipe, Size, build_topology, builders, load_topology, topology_builder
 from refusal import refusal
 
@@ -192,10 +192,11 @@ def test_a_topology_is_returned_unchanged_and_another_type_is_refused() -> None:
 @pytest.fixture
 def clean_registry() -> Iterator[None]:
     builders()
-    before = dict(registry_module._registered)
+    specs = registry_module._REGISTRY._specs
+    before = dict(specs)
     yield
-    registry_module._registered.clear()
-    registry_module._registered.update(before)
+    specs.clear()
+    specs.update(before)
 
 
 @dataclass(frozen=True)
@@ -216,7 +217,7 @@ def test_a_new_builder_needs_only_its_declaration() -> None:
     topology_builder("star", summary="a star", source="a unit")(Star)
     assert "star" in [spec.name for spec in builders()]
     assert len(build_topology("star:nodes=5").links) == 10
-    with pytest.raises(InternalError, match="two topology builders are called 'star'"):
+    with pytest.raises(InternalError, match="two values are called 'star'"):
         topology_builder("star", summary="another", source="a unit")(Star)
 
 

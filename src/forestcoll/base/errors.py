@@ -1,4 +1,4 @@
-"""The four kinds of errors.
+"""The four kinds of errors, and the words of messages: names that are near, and numbers with their nouns.
 
 `InputError`: the caller must fix the input. `NoSolutionError`: the input is valid, but the network allows no solution.
 `CommunicationError`: another process, or the network between processes, failed.
@@ -7,6 +7,7 @@
 
 import json
 from collections.abc import Iterable
+from fractions import Fraction
 from itertools import islice
 
 _MOST_SHOWN = 60
@@ -132,3 +133,28 @@ def _spelled(value: object) -> str:
         return repr(value) if isinstance(value, tuple | bytes) else str(value)
     except (RecursionError, ValueError):  # a list that contains itself is a `ValueError`
         return f"a deeply nested {type(value).__name__}"
+
+
+def plural(count: int, noun: str, nouns: str = "") -> str:
+    """Return a number with its noun in the singular or plural.
+
+    Args:
+        count: the number.
+        noun: the singular.
+        nouns: the plural; if it is empty, the singular with an s.
+
+    Example:
+        >>> plural(1, "link"), plural(2048, "link"), plural(2, "switch", "switches")
+        ('1 link', '2,048 links', '2 switches')
+    """
+    return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"
+
+
+def times(count: int | Fraction) -> str:
+    """Return how often something happens.
+
+    Example:
+        >>> times(1), times(2), times(Fraction(5, 2))
+        ('once', 'twice', '5/2 times')
+    """
+    return "once" if count == 1 else "twice" if count == 2 else f"{count} times"

@@ -12,8 +12,7 @@ from fractions import Fraction
 from math import lcm
 from typing import TypeAlias
 
-from forestcoll.base.counting import plural
-from forestcoll.base.errors import InputError, shown
+from forestcoll.base.errors import InputError, plural, shown
 from forestcoll.base.exact import MAX_DIGITS, to_fraction
 from forestcoll.base.files import PathLike, as_path, read_text
 from forestcoll.demand.ranks import members_of

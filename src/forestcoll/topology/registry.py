@@ -14,27 +14,23 @@ No other file contains its name, so a new machine is one new file. The module ha
 builders, and for an unknown name. Modules whose names begin with an underscore contain code that builders share.
 """
 
-import importlib
-import importlib.util
 import os
-import pkgutil
-import re
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
-from functools import cache
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
 
-from forestcoll.base.errors import InputError, InternalError, did_you_mean, shown
+from forestcoll.base.errors import InputError, shown
 from forestcoll.base.files import path_of
+from forestcoll.base.parameters import MAX_COMPUTE, Parameter
 from forestcoll.base.progress import SILENT, Progress
+from forestcoll.base.registry import Registry, Spec
 from forestcoll.base.resources import Cost, announce
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.model import Topology, TopologyLike
 from forestcoll.topology.networkx_graph import bandwidth_name, from_networkx
-from forestcoll.topology.parameters import MAX_COMPUTE, Parameter, parameter_of
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -53,7 +49,6 @@ _GROUPS = {
 """The group of the builders in each package."""
 
 _FILE_ENDINGS = (".json", ".gz")
-_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
 @dataclass(frozen=True)
@@ -111,23 +106,14 @@ class BuilderSpec:
     recipe: type[Recipe]
 
 
-_registered: dict[str, BuilderSpec] = {}
+_REGISTRY = Registry("builder or file", tuple(_GROUPS), hint="'forestcoll topologies' lists the builders")
 
 _AnyRecipe = TypeVar("_AnyRecipe", bound=type[Recipe])
 
 
 def topology_builder(name: str, *, summary: str, source: str) -> Callable[[_AnyRecipe], _AnyRecipe]:
     """Declare the decorated dataclass as the builder called `name`; `BuilderSpec` explains the arguments."""
-
-    def register(recipe: _AnyRecipe) -> _AnyRecipe:
-        if name in _registered:
-            raise InternalError(f"two topology builders are called {name!r}")
-        group = _GROUPS.get(recipe.__module__.rpartition(".")[0], "family")
-        parameters = tuple(parameter_of(each) for each in fields(recipe))  # type: ignore[arg-type]
-        _registered[name] = BuilderSpec(name, group, summary, source, parameters, recipe)
-        return recipe
-
-    return register
+    return _REGISTRY.add(name, summary=summary, source=source)
 
 
 def builders() -> tuple[BuilderSpec, ...]:
@@ -142,17 +128,14 @@ def builders() -> tuple[BuilderSpec, ...]:
         >>> ring.group, [parameter.name for parameter in ring.parameters][:2]
         ('family', ['nodes', 'bandwidth'])
     """
-    _discover()
-    return tuple(spec for _, spec in sorted(_registered.items()))
+    return tuple(map(_spec, _REGISTRY.all()))
 
 
-@cache
-def _discover() -> None:
-    for package in _GROUPS:
-        path = importlib.import_module(package).__path__
-        for name in sorted(module.name for module in pkgutil.iter_modules(path) if not module.ispkg):
-            if not name.startswith("_"):
-                importlib.import_module(f"{package}.{name}")
+def _spec(spec: Spec) -> BuilderSpec:
+    group = _GROUPS.get(spec.module.rpartition(".")[0], "family")
+    return BuilderSpec(
+        spec.name, group, spec.facts["summary"], spec.facts["source"], spec.parameters, cast("type[Recipe]", spec.make)
+    )
 
 
 def load_topology(topology: TopologyLike, *, connected: bool = True) -> Topology:
@@ -229,12 +212,12 @@ def _is_graph(value: object) -> bool:
 
 def _is_file(text: str) -> bool:
     head, _, rest = text.partition(":")
-    names_file = text.endswith(_FILE_ENDINGS) and not ("=" in rest and _found(head) is not None)
+    names_file = text.endswith(_FILE_ENDINGS) and not ("=" in rest and _REGISTRY.found(head) is not None)
     if text == "-" or names_file or "/" in head or "\\" in head:
         return True
     path = Path(text)
     try:
-        return path.is_file() or (text != "" and path.exists() and _found(head) is None)
+        return path.is_file() or (text != "" and path.exists() and _REGISTRY.found(head) is None)
     except OSError:  # too long for the name of a file
         return False
 
@@ -278,65 +261,13 @@ def recipe_of(spec: str) -> tuple[str, Recipe]:
         InputError: as in `build_topology`; whether the network is connected is not checked.
     """
     head, colon, rest = spec.partition(":")
-    builder = _builder(head)
-    values = _values(builder, rest) if colon else {}
-    recipe = builder.recipe(**values)
-    name = _normal_form(builder, recipe)
+    found = _REGISTRY.named(head)
+    recipe: Recipe = found.make(**found.values(rest)) if colon else found.make()
+    name = found.text(recipe)
     if (problem := recipe.problem()) is not None:
         raise InputError(f"{name}: {problem}")
     _check_size(name, recipe.size())
     return name, recipe
-
-
-def _builder(name: str) -> BuilderSpec:
-    found = _found(name)
-    if found is not None:
-        return found
-    hint = did_you_mean(name, (spec.name for spec in builders()))
-    raise InputError(f"{shown(name)}: no such builder or file; {hint}'forestcoll topologies' lists the builders")
-
-
-def _found(name: str) -> BuilderSpec | None:
-    """Return the builder called `name`, or None; only the module of that name is imported."""
-    if name not in _registered and _NAME.fullmatch(name):
-        for package in _GROUPS:
-            module = f"{package}.{name.replace('-', '_')}"
-            if importlib.util.find_spec(module) is not None:
-                importlib.import_module(module)
-    return _registered.get(name)
-
-
-def _values(builder: BuilderSpec, text: str) -> Mapping[str, object]:
-    parameters = {parameter.name: parameter for parameter in builder.parameters}
-    values: dict[str, object] = {}
-    for part in text.split(","):
-        key, equals, value = part.partition("=")
-        if not equals:
-            raise InputError(f"{builder.name}: {shown(part)} is not key=value; expected NAME:key=value,key=value")
-        if key not in parameters:
-            known = f"{did_you_mean(key, parameters)}there are {', '.join(parameters)}"
-            raise InputError(f"{builder.name}: there is no parameter {shown(key)}; {known}")
-        if key in values:
-            raise InputError(f"{builder.name}: {key} is given twice; give it once")
-        values[key] = _value(builder, parameters[key], value)
-    return values
-
-
-def _value(builder: BuilderSpec, parameter: Parameter, text: str) -> object:
-    try:
-        return parameter.kind.parse(text)
-    except ValueError:
-        form = parameter.kind.form
-        raise InputError(f"{builder.name}: {parameter.name} is {shown(text)}; expected {form}") from None
-
-
-def _normal_form(builder: BuilderSpec, recipe: Recipe) -> str:
-    stated = []
-    for parameter in builder.parameters:
-        value = getattr(recipe, parameter.name)
-        if parameter.is_size or value != parameter.default:
-            stated.append(f"{parameter.name}={parameter.kind.write(value)}")
-    return ":".join([builder.name, ",".join(stated)]) if stated else builder.name
 
 
 def _check_size(name: str, size: Size) -> None:

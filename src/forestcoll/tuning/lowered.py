@@ -15,8 +15,7 @@ from math import lcm
 from pathlib import Path
 from types import MappingProxyType
 
-from forestcoll.base.counting import plural
-from forestcoll.base.errors import InputError, InternalError, NoSolutionError
+from forestcoll.base.errors import InputError, InternalError, NoSolutionError, plural
 from forestcoll.base.files import parse_document
 from forestcoll.base.units import bytes_per_microsecond, size_name
 from forestcoll.programs.formats import msccl_xml, mscclpp

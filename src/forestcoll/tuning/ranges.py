@@ -7,8 +7,7 @@ place is interpolated, and confirmed by a simulation of both.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from forestcoll.base.counting import plural
-from forestcoll.base.errors import InputError, InternalError, NoSolutionError
+from forestcoll.base.errors import InputError, InternalError, NoSolutionError, plural
 from forestcoll.base.progress import Progress
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.simulation.lower_bound.hop_bounds import HopBound

@@ -22,8 +22,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from forestcoll.base.counting import plural
-from forestcoll.base.errors import NoSolutionError
+from forestcoll.base.errors import NoSolutionError, plural
 from forestcoll.base.progress import Progress
 from forestcoll.tuning.candidates import Candidate, Maker
 from forestcoll.tuning.lowered import CHUNK_BYTES, Timed

@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from forestcoll.base.counting import plural
-from forestcoll.base.errors import InputError, shown
+from forestcoll.base.errors import InputError, plural, shown
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.base.units import has_known_size
 from forestcoll.demand.collective import UNROOTED, Collective, collective_named

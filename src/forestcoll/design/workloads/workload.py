@@ -11,8 +11,7 @@ from enum import StrEnum
 from fractions import Fraction
 from functools import cache
 
-from forestcoll.base.counting import plural
-from forestcoll.base.errors import InputError, shown
+from forestcoll.base.errors import InputError, plural, shown
 from forestcoll.design.constructions import Construction
 from forestcoll.design.measure import Cost
 from forestcoll.design.path_rates import path_rates

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from forestcoll.base.counting import plural
 from forestcoll.base.display import Displayed
-from forestcoll.base.errors import InputError
+from forestcoll.base.errors import InputError, plural
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.measurement.fit.identification import Unidentified, not_needed, unidentified
 from forestcoll.measurement.fit.least_squares import Residuals, least_squares, slopes, sum_of_squares

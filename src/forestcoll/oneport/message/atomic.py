@@ -23,8 +23,7 @@ from enum import StrEnum
 from fractions import Fraction
 from math import lcm
 
-from forestcoll.base.counting import plural
-from forestcoll.base.errors import InputError, InternalError
+from forestcoll.base.errors import InputError, InternalError, plural
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.oneport.message.pipeline_bound import doubling_time, farthest, packet_times
 from forestcoll.oneport.message.waves import FINE, Key, Route, Wave, WaveBuilder

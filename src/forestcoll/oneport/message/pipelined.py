@@ -17,8 +17,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import isqrt
 
-from forestcoll.base.counting import plural
-from forestcoll.base.errors import InputError
+from forestcoll.base.errors import InputError, plural
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.oneport.message.layered import Forest, TimedForest, forests_of, speed
 from forestcoll.oneport.message.pipeline_bound import PipelineBound, packet_times, pipeline_bound, shared_bound

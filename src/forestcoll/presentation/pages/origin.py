@@ -2,7 +2,7 @@
 
 from dataclasses import fields
 
-from forestcoll.base.counting import plural
+from forestcoll.base.errors import plural
 from forestcoll.base.version import __version__
 from forestcoll.presentation.pages.html import items, section
 from forestcoll.presentation.pages.study import Study

@@ -4,8 +4,8 @@ from fractions import Fraction
 
 from forestcoll.algorithms.boxes import Boxes
 from forestcoll.algorithms.titles import title_of
-from forestcoll.base.counting import plural
 from forestcoll.base.display import printable
+from forestcoll.base.errors import plural
 from forestcoll.base.units import size_name
 from forestcoll.comparison import Row
 from forestcoll.comparison.curves import scale_of, schedule_of

@@ -1,6 +1,6 @@
 """Sentences about networks and schedules, for pages."""
 
-from forestcoll.base.counting import plural
+from forestcoll.base.errors import plural
 from forestcoll.presentation.pictures.network.loads import algbw_of
 from forestcoll.presentation.text import bandwidth, capitalized
 from forestcoll.schedule.schedule import Schedule

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from forestcoll.base.counting import plural
+from forestcoll.base.errors import plural
 from forestcoll.programs.interpreter.order import Need, Run, need_of
 from forestcoll.programs.model import Channel, Fault, Instruction, Message, Multicast, Span, fault_at, instruction_name
 

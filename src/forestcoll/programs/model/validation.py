@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TypeAlias
 
-from forestcoll.base.counting import plural
-from forestcoll.base.errors import InputError
+from forestcoll.base.errors import InputError, plural
 from forestcoll.programs.model.fault import Fault, block_name, fault_at
 from forestcoll.programs.model.program import (
     Block,

@@ -15,8 +15,7 @@ from typing import cast
 
 import numpy as np
 
-from forestcoll.base.counting import plural
-from forestcoll.base.errors import InputError, shown
+from forestcoll.base.errors import InputError, plural, shown
 from forestcoll.base.exact import MAX_RESULT_DIGITS, WrittenFloat, json_text, to_fraction
 from forestcoll.base.json_parts import integer_of, list_of, name_of, numbers_below, object_of, rational_of, require
 from forestcoll.demand.collective import SCHEDULED, Collective, PhaseOp

@@ -15,7 +15,7 @@ from typing import ClassVar, NamedTuple, final
 
 import numpy as np
 
-from forestcoll.base.counting import plural
+from forestcoll.base.errors import plural
 from forestcoll.demand.collective import Collective, PhaseOp
 from forestcoll.schedule.rows import IntArray, Rows, row_starts
 from forestcoll.schedule.schedule import Schedule

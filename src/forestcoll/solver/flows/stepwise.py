@@ -23,8 +23,7 @@ from math import lcm
 
 import numpy as np
 
-from forestcoll.base.counting import plural
-from forestcoll.base.errors import InputError, InternalError
+from forestcoll.base.errors import InputError, InternalError, plural
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import NodeDemand

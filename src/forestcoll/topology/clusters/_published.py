@@ -4,12 +4,12 @@ from abc import abstractmethod
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from forestcoll.base.parameters import integer, link_bandwidth
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.clusters.joining.box import box_of_machine
 from forestcoll.topology.clusters.joining.cluster import Cluster, ClusterRecipe
 from forestcoll.topology.clusters.joining.fabric import Fabric
 from forestcoll.topology.clusters.joining.nics import Nics
-from forestcoll.topology.parameters import integer, link_bandwidth
 from forestcoll.topology.registry import Recipe, Size
 
 

@@ -9,9 +9,9 @@ directions together. The default is the lower figure, that of an H800: 200 GB/s 
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from forestcoll.base.parameters import link_bandwidth
 from forestcoll.topology.clusters._published import PublishedCluster
 from forestcoll.topology.clusters.joining.fabric import Fabric
-from forestcoll.topology.parameters import link_bandwidth
 from forestcoll.topology.registry import topology_builder
 
 SEGMENT, POD = 128, 15

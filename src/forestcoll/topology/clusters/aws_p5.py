@@ -7,9 +7,9 @@ so one switch joins them.
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from forestcoll.base.parameters import link_bandwidth
 from forestcoll.topology.clusters._published import PublishedCluster
 from forestcoll.topology.clusters.joining.fabric import Fabric
-from forestcoll.topology.parameters import link_bandwidth
 from forestcoll.topology.registry import topology_builder
 
 

@@ -11,11 +11,7 @@ from functools import cached_property
 from math import prod
 
 from forestcoll.base.errors import InputError
-from forestcoll.topology.clusters.joining.box import Box, box_of
-from forestcoll.topology.clusters.joining.cluster import Cluster, ClusterRecipe, Torus
-from forestcoll.topology.clusters.joining.fabric import Fabric
-from forestcoll.topology.clusters.joining.nics import Nics
-from forestcoll.topology.parameters import (
+from forestcoll.base.parameters import (
     bandwidths,
     derived_bandwidth,
     derived_integer,
@@ -25,6 +21,10 @@ from forestcoll.topology.parameters import (
     positive,
     text,
 )
+from forestcoll.topology.clusters.joining.box import Box, box_of
+from forestcoll.topology.clusters.joining.cluster import Cluster, ClusterRecipe, Torus
+from forestcoll.topology.clusters.joining.fabric import Fabric
+from forestcoll.topology.clusters.joining.nics import Nics
 from forestcoll.topology.registry import topology_builder
 
 _BOXES = 2

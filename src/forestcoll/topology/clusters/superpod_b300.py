@@ -9,10 +9,10 @@ XDR InfiniBand differs: 72 boxes to a unit, one port of 800 Gb/s to a GPU, one p
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+from forestcoll.base.parameters import link_bandwidth
 from forestcoll.topology.clusters._published import PublishedCluster
 from forestcoll.topology.clusters.joining.fabric import Fabric
 from forestcoll.topology.machines.dgx_b200 import B200
-from forestcoll.topology.parameters import link_bandwidth
 from forestcoll.topology.registry import topology_builder
 
 UNIT = 64

@@ -8,8 +8,8 @@ chip. The switch `efa` stands for the network between instances.
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from forestcoll.base.parameters import integer, link_bandwidth
 from forestcoll.topology.clusters._published import ChipGrids
-from forestcoll.topology.parameters import integer, link_bandwidth
 from forestcoll.topology.registry import topology_builder
 
 

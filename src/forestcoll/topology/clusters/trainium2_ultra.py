@@ -8,8 +8,8 @@ UltraServer has 12.8 Tb/s outside, 25 GB/s each way to a chip.
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from forestcoll.base.parameters import integer, link_bandwidth
 from forestcoll.topology.clusters._published import ChipGrids
-from forestcoll.topology.parameters import integer, link_bandwidth
 from forestcoll.topology.registry import topology_builder
 
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from forestcoll.base.parameters import integer, integers, link_bandwidth
 from forestcoll.topology.families._direct import ArcRecipe
-from forestcoll.topology.parameters import integer, integers, link_bandwidth
 from forestcoll.topology.registry import topology_builder
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from math import gcd
 
+from forestcoll.base.parameters import flag, integer, integers, link_bandwidth
 from forestcoll.topology.families._direct import ArcRecipe
-from forestcoll.topology.parameters import flag, integer, integers, link_bandwidth
 from forestcoll.topology.registry import topology_builder
 
 _MOST_PARALLEL = 1024

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from forestcoll.base.parameters import link_bandwidth
 from forestcoll.topology.families._direct import ArcRecipe
-from forestcoll.topology.parameters import link_bandwidth
 from forestcoll.topology.registry import topology_builder
 
 _TARGETS = ((1, 4), (6, 7), (3, 7), (1, 5), (3, 6), (0, 2), (0, 2), (4, 5))

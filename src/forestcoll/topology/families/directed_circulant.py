@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from forestcoll.base.parameters import MAX_COMPUTE, integer, link_bandwidth
 from forestcoll.topology.families._direct import ArcRecipe
-from forestcoll.topology.parameters import MAX_COMPUTE, integer, link_bandwidth
 from forestcoll.topology.registry import topology_builder
 
 

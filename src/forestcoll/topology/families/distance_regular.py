@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations, product
 
+from forestcoll.base.parameters import integer, link_bandwidth
 from forestcoll.topology.families import _designs
 from forestcoll.topology.families._direct import ArcRecipe, grid_pairs
-from forestcoll.topology.parameters import integer, link_bandwidth
 from forestcoll.topology.registry import topology_builder
 
 Pairs = list[tuple[int, int]]

@@ -8,9 +8,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from forestcoll.base.parameters import integer, link_bandwidth
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.families._direct import add_nodes
-from forestcoll.topology.parameters import integer, link_bandwidth
 from forestcoll.topology.registry import Recipe, Size, topology_builder
 
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations
 
+from forestcoll.base.parameters import derived_integer, integer, link_bandwidth
 from forestcoll.topology.builder import TopologyBuilder
-from forestcoll.topology.parameters import derived_integer, integer, link_bandwidth
 from forestcoll.topology.registry import Recipe, Size, topology_builder
 
 

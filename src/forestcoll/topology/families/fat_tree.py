@@ -8,10 +8,10 @@ exactly what this tree does, so one switch here represents all spines of a level
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from forestcoll.base.parameters import MAX_DIMENSIONS, integer, link_bandwidth, positive
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.families._direct import add_nodes
 from forestcoll.topology.model import NodeId
-from forestcoll.topology.parameters import MAX_DIMENSIONS, integer, link_bandwidth, positive
 from forestcoll.topology.registry import Recipe, Size, topology_builder
 
 

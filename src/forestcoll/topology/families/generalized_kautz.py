@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from math import gcd
 
+from forestcoll.base.parameters import integer, link_bandwidth
 from forestcoll.topology.families._direct import ArcRecipe
-from forestcoll.topology.parameters import integer, link_bandwidth
 from forestcoll.topology.registry import topology_builder
 
 

@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from forestcoll.base.parameters import dimensions, link_bandwidth
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.families._direct import add_nodes, add_pairs, grid_pairs, grid_size
-from forestcoll.topology.parameters import dimensions, link_bandwidth
 from forestcoll.topology.registry import Recipe, Size, topology_builder
 
 

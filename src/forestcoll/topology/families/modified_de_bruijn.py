@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
 
+from forestcoll.base.parameters import integer, link_bandwidth
 from forestcoll.topology.families._direct import ArcRecipe
 from forestcoll.topology.families.de_bruijn import shifts
-from forestcoll.topology.parameters import integer, link_bandwidth
 from forestcoll.topology.registry import topology_builder
 
 _CYCLES: Mapping[tuple[int, int], tuple[int, ...]] = {

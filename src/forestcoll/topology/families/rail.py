@@ -7,9 +7,9 @@ As in `fat-tree`, one switch represents all switches of the spine.
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from forestcoll.base.parameters import positive
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.families._rails import Rails
-from forestcoll.topology.parameters import positive
 from forestcoll.topology.registry import Size, topology_builder
 
 

@@ -14,9 +14,9 @@ from fractions import Fraction
 from math import isqrt
 from typing import ClassVar, NamedTuple
 
+from forestcoll.base.parameters import flag, integer, link_bandwidth
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.families._draws import Draws
-from forestcoll.topology.parameters import flag, integer, link_bandwidth
 from forestcoll.topology.registry import Recipe, Size, topology_builder
 
 _WIDE, _METROPOLITAN, _LOCAL = 2000, 50, 1

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from forestcoll.base.parameters import MAX_DIMENSIONS, integer, link_bandwidth
 from forestcoll.topology.families._direct import ArcRecipe, grid_pairs
-from forestcoll.topology.parameters import MAX_DIMENSIONS, integer, link_bandwidth
 from forestcoll.topology.registry import topology_builder
 
 _EXCHANGED = {(0, 1): (0, 3), (2, 3): (1, 2)}

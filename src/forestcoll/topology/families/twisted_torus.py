@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from math import prod
 
+from forestcoll.base.parameters import derived_integer, dimensions, link_bandwidth
 from forestcoll.topology.families._direct import ArcRecipe
-from forestcoll.topology.parameters import derived_integer, dimensions, link_bandwidth
 from forestcoll.topology.registry import topology_builder
 
 

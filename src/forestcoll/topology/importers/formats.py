@@ -12,8 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import cast
 
-from forestcoll.base.counting import plural
-from forestcoll.base.errors import InputError, did_you_mean, shown
+from forestcoll.base.errors import InputError, did_you_mean, plural, shown
 from forestcoll.base.exact import MAX_DIGITS, rounded
 from forestcoll.base.file_kinds import NETWORK, kind_of, kind_of_text
 from forestcoll.base.files import PathLike, as_path, read_bytes

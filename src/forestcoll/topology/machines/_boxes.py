@@ -7,8 +7,8 @@ represents a non-blocking fabric of any kind. A single box has no links to the o
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from forestcoll.base.parameters import flag, link_bandwidth
 from forestcoll.topology.builder import TopologyBuilder
-from forestcoll.topology.parameters import flag, link_bandwidth
 from forestcoll.topology.registry import Recipe, Size
 
 FABRIC = "ib"

@@ -11,9 +11,9 @@ the PCIe switch by PCIe 3.0 x16: 8 GT/s on 16 lanes, or 16 GB/s each way before 
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from forestcoll.base.parameters import integer, link_bandwidth
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.machines._boxes import add_gpus, gpu_id, join_boxes_by_pairs, paired_links
-from forestcoll.topology.parameters import integer, link_bandwidth
 from forestcoll.topology.registry import Recipe, Size, topology_builder
 
 NVLINKS = {

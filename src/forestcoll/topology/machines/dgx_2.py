@@ -9,9 +9,9 @@ PCIe 3.0 x16: 16 GB/s each way before encoding. A single box has no PCIe.
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from forestcoll.base.parameters import integer, link_bandwidth
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.machines._boxes import add_box_switches, add_gpus, join_boxes_by_pairs, paired_links
-from forestcoll.topology.parameters import integer, link_bandwidth
 from forestcoll.topology.registry import Recipe, Size, topology_builder
 
 

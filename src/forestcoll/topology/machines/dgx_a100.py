@@ -9,6 +9,7 @@ PCIe switch, whose ports are PCIe 4.0 x16: 16 GT/s on 16 lanes, or 32 GB/s each 
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from forestcoll.base.parameters import flag, integer, link_bandwidth
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.machines._boxes import (
     FABRIC,
@@ -19,7 +20,6 @@ from forestcoll.topology.machines._boxes import (
     join_boxes,
 )
 from forestcoll.topology.machines._gpu import Gpu
-from forestcoll.topology.parameters import flag, integer, link_bandwidth
 from forestcoll.topology.registry import Recipe, Size, topology_builder
 
 A100 = Gpu(

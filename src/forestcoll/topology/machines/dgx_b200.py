@@ -8,9 +8,9 @@ NIC at 400 Gb/s carries 50 GB/s each way. The NVSwitch can multicast and aggrega
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from forestcoll.base.parameters import integer, link_bandwidth
 from forestcoll.topology.machines._boxes import NvlinkBoxes
 from forestcoll.topology.machines._gpu import Gpu
-from forestcoll.topology.parameters import integer, link_bandwidth
 from forestcoll.topology.registry import topology_builder
 
 B200 = Gpu(

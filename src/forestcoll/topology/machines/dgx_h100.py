@@ -8,9 +8,9 @@ third-generation NVSwitch can multicast and aggregate (NVLink SHARP, "NVLS"); `n
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from forestcoll.base.parameters import integer, link_bandwidth
 from forestcoll.topology.machines._boxes import NvlinkBoxes
 from forestcoll.topology.machines._gpu import Gpu
-from forestcoll.topology.parameters import integer, link_bandwidth
 from forestcoll.topology.registry import topology_builder
 
 H100 = Gpu(

@@ -6,9 +6,9 @@ An H200 has eighteen fourth-generation NVLinks, 450 GB/s each way. It differs fr
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+from forestcoll.base.parameters import integer, link_bandwidth
 from forestcoll.topology.machines._boxes import NvlinkBoxes
 from forestcoll.topology.machines.dgx_h100 import H100
-from forestcoll.topology.parameters import integer, link_bandwidth
 from forestcoll.topology.registry import topology_builder
 
 H200 = replace(H100, name="h200")

@@ -9,9 +9,9 @@ each GPU has 400 Gb/s, or 50 GB/s each way, between racks. The switches can mult
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+from forestcoll.base.parameters import flag, integer, link_bandwidth
 from forestcoll.topology.machines._boxes import NvlinkBoxes
 from forestcoll.topology.machines.dgx_b200 import B200
-from forestcoll.topology.parameters import flag, integer, link_bandwidth
 from forestcoll.topology.registry import topology_builder
 
 GB200 = replace(B200, name="gb200")

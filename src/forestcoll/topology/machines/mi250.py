@@ -8,10 +8,10 @@ each GPU 16 GB/s each way. The 8+8 setting of the paper is `gpus=8`.
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from forestcoll.base.parameters import integer, link_bandwidth
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.machines._boxes import add_gpus, direct_links, gpu_id, join_boxes
 from forestcoll.topology.machines._gpu import Gpu
-from forestcoll.topology.parameters import integer, link_bandwidth
 from forestcoll.topology.registry import Recipe, Size, topology_builder
 
 FABRIC_LINKS = {

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations
 
+from forestcoll.base.parameters import integer, link_bandwidth
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.machines._boxes import add_gpus, direct_links, gpu_id, join_boxes
 from forestcoll.topology.machines._gpu import Gpu
-from forestcoll.topology.parameters import integer, link_bandwidth
 from forestcoll.topology.registry import Recipe, Size, topology_builder
 
 MI300X = Gpu(

@@ -8,9 +8,9 @@ both directions together that AMD publishes. Platforms usually have a 400 Gb/s N
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from forestcoll.base.parameters import link_bandwidth
 from forestcoll.topology.machines._gpu import Gpu
 from forestcoll.topology.machines.mi300x import Mi300x
-from forestcoll.topology.parameters import link_bandwidth
 from forestcoll.topology.registry import topology_builder
 
 MI355X = Gpu(

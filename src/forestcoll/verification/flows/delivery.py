@@ -6,7 +6,7 @@ from operator import itemgetter
 
 import numpy as np
 
-from forestcoll.base.counting import plural
+from forestcoll.base.errors import plural
 from forestcoll.demand.collective import Collective
 from forestcoll.verification.first_wrong import first_outside, first_true
 from forestcoll.verification.flows import wording

@@ -25,7 +25,7 @@ from functools import cached_property
 
 import numpy as np
 
-from forestcoll.base.counting import times
+from forestcoll.base.errors import times
 from forestcoll.base.exact import exact_sum
 from forestcoll.demand.collective import Collective, PhaseOp
 from forestcoll.schedule.proof import TreeDualProof, WeightedCut

@@ -15,7 +15,7 @@ from itertools import combinations
 
 import numpy as np
 
-from forestcoll.base.counting import times
+from forestcoll.base.errors import times
 from forestcoll.schedule.rows import IntArray
 from forestcoll.verification.first_wrong import first_true
 from forestcoll.verification.permutations import power

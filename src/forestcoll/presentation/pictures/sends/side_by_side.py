@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from itertools import islice
 
-from forestcoll.base.counting import times
-from forestcoll.base.errors import InputError
+from forestcoll.base.errors import InputError, times
 from forestcoll.presentation.pictures.layout import Layout, layout_of
 from forestcoll.presentation.pictures.layout.structure import Structure
 from forestcoll.presentation.pictures.network.drawing import Network

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from fractions import Fraction
 
-from forestcoll.base.counting import plural
+from forestcoll.base.errors import plural
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.presentation.names import counted
 from forestcoll.presentation.results.schedules import explanations

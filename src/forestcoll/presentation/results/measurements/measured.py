@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from fractions import Fraction
 
-from forestcoll.base.counting import plural
+from forestcoll.base.errors import plural
 from forestcoll.base.units import size_name
 from forestcoll.demand.collective import Collective
 from forestcoll.nccl.comparison import LogComparison, TestComparison, Verdict

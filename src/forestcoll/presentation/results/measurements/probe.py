@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from forestcoll.base.counting import plural
+from forestcoll.base.errors import plural
 from forestcoll.base.units import BANDWIDTH_UNIT
 from forestcoll.presentation.tables import Column, Page, Table, labelled
 from forestcoll.presentation.text import path_text, written_to

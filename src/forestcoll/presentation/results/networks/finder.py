@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from forestcoll.base.counting import plural
+from forestcoll.base.errors import plural
 from forestcoll.design.constructions import Construction
 from forestcoll.design.measure import least_factor, moore_steps
 from forestcoll.design.path_rates import path_rates

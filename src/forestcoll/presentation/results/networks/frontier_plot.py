@@ -1,6 +1,6 @@
 """The plot of a frontier of networks: steps over the bandwidth factor, next to the networks of the paper."""
 
-from forestcoll.base.counting import plural
+from forestcoll.base.errors import plural
 from forestcoll.design.constructions import Construction
 from forestcoll.design.measure import least_factor, moore_steps
 from forestcoll.design.search.finder import Frontier

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from forestcoll.base.counting import plural
+from forestcoll.base.errors import plural
 from forestcoll.base.exact import plain_number
 from forestcoll.presentation.results.networks.networks import network_page
 from forestcoll.presentation.tables import Page, Table, labelled

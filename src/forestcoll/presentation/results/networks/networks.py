@@ -5,7 +5,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
 
-from forestcoll.base.counting import plural
+from forestcoll.base.errors import plural
 from forestcoll.presentation.tables import Column, Page, Table, labelled
 from forestcoll.topology import Topology
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from forestcoll.base.counting import plural
+from forestcoll.base.errors import plural
 from forestcoll.design.workloads import Iteration, Network, Profile
 from forestcoll.presentation.results.networks.exchange_rates import exchange_document
 from forestcoll.presentation.tables import Page, labelled

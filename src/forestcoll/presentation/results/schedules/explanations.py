@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import cast
 
-from forestcoll.base.counting import plural, times
+from forestcoll.base.errors import plural, times
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.presentation.names import link_lines, node_names, noun, others

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from forestcoll.base.counting import plural, times
+from forestcoll.base.errors import plural, times
 from forestcoll.base.units import bytes_per_microsecond, has_known_size
 from forestcoll.demand.groups.layout import DIMENSIONS
 from forestcoll.demand.groups.value import Group

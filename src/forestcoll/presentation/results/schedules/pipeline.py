@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from forestcoll.base.counting import plural
+from forestcoll.base.errors import plural
 from forestcoll.oneport.message.pipelined import Pipeline, PipelinePlan, root_rule
 from forestcoll.presentation.pictures.pipeline import SizePoint, draw_pipeline
 from forestcoll.presentation.results.networks.networks import ports_text

@@ -1,6 +1,6 @@
 """Rows and JSON keys about a schedule of trees: the number and height of its trees, and the data that it sends."""
 
-from forestcoll.base.counting import plural
+from forestcoll.base.errors import plural
 from forestcoll.schedule.trees.shape import tree_shape
 from forestcoll.schedule.trees.traffic import traffic_of
 from forestcoll.schedule.trees.value import TreeSchedule

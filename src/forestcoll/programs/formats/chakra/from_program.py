@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from types import MappingProxyType
 
-from forestcoll.base.counting import plural
-from forestcoll.base.errors import InputError
+from forestcoll.base.errors import InputError, plural
 from forestcoll.programs.formats.chakra.document import Kind, Node, Trace
 from forestcoll.programs.model import Dependency, Instruction, Message, Program, instruction_name, message_counts
 

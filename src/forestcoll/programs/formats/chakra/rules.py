@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from forestcoll.base.counting import plural
+from forestcoll.base.errors import plural
 from forestcoll.programs.formats.chakra.document import Kind, Node, Trace
 from forestcoll.programs.model import Fault
 

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, count
 
-from forestcoll.base.counting import plural
-from forestcoll.base.errors import InputError
+from forestcoll.base.errors import InputError, plural
 from forestcoll.programs.formats.goal.document import Data, Goal, Header, Kind, Operation
 from forestcoll.programs.model import Buffer, Dependency, Instruction, Message, Program, Span, instruction_name
 

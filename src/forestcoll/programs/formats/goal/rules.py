@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from itertools import accumulate
 
-from forestcoll.base.counting import plural
+from forestcoll.base.errors import plural
 from forestcoll.programs.formats.goal.document import Goal, Kind, Operation
 from forestcoll.programs.model import Fault
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TypeAlias
 
-from forestcoll.base.counting import plural
+from forestcoll.base.errors import plural
 from forestcoll.programs.formats.location import Location
 from forestcoll.programs.formats.msccl_xml import dialects
 from forestcoll.programs.formats.msccl_xml.dialects import TASKS, Dialect

@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from forestcoll.base.counting import plural
-from forestcoll.base.errors import shown
+from forestcoll.base.errors import plural, shown
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.notes import Notes, listed
 from forestcoll.topology.importers.options import ImportOptions, missing_speed

@@ -8,8 +8,7 @@ switches. What is read, in this order: `bandwidth`, `capacity`, `LinkSpeedRaw` (
 from collections import Counter
 from dataclasses import dataclass, field
 
-from forestcoll.base.counting import plural
-from forestcoll.base.errors import InputError, shown
+from forestcoll.base.errors import InputError, plural, shown
 from forestcoll.base.units import BANDWIDTH_UNIT
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.files import FORMAT, add_document

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from forestcoll.base.counting import plural
-from forestcoll.base.errors import shown
+from forestcoll.base.errors import plural, shown
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.notes import Notes
 from forestcoll.topology.importers.source import Source

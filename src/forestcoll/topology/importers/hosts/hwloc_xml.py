@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
 
-from forestcoll.base.counting import plural
-from forestcoll.base.errors import shown
+from forestcoll.base.errors import plural, shown
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.hosts.host import Device, HostFile, duplex, groups, hosts_network
 from forestcoll.topology.importers.notes import Notes

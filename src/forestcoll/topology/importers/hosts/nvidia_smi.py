@@ -8,7 +8,7 @@ switches and CPUs are found from the words `PIX`, `PXB`, `PHB`, `NODE` and `SYS`
 from collections.abc import Sequence
 from fractions import Fraction
 
-from forestcoll.base.counting import plural
+from forestcoll.base.errors import plural
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.hosts.cpus import cpu_tree, pcie_speeds
 from forestcoll.topology.importers.hosts.device_table import DeviceTable, has_table, read_table

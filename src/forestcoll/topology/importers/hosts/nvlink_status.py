@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from forestcoll.base.counting import plural
+from forestcoll.base.errors import plural
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.hosts.host import Device, HostFile, duplex, hosts_network
 from forestcoll.topology.importers.notes import Notes, listed

@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, pairwise
 
-from forestcoll.base.counting import plural
+from forestcoll.base.errors import plural
 from forestcoll.topology.importers.hosts.host import Device, Nic, duplex, shared_out
 from forestcoll.topology.importers.hosts.link_speeds import cpu_link_speed, pcie_rate, pcie_speed
 from forestcoll.topology.importers.hosts.nccl_elements import Slot

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from forestcoll.base.counting import plural
-from forestcoll.base.errors import shown
+from forestcoll.base.errors import plural, shown
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.matrices.square import Square, square_network
 from forestcoll.topology.importers.notes import Notes

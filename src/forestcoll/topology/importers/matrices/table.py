@@ -8,8 +8,7 @@ import re
 from collections.abc import Sequence
 from fractions import Fraction
 
-from forestcoll.base.counting import plural
-from forestcoll.base.errors import shown
+from forestcoll.base.errors import plural, shown
 from forestcoll.base.exact import to_fraction
 from forestcoll.base.units import BANDWIDTH_UNIT, bandwidth_in
 from forestcoll.topology.builder import TopologyBuilder

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from forestcoll.base.counting import plural
+from forestcoll.base.errors import plural
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.measurements.document import FORMAT, Measurement, Measurements, measurements_of
 from forestcoll.topology.importers.measurements.fitting import Fit

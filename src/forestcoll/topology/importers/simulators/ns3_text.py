@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from forestcoll.base.counting import plural
-from forestcoll.base.errors import InputError, shown
+from forestcoll.base.errors import InputError, plural, shown
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.notes import Notes
 from forestcoll.topology.importers.options import ImportOptions
