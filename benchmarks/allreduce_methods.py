@@ -14,6 +14,7 @@ from random import Random
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "common"))
 
+from forestcoll.algorithms.generate import optimum
 from forestcoll.base.progress import SILENT
 from forestcoll.schedule.proof.bound import Bound
 from forestcoll.schedule.proof.tree_dual import Roles
@@ -22,7 +23,6 @@ from forestcoll.solver.allreduce.linear_program import allreduce_optimum
 from forestcoll.solver.allreduce.search import Halves, Method, Packed, Split
 from forestcoll.solver.allreduce.tree_packing.packing import packed_trees
 from forestcoll.solver.generation.forest import schedule_for
-from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
 from forestcoll.topology.symmetry.orbits import Orbits

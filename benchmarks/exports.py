@@ -12,7 +12,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from forestcoll import export, generate, generate_flows, judge_file
+from forestcoll import export, generate, judge_file
+from forestcoll.demand.demand import Demand
 from forestcoll.programs.formats.exporting import Export
 
 MACHINES = ("dgx-a100", "dgx-h100", "mi250", "mi300x")
@@ -43,7 +44,9 @@ def _options() -> argparse.Namespace:
 
 def _row(spec: str, collective: str, to: str) -> str:
     root = 0 if collective in {"broadcast", "reduce"} else None
-    schedule = generate_flows(spec) if collective == "all-to-all" else generate(spec, collective=collective, root=root)
+    schedule = (
+        generate(spec, "all-to-all") if collective == "all-to-all" else generate(spec, Demand(collective, root=root))
+    )
     target, _, dialect = to.partition("/")
     usual = "rccl" if spec.startswith("mi") else "microsoft"
     start = time.process_time()

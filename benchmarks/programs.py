@@ -30,7 +30,7 @@ def main() -> None:
     print("| network | collective | style | instructions | lowering | checking |")
     print("| --- | --- | --- | --- | --- | --- |")
     for spec, collective in CASES:
-        schedule = generate(build_topology(spec), collective=collective)
+        schedule = generate(build_topology(spec), demand=collective)
         for style in Style:
             options = Options(style=style, placement=Placement.OUT_OF_PLACE)
             lowering, lowered = timed(lambda: lower(schedule, options))  # noqa: B023 (called at once)

@@ -51,7 +51,8 @@ class Job:
 
     def schedule(self) -> TreeSchedule:
         """Return the schedule. Each process generates the same one."""
-        return generate(build_topology(self.topology), self.collective)
+        made: TreeSchedule = generate(build_topology(self.topology), self.collective)
+        return made
 
 
 @dataclass(frozen=True)

@@ -23,9 +23,9 @@ from typing import cast
 from other_commit import Python, installed
 from sizes import bottleneck_and_problem, solve
 
+from forestcoll.algorithms.generate import optimum
 from forestcoll.kernels import Core, cores
-from forestcoll.solver.forests.value import Optimum
-from forestcoll.solver.optimum import optimum
+from forestcoll.solver.forests.value import TreeOptimum
 from forestcoll.topology import write_topology
 from forestcoll.topology.registry import load_topology
 
@@ -220,7 +220,7 @@ def _exponent(times: Sequence[tuple[int, float]]) -> str:
     return f"{math.log(after / before) / math.log(more / fewer):.1f} (N = {fewer} to {more})"
 
 
-def solve_fast(core: Core, best: Optimum) -> None:
+def solve_fast(core: Core, best: TreeOptimum) -> None:
     """Find the bottleneck and the trees of `best` with the fast method."""
     core.grow_trees(bottleneck_and_problem(core, best), best.trees_per_root, prove=False)
 

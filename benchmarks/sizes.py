@@ -15,10 +15,10 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
+from forestcoll.algorithms.generate import optimum
 from forestcoll.kernels import AnyProblem, Core, cores
 from forestcoll.solver.forests.scaling import ScaledTopology
-from forestcoll.solver.forests.value import Optimum
-from forestcoll.solver.optimum import optimum
+from forestcoll.solver.forests.value import TreeOptimum
 from forestcoll.topology.registry import build_topology
 
 sys.path.append(str(Path(__file__).parents[1] / "tests" / "common"))
@@ -69,7 +69,7 @@ HEAD = ["network", "N", "k", "trees", "height max / mean", "whole s", "optimum s
 HEAD += ["peak MB", "optimal"]
 
 
-def bottleneck_and_problem(core: Core, best: Optimum) -> AnyProblem:
+def bottleneck_and_problem(core: Core, best: TreeOptimum) -> AnyProblem:
     """Find the bottleneck of the network of `best` with `core`, and return the problem whose trees reach it."""
     links = best.topology.links
     tails, heads = [link.source for link in links], [link.target for link in links]
@@ -81,7 +81,7 @@ def bottleneck_and_problem(core: Core, best: Optimum) -> AnyProblem:
     return problem(best.forests[0].tree_capacities())
 
 
-def solve(core: Core, best: Optimum) -> None:
+def solve(core: Core, best: TreeOptimum) -> None:
     """Find the bottleneck and the trees of `best` by the proven method with `core`."""
     scaled = bottleneck_and_problem(core, best)
     logical = core.remove_switches(scaled, best.trees_per_root)

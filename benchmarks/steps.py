@@ -15,7 +15,7 @@ import time
 from itertools import pairwise
 from pathlib import Path
 
-from forestcoll import generate_steps, load_topology, read_schedule, verify, write_schedule
+from forestcoll import generate, load_topology, read_schedule, verify, write_schedule
 
 NETWORKS = (
     "hypercube:dim=3",
@@ -47,7 +47,7 @@ def main() -> None:
 def _measured(name: str) -> str:
     topology = load_topology(name)
     times = [time.perf_counter()]
-    schedule = generate_steps(topology)
+    schedule = generate(topology, method="bfb")
     times.append(time.perf_counter())
     if not verify(schedule).ok:
         raise SystemExit(f"{name}: a wrong schedule")

@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 
 from allreduce_hypothesis import KINDS as RANDOM_KINDS
 from allreduce_hypothesis import described
+from forestcoll.algorithms.generate import optimum
 from forestcoll.base.errors import InputError
 from forestcoll.base.progress import SILENT
 from forestcoll.demand.collective import Collective
@@ -39,7 +40,6 @@ from forestcoll.solver.allreduce.linear_program import allreduce_optimum
 from forestcoll.solver.allreduce.strength import strength
 from forestcoll.solver.bounds.cut_edge import cut_edge
 from forestcoll.solver.forests.broadcast import cut_set_bound
-from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology, TopologyBuilder, write_topology
 
 Arc = tuple[int, int]

@@ -21,8 +21,8 @@ from itertools import pairwise
 from random import Random
 from types import MappingProxyType
 
+from forestcoll.algorithms.generate import optimum
 from forestcoll.solver.allreduce.linear_program import allreduce_optimum
-from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology, TopologyBuilder
 
 BANDWIDTHS = (1, 1, 1, 2, 3, 5, 10)

@@ -14,12 +14,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from exhibits.exhibit import Result, Settings, Verdict
-from forestcoll.algorithms.baseline import DoesNotApplyError, Problem
-from forestcoll.algorithms.generate import schedule_of
-from forestcoll.algorithms.table import BASELINES
+from forestcoll.algorithms.baseline import baselines
+from forestcoll.algorithms.generate import problem_of
+from forestcoll.algorithms.method import DoesNotApplyError
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Demand
 from forestcoll.simulation.simulate import loads_of
+from forestcoll.solver.generation.forest import schedule_for
 from forestcoll.solver.optimum import solve
 from forestcoll.topology.registry import build_topology
 
@@ -46,7 +46,7 @@ def made(settings: Settings) -> Result:
     store, largest = settings.folder / "forest-figure-14.json", settings.largest
     results: Results = json.loads(store.read_text(encoding="utf-8")) if store.exists() else {}
     for machine in PER_BOX:
-        for name in (OWN, *(each.name for each in BASELINES if Collective.ALLGATHER in each.collectives)):
+        for name in (OWN, *(each.name for each in baselines() if Collective.ALLGATHER in each.collectives)):
             _measure(results, machine, name, largest, store)
     figure = Figure(figsize=(12.5, 8.4), layout="constrained")
     grid, lines = figure.subplots(2, 2), []
@@ -85,12 +85,12 @@ def _made(machine: str, name: str, gpus: int) -> Timing:
     """Return the CPU seconds and the algbw of a schedule, or why there is none."""
     topology = build_topology(f"{machine}:boxes={gpus // PER_BOX[machine]}")
     begin = time.process_time()
-    solution = solve(topology, Demand.of(Collective.ALLGATHER))
+    problem = problem_of(topology, Collective.ALLGATHER)
+    best = solve(topology, problem.demand)
     if name == OWN:
-        own = schedule_of(solution)
+        own = schedule_for(best)
         return [time.process_time() - begin, float(own.algbw)]
-    (baseline,) = [each for each in BASELINES if each.name == name]
-    problem = Problem(solution.optimum.topology, solution.optimum.demand)
+    (baseline,) = [each for each in baselines() if each.name == name]
     begin = time.process_time()
     try:
         schedule = baseline.result(problem).schedule

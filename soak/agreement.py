@@ -71,7 +71,7 @@ def _add_links(builder: TopologyBuilder, names: list[Any], random: Random) -> No
             builder.add_duplex(source, target, bandwidth())
 
 
-def arguments_for(topology: Topology, random: Random) -> dict[str, Any]:
+def demand_for(topology: Topology, random: Random) -> dict[str, Any]:
     """Return random arguments of `optimum`."""
     collective = random.choice(SCHEDULED)
     options: dict[str, Any] = {"collective": collective}
@@ -104,7 +104,7 @@ def main() -> None:
     for number in range(arguments.networks):
         random = Random(f"{arguments.seed}/{number}")  # noqa: S311 (not for security)
         topology = network(random)
-        options = arguments_for(topology, random)
+        options = demand_for(topology, random)
         found = disagreement(topology, options, counts)
         if found:
             faults += 1

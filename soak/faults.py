@@ -26,10 +26,11 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+from forestcoll.demand.demand import Demand
+
 os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # a fork of several threads is no copy
 
 from fault_group import COLLECTIVES, Player, Run, described, disturb, drawing
-from forestcoll.algorithms.by_steps import generate_steps
 from forestcoll.algorithms.generate import generate
 from forestcoll.runtime.engine.execution import new_engine
 from forestcoll.runtime.engine.plan import Plan, plan_of
@@ -162,12 +163,10 @@ def schedules_of(network: str) -> tuple[Schedule, ...]:
     topology = build_topology(f"complete:nodes={ranks}" if name == "steps" else network)
     last = len(topology.compute) - 1
     rooted = [("broadcast", 0), ("broadcast", last), ("reduce", last)]
-    made: list[Schedule] = [generate(topology, collective, root=root) for collective, root in rooted]
-    for collective in COLLECTIVES:
-        if collective not in ("broadcast", "reduce"):
-            make: Callable[..., Schedule] = generate_steps if name == "steps" else generate
-            made.append(make(topology, collective))
-    return tuple(made)
+    made: list[Schedule] = [generate(topology, Demand(collective, root=root)) for collective, root in rooted]
+    method = "bfb" if name == "steps" else None
+    others = (each for each in COLLECTIVES if each not in ("broadcast", "reduce"))
+    return (*made, *(generate(topology, each, method) for each in others))
 
 
 PLANS: dict[int, Plan] = {}

@@ -23,6 +23,8 @@ from random import Random
 
 import numpy as np
 
+from forestcoll.demand.demand import Demand
+
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "common"))
 
 from forestcoll.algorithms.generate import generate
@@ -130,11 +132,12 @@ def ratio(topology: Topology, ranks: tuple[int, ...]) -> Fraction | None:
     except UnprovenError:
         return None
     positions = [topology.compute.index(rank) for rank in demand.members(topology)]
-    schedule = generate(topology, "allreduce", ranks=positions)
+    schedule = generate(topology, Demand("allreduce", ranks=positions))
     report = verify(schedule)
     if not report.ok or report.algbw != schedule.algbw:
         raise SystemExit(f"verify refuses a schedule on {topology}: {report.fault}")
-    return schedule.algbw / optimum
+    made: Fraction | None = schedule.algbw / optimum
+    return made
 
 
 def main() -> None:

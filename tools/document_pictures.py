@@ -9,7 +9,6 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-from forestcoll.algorithms.by_steps import generate_steps
 from forestcoll.algorithms.generate import generate
 from forestcoll.comparison import compare
 from forestcoll.comparison.by_boxes import by_boxes
@@ -48,7 +47,7 @@ def pictures() -> Iterator[tuple[str, str]]:
     yield "loads.svg", text(load_picture(ring, title="The loads of NCCL's rings on two DGX A100 boxes"))
     tree = generate("mi250:boxes=2")
     yield "tree.svg", text(story_picture(tree.topology, story_of_shard(tree, 0)))
-    steps = generate_steps(build_topology("torus:dims=4x4"))
+    steps = generate(build_topology("torus:dims=4x4"), method="bfb")
     shard = next(story for story in stories_of(steps) if story.shard is not None)
     yield from _report_pictures()
     yield from _finder_pictures()

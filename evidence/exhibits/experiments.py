@@ -8,7 +8,8 @@ from math import isqrt
 import figures
 from exhibits.exhibit import Result, Settings, Verdict, table, verdict_of
 from exhibits.networks import ALLREDUCE, drawn
-from forestcoll.algorithms.by_steps import generate_steps
+from forestcoll.algorithms.direct_networks.double_binary_tree import DoubleBinaryTree
+from forestcoll.algorithms.generate import generate
 from forestcoll.demand.collective import Collective
 from forestcoll.design.measure import least_factor
 from forestcoll.design.search.finder import TopologyFinder, find_topologies
@@ -43,7 +44,7 @@ def _double_tree(nodes: int, size: int) -> float:
 @cache
 def _double_tree_cost(nodes: int, count: int):  # type: ignore[no-untyped-def]
     spec = f"double-binary-tree:nodes={nodes}"
-    return shape_of(generate_steps(spec, "allreduce", method="double-binary-tree", chunks=count))
+    return shape_of(generate(spec, "allreduce", DoubleBinaryTree(chunks=count)))
 
 
 def testbed(_settings: Settings) -> Result:
@@ -234,7 +235,7 @@ def generation_times(_settings: Settings) -> Result:
     for spec, printed in _TABLE_6.items():
         topology = build_topology(spec)
         begin = time.process_time()
-        schedule = generate_steps(topology)
+        schedule = generate(topology, method="bfb")
         seconds = time.process_time() - begin
         rows.append((spec, f"{seconds:.2g}", printed[3], *(each.replace(" ", ", ") for each in printed[:3])))
         if not verify(schedule).ok:
@@ -253,7 +254,7 @@ def generated_costs(_settings: Settings) -> Result:
     """Return Figure 10: the costs of the schedules of Table 6."""
     rows = []
     for spec in list(_TABLE_6)[:5] + list(_TABLE_6)[6:11]:
-        schedule = generate_steps(spec)
+        schedule = generate(spec, method="bfb")
         shape, nodes = shape_of(schedule), len(schedule.topology.compute)
         rows.append((spec, shape.steps, _diameter(spec), shape.bandwidth_factor, least_factor(nodes)))
     same = all(steps == diameter and factor == least for _, steps, diameter, factor, least in rows)
@@ -274,8 +275,7 @@ def torus_schedules(_settings: Settings) -> Result:
     rows = []
     for dims, printed in (("3x3x3", "equal"), ("3x3x2", "29 %"), ("3x3x3x2", "42 %")):
         ours, traditional = (
-            shape_of(generate_steps(f"torus:dims={dims}", "allreduce", method=method))
-            for method in ("bfb", "torus-rings")
+            shape_of(generate(f"torus:dims={dims}", "allreduce", method)) for method in ("bfb", "torus-rings")
         )
         gain = float(traditional.bandwidth_factor / ours.bandwidth_factor - 1)
         rows.append((dims, ours.steps, traditional.steps, f"{gain:.0%}", printed))
@@ -296,7 +296,7 @@ def hypercubes(_settings: Settings) -> Result:
         ("BFB", "hypercube:dim=3", "bfb"),
         ("BFB", "twisted-hypercube:dim=3", "bfb"),
     ):
-        shape = shape_of(generate_steps(spec, Collective.ALLREDUCE, method=method))
+        shape = shape_of(generate(spec, Collective.ALLREDUCE, method))
         times[spec, method] = [testbed_time(shape.steps, shape.bandwidth_factor, size) for size in _SIZES.values()]
         rows.append(
             (name, spec, shape.steps, shape.bandwidth_factor, *(f"{each:,.1f}" for each in times[spec, method]))

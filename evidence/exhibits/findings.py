@@ -14,8 +14,7 @@ from unittest import mock
 from circulant_conjecture import circulants, is_optimal
 from exhibits.allreduce_rate import network_of
 from exhibits.exhibit import Cost, Exhibit, Paper, Result, Settings, Verdict, table
-from forestcoll.algorithms.by_steps import generate_steps
-from forestcoll.algorithms.generate import generate
+from forestcoll.algorithms.generate import generate, optimum
 from forestcoll.cli import main
 from forestcoll.design.constructions import Construction
 from forestcoll.design.measure import Cost as NetworkCost
@@ -26,7 +25,6 @@ from forestcoll.schedule.shape_of import shape_of
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.solver.allreduce.linear_program import allreduce_optimum
 from forestcoll.solver.bounds.table import bounds_of
-from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology, read_topology
 from forestcoll.topology.files import topology_to_document
 
@@ -77,7 +75,7 @@ def conjecture(_settings: Settings) -> Result:
     ]
     names = [f"C({nodes},{{{','.join(map(str, offsets))}}})" for nodes, offsets in found]
     words = ["generate circulant:nodes=12,offsets=1+3+4+5 --method bfb -o steps.json", "verify steps.json"]
-    best = shape_of(generate_steps("circulant:nodes=12,offsets=1+3+4+5")).bandwidth_factor
+    best = shape_of(generate("circulant:nodes=12,offsets=1+3+4+5", method="bfb")).bandwidth_factor
     offsets = max(len(listed) for _, listed in found)
     few = sum(len(listed) == 2 for _, listed in found)
     summary = (
@@ -173,7 +171,7 @@ def low_trees(_settings: Settings) -> Result:
 
 def _both(spec: str) -> Iterator[TreeSchedule]:
     """Yield the schedule of the paper's method, and that of forestcoll."""
-    proven, own = generate(spec, method="proven"), generate(spec)
+    proven, own = generate(spec, method="trees:search=proven"), generate(spec)
     if proven.algbw != own.algbw:
         raise ValueError(spec)
     yield proven

@@ -10,12 +10,11 @@ import forest_h100
 import forest_paths
 import forest_trees_table
 from exhibits.exhibit import Cost, Exhibit, Paper, Result, Settings, Verdict, drawing, table, verdict_of
-from forestcoll.algorithms.generate import generate
+from forestcoll.algorithms.generate import generate, optimum
 from forestcoll.base.progress import Progress
 from forestcoll.kernels import cores
 from forestcoll.schedule.shape_of import shape_of
 from forestcoll.solver.forests.scaling import ScaledTopology
-from forestcoll.solver.optimum import optima_by_trees, optimum
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
 
@@ -208,7 +207,7 @@ def few_trees(_settings: Settings) -> Result:
     topology = best.topology
     count, least = len(topology.compute), min(link.bandwidth for link in topology.links)
     rows, same = [], True
-    for each in optima_by_trees(topology, most=8):
+    for each in optimum(topology, method="trees:most=8").by_trees:
         trees = each.trees_per_root
         bound = 1 / best.algbw + Fraction(1, count * trees) / least
         same &= 1 / each.algbw <= bound

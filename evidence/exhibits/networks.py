@@ -10,7 +10,8 @@ from matplotlib.figure import Figure
 import figures
 import paper_tables
 from exhibits.exhibit import Result, Settings, Verdict, table, verdict_of
-from forestcoll.algorithms.by_steps import generate_steps
+from forestcoll.algorithms.bfb import Bfb
+from forestcoll.algorithms.generate import generate
 from forestcoll.design.constructions import Construction
 from forestcoll.design.expanding import expand
 from forestcoll.design.given import base_network
@@ -222,7 +223,7 @@ def rings(_settings: Settings) -> Result:
     """Return Figure 17: breadth-first broadcast on bidirectional rings."""
     rows = []
     for nodes in range(3, 13):
-        shape = shape_of(generate_steps(f"ring:nodes={nodes}"))
+        shape = shape_of(generate(f"ring:nodes={nodes}", method="bfb"))
         rows.append((nodes, shape.steps, nodes // 2, shape.bandwidth_factor, least_factor(nodes)))
     same = all(here == printed and factor == least for _, here, printed, factor, least in rows)
     summary = f"On rings of {rows[0][0]} to {rows[-1][0]} nodes T_L is ⌊N/2⌋ and T_B is (N-1)/N."
@@ -308,9 +309,9 @@ def chunks(_settings: Settings) -> Result:
     """Return Theorem 20: the loss of whole chunks."""
     rows, same = [], True
     for spec, degree in (("circulant:nodes=15,offsets=1+4+5", 6), ("hypercube:dim=3", 3), ("torus:dims=3x5", 4)):
-        best = shape_of(generate_steps(spec))
+        best = shape_of(generate(spec, method="bfb"))
         for count in (1, 2, 4):
-            schedule = generate_steps(spec, chunks=count)
+            schedule = generate(spec, method=Bfb(chunks=count))
             shape, nodes = shape_of(schedule), len(schedule.topology.compute)
             loss = Fraction(degree * (degree**shape.steps - 1), (degree - 1) * count * nodes)
             same &= shape.bandwidth_factor <= best.bandwidth_factor + loss
@@ -331,7 +332,7 @@ def breadth_first(_settings: Settings) -> Result:
     )
     rows = []
     for spec in specs:
-        schedule = generate_steps(spec)
+        schedule = generate(spec, method="bfb")
         shape, nodes = shape_of(schedule), len(schedule.topology.compute)
         rows.append((spec, shape.steps, base_network(spec).diameter, shape.bandwidth_factor, least_factor(nodes)))
     same = all(steps == diameter and factor == least for _, steps, diameter, factor, least in rows)
@@ -349,7 +350,7 @@ def reductions(_settings: Settings) -> Result:
         ("hypercube:dim=3", "halving-doubling"),
         ("torus:dims=2x3x5", "torus-rings"),
     ):
-        schedule = generate_steps(spec, "reduce-scatter", method=method)
+        schedule = generate(spec, "reduce-scatter", method)
         shape = shape_of(schedule)
         least = least_factor(len(schedule.topology.compute))
         same &= least <= shape.reduction_factor <= shape.bandwidth_factor

@@ -18,11 +18,11 @@ from typing import Any
 from forestcoll.algorithms.generate import generate
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import SCHEDULED, Collective
+from forestcoll.demand.demand import Demand
 from forestcoll.schedule.files import schedule_from_document, schedule_text
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees.value import TreeSchedule
-from forestcoll.solver.personalised import generate_flows
 from forestcoll.verification import verify
 
 sys.path.append(str(Path(__file__).parents[2] / "tests" / "common"))
@@ -44,9 +44,13 @@ CHANGED = ("routes", "phases", "flows", "algbw", "shards", "demand", "ranks", "c
 
 def bases() -> list[dict[str, Any]]:
     """Return the documents of right schedules, without bounds."""
-    found = [generate(network, collective, root=_root(collective)) for network in NETWORKS for collective in SCHEDULED]
+    found = [
+        generate(network, Demand(collective, root=_root(collective)))
+        for network in NETWORKS
+        for collective in SCHEDULED
+    ]
     exchanges: list[Schedule] = [
-        generate_flows(network, collective, root=None if collective == "all-to-all" else 0)
+        generate(network, Demand(collective, root=None if collective == "all-to-all" else 0))
         for network in NETWORKS[:3]
         for collective in ("all-to-all", "gather", "scatter")
     ]

@@ -1,6 +1,10 @@
 # The public names, each declared here once: `__init__.py` imports them on first use.
-from .algorithms.by_steps import generate_steps as generate_steps
+from .algorithms.bfb import Bfb as Bfb
+from .algorithms.exchange_steps import Steps as Steps
+from .algorithms.flows import Flows as Flows
 from .algorithms.generate import generate as generate
+from .algorithms.generate import optimum as optimum
+from .algorithms.trees import Trees as Trees
 from .base.errors import CommunicationError as CommunicationError
 from .base.errors import ForestcollError as ForestcollError
 from .base.errors import InputError as InputError
@@ -14,8 +18,8 @@ from .demand.collective import Collective as Collective
 from .demand.collective import PhaseOp as PhaseOp
 from .demand.demand import Demand as Demand
 from .demand.demand import NodeDemand as NodeDemand
+from .demand.groups.groups import Groups as Groups
 from .demand.groups.layout import Layout as Layout
-from .demand.groups.layout import layout_groups as layout_groups
 from .demand.groups.pieces import Piece as Piece
 from .demand.groups.pieces import groups_of_pieces as groups_of_pieces
 from .demand.groups.pieces import read_pieces as read_pieces
@@ -23,8 +27,6 @@ from .demand.groups.reading import read_groups as read_groups
 from .demand.groups.value import Group as Group
 from .demand.groups.value import groups_of as groups_of
 from .demand.matrix import read_matrix as read_matrix
-from .demand.method import Method as Method
-from .demand.method import StepMethod as StepMethod
 from .demand.ranks import without_relays as without_relays
 from .design.expanding import expand as expand
 from .design.given import base_network as base_network
@@ -71,7 +73,6 @@ from .schedule.files import schedule_text as schedule_text
 from .schedule.files import write_schedule as write_schedule
 from .schedule.flows.shape import FlowShape as FlowShape
 from .schedule.flows.value import Flow as Flow
-from .schedule.flows.value import Flows as Flows
 from .schedule.flows.value import FlowSchedule as FlowSchedule
 from .schedule.proof import Bound as Bound
 from .schedule.proof import CutProof as CutProof
@@ -86,6 +87,7 @@ from .schedule.proof import TreeDistancesProof as TreeDistancesProof
 from .schedule.proof import TreeDualProof as TreeDualProof
 from .schedule.proof import TreeLengthsProof as TreeLengthsProof
 from .schedule.proof import WeightedCut as WeightedCut
+from .schedule.proof.optimum import Optimum as Optimum
 from .schedule.rows import Rows as Rows
 from .schedule.schedule import Schedule as Schedule
 from .schedule.series.value import SeriesSchedule as SeriesSchedule
@@ -128,24 +130,14 @@ from .solver.forests.broadcast import RootedBound as RootedBound
 from .solver.forests.broadcast import broadcast_bound as broadcast_bound
 from .solver.forests.broadcast import reduce_bound as reduce_bound
 from .solver.forests.plan import ForestPlan as ForestPlan
-from .solver.forests.value import Optimum as Optimum
-from .solver.generation.forest import schedule_for as schedule_for
-from .solver.groups.bundling import bundle_for as bundle_for
-from .solver.groups.gains import GroupGain as GroupGain
-from .solver.groups.gains import GroupGains as GroupGains
-from .solver.groups.gains import group_gains as group_gains
+from .solver.forests.value import TreeOptimum as TreeOptimum
 from .solver.groups.layouts import DimensionRow as DimensionRow
 from .solver.groups.layouts import LayoutOrder as LayoutOrder
 from .solver.groups.layouts import LayoutTable as LayoutTable
 from .solver.groups.layouts import layout_table as layout_table
-from .solver.groups.solving import generate_groups as generate_groups
-from .solver.groups.solving import groups_optimum as groups_optimum
+from .solver.groups.value import GroupGain as GroupGain
+from .solver.groups.value import GroupGains as GroupGains
 from .solver.groups.value import GroupsOptimum as GroupsOptimum
-from .solver.optimum import optima_by_trees as optima_by_trees
-from .solver.optimum import optimum as optimum
-from .solver.optimum import optimum_without_relays as optimum_without_relays
-from .solver.personalised import flow_optimum as flow_optimum
-from .solver.personalised import generate_flows as generate_flows
 from .topology import Link as Link
 from .topology import Node as Node
 from .topology import NodeKind as NodeKind

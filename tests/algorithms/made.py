@@ -2,19 +2,13 @@
 
 from fractions import Fraction
 
-from forestcoll import load_topology
-from forestcoll.algorithms.baseline import BaselineResult, DoesNotApplyError, Problem
-from forestcoll.algorithms.table import baselines_named
+from forestcoll.algorithms.baseline import BaselineResult, baselines_named
+from forestcoll.algorithms.generate import problem_of
+from forestcoll.algorithms.method import DoesNotApplyError, Problem
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Demand
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import TopologyLike
 from forestcoll.verification import verify
-
-
-def problem_of(topology: TopologyLike, collective: str = "allgather") -> Problem:
-    network = load_topology(topology)
-    return Problem(network, Demand.of(collective).demand(network))
 
 
 def verified(name: str, problem: Problem) -> BaselineResult:

@@ -4,10 +4,9 @@ from fractions import Fraction
 
 import pytest
 
-from forestcoll.algorithms.by_steps import generate_steps
+from forestcoll.algorithms.generate import generate
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.method import StepMethod
 from forestcoll.schedule.steps.shape import StepShape, step_shape
 from forestcoll.topology import TopologyBuilder
 from forestcoll.topology.registry import build_topology
@@ -15,7 +14,8 @@ from forestcoll.verification import verify
 
 
 def _cost(name: str, method: str, collective: str = "allgather", chunks: int | None = None) -> StepShape:
-    schedule = generate_steps(build_topology(name), collective, method=method, chunks=chunks)
+    options = "" if chunks is None else f":chunks={chunks}"
+    schedule = generate(build_topology(name), collective, f"{method}{options}")
     assert verify(schedule).fault is None
     assert schedule.collective == collective
     return step_shape(schedule)
@@ -53,7 +53,7 @@ def test_rings_share_data_by_bandwidth_and_accept_any_numbering() -> None:
     for one, other in zip(around, around[1:] + around[0], strict=True):
         builder.add_link(one, other, 3)
         builder.add_link(other, one, 1)
-    schedule = generate_steps(builder.build(), method="ring")
+    schedule = generate(builder.build(), method="ring")
     assert verify(schedule).optimal
     assert schedule.phases[0].transfers.points[1] in {Fraction(1, 4), Fraction(3, 4)}
 
@@ -93,24 +93,24 @@ def test_a_double_binary_tree_is_a_pipeline(nodes: int, height: int, chunks: int
         ("dgx-a100:boxes=1", "ring", "is a switch"),
         ("dgx-a100:boxes=1", "torus-rings", "is a switch"),
         ("dgx-a100:boxes=1", "halving-doubling", "is a switch"),
-        ("double-binary-tree:nodes=8", "double-binary-tree", "does not support allgather; choose allreduce"),
+        ("double-binary-tree:nodes=8", "double-binary-tree", "is not a method for an allgather, only for allreduce"),
     ],
 )
 def test_unsupported_networks_raise_an_error(name: str, method: str, words: str) -> None:
     with pytest.raises(InputError, match=words) as raised:
-        generate_steps(build_topology(name), method=method)
+        generate(build_topology(name), method=method)
     assert "\n" not in str(raised.value)
 
 
 def test_unsupported_arguments_raise_an_error() -> None:
     ring = build_topology("ring:nodes=8")
     with pytest.raises(InputError, match="no full-duplex link between 1 and 3, an edge of the double binary tree"):
-        generate_steps(ring, Collective.ALLREDUCE, method=StepMethod.DOUBLE_BINARY_TREE)
-    with pytest.raises(InputError, match="unknown step method 'best'; choose one of 'bfb'"):
-        generate_steps(ring, method="best")
-    with pytest.raises(InputError, match="chunks are only for 'bfb' and 'double-binary-tree'"):
-        generate_steps(ring, method="ring", chunks=2)
-    with pytest.raises(InputError, match="a data size is only for the method 'bfb'"):
-        generate_steps(ring, method="ring", data_size=2)
-    with pytest.raises(InputError, match="a reduce has one root"):
-        generate_steps(ring, "reduce", method="ring")
+        generate(ring, Collective.ALLREDUCE, "double-binary-tree")
+    with pytest.raises(InputError, match="'best': no such method; there are bfb"):
+        generate(ring, method="best")
+    with pytest.raises(InputError, match="ring: there is no parameter 'chunks'; ring has no parameters"):
+        generate(ring, method="ring:chunks=2")
+    with pytest.raises(InputError, match="ring takes no size"):
+        generate(ring, method="ring", size=2)
+    with pytest.raises(InputError, match="ring is not a method for a reduce"):
+        generate(ring, "reduce:root=0", "ring")

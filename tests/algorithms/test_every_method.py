@@ -10,17 +10,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from forestcoll.algorithms.baseline import Baseline, DoesNotApplyError, Problem
-from forestcoll.algorithms.by_steps import generate_steps
-from forestcoll.algorithms.generate import generate
-from forestcoll.algorithms.table import BASELINES
+from forestcoll.algorithms.baseline import Baseline, baselines
+from forestcoll.algorithms.generate import generate, optimum, problem_of
+from forestcoll.algorithms.method import DoesNotApplyError
+from forestcoll.algorithms.trees import Trees
 from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.demand.collective import SCHEDULED, UNROOTED, Collective
 from forestcoll.demand.demand import Demand
+from forestcoll.demand.groups.groups import Groups
 from forestcoll.programs.formats.exporting import Target, export_with, usual_options
 from forestcoll.programs.interpreter import check
 from forestcoll.programs.lowering import LOWERERS, Options, Placement, Style, lower, lowerer_for
@@ -34,14 +34,12 @@ from forestcoll.schedule.trees.expansion import expanded
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.simulation import simulate
 from forestcoll.solver.bounds.table import bound_of, bounds_of
-from forestcoll.solver.groups.solving import generate_groups
-from forestcoll.solver.optimum import optimum, optimum_without_relays
-from forestcoll.solver.personalised import generate_flows
+from forestcoll.solver.optimum import optimum_without_relays
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology, builders
 from forestcoll.verification import verify
-from networks import ALL_EXAMPLES, arguments_for
-from schedule_checks import check_forests, every_third_idle, options_of
+from networks import ALL_EXAMPLES, demand_for
+from schedule_checks import check_forests, demand_over, every_third_idle
 
 SPECS = [
     "alibaba-hpn:boxes=1",
@@ -160,7 +158,7 @@ class Way:
 
 
 def _trees(topology: Topology, collective: Collective) -> Schedule:
-    best = optimum(topology, **arguments_for(topology, collective, place=1))
+    best = optimum(topology, demand_for(topology, collective, place=1))
     return check_forests(best)
 
 
@@ -171,7 +169,7 @@ def _trees_of_some_ranks(topology: Topology, collective: Collective) -> Schedule
         or any("nic" in str(node.id) for node in topology.nodes)
     ):
         raise DoesNotApplyError("it is too small, or takes long")
-    best = optimum(topology, **options_of(topology, collective, every_third_idle(topology)))
+    best = optimum(topology, demand_over(topology, collective, every_third_idle(topology)))
     assert collective is Collective.ALLREDUCE or best.algbw == best.bound.algbw
     bare = optimum_without_relays(best)
     assert bare is None or bare.algbw <= best.algbw
@@ -180,10 +178,9 @@ def _trees_of_some_ranks(topology: Topology, collective: Collective) -> Schedule
 
 def _few_trees(topology: Topology, collective: Collective) -> Schedule:
     made: Schedule | None = None
-    numbers: list[dict[str, Any]] = [{"trees": 1}, {"trees": 2}, {"trees": 3}, {"max_trees": 4}]
-    for options in numbers:
+    for method in (Trees(k=1), Trees(k=2), Trees(k=3), Trees(most=4)):
         try:
-            made = check_forests(optimum(topology, collective, **options))
+            made = check_forests(optimum(topology, collective, method))
         except NoSolutionError:
             continue
     assert made is not None
@@ -191,32 +188,35 @@ def _few_trees(topology: Topology, collective: Collective) -> Schedule:
 
 
 def _base_trees(topology: Topology, collective: Collective) -> Schedule:
-    schedule = generate(topology, **arguments_for(topology, collective), compact=True)
+    schedule = generate(topology, demand_for(topology, collective), "trees:compact=true")
     assert verify(expanded(schedule)) == verify(schedule)
-    return schedule
+    made: Schedule = schedule
+    return made
 
 
 def _flows(topology: Topology, collective: Collective) -> Schedule:
-    return generate_flows(topology, **arguments_for(topology, collective))
+    made: Schedule = generate(topology, demand_for(topology, collective))
+    return made
 
 
 def _steps(topology: Topology, collective: Collective) -> Schedule:
     if topology.switches or topology.port_model is not None:
         raise DoesNotApplyError("has switches")
-    schedule = generate_steps(topology, collective)
+    schedule = generate(topology, collective, "bfb")
     report = verify(schedule)
     assert report.step_times == step_shape(schedule).step_times
     assert report.bandwidth_factor is not None
     assert report.least_factor is not None
     assert report.bandwidth_factor >= report.least_factor
-    return schedule
+    made: Schedule = schedule
+    return made
 
 
 def _groups(topology: Topology, collective: Collective) -> Schedule:
     half = len(topology.compute) // 2
     if half < 2:
         raise DoesNotApplyError("it is too small for two groups")
-    return generate_groups(topology, [range(half), range(half, 2 * half)], collective)
+    return generate(topology, Groups([range(half), range(half, 2 * half)], collective))
 
 
 WAYS: dict[str, Way] = {
@@ -228,7 +228,7 @@ WAYS: dict[str, Way] = {
     "steps": Way(_steps, UNROOTED, becomes_programs=3),
     "groups": Way(_groups, (Collective.ALLGATHER,)),
 }
-"""The ways of today. Algorithms for comparison are in `BASELINES`."""
+"""The ways to make schedules. Algorithms for comparison are in `baselines()`."""
 
 
 def chosen(place: int, every: int) -> bool:
@@ -297,13 +297,13 @@ def test_every_way(name: str, spec: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "baseline", [each for each in BASELINES if each.name not in SEARCHES], ids=lambda each: each.name
+    "baseline", [each for each in baselines() if each.name not in SEARCHES], ids=lambda each: each.name
 )
 def test_every_algorithm(baseline: Baseline, tmp_path: Path) -> None:
     """The algorithms for comparison; those that apply to none of these networks have tests of their own."""
     for place, (spec, collective) in enumerate(product(FEW, baseline.collectives)):
         topology = build_topology(spec)
-        problem = Problem(topology, Demand.of(collective).demand(topology))
+        problem = problem_of(topology, collective)
         try:
             schedule = baseline.result(problem).schedule
         except DoesNotApplyError:
@@ -316,7 +316,7 @@ def test_every_dialect_and_placement(spec: str) -> None:
     """All programs of trees: dialects of MSCCL XML, and placements and protocols of plans of MSCCL++."""
     topology = build_topology(spec)
     for collective in SCHEDULED:
-        schedule = generate(topology, **arguments_for(topology, collective, place=1))
+        schedule = generate(topology, demand_for(topology, collective, place=1))
         for dialect in ("microsoft", "azure", "rccl"):
             options = usual_options(schedule, Target.MSCCL_XML, dialect)
             assert export_with(options, schedule, Target.MSCCL_XML, dialect=dialect).lowering.loss == 0

@@ -4,10 +4,11 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from made import algbw_of, problem_of, verified
+from made import algbw_of, verified
 
 from forestcoll import TopologyBuilder, compare, load_topology, lower, optimum, read_schedule, verify, write_schedule
-from forestcoll.algorithms.baseline import Problem
+from forestcoll.algorithms.generate import problem_of
+from forestcoll.algorithms.method import Problem
 from forestcoll.algorithms.steps.milp import milp, solved
 from forestcoll.demand.demand import Demand
 from forestcoll.schedule.steps.value import StepSchedule
@@ -77,11 +78,11 @@ def test_one_way_links() -> None:
 def test_some_of_the_compute_nodes() -> None:
     network = load_topology("dgx-a100:boxes=2")
     ids = [network.nodes[network.compute[place]].id for place in (0, 1, 8, 9)]
-    problem = Problem(network, Demand.of("allreduce", ids).demand(network))
+    problem = Problem(network, Demand("allreduce", ids).bind(network)[1])
     found = verified("milp", problem).schedule
     assert found.ranks == problem.members
     assert found.algbw is not None
-    assert found.algbw <= optimum(network, "allreduce", ranks=ids).algbw
+    assert found.algbw <= optimum(network, Demand("allreduce", ranks=ids)).algbw
 
 
 def test_the_schedule_can_be_written_read_and_lowered(tmp_path: Path) -> None:

@@ -5,13 +5,14 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from made import made, problem_of
+from made import made
 
 from forestcoll import TopologyBuilder, TreeSchedule, load_topology, lower, read_schedule, verify, write_schedule
+from forestcoll.algorithms.baseline import baselines
+from forestcoll.algorithms.generate import problem_of
 from forestcoll.algorithms.nccl_tree import binary_tree, mirrored_tree
 from forestcoll.algorithms.ring_orders import closed_orders, passages
 from forestcoll.algorithms.routes import Routes
-from forestcoll.algorithms.table import BASELINES
 
 
 @pytest.mark.parametrize("gpus", [2, 4, 6, 8])
@@ -84,7 +85,7 @@ def test_trees_of_two_levels_are_low() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(each.name, marks=[pytest.mark.slow] * (each.name == "milp")) for each in BASELINES]
+    "name", [pytest.param(each.name, marks=[pytest.mark.slow] * (each.name == "milp")) for each in baselines()]
 )
 def test_a_schedule_can_be_written_read_and_lowered(name: str, tmp_path: Path) -> None:
     topology = {

@@ -3,9 +3,10 @@
 from fractions import Fraction
 
 import pytest
-from made import algbw_of, made, problem_of
+from made import algbw_of, made
 
 from forestcoll import optimum
+from forestcoll.algorithms.generate import problem_of
 from forestcoll.algorithms.tacos import synthesized
 from forestcoll.comparison.link_loads import link_loads
 

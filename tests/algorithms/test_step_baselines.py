@@ -5,20 +5,20 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made import algbw_of, all_collectives, made, problem_of
+from made import algbw_of, all_collectives, made
 
 from forestcoll import Collective, StepSchedule, Topology, optimum, simulate
-from forestcoll.algorithms.baseline import DoesNotApplyError, Family, Problem
+from forestcoll.algorithms.baseline import Family, baselines
+from forestcoll.algorithms.generate import problem_of
+from forestcoll.algorithms.method import DoesNotApplyError
 from forestcoll.algorithms.steps.bine import code
 from forestcoll.algorithms.steps.sends import bits_of
 from forestcoll.algorithms.steps.swing import partners
-from forestcoll.algorithms.table import BASELINES
-from forestcoll.demand.demand import Demand
 from forestcoll.schedule.steps.shape import step_shape
 from forestcoll.topology import TopologyBuilder
 from networks import duplex_networks, examples, networks, one_way_networks
 
-NAMES = [each.name for each in BASELINES if each.family is Family.STEPS and each.name != "milp"]
+NAMES = [each.name for each in baselines() if each.family is Family.STEPS and each.name != "milp"]
 ANY_NUMBER = ["bruck", "pat"]
 
 
@@ -104,7 +104,7 @@ def test_direct_sends_pass_through_compute_nodes_where_they_must() -> None:
 def check(topology: Topology, collective: Collective) -> int:
     """Verify and simulate all algorithms of steps that apply; return how many apply."""
     bound = optimum(topology, collective).bound.algbw
-    problem = Problem(topology, Demand.of(collective).demand(topology))
+    problem = problem_of(topology, collective)
     applied = 0
     for name in [*NAMES, "direct"]:
         try:

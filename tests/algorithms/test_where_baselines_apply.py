@@ -6,12 +6,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made import algbw_of, all_collectives, made, problem_of, refusal
+from made import algbw_of, all_collectives, made, refusal
 
 from forestcoll import Collective, Topology, TopologyBuilder, generate, load_topology, optimum
-from forestcoll.algorithms.baseline import DoesNotApplyError, Problem
+from forestcoll.algorithms.baseline import baselines
 from forestcoll.algorithms.blink import fastest_root
-from forestcoll.algorithms.table import BASELINES
+from forestcoll.algorithms.generate import problem_of
+from forestcoll.algorithms.method import DoesNotApplyError, Problem
 from forestcoll.demand.demand import Demand
 from forestcoll.schedule.steps.shape import step_shape
 from forestcoll.schedule.steps.value import StepSchedule
@@ -119,7 +120,9 @@ def test_rings_stay_on_their_rails() -> None:
 @examples(15)
 def test_blink_starts_from_the_fastest_root(topology: Topology) -> None:
     chosen = fastest_root(problem_of(topology, "allreduce"))
-    algbws = {root: optimum(topology, "broadcast", root=topology.nodes[root].id).algbw for root in topology.compute}
+    algbws = {
+        root: optimum(topology, Demand("broadcast", root=topology.nodes[root].id)).algbw for root in topology.compute
+    }
     assert algbws[chosen] == max(algbws.values())
 
 
@@ -160,9 +163,9 @@ def test_the_reason_why_an_algorithm_does_not_apply(name: str, topology: str, co
 def check(topology: Topology, collective: Collective) -> int:
     """Verify all algorithms that apply and compare them with the bound; return how many apply."""
     bound = optimum(topology, collective).bound.algbw
-    problem = Problem(topology, Demand.of(collective).demand(topology))
+    problem = problem_of(topology, collective)
     applied = 0
-    for baseline in BASELINES:
+    for baseline in baselines():
         if collective not in baseline.collectives or (baseline.name in LINEAR_PROGRAMS and len(topology.nodes) > 5):
             continue
         try:
@@ -202,10 +205,10 @@ def test_schedules_of_some_of_the_compute_nodes(collective: Collective, *, searc
     """Those of `milp` are found by a long search."""
     topology = load_topology("dgx-a100:boxes=2")
     ranks = tuple(topology.compute[place] for place in (0, 1, 2, 8, 9, 10))
-    best = generate(topology, collective, ranks=topology.ids(ranks))
+    best = generate(topology, Demand(collective, ranks=topology.ids(ranks)))
     problem = Problem(topology, best.demand)
-    bound = optimum(topology, collective, ranks=topology.ids(ranks)).bound
-    for baseline in BASELINES:
+    bound = optimum(topology, Demand(collective, ranks=topology.ids(ranks))).bound
+    for baseline in baselines():
         applies = collective in baseline.collectives and baseline.name not in NOT_FOR_SIX
         if applies and (baseline.name == "milp") == searches:
             schedule = made(baseline.name, problem)

@@ -17,11 +17,8 @@ SHARED = {
     "main",
     "options",
     "outputs",
-    "flow_generation",
-    "group_options",
     "invocation",
     "numpy_start",
-    "step_generation",
     "types",
     "terminal_progress",
 }

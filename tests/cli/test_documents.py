@@ -13,12 +13,13 @@ from unittest import mock
 import pytest
 from cli_run import completed, json_of, run_command
 
+from forestcoll.algorithms.generate import optimum
 from forestcoll.cli.main import _COMMANDS
 from forestcoll.demand.collective import SCHEDULED, Collective
+from forestcoll.demand.groups.groups import Groups
 from forestcoll.demand.groups.pieces import groups_of_pieces, read_pieces
 from forestcoll.schedule.files import read_schedule, schedule_from_document
 from forestcoll.simulation.costs import costs_from_document
-from forestcoll.solver.groups.solving import groups_optimum
 from forestcoll.topology import topology_from_document
 from forestcoll.topology.importers.measurements.document import measurements_of
 from forestcoll.topology.importers.source import Source
@@ -191,7 +192,7 @@ def test_the_files_in_the_documents_are_correct(tmp_path: Path) -> None:
         assert verify(schedule_from_document(schedule, where="docs")).optimal
     path = tmp_path / "demand.json"
     path.write_text(json.dumps(demand))
-    assert groups_optimum("dgx-a100:boxes=2", groups_of_pieces(build_topology("dgx-a100:boxes=2"), read_pieces(path)))
+    assert optimum("dgx-a100:boxes=2", Groups(groups_of_pieces(build_topology("dgx-a100:boxes=2"), read_pieces(path))))
     assert set(costs_from_document(costs, "docs").document()) == set(costs)
 
 

@@ -12,6 +12,7 @@ from itertools import pairwise
 from fabric_networks import CORE, Fabric, box_switch
 from forestcoll.algorithms.generate import generate
 from forestcoll.demand.collective import Collective, PhaseOp
+from forestcoll.demand.demand import Demand
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.verification import verify
@@ -22,7 +23,8 @@ Path = tuple[int, ...]
 
 def optimal(fabric: Fabric, collective: Collective) -> TreeSchedule:
     """Return the schedule that reaches the optimum."""
-    return generate(fabric.topology, collective, ranks=fabric.ranks)
+    made: TreeSchedule = generate(fabric.topology, Demand(collective, ranks=fabric.ranks))
+    return made
 
 
 def rings(fabric: Fabric, collective: Collective) -> TreeSchedule:

@@ -4,13 +4,13 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from forestcoll.algorithms.generate import optimum
 from forestcoll.base.errors import NoSolutionError
 from forestcoll.base.progress import Progress
-from forestcoll.demand.method import Method
 from forestcoll.schedule.trees.value import TreeSchedule
-from forestcoll.solver.forests.value import Optimum
-from forestcoll.solver.generation.forest import schedule_for
-from forestcoll.solver.optimum import optimum
+from forestcoll.solver.forests.value import TreeOptimum
+from forestcoll.solver.generation.forest import grown_schedule
+from forestcoll.solver.generation.growing import TreeSearch
 from forestcoll.topology import Topology
 from forestcoll.verification import verify
 
@@ -62,42 +62,42 @@ def compare(topology: Topology, *, limit: float = 60.0) -> Comparison:
     watch = Limit(limit)
     began = time.perf_counter()
     try:
-        auto = schedule_for(best, progress=watch)
+        auto = grown_schedule(best, progress=watch)
     except OverTheLimitError as error:
         raise DisagreementError(f"auto {error}") from None
     auto_seconds = time.perf_counter() - began
-    _judge(best, auto, Method.AUTO)
+    _judge(best, auto, TreeSearch.AUTO)
     fell_back = watch.counters.get("proven", 0) > 0
     _check_fast(best, fell_back=fell_back)
     return Comparison(best.trees_per_root, fell_back, auto_seconds, _proven_seconds(best, auto, limit))
 
 
-def _check_fast(best: Optimum, *, fell_back: bool) -> None:
+def _check_fast(best: TreeOptimum, *, fell_back: bool) -> None:
     try:
-        fast = schedule_for(best, method=Method.FAST)
+        fast = grown_schedule(best, search=TreeSearch.FAST)
     except NoSolutionError:
         if not fell_back:
             raise DisagreementError("fast does not complete all trees, but auto did not need proven") from None
         return
     if fell_back:
         raise DisagreementError("auto used proven, but fast completes all trees")
-    _judge(best, fast, Method.FAST)
+    _judge(best, fast, TreeSearch.FAST)
 
 
-def _proven_seconds(best: Optimum, auto: TreeSchedule, limit: float) -> float | None:
+def _proven_seconds(best: TreeOptimum, auto: TreeSchedule, limit: float) -> float | None:
     began = time.perf_counter()
     try:
-        proven = schedule_for(best, method=Method.PROVEN, progress=Limit(limit))
+        proven = grown_schedule(best, search=TreeSearch.PROVEN, progress=Limit(limit))
     except OverTheLimitError:
         return None
     seconds = time.perf_counter() - began
-    _judge(best, proven, Method.PROVEN)
+    _judge(best, proven, TreeSearch.PROVEN)
     if (auto.algbw, auto.trees_per_root) != (proven.algbw, proven.trees_per_root):
         raise DisagreementError(f"auto reaches {auto.algbw}, proven {proven.algbw}")
     return seconds
 
 
-def _judge(best: Optimum, schedule: TreeSchedule, method: Method) -> None:
+def _judge(best: TreeOptimum, schedule: TreeSchedule, method: TreeSearch) -> None:
     report = verify(schedule)
     if report.fault is not None:
         raise DisagreementError(f"{method.value}: {report.fault.message}")

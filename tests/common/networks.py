@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from forestcoll.demand.collective import Collective
+from forestcoll.demand.demand import Demand
 from forestcoll.topology import Topology, TopologyBuilder
 
 MOST_NODES = 8
@@ -189,10 +190,10 @@ def with_abilities(topology: Topology, abilities: Iterable[tuple[bool, bool]]) -
     return replace(topology, nodes=tuple(nodes))
 
 
-def arguments_for(topology: Topology, collective: Collective, place: int = 0) -> dict[str, Any]:
-    """Return the arguments of a collective, with a root if it needs one: the compute node with the index `place`."""
+def demand_for(topology: Topology, collective: Collective, place: int = 0) -> Demand:
+    """Return a collective, with a root if it needs one: the compute node with the index `place`."""
     root = topology.nodes[topology.compute[place % len(topology.compute)]].id
-    return {"collective": collective} | ({"root": root} if collective.has_root else {})
+    return Demand(collective, root=root if collective.has_root else None)
 
 
 def linked(compute: str, links: str, *, switches: str = "", able: bool = False, connected: bool = True) -> Topology:

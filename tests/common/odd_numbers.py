@@ -17,12 +17,11 @@ from forestcoll import (
     Topology,
     TopologyBuilder,
     generate,
-    generate_groups,
-    generate_steps,
-    groups_optimum,
     optimum,
     verify,
 )
+from forestcoll.algorithms.trees import Trees
+from forestcoll.demand.groups.groups import Groups
 
 Links = dict[tuple[str, str], Fraction | int]
 
@@ -72,7 +71,8 @@ def check_slow_links(random: Random) -> None:
     ranks = random.sample(computes, random.randint(2, len(computes))) if random.random() < 0.4 else None
     in_network = random.random() < 0.3
     without, whole = (
-        optimum(network(nodes, links, in_network=in_network), "allreduce", ranks=ranks) for links in (fast, fast | slow)
+        optimum(network(nodes, links, in_network=in_network), Demand("allreduce", ranks=ranks))
+        for links in (fast, fast | slow)
     )
     assert whole.algbw >= without.algbw
     assert whole.is_optimal or ranks is not None or in_network
@@ -92,10 +92,10 @@ def check_many_digits(random: Random, digits: int | None = None) -> None:
         assert report.fault is None
         assert report.algbw == best.algbw <= best.bound.algbw
     for collective in UNROOTED:
-        found = groups_optimum(topology, "0,1;1,2", collective)
+        found = optimum(topology, Groups("0,1;1,2", collective))
         assert found.algbw == found.bound.algbw
     if not topology.switches:
-        assert verify(generate_steps(topology, "all-to-all", method="steps")).ok
+        assert verify(generate(topology, "all-to-all", "steps")).ok
 
 
 def check_rounded_down(random: Random) -> None:
@@ -150,12 +150,12 @@ def check_one_way_groups(random: Random) -> None:
     bandwidths: list[Fraction | int] = [1, 2, 3, 7, Fraction(1, 3)]
     links: Links = {ends: random.choice(bandwidths) for ends in drawn_pairs(random, nodes, 6)}
     topology, groups = network(nodes, links), drawn_groups(random, [node for node in nodes if node.startswith("c")])
-    assert verify(generate_groups(topology, groups)).ok
+    assert verify(generate(topology, Groups(groups))).ok
     if all(is_connected(links, group) for group in groups):
-        assert verify(generate_groups(topology, groups, relays=False)).ok
+        assert verify(generate(topology, Groups(groups, relays=False))).ok
     else:
         with pytest.raises(InputError, match="is not connected without relays; allow relays"):
-            generate_groups(topology, groups, relays=False)
+            generate(topology, Groups(groups, relays=False))
 
 
 def check_numbers_of_trees(random: Random) -> None:
@@ -169,9 +169,9 @@ def check_numbers_of_trees(random: Random) -> None:
     collective, most, each = random.choice(["allreduce", "allgather"]), random.randint(1, 5), []
     for trees in range(1, most + 1):
         with suppress(NoSolutionError):
-            each.append(optimum(topology, collective, trees=trees).algbw)
+            each.append(optimum(topology, collective, Trees(k=trees)).algbw)
     if each:
-        assert optimum(topology, collective, max_trees=most).algbw == max(each)
+        assert optimum(topology, collective, Trees(most=most)).algbw == max(each)
         assert max(each) <= optimum(topology, collective).algbw
 
 

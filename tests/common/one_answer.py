@@ -6,14 +6,14 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from forestcoll.algorithms.generate import generate
+from forestcoll.algorithms.asked import asked
+from forestcoll.algorithms.generate import generate, optimum
 from forestcoll.base.errors import NoSolutionError
 from forestcoll.demand.collective import SCHEDULED
 from forestcoll.schedule.proof.documents import proof_document, proof_from_document
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.solver.bounds.table import bounds_of
-from forestcoll.solver.forests.value import Optimum
-from forestcoll.solver.optimum import optimum
+from forestcoll.solver.forests.value import TreeOptimum
 from forestcoll.topology import Topology
 from forestcoll.verification import verify
 from networks import SMALL, networks, ranks_for, shards_for, uneven_networks, with_abilities
@@ -55,13 +55,13 @@ def disagreement(topology: Topology, options: dict[str, Any], counts: Counter[st
     """Return a description of the first disagreement, or None."""
     counts["networks"] += 1
     try:
-        best = optimum(topology, **options)
+        best = optimum(topology, *asked(options))
     except NoSolutionError:
         counts["refused"] += 1
         return None
     counts[f"proof {best.bound.proof.kind}"] += 1
     counts["below the bound"] += not best.is_optimal
-    schedule = generate(topology, **options)
+    schedule = generate(topology, *asked(options))
     return (
         _of_proof(best)
         or _of_schedule(best, schedule)
@@ -70,7 +70,7 @@ def disagreement(topology: Topology, options: dict[str, Any], counts: Counter[st
     )
 
 
-def _of_proof(best: Optimum) -> str | None:
+def _of_proof(best: TreeOptimum) -> str | None:
     bound = best.bound
     if bound.proof.algbw(best.topology, best.demand) != bound.algbw:
         return "the proof proves another bound"
@@ -82,7 +82,7 @@ def _of_proof(best: Optimum) -> str | None:
     return None
 
 
-def _of_schedule(best: Optimum, schedule: TreeSchedule) -> str | None:
+def _of_schedule(best: TreeOptimum, schedule: TreeSchedule) -> str | None:
     report = verify(schedule)
     if report.fault is not None:
         return f"verify refuses the schedule: {report.fault.message}"
@@ -91,7 +91,7 @@ def _of_schedule(best: Optimum, schedule: TreeSchedule) -> str | None:
     return None
 
 
-def _of_numbers(topology: Topology, options: dict[str, Any], best: Optimum) -> str | None:
+def _of_numbers(topology: Topology, options: dict[str, Any], best: TreeOptimum) -> str | None:
     """Check that the best of 1 to K trees is the optimum for one of these numbers, and at least the best of fewer."""
     most = options.get("max_trees")
     if most is None:
@@ -100,14 +100,14 @@ def _of_numbers(topology: Topology, options: dict[str, Any], best: Optimum) -> s
     found = []
     for trees in range(1, most + 1):
         try:
-            found.append(optimum(topology, **others, trees=trees).algbw)
+            found.append(optimum(topology, *asked(others | {"trees": trees})).algbw)
         except NoSolutionError:
             continue
     if best.algbw not in found:
         return f"the best of 1 to {most} trees reaches {best.algbw}, and each number by itself {found}"
     if most > 1:
         try:
-            fewer = optimum(topology, **others, max_trees=most - 1)
+            fewer = optimum(topology, *asked(others | {"max_trees": most - 1}))
         except NoSolutionError:
             return None
         if fewer.algbw > best.algbw:
@@ -115,7 +115,7 @@ def _of_numbers(topology: Topology, options: dict[str, Any], best: Optimum) -> s
     return None
 
 
-def _of_bounds(topology: Topology, options: dict[str, Any], best: Optimum) -> str | None:
+def _of_bounds(topology: Topology, options: dict[str, Any], best: TreeOptimum) -> str | None:
     if "shards" in options:
         return None
     row = bounds_of(topology, ranks=options.get("ranks"), root=options.get("root")).of(best.collective)

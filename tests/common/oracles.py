@@ -6,7 +6,7 @@ from itertools import chain, combinations
 from math import floor, lcm
 
 from forestcoll.demand.collective import Collective
-from forestcoll.solver.forests.value import Optimum
+from forestcoll.solver.forests.value import TreeOptimum
 from forestcoll.topology import Topology
 
 Arc = tuple[int, int]
@@ -37,7 +37,7 @@ def exit_bandwidth(topology: Topology, inside: frozenset[int]) -> Fraction:
     return sum((link.bandwidth for link in leaving), Fraction(0))
 
 
-def algbw_of_cut(best: Optimum) -> Fraction:
+def algbw_of_cut(best: TreeOptimum) -> Fraction:
     """Return the upper bound on algbw by the cut of an optimum."""
     inside, members = set(best.cut), best.members
     shards = dict(zip(members, best.demand.parts(best.topology), strict=True))
@@ -48,7 +48,7 @@ def algbw_of_cut(best: Optimum) -> Fraction:
     return exit_bandwidth(best.topology, frozenset(inside)) / leaves
 
 
-def check_bound(best: Optimum) -> None:
+def check_bound(best: TreeOptimum) -> None:
     """Check the proof, that the optimum is at most the bound, and the stated properties of the cut."""
     assert best.bound.collective is best.collective
     assert best.bound.proof.algbw(best.topology, best.demand) == best.bound.algbw

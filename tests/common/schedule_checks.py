@@ -6,11 +6,12 @@ from typing import Any
 
 from forestcoll.base.errors import NoSolutionError
 from forestcoll.demand.collective import Collective, PhaseOp
-from forestcoll.demand.method import Method
+from forestcoll.demand.demand import Demand
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.solver.forests.plan import ForestPlan
-from forestcoll.solver.forests.value import Optimum
-from forestcoll.solver.generation.forest import schedule_for
+from forestcoll.solver.forests.value import TreeOptimum
+from forestcoll.solver.generation.forest import grown_schedule
+from forestcoll.solver.generation.growing import TreeSearch
 from forestcoll.topology import Topology
 from forestcoll.verification import verify
 
@@ -20,28 +21,26 @@ def every_third_idle(topology: Topology) -> list[int]:
     return [rank for rank in range(len(topology.compute)) if rank % 3 != 1]
 
 
-def options_of(topology: Topology, collective: Collective, ranks: Any) -> dict[str, Any]:
-    """Return the arguments of a collective over some ranks; the last one is the root."""
-    options: dict[str, Any] = {"collective": collective, "ranks": ranks}
-    if collective.has_root:
-        options["root"] = topology.nodes[topology.compute[ranks[-1]]].id
-    return options
+def demand_over(topology: Topology, collective: Collective, ranks: Any) -> Demand:
+    """Return a collective over some ranks; the last one is the root."""
+    root = topology.nodes[topology.compute[ranks[-1]]].id if collective.has_root else None
+    return Demand(collective, ranks, root)
 
 
-def check_forests(best: Optimum) -> TreeSchedule:
+def check_forests(best: TreeOptimum) -> TreeSchedule:
     """Check the schedules of all methods that reach `best`, and return that of the default method."""
-    made: dict[Method, TreeSchedule] = {}
-    for method in Method:
+    made: dict[TreeSearch, TreeSchedule] = {}
+    for search in TreeSearch:
         try:
-            made[method] = schedule_for(best, method=method)
+            made[search] = grown_schedule(best, search=search)
         except NoSolutionError:
-            assert method is Method.FAST
+            assert search is TreeSearch.FAST
         else:
-            check_forest(best, made[method], is_default=method is Method.AUTO)
-    return made[Method.AUTO]
+            check_forest(best, made[search], is_default=search is TreeSearch.AUTO)
+    return made[TreeSearch.AUTO]
 
 
-def check_forest(best: Optimum, schedule: TreeSchedule, *, is_default: bool) -> None:
+def check_forest(best: TreeOptimum, schedule: TreeSchedule, *, is_default: bool) -> None:
     """Check a schedule: only the default method always reaches the optimum of an allreduce."""
     report = verify(schedule)
     assert report.fault is None

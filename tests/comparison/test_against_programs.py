@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from forestcoll import InputError, TopologyBuilder, compare, export, generate, load_topology
-from forestcoll.algorithms.baseline import Problem
+from forestcoll.algorithms.method import Problem
 from forestcoll.base.progress import SILENT
 from forestcoll.comparison.against.files import Candidate, candidates
 from forestcoll.comparison.against.program_runs import ProgramRun
@@ -66,7 +66,7 @@ def test_a_program_written_by_hand_is_measured(tmp_path: Path) -> None:
 
 def test_a_multicast_uses_the_link_of_each_rank_of_its_group_once() -> None:
     network = load_topology("dgx-h100:boxes=1,nvls=true")
-    problem = Problem(network, Demand.of("allreduce").demand(network))
+    problem = Problem(network, Demand("allreduce").bind(network)[1])
     (found,), skipped = candidates(
         Path(__file__).parents[1] / "golden" / "nvls-allreduce.json", _part_of(problem, 3), SILENT
     )
@@ -78,7 +78,7 @@ def test_a_multicast_uses_the_link_of_each_rank_of_its_group_once() -> None:
 
 def _part_of(problem: Problem, ranks: int) -> Problem:
     chosen = list(problem.topology.ids(problem.members[:ranks]))
-    return Problem(problem.topology, Demand.of("allreduce", chosen).demand(problem.topology))
+    return Problem(problem.topology, Demand("allreduce", chosen).bind(problem.topology)[1])
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -16,7 +16,6 @@ from forestcoll import (
     build_topology,
     compare,
     generate,
-    generate_steps,
     write_schedule,
 )
 from forestcoll.algorithms.boxes import Boxes
@@ -143,7 +142,7 @@ def test_loads_are_exact_and_equal_those_of_the_simulation() -> None:
     for collective in ("allgather", "allreduce"):
         schedule = generate("dgx-a100:boxes=2", collective)
         assert [float(load) for load in link_loads(schedule)] == pytest.approx(loads_of(schedule).parts.tolist())
-    assert link_loads(generate_steps(build_topology("ring:nodes=4"))) == [Fraction(3, 8)] * 8
+    assert link_loads(generate(build_topology("ring:nodes=4"), method="bfb")) == [Fraction(3, 8)] * 8
     steps = compared("dgx-a100:boxes=2", ["swing"], "allreduce").row("swing").schedule
     assert steps is not None
     assert [float(load) for load in link_loads(steps)] == pytest.approx(loads_of(steps).parts.tolist())
@@ -167,7 +166,7 @@ def test_a_schedule_from_a_file_is_a_row(tmp_path: Path) -> None:
     row = compare("dgx-a100:boxes=2", baselines=[], against=[file]).row(str(file))
     assert row.algbw == Fraction(1040, 3)
     assert row.reason.startswith("a tie")
-    write_schedule(generate_steps(build_topology("ring:nodes=4")), file)
+    write_schedule(generate(build_topology("ring:nodes=4"), method="bfb"), file)
     row = compare("ring:nodes=4", baselines=[], against=[file]).row(str(file))
     assert (row.family, row.height) == ("steps", 2)
 

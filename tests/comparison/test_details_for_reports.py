@@ -6,13 +6,12 @@ from fractions import Fraction
 import pytest
 
 from forestcoll import Comparison, TopologyBuilder, build_topology, compare
-from forestcoll.algorithms.table import BASELINES
-from forestcoll.algorithms.titles import summary_of, title_of
+from forestcoll.algorithms.baseline import OWN, baselines, summary_of, title_of
 from forestcoll.comparison import busy, by_boxes, curves
 from forestcoll.comparison.busy import busy_classes
 from forestcoll.comparison.by_boxes import MOST_NODES, with_boxes
-from forestcoll.comparison.comparing import OWN
 from forestcoll.comparison.curves import curve_of
+from forestcoll.demand.demand import Demand
 
 
 @pytest.mark.parametrize("module", [busy, by_boxes, curves])
@@ -59,7 +58,7 @@ def test_networks_without_boxes_of_a_builder_are_left_out() -> None:
         network.add_duplex(node, (node + 1) % 3, 10)
     only_the_name, one_box = network.build(), build_topology("dgx-a100:boxes=2")
     for topology, ranks in (("ring:nodes=4", None), (only_the_name, None), (one_box, "0-7")):
-        assert by_boxes.by_boxes(compare(topology, ranks=ranks, baselines=["direct"], sizes=())) == ()
+        assert by_boxes.by_boxes(compare(topology, Demand(ranks=ranks), baselines=["direct"], sizes=())) == ()
 
 
 @pytest.mark.parametrize(
@@ -91,6 +90,6 @@ def test_a_curve_has_the_times_of_the_comparison() -> None:
 
 
 def test_every_algorithm_has_a_description() -> None:
-    undescribed = [each.name for each in BASELINES if summary_of(each.name) == summary_of("a file")]
+    undescribed = [each.name for each in baselines() if summary_of(each.name) == summary_of("a file")]
     assert undescribed == []
-    assert all(title_of(each.name) != each.name for each in BASELINES)
+    assert all(title_of(each.name) != each.name for each in baselines())

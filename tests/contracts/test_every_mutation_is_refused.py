@@ -13,8 +13,8 @@ from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
-from networks import arguments_for
-from schedule_checks import options_of
+from networks import demand_for
+from schedule_checks import demand_over
 
 SPECS = ["dgx-a100:boxes=2,gpus=2", "dgx-h100:boxes=2,gpus=3,nvls=true", "mi250:boxes=2,gpus=4", "torus:dims=3x2"]
 
@@ -139,7 +139,7 @@ MUTATIONS: tuple[Mutation, ...] = (
 @pytest.mark.parametrize("spec", SPECS)
 def test_every_mutation_is_refused(spec: str, collective: Collective) -> None:
     topology = build_topology(spec)
-    check(generate(topology, **arguments_for(topology, collective, place=1)))
+    check(generate(topology, demand_for(topology, collective, place=1)))
 
 
 @pytest.mark.parametrize("collective", SCHEDULED)
@@ -149,7 +149,7 @@ def test_every_mutation_is_refused(spec: str, collective: Collective) -> None:
 )
 def test_every_mutation_of_a_schedule_with_idle_nodes(spec: str, ranks: list[int], collective: Collective) -> None:
     topology = build_topology(spec)
-    check(generate(topology, **options_of(topology, collective, ranks)))
+    check(generate(topology, demand_over(topology, collective, ranks)))
 
 
 def check(schedule: TreeSchedule) -> None:

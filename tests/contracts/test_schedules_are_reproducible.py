@@ -6,18 +6,16 @@ import sys
 
 CODE = """
 import sys
-from forestcoll.algorithms.by_steps import generate_steps
 from forestcoll.algorithms.generate import generate
-from forestcoll.demand.method import Method
 from forestcoll.schedule.files import schedule_text
 from forestcoll.topology.registry import build_topology
 split = sys.argv.index("--")
 for spec in sys.argv[1:split]:
-    for method in (Method.AUTO, Method.PROVEN):
+    for method in ("trees", "proven"):
         sys.stdout.writelines(schedule_text(generate(build_topology(spec), method=method)))
 for spec in sys.argv[split + 1 :]:
     for collective in ("allgather", "reduce-scatter", "allreduce"):
-        sys.stdout.writelines(schedule_text(generate_steps(build_topology(spec), collective)))
+        sys.stdout.writelines(schedule_text(generate(build_topology(spec), collective, "bfb")))
 """
 TREES = [
     "mi250:boxes=2",

@@ -44,7 +44,7 @@ EQUAL = dict.fromkeys(range(4), "1/4")
 
 def test_a_request_that_no_schedule_can_answer_is_refused() -> None:
     def said(collective: str, **options: Any) -> str:
-        return refusal(Demand(collective, **options).demand, RING)
+        return refusal(Demand(collective, **options).bind, RING)
 
     assert said("allgather", root=1).startswith("an allgather has no root; leave root out")
     assert said("broadcast").startswith("a broadcast needs a root; give the id of a compute node")
@@ -52,13 +52,8 @@ def test_a_request_that_no_schedule_can_answer_is_refused() -> None:
     assert said("allreduce", shards=EQUAL).startswith(message)
 
 
-def test_a_request_is_given_alone_and_equal_shards_are_no_shards() -> None:
-    request = Demand("broadcast", root=2)
-    assert Demand.of(request) is request
-    assert Demand.of("broadcast", root=2) == request
-    said = refusal(Demand.of, request, root=1)
-    assert said.startswith("root is given in addition to a Demand; put it into the Demand, as root=")
-    assert Demand("allgather", shards=EQUAL).demand(RING) == NodeDemand()
+def test_equal_shards_are_no_shards() -> None:
+    assert Demand("allgather", shards=EQUAL).bind(RING)[1] == NodeDemand()
 
 
 def test_shards_with_a_huge_common_denominator_are_refused() -> None:
@@ -67,5 +62,5 @@ def test_shards_with_a_huge_common_denominator_are_refused() -> None:
     parts = [Fraction(1, 10**50 + 2 * pair + 1) for pair in range(8)]
     shards = {2 * pair: Fraction(1, 16) + part for pair, part in enumerate(parts)}
     shards |= {2 * pair + 1: Fraction(1, 16) - part for pair, part in enumerate(parts)}
-    said = refusal(Demand("allgather", shards=shards).demand, ring)
+    said = refusal(Demand("allgather", shards=shards).bind, ring)
     assert f"the common denominator has more than {MAX_SHARDS_DIGITS} digits; round" in said

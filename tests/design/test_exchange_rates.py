@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 import pytest
 
+from forestcoll.algorithms.generate import optimum
 from forestcoll.design.realisation import topology_of
 from forestcoll.design.search.finder import find_topologies
 from forestcoll.design.workloads import workload
 from forestcoll.design.workloads.workload import exchange_rate
 from forestcoll.solver.flows.rates import exchange_rate_of
-from forestcoll.solver.personalised import flow_optimum
 from forestcoll.topology.registry import build_topology
 
 
@@ -24,7 +24,7 @@ def no_kept_rates() -> Iterator[None]:
 def test_the_rate_of_every_network_found_is_exact(nodes: int, degree: int) -> None:
     for member in find_topologies(nodes, degree).members:
         rate = exchange_rate(member)
-        assert rate.algbw == rate.bound == flow_optimum(topology_of(member)).algbw
+        assert rate.algbw == rate.bound == optimum(topology_of(member), "all-to-all").algbw
         assert (rate.method, rate.reason, rate.description) == ("exact", "", "the exact rate of the best flow")
 
 

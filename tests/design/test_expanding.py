@@ -8,7 +8,7 @@ import networkx as nx
 import pytest
 
 from forestcoll import base_network, build_topology, expand, find_topologies, write_schedule
-from forestcoll.algorithms.by_steps import generate_steps
+from forestcoll.algorithms.generate import generate
 from forestcoll.design.expanding import bandwidth_of
 from forestcoll.design.measure import Cost
 from forestcoll.design.realisation import schedule_of, topology_of
@@ -44,7 +44,8 @@ def test_a_network_is_expanded_with_a_verified_schedule_of_the_predicted_cost() 
 
 
 def ring_schedule(nodes: int) -> StepSchedule:
-    return generate_steps(f"ring:nodes={nodes}", method="ring")
+    made: StepSchedule = generate(f"ring:nodes={nodes}", method="ring")
+    return made
 
 
 def test_a_schedule_of_the_user_is_expanded(tmp_path: Path) -> None:
@@ -86,7 +87,7 @@ def test_an_impossible_expansion_is_refused(base: str, by: list[str], message: s
 
 
 def test_a_schedule_that_is_no_allgather_in_steps_or_wrong_is_refused() -> None:
-    scatter = generate_steps("ring:nodes=4", "reduce-scatter")
+    scatter = generate("ring:nodes=4", "reduce-scatter", "bfb")
     assert "the schedule is not an allgather of steps" in refusal(base_network, scatter)
     wrong = replace(ring_schedule(4), topology=build_topology("ring:nodes=5"))
     assert verify(wrong).fault is not None

@@ -8,6 +8,7 @@ from itertools import product
 
 import pytest
 
+from forestcoll.algorithms.generate import optimum
 from forestcoll.base.errors import NoSolutionError
 from forestcoll.design.constructions import Construction
 from forestcoll.design.given import base_network
@@ -24,7 +25,6 @@ from forestcoll.design.workloads.workload import (
     best_for,
     time_us,
 )
-from forestcoll.solver.personalised import flow_optimum
 from networks import ALL_EXAMPLES
 from refusal import refusal
 
@@ -104,7 +104,7 @@ def test_all_to_all_rates_are_the_papers(name: str, nodes: int, steps: int, prin
     assert float(f"{float(rates.bound):.2e}") >= printed >= rates.reached * 0.995
     if nodes <= (512 if ALL_EXAMPLES in os.environ else 128):
         topology = topology_of(member)
-        best = flow_optimum(topology)
+        best = optimum(topology, "all-to-all")
         assert best.is_optimal
         assert float(f"{float(best.algbw / nodes / topology.links[0].bandwidth):.2e}") == printed
 

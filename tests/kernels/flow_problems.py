@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 from hypothesis import strategies as st
 
+from forestcoll.algorithms.generate import optimum
+from forestcoll.demand.demand import Demand
 from forestcoll.kernels import AnyProblem, Core
-from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology
 from networks import shards_for
 from oracles import Arc
@@ -62,7 +63,7 @@ def weighted(draw: st.DrawFn, among: st.SearchStrategy[Topology]) -> Scaled:
 
 def scaled(topology: Topology, shards: dict[int, Fraction] | None = None) -> Scaled:
     """Return the network as the generator passes it to a core."""
-    best = optimum(topology, shards=shards)
+    best = optimum(topology, Demand(shards=shards))
     arcs = [(link.source, link.target) for link in topology.links]
     capacities = dict(zip(arcs, best.forests[0].tree_capacities(), strict=True))
     return Scaled(len(topology.nodes), capacities, topology.compute, best.trees_per_root, best.weights)

@@ -150,7 +150,7 @@ def test_base_trees_grow_without_spare_bandwidth() -> None:
 @pytest.mark.parametrize(("spec", "height"), [("mi300x:boxes=4", 5), ("torus:dims=4x4x4", 9), ("dgx-a100:boxes=2", 3)])
 def test_trees_of_a_broadcast_grow_in_the_second_attempt_and_stay_low(spec: str, height: int) -> None:
     """The sets that the first attempt cannot fill contain each other, and the second one needs all of them."""
-    assert shape_of(generate(spec, "broadcast", root=0)).greatest_height <= height
+    assert shape_of(generate(spec, "broadcast:root=0")).greatest_height <= height
 
 
 @pytest.mark.parametrize("spec", ["fat-tree:levels=1,arity=40", "fat-tree:levels=3,arity=3", "dgx-a100:boxes=3"])

@@ -6,8 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from forestcoll import Comparison, Topology, TopologyBuilder, compare, load_topology
-from forestcoll.algorithms.baseline import Problem
-from forestcoll.demand.demand import Demand
+from forestcoll.algorithms.generate import problem_of
 from forestcoll.nccl.graph_file import Pattern, read_graphs
 from forestcoll.nccl.graphs import schedule_of_graph
 from forestcoll.topology.importers.source import Source
@@ -124,7 +123,7 @@ def test_trees_are_for_an_allreduce(tmp_path: Path) -> None:
 
 def test_the_pattern_of_a_tree_says_which_gpu_sends_to_the_child_boxes() -> None:
     network = load_topology("dgx-a100:boxes=4")
-    problem = Problem(network, Demand.of("allreduce").demand(network))
+    problem = problem_of(network, "allreduce")
     for pattern, senders in {1: {0: 1, 1: 1}, 2: {1: 2}, 3: {0: 2}}.items():
         graph = read_graphs(Source("g", graphs(["0", *range(8), "1"], pattern=pattern), "g")).trees
         assert graph is not None

@@ -4,18 +4,18 @@ from fractions import Fraction
 
 import pytest
 
+from forestcoll.algorithms.generate import optimum
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import NodeDemand
+from forestcoll.demand.demand import Demand, NodeDemand
 from forestcoll.presentation.results.schedules.explanations import _EXPLANATIONS, explain
 from forestcoll.schedule.proof import Bound, LengthsProof, PricesProof
 from forestcoll.schedule.proof.documents import KINDS
 from forestcoll.schedule.proof.prices import Port, PortKind
-from forestcoll.solver.optimum import optimum
 from forestcoll.topology.registry import build_topology
 
 
 def explanation_of(spec: str, collective: str, **options: str) -> list[str]:
-    best = optimum(spec, collective, **options)  # type: ignore[arg-type]
+    best = optimum(spec, Demand(collective, **options))  # type: ignore[arg-type]
     return explain(best.bound, best.topology, best.demand)
 
 

@@ -6,12 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from forestcoll.algorithms.by_steps import generate_steps
 from forestcoll.algorithms.generate import generate
 from forestcoll.demand.collective import Collective
 from forestcoll.oneport import compare_series
 from forestcoll.presentation.results.measurements.probe import probe_page
-from forestcoll.presentation.results.schedules import reports
 from forestcoll.presentation.results.schedules.reports import (
     report_page,
     schedule_page,
@@ -41,7 +39,7 @@ WEAK = Bound(Collective.ALLGATHER, Fraction(8), CutProof((0, 1)))
 
 
 def test_a_schedule_shows_its_claims_and_that_it_is_not_verified() -> None:
-    page = schedule_page(generate("ring:nodes=4", "broadcast", root=2))
+    page = schedule_page(generate("ring:nodes=4", "broadcast:root=2"))
     assert page.title == "broadcast from 2 on ring:nodes=4, 4 compute nodes"
     assert page.lines()[1:] == [
         "  algbw     2 GB/s",
@@ -52,7 +50,7 @@ def test_a_schedule_shows_its_claims_and_that_it_is_not_verified() -> None:
 
 
 def test_a_schedule_without_claims_shows_its_kind() -> None:
-    steps = generate_steps(build_topology("ring:nodes=4"))
+    steps = generate(build_topology("ring:nodes=4"), method="bfb")
     page = schedule_page(replace(steps, algbw=None, bound=None))
     assert page.lines()[1:] == ["  kind      steps", "  verified  no; call verify(schedule)"]
 
@@ -83,7 +81,7 @@ def test_a_bound_that_is_not_reached_is_shown_with_its_proof(bound: Bound | None
 
 
 def test_a_kind_without_figures_of_its_own_shows_the_common_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reports, "PRESENTERS", {})
+    monkeypatch.setattr(TreeSchedule, "__module__", "elsewhere")
     schedule = ring(bound=WEAK)
     report = verify(schedule)
     assert verified_page(schedule, report, FILE).lines() == [

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from forestcoll.algorithms.by_steps import generate_steps
 from forestcoll.algorithms.generate import generate
 from forestcoll.base.errors import InputError
 from forestcoll.oneport.series.comparison import compare_series
@@ -21,8 +20,8 @@ VALUES: dict[str, Callable[[], Topology | Schedule]] = {
     "network": lambda: build_topology("dgx-a100:boxes=2"),
     "trees": lambda: generate("dgx-h100:boxes=16"),
     "allreduce": lambda: generate("mi250:boxes=2", "allreduce"),
-    "broadcast": lambda: generate("dgx-a100:boxes=2", "broadcast", root=3),
-    "steps": lambda: generate_steps(build_topology("torus:dims=4x4")),
+    "broadcast": lambda: generate("dgx-a100:boxes=2", "broadcast:root=3"),
+    "steps": lambda: generate(build_topology("torus:dims=4x4"), method="bfb"),
     "series": lambda: compare_series(build_topology("ring:nodes=5"), 0).schedule(),
 }
 
@@ -50,7 +49,7 @@ def test_a_page_of_a_schedule_has_its_sends_and_controls() -> None:
     assert "1040/3 GB/s (346.667), which is the bound: no schedule is faster." in page
     assert "GPU b0/gpu0 must receive 15/16 of the data from the other 15 GPUs." in page
     assert '"name":"tree 1 of 32, root b0/gpu0, 11/208 of the data"' in page
-    page = view_of(generate_steps(build_topology("ring:nodes=4"))).html()
+    page = view_of(generate(build_topology("ring:nodes=4"), method="bfb")).html()
     assert "Its algorithmic bandwidth for large data is 8/3 GB/s" in page
 
 
@@ -80,7 +79,7 @@ def test_without_resvg_a_png_is_refused_before_the_work(monkeypatch: pytest.Monk
 
 
 def test_two_schedules_are_drawn_side_by_side() -> None:
-    one, other = generate("ring:nodes=4"), generate("ring:nodes=4", "broadcast", root=0)
+    one, other = generate("ring:nodes=4"), generate("ring:nodes=4", "broadcast:root=0")
     picture = side_by_side_svg(one, other, names=("first", "second"), shard=0)
     assert "first: 2.667 GB/s" in picture
     assert "second: 2 GB/s" in picture

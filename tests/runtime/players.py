@@ -17,9 +17,9 @@ from typing import Any, Self
 import numpy as np
 import pytest
 
-from forestcoll.algorithms.by_steps import generate_steps
 from forestcoll.algorithms.generate import generate
 from forestcoll.demand.collective import Collective
+from forestcoll.demand.demand import Demand
 from forestcoll.runtime import Communicator, MemoryStore, TcpStore, member
 from forestcoll.runtime.engine.elements import AnyArray, ElementType, ReduceOp
 from forestcoll.runtime.engine.execution import new_engine
@@ -148,12 +148,13 @@ def schedules_of(topology: Topology, **asked: Any) -> list[Schedule]:
     members = asked.get("ranks") or range(len(topology.compute))
     without_shards = {key: value for key, value in asked.items() if key != "shards"}
     made: list[Schedule] = [
-        generate(topology, each, **(asked if each.has_shards else without_shards)) for each in SHARED
+        generate(topology, Demand(each, **(asked if each.has_shards else without_shards))) for each in SHARED
     ]
     for place in (min(members), max(members)):
         root = topology.nodes[topology.compute[place]].id
         made += [
-            generate(topology, each, root=root, **without_shards) for each in (Collective.BROADCAST, Collective.REDUCE)
+            generate(topology, Demand(each, root=root, **without_shards))
+            for each in (Collective.BROADCAST, Collective.REDUCE)
         ]
     return made
 
@@ -189,7 +190,7 @@ NETWORKS: dict[str, Callable[[], list[Schedule]]] = {
     "uneven": lambda: schedules_of(build_topology("ring:nodes=3"), shards={0: "1/2", 1: "1/6", 2: "1/3"}),
     "routes": lambda: routed_steps_of(build_topology("dgx-a100:boxes=2,gpus=2")),
     "routes of ranks": lambda: routed_steps_of(build_topology("dgx-a100:boxes=2,gpus=3"), (0, 2, 4, 5)),
-    "steps": lambda: [generate_steps("circulant:nodes=7,offsets=1+2", each) for each in SHARED],
+    "steps": lambda: [generate("circulant:nodes=7,offsets=1+2", each, "bfb") for each in SHARED],
 }
 
 

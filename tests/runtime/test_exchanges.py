@@ -10,13 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from players import LIMIT, Players, data_for
 
+from forestcoll.algorithms.generate import generate
 from forestcoll.base.errors import CommunicationError, InputError
+from forestcoll.demand.demand import Demand
 from forestcoll.runtime import Communicator
 from forestcoll.runtime.engine.elements import AnyArray, ElementType
 from forestcoll.runtime.engine.exchange import Counts, all_to_all_counts, counts_of_shares, exchange_layout
 from forestcoll.runtime.engine.exchange_reference import run_exchange
 from forestcoll.runtime.engine.plan import plan_of
-from forestcoll.solver.personalised import generate_flows
 from forestcoll.topology import Topology
 from networks import SMALL, examples, networks
 
@@ -56,7 +57,7 @@ def compare(players: Players, sizes: Counts, element: ElementType = ElementType.
 
 @pytest.mark.parametrize("spec", SPECS)
 def test_an_all_to_all_equals_numpy(spec: str) -> None:
-    with Players([generate_flows(spec)]) as players:
+    with Players([generate(spec, "all-to-all")]) as players:
         ranks = players.size
         for element, part in {ElementType.F32: 1, ElementType.I64: 4097, ElementType.U8: 0}.items():
             compare(players, ((part,) * ranks,) * ranks, element)
@@ -67,12 +68,14 @@ def test_an_all_to_all_equals_numpy(spec: str) -> None:
 
 
 def test_much_data_passes_through_a_few_relays() -> None:
-    with Players([generate_flows("ring:nodes=6,one_way=true")]) as players:  # each flow crosses up to four relays
+    with Players(
+        [generate("ring:nodes=6,one_way=true", "all-to-all")]
+    ) as players:  # each flow crosses up to four relays
         compare(players, ((150_001,) * 6,) * 6)
 
 
 def test_several_operations_are_under_way_at_once() -> None:
-    with Players([generate_flows("ring:nodes=4")]) as players:
+    with Players([generate("ring:nodes=4", "all-to-all")]) as players:
 
         def body(group: Communicator) -> list[Any]:
             works = [group.all_to_all(np.arange(4 * size) + group.rank) for size in (1, 5000, 3, 70_000)]
@@ -86,7 +89,7 @@ def test_several_operations_are_under_way_at_once() -> None:
 
 def test_a_demand_matrix_and_idle_relays() -> None:
     matrix = [[0, "1/2", 0], ["1/4", 0, 1], [0, "1/3", 0]]
-    schedule = generate_flows("ring:nodes=6", ranks=[0, 2, 4], matrix=matrix)
+    schedule = generate("ring:nodes=6", Demand("all-to-all", ranks=[0, 2, 4], matrix=matrix))
     counts = ((7, 5000, 0), (2500, 0, 10_000), (0, 3333, 1))
     inputs: list[Any] = inputs_of(counts)
     with Players([schedule]) as players:
@@ -104,7 +107,7 @@ def test_a_demand_matrix_and_idle_relays() -> None:
 
 @pytest.mark.parametrize(("root", "sizes"), [(0, (20_000,) * 5), (2, (3, 0, 70_000, 5, 1))])
 def test_a_gather_and_a_scatter(root: int, sizes: tuple[int, ...]) -> None:
-    schedules = [generate_flows("ring:nodes=5", name, root=root) for name in ("gather", "scatter")]
+    schedules = [generate("ring:nodes=5", Demand(name, root=root)) for name in ("gather", "scatter")]
     counts = sizes if len(set(sizes)) > 1 else None
     whole = data_for(ElementType.F64, sum(sizes), 1)
     ends = np.cumsum((0, *sizes))
@@ -122,7 +125,7 @@ def test_a_gather_and_a_scatter(root: int, sizes: tuple[int, ...]) -> None:
 
 @pytest.fixture(scope="module")
 def ring() -> Iterator[Players]:
-    with Players([generate_flows("ring:nodes=3"), generate_flows("ring:nodes=3", "gather", root=0)]) as players:
+    with Players([generate("ring:nodes=3", "all-to-all"), generate("ring:nodes=3", "gather:root=0")]) as players:
         yield players
 
 
@@ -155,7 +158,7 @@ def test_other_misuse_is_refused(ring: Players) -> None:
 
 
 def test_a_schedule_with_a_matrix_needs_counts_and_flows_for_them() -> None:
-    plan = plan_of(generate_flows("ring:nodes=3", matrix=[[0, 1, 0], [0, 0, 1], [1, 0, 0]]))
+    plan = plan_of(generate("ring:nodes=3", Demand("all-to-all", matrix=[[0, 1, 0], [0, 0, 1], [1, 0, 0]])))
     with pytest.raises(InputError, match="has a demand matrix; pass counts"):
         all_to_all_counts(plan, 9, None)
     with pytest.raises(InputError, match="rank 0 is to send 4 elements to rank 2, but the schedule has no flow"):
@@ -163,7 +166,7 @@ def test_a_schedule_with_a_matrix_needs_counts_and_flows_for_them() -> None:
 
 
 def test_ranks_that_pass_different_counts_are_told_so() -> None:
-    with Players([generate_flows("ring:nodes=3")]) as players:
+    with Players([generate("ring:nodes=3", "all-to-all")]) as players:
 
         def body(group: Communicator) -> Any:
             counts = [[1, 1, 1]] * 3 if group.rank else [[1, 1, 1], [1, 1, 1], [1, 1, 2]]
@@ -181,7 +184,7 @@ def test_ranks_that_pass_different_counts_are_told_so() -> None:
 @given(networks(kinds=st.just(SMALL)), st.sampled_from(["all-to-all", "gather", "scatter"]), st.integers(0, 9))
 def test_the_plain_executor_equals_numpy(topology: Topology, collective: str, seed: int) -> None:
     root = None if collective == "all-to-all" else topology.nodes[topology.compute[-1]].id
-    plan = plan_of(generate_flows(topology, collective, root=root))
+    plan = plan_of(generate(topology, Demand(collective, root=root)))
     counts = counts_of_shares(plan, 4800)
     if root is None and seed % 2:
         counts = drawn_counts(plan.size, 900, seed)
@@ -192,7 +195,7 @@ def test_the_plain_executor_equals_numpy(topology: Topology, collective: str, se
 
 
 def test_relays_stage_and_targets_do_not() -> None:
-    plan = plan_of(generate_flows("ring:nodes=5"))
+    plan = plan_of(generate("ring:nodes=5", "all-to-all"))
     for edge in plan.edges:
         assert edge.is_staged == (edge.hop.target != plan.flows[edge.flow].broadcast[-1].target)
     assert plan.collective.value == "all-to-all"

@@ -127,7 +127,7 @@ def test_a_rank_that_leaves_early_is_named() -> None:
 
 
 def test_a_rank_may_leave_when_its_part_is_done() -> None:
-    root_first = generate(build_topology("ring:nodes=4"), "broadcast", root=0)
+    root_first = generate(build_topology("ring:nodes=4"), "broadcast:root=0")
     with Players([root_first]) as players:
 
         def body(group: Communicator) -> float:

@@ -1,5 +1,6 @@
 """The plain executor gives NumPy's result on every network; the engine is compared with it."""
 
+from dataclasses import replace
 from random import Random
 
 import numpy as np
@@ -9,12 +10,13 @@ from players import NETWORKS, data_for, drawn_shards, ops_for
 
 from forestcoll.algorithms.generate import generate
 from forestcoll.demand.collective import SCHEDULED, Collective
+from forestcoll.demand.demand import Demand
 from forestcoll.runtime.engine.elements import AnyArray, ElementType, ReduceOp, bits_to_float
 from forestcoll.runtime.engine.plan import Plan, plan_of
 from forestcoll.runtime.engine.reference import run_reference
 from forestcoll.runtime.engine.sizing import layout_of
 from forestcoll.topology import Topology
-from networks import arguments_for, examples, networks, ranks_for, shards_for
+from networks import demand_for, examples, networks, ranks_for, shards_for
 
 PLANS = {name: [plan_of(schedule) for schedule in make()] for name, make in NETWORKS.items()}
 TOLERANCE = {ElementType.F16: 2e-2, ElementType.BF16: 1e-1, ElementType.F32: 1e-5, ElementType.F64: 1e-13}
@@ -116,12 +118,12 @@ def compare(plan: Plan, result: AnyArray, expected: AnyArray, element: ElementTy
 @given(networks(most=6), st.data())
 def test_random_networks(topology: Topology, data: st.DataObject) -> None:
     ranks = data.draw(ranks_for(topology))
-    made = [generate(topology, ranks=ranks, **arguments_for(topology, each, ranks[0])) for each in SCHEDULED]
-    for schedule in (*made, generate(topology, shards=data.draw(shards_for(topology)))):
+    made = [generate(topology, replace(demand_for(topology, each, ranks[0]), ranks=ranks)) for each in SCHEDULED]
+    for schedule in (*made, generate(topology, Demand(shards=data.draw(shards_for(topology))))):
         check(plan_of(schedule), ElementType.I32, ReduceOp.SUM, 60 * len(schedule.members), 7)
 
 
 def test_a_compact_schedule_has_all_trees() -> None:
-    compact = generate("ring:nodes=6", compact=True)
+    compact = generate("ring:nodes=6", method="trees:compact=true")
     assert compact.symmetry is not None
     check(plan_of(compact), ElementType.I32, ReduceOp.SUM, 360, 7)

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from players import LIMIT, Players
 
-from forestcoll.algorithms.by_steps import generate_steps
 from forestcoll.algorithms.generate import generate
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import Collective
@@ -22,7 +21,7 @@ RING = build_topology("ring:nodes=3")
 def table(folder: Path, small: object) -> Path:
     """Write a manifest of allreduces up to 100 bytes and above."""
     write_schedule(generate(RING, "allreduce"), folder / "large.json")
-    write_schedule(generate_steps(RING, "allreduce", method="ring"), folder / "small.json")
+    write_schedule(generate(RING, "allreduce", "ring"), folder / "small.json")
     ranges = [{"from": 1, "to": 100, "schedule": small}, {"from": 101, "to": 10**6, "schedule": "large.json"}]
     document = {"format": "forestcoll.tuning/1", "collective": "allreduce", "ranges": ranges}
     (folder / "manifest.json").write_text(json.dumps(document))

@@ -6,13 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from forestcoll.algorithms.baseline import Problem
-from forestcoll.algorithms.by_steps import generate_steps
-from forestcoll.algorithms.generate import generate
-from forestcoll.algorithms.table import baselines_named
+from forestcoll.algorithms.baseline import baselines_named
+from forestcoll.algorithms.generate import generate, problem_of
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Demand
 from forestcoll.oneport.series.comparison import compare_series
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.steps.shape import step_shape
@@ -21,7 +18,6 @@ from forestcoll.simulation import Costs, Model, read_costs, simulate
 from forestcoll.simulation.costs import costs_from_document
 from forestcoll.simulation.rates import Wires
 from forestcoll.simulation.trees.times import TreeModel
-from forestcoll.solver.optimum import solve
 from forestcoll.topology.registry import build_topology
 
 LARGE = 2**50
@@ -29,13 +25,13 @@ FREE = Costs(alpha_us=0, overhead_us=0)
 
 FOREST = generate(build_topology("dgx-a100:boxes=2"))
 SYMMETRIC = generate(build_topology("dgx-a100:boxes=32"))
-STEPS = generate_steps(build_topology("torus:dims=3x4"))
+STEPS = generate(build_topology("torus:dims=3x4"), method="bfb")
 SERIES = compare_series(replace(build_topology("torus:dims=3x3"), port_model="one-port"), 0).schedule()
 
 
 def rings() -> Schedule:
-    best = solve(build_topology("dgx-a100:boxes=2"), Demand.of(Collective.ALLGATHER)).optimum
-    return baselines_named(["nccl-ring"])[0].result(Problem(best.topology, best.demand)).schedule
+    problem = problem_of("dgx-a100:boxes=2", Collective.ALLGATHER)
+    return baselines_named(["nccl-ring"])[0].result(problem).schedule
 
 
 RINGS = rings()
@@ -104,14 +100,14 @@ def test_incast_slows_a_rank_with_many_senders_more() -> None:
 def test_a_reduction_costs_time_only_where_data_is_added_up() -> None:
     """A rank of a reduce-scatter receives and adds up 15/16 of M; 1 us for 1 MB is 1 ms for 1 GB."""
     costs, size = Costs(alpha_us=0, overhead_us=0, reduction_us_per_mb=1), 2**40
-    scatter = generate(build_topology("dgx-a100:boxes=2"), collective="reduce-scatter")
+    scatter = generate(build_topology("dgx-a100:boxes=2"), demand="reduce-scatter")
     (slow,), (fast,) = (simulate(scatter, [size], each) for each in (costs, FREE))
     assert slow.seconds - fast.seconds == pytest.approx(15 / 16 * size * 1e-12, rel=1e-2)
     assert algbw(FOREST, costs) == algbw(FOREST, FREE)
 
 
 def test_a_program_that_reduces_takes_longer() -> None:
-    scatter = generate(build_topology("ring:nodes=4"), collective="reduce-scatter")
+    scatter = generate(build_topology("ring:nodes=4"), demand="reduce-scatter")
     slow, fast = (
         simulate(scatter, [2**24], Costs(reduction_us_per_mb=each), Model.PROGRAM)[0].seconds for each in (2000, 0)
     )

@@ -4,17 +4,17 @@ from fractions import Fraction
 
 import pytest
 
+from forestcoll.algorithms.flows import Flows
 from forestcoll.algorithms.generate import generate
 from forestcoll.base.errors import InputError
 from forestcoll.demand.demand import Demand
+from forestcoll.demand.groups.groups import Groups
 from forestcoll.demand.groups.value import Group
 from forestcoll.oneport import compare_series
 from forestcoll.schedule.bundle.value import BundleMember, BundleSchedule
 from forestcoll.simulation import Costs, simulate
 from forestcoll.simulation.series.times import SeriesModel
 from forestcoll.simulation.simulate import Model, loads_of, parts_of
-from forestcoll.solver.groups.solving import generate_groups
-from forestcoll.solver.personalised import generate_flows
 from forestcoll.verification import verify
 from oneport_platforms import figure_1, platform_of_costs
 
@@ -27,7 +27,7 @@ FREE = Costs(alpha_us=0, overhead_us=0)
     [("dgx-a100:boxes=2", "all-to-all"), ("torus:dims=3x3", "all-to-all"), ("mi250:boxes=1", "gather")],
 )
 def test_large_messages_of_flows_reach_algbw(spec: str, collective: str) -> None:
-    schedule = generate_flows(spec, collective, root=None if collective == "all-to-all" else 0)
+    schedule = generate(spec, Demand(collective, root=None if collective == "all-to-all" else 0))
     (point,) = simulate(schedule, [2**44])
     assert point.algbw == pytest.approx(float(schedule.algbw), rel=0.01)
     nodes = len(schedule.members)
@@ -35,13 +35,13 @@ def test_large_messages_of_flows_reach_algbw(spec: str, collective: str) -> None
 
 
 def test_a_small_message_takes_the_latency_of_all_sends() -> None:
-    schedule = generate_flows("ring:nodes=6,one_way=true", "scatter", root=0)  # five sends to node 5
+    schedule = generate("ring:nodes=6,one_way=true", "scatter:root=0")  # five sends to node 5
     (point,) = simulate(schedule, [1], Costs(alpha_us=10, overhead_us=2))
     assert point.seconds * 1e6 == pytest.approx(5 * 12, rel=1e-3)
 
 
 def test_a_symmetry_does_not_change_times() -> None:
-    base, listed = (generate_flows("torus:dims=3x4", compact=compact) for compact in (True, False))
+    base, listed = (generate("torus:dims=3x4", "all-to-all", Flows(compact=compact)) for compact in (True, False))
     times = [[each.seconds for each in simulate(made, [10**4, 10**9])] for made in (base, listed)]
     assert times[0] == pytest.approx(times[1])
     assert loads_of(base).parts.tolist() == pytest.approx(loads_of(listed).parts.tolist())
@@ -49,18 +49,18 @@ def test_a_symmetry_does_not_change_times() -> None:
 
 def test_a_gather_has_no_program() -> None:
     with pytest.raises(InputError, match="no runtime loads a program for a gather"):
-        simulate(generate_flows("ring:nodes=3", "gather", root=0), [1000], model=Model.PROGRAM)
+        simulate(generate("ring:nodes=3", "gather:root=0"), [1000], model=Model.PROGRAM)
 
 
 def test_large_messages_reach_the_algbw_of_the_bundle() -> None:
     requests = [Demand("allreduce", "0-7"), Demand("all-to-all", "8-15"), Demand("allgather", "0,8")]
-    bundle = generate_groups("dgx-a100:boxes=2", requests, sizes="1,2,1/3")
+    bundle = generate("dgx-a100:boxes=2", Groups(requests, sizes="1,2,1/3"))
     (point,) = simulate(bundle, [2**40], Costs())
     assert point.algbw == pytest.approx(float(bundle.algbw or 0), rel=1e-2)
 
 
 def test_the_loads_of_members_add_up_times_their_sizes() -> None:
-    bundle = generate_groups("ring:nodes=4", "0,1;2,3", sizes="1,3")
+    bundle = generate("ring:nodes=4", Groups("0,1;2,3", sizes="1,3"))
     alone = [parts_of(each.schedule) for each in bundle.bundled]
     assert parts_of(bundle).tolist() == pytest.approx((alone[0] + 3 * alone[1]).tolist())
     report = verify(bundle)
@@ -79,7 +79,7 @@ def test_one_member_has_the_time_of_its_schedule() -> None:
 def test_base_trees_count_with_all_of_their_images_and_members_slow_each_other_down() -> None:
     bundles = [
         BundleSchedule(each.topology, (BundleMember(Fraction(1), each),) * count, algbw=each.algbw / count)
-        for each in (generate("ring:nodes=6", compact=True), generate("ring:nodes=6"))
+        for each in (generate("ring:nodes=6", method="trees:compact=true"), generate("ring:nodes=6"))
         for count in (1, 2)
     ]
     alone, both, listed_alone, listed_both = (simulate(each, [2**40])[0].seconds for each in bundles)
@@ -88,7 +88,7 @@ def test_base_trees_count_with_all_of_their_images_and_members_slow_each_other_d
 
 
 def test_the_groups_of_a_bundle_have_the_demands_of_its_members() -> None:
-    bundle = generate_groups("ring:nodes=4", "0,2;1,3", sizes="1,2")
+    bundle = generate("ring:nodes=4", Groups("0,2;1,3", sizes="1,2"))
     assert bundle.groups == tuple(Group(each.schedule.demand, each.size) for each in bundle.bundled)
 
 

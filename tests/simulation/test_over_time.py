@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from forestcoll import StepSchedule, compare, generate, generate_steps, load_topology, simulate
+from forestcoll import StepSchedule, compare, generate, load_topology, simulate
 from forestcoll.comparison.curves import schedule_of
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.simulation import over_time
@@ -51,7 +51,7 @@ def test_a_send_begins_when_its_source_has_the_first_byte() -> None:
 
 @pytest.mark.parametrize("collective", ["allgather", "allreduce"])
 def test_the_steps_of_a_step_schedule_follow_each_other(collective: str) -> None:
-    schedule = generate_steps(load_topology("ring:nodes=6"), collective)
+    schedule = generate(load_topology("ring:nodes=6"), collective, "bfb")
     assert isinstance(schedule, StepSchedule)
     check(schedule, 2**20)
     found = sends_over_time(schedule, 2**20, 1)

@@ -7,6 +7,7 @@ from typing import cast
 import pytest
 
 from forestcoll import TopologyBuilder, generate
+from forestcoll.demand.demand import Demand
 from forestcoll.kernels.events import EventTables, Rows, event_program
 from forestcoll.programs.lowering import Options, Placement, Style, lower
 from forestcoll.programs.model import (
@@ -37,7 +38,7 @@ COSTS = (
 
 def lowered(spec: str, collective: str, options: Options) -> tuple[Program, Paths]:
     root = "b0/gpu0" if collective == "broadcast" else None
-    schedule = generate(spec, collective, root=root)
+    schedule = generate(spec, Demand(collective, root=root))
     return lower(schedule, options).program, Paths.of(schedule)
 
 

@@ -21,7 +21,7 @@ from forestcoll.simulation.trees.times import TreeModel
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
-from networks import SMALL, arguments_for, examples, networks
+from networks import SMALL, demand_for, examples, networks
 from published_shape import nccl_rings
 
 GB = 10**9
@@ -29,7 +29,8 @@ GB = 10**9
 
 def schedule_of(spec: str, collective: Collective = Collective.ALLGATHER) -> TreeSchedule:
     topology = build_topology(spec)
-    return generate(topology, **arguments_for(topology, collective))
+    made: TreeSchedule = generate(topology, demand_for(topology, collective))
+    return made
 
 
 @pytest.mark.parametrize("collective", SCHEDULED)
@@ -65,7 +66,7 @@ def test_the_time_of_a_chain_equals_the_formula() -> None:
         builder.add_compute(node)
     builder.add_duplex(0, 1, 10)
     builder.add_duplex(1, 2, 5)
-    schedule = generate(builder.build(), collective="broadcast", root=0)
+    schedule = generate(builder.build(), "broadcast:root=0")
     model = TreeModel.of(schedule, Costs(alpha_us=3, overhead_us=2))
     size, pieces = 10**6, 4
     first, second = size / pieces / 10e9, size / pieces / 5e9
@@ -92,7 +93,7 @@ def test_latencies_of_links_are_added() -> None:
 @examples(20)
 @given(networks(kinds=st.just(SMALL)), st.sampled_from(SCHEDULED), st.integers(0, 7))
 def test_no_schedule_is_faster_than_its_busiest_link(topology: Topology, collective: Collective, place: int) -> None:
-    schedule = generate(topology, **arguments_for(topology, collective, place))
+    schedule = generate(topology, demand_for(topology, collective, place))
     for size in (1, 10**5, 10**9):
         point = simulate(schedule, [size])[0]
         assert point.algbw <= float(schedule.algbw) * (1 + 1e-9)

@@ -7,19 +7,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forestcoll.algorithms.generate import optimum
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import SCHEDULED, Collective
-from forestcoll.solver.forests.value import Optimum
-from forestcoll.solver.optimum import optima_by_trees, optimum, optimum_without_relays
+from forestcoll.demand.demand import Demand
+from forestcoll.solver.forests.value import TreeOptimum
+from forestcoll.solver.optimum import optimum_without_relays
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
 from networks import duplex_networks, examples, linked, networks, ranks_for, uneven_networks
 from oracles import algbw_of_cut, best_of_group, check_bound, is_full_duplex, least_exit
 
 
-def optimum_of(topology: Topology, ranks: tuple[int, ...], collective: Collective) -> Optimum:
+def optimum_of(topology: Topology, ranks: tuple[int, ...], collective: Collective) -> TreeOptimum:
     root = topology.nodes[topology.compute[ranks[-1]]].id if collective.has_root else None
-    return optimum(topology, collective, ranks=ranks, root=root)
+    made: TreeOptimum = optimum(topology, Demand(collective, ranks=ranks, root=root))
+    return made
 
 
 def bound_by_cuts(topology: Topology, ranks: tuple[int, ...], collective: Collective) -> Fraction:
@@ -62,7 +65,7 @@ def test_idle_nodes_never_lower_the_optimum(topology: Topology, data: st.DataObj
 @examples(40)
 @given(networks(most=7))
 def test_naming_all_ranks_equals_the_default(topology: Topology) -> None:
-    named = optimum(topology, ranks=range(len(topology.compute)))
+    named = optimum(topology, Demand(ranks=range(len(topology.compute))))
     plain = optimum(topology)
     assert (named.algbw, named.cut, named.trees_per_root) == (plain.algbw, plain.cut, plain.trees_per_root)
 
@@ -77,7 +80,7 @@ EIGHT_AND_EIGHT = [
 def test_the_optimum_of_half_of_each_box(spec: str, ranks: str, with_relays: Fraction, without: Fraction) -> None:
     """The 8+8 setting of ForestColl §6.2.1, in which half of each box is idle, and the same on DGX A100."""
     for collective in (Collective.ALLGATHER, Collective.REDUCE_SCATTER):
-        best = optimum(build_topology(spec), collective, ranks=ranks)
+        best = optimum(build_topology(spec), Demand(collective, ranks=ranks))
         assert best.algbw == best.bound.algbw == with_relays
         bare = optimum_without_relays(best)
         assert bare is not None
@@ -90,10 +93,12 @@ def test_a_machine_of_half_boxes_equals_half_of_each_box_without_relays() -> Non
 
 def test_ranks_are_given_as_integers_or_as_a_string() -> None:
     topology = build_topology("torus:dims=4x4")
-    best = optimum(topology, ranks="0-2,5")
-    assert best == optimum(topology, ranks=[5, 0, 1, 2]) == optimum(topology, ranks=" 5 ,0-0, 1-2")
+    best = optimum(topology, "allgather:ranks='0-2,5'")
+    assert best == optimum(topology, Demand(ranks=[5, 0, 1, 2])) == optimum(topology, "allgather:ranks=' 5 ,0-0, 1-2'")
     assert best.ranks == (0, 1, 2, 5)
-    assert [each.ranks for each in optima_by_trees(topology, ranks="0-2,5", most=1)] == [(0, 1, 2, 5)]
+    assert [each.ranks for each in optimum(topology, "allgather:ranks='0-2,5'", "trees:most=1").by_trees] == [
+        (0, 1, 2, 5)
+    ]
 
 
 LINE = linked("a b c", "a=b:10 b=c:10")
@@ -101,13 +106,13 @@ LINE = linked("a b c", "a=b:10 b=c:10")
 
 def test_an_idle_node_that_cannot_be_reached_or_left_is_dropped() -> None:
     topology = linked("a b c source sink lonely", "a=b:10 b=c:10 source>a:5 b>sink:5", connected=False)
-    best = optimum(topology, ranks=[0, 1, 2])
+    best = optimum(topology, Demand(ranks=[0, 1, 2]))
     assert best.algbw == best.bound.algbw == optimum(LINE).algbw
     check_bound(best)
 
 
 def test_ranks_can_be_connected_only_through_relays() -> None:
-    best = optimum(LINE, ranks=[0, 2])
+    best = optimum(LINE, Demand(ranks=[0, 2]))
     assert best.algbw == 20
     assert optimum_without_relays(best) is None
 
@@ -138,13 +143,13 @@ def test_ranks_can_be_connected_only_through_relays() -> None:
 )
 def test_invalid_ranks_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError) as caught:
-        optimum(LINE, **options)
+        optimum(LINE, Demand(**options))
     assert str(caught.value) == message
 
 
 def test_ranks_that_cannot_reach_each_other_are_named() -> None:
     topology = linked("a b c", "a=b:10 a>c", connected=False)
-    assert optimum(topology, ranks=[0, 1]).algbw == 20
+    assert optimum(topology, Demand(ranks=[0, 1])).algbw == 20
     for ranks, kind in (([0, 2], "rank"), (None, "compute node")):
         with pytest.raises(InputError, match=f"network: {kind} 'c' cannot reach {kind} 'a'; add links on the way"):
-            optimum(topology, ranks=ranks)
+            optimum(topology, Demand(ranks=ranks))

@@ -2,16 +2,18 @@
 
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
-from forestcoll.base.errors import InputError, NoSolutionError
-from forestcoll.solver.optimum import optima_by_trees, optimum
+from forestcoll.algorithms.generate import optimum
+from forestcoll.algorithms.trees import Trees
+from forestcoll.base.errors import NoSolutionError
+from forestcoll.demand.demand import Demand
 from forestcoll.topology.registry import build_topology
 from networks import linked
+from refusal import refusal
 
 
 @pytest.mark.parametrize(
@@ -43,23 +45,23 @@ def test_the_cut_of_two_dgx_a100_boxes_contains_all_gpus_but_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "trees", "algbw"),
+    ("method", "trees", "algbw"),
     [
-        ({}, 83, "5312/15"),
-        ({"trees": 1}, 1, "320"),
-        ({"trees": 2}, 2, "1024/3"),
-        ({"trees": 3}, 3, "2400/7"),
-        ({"trees": 4}, 4, "1024/3"),
-        ({"trees": 5}, 5, "8000/23"),
-        ({"trees": 83}, 83, "5312/15"),
-        ({"max_trees": 1}, 1, "320"),
-        ({"max_trees": 2}, 2, "1024/3"),
-        ({"max_trees": 4}, 3, "2400/7"),
-        ({"max_trees": 5}, 5, "8000/23"),
+        (Trees(), 83, "5312/15"),
+        (Trees(k=1), 1, "320"),
+        (Trees(k=2), 2, "1024/3"),
+        (Trees(k=3), 3, "2400/7"),
+        (Trees(k=4), 4, "1024/3"),
+        (Trees(k=5), 5, "8000/23"),
+        (Trees(k=83), 83, "5312/15"),
+        (Trees(most=1), 1, "320"),
+        (Trees(most=2), 2, "1024/3"),
+        (Trees(most=4), 3, "2400/7"),
+        (Trees(most=5), 5, "8000/23"),
     ],
 )
-def test_two_boxes_of_mi250_by_number_of_trees(options: dict[str, Any], trees: int, algbw: str) -> None:
-    best = optimum(build_topology("mi250:boxes=2"), **options)
+def test_two_boxes_of_mi250_by_number_of_trees(method: Trees, trees: int, algbw: str) -> None:
+    best = optimum(build_topology("mi250:boxes=2"), method=method)
     assert (best.trees_per_root, best.algbw) == (trees, Fraction(algbw))
     assert best.bound.algbw == Fraction(5312, 15)
 
@@ -78,7 +80,7 @@ def test_figure_5_of_the_forestcoll_paper(bandwidth: Fraction) -> None:
 def test_equal_shards_are_the_default() -> None:
     topology = build_topology("ring:nodes=4")
     shards: dict[Any, object] = {0: "1/4", "1": 0.25, 2: Fraction(1, 4), 3: "0.25"}
-    assert optimum(topology, shards=shards) == optimum(topology)
+    assert optimum(topology, Demand(shards=shards)) == optimum(topology)
 
 
 def test_reduce_scatter_and_allgather_differ_on_one_way_networks() -> None:
@@ -86,8 +88,8 @@ def test_reduce_scatter_and_allgather_differ_on_one_way_networks() -> None:
     topology = linked("0 1 2 3", "0>1:1 0>2:1 1>2:3 2>3:5 3>0:1 3>1:3")
     assert optimum(topology).algbw == Fraction(4, 3)
     assert optimum(topology, "reduce-scatter").algbw == Fraction(8, 3)
-    assert optimum(topology, "broadcast", root=0).algbw == 2
-    assert optimum(topology, "reduce", root=0).algbw == 1
+    assert optimum(topology, "broadcast:root=0").algbw == 2
+    assert optimum(topology, "reduce:root=0").algbw == 1
 
 
 # What has no optimum.
@@ -96,19 +98,19 @@ def test_reduce_scatter_and_allgather_differ_on_one_way_networks() -> None:
 def test_a_number_of_trees_whose_rounding_unbalances_a_switch_is_refused() -> None:
     topology = linked("a b c", "a>hub:2 hub>a:3 b=hub:3 c>hub:4 hub>c:3", switches="hub")
     with pytest.raises(NoSolutionError) as caught:
-        optimum(topology, trees=1)
+        optimum(topology, method="trees:k=1")
     assert str(caught.value) == (
         "network: with 1 tree per root, switch 'hub' would receive 1 tree fewer than it sends, and "
         f"the trees need all routes over it; use {optimum(topology).trees_per_root} trees per root"
     )
-    assert optimum(topology, trees=optimum(topology).trees_per_root).algbw == optimum(topology).algbw
+    assert optimum(topology, method=Trees(k=optimum(topology).trees_per_root)).algbw == optimum(topology).algbw
 
 
 def test_a_one_port_network_is_refused() -> None:
     topology = replace(linked("a b", "a=b"), port_model="one-port")
-    for function in (optimum, partial(optima_by_trees, most=2)):
+    for method in ("trees", "trees:most=2"):
         with pytest.raises(NoSolutionError) as caught:
-            function(topology)
+            optimum(topology, method=method)
         assert str(caught.value) == (
             "network: port_model is one-port; this function needs nodes that use all their links at once "
             "(if they can, leave port_model out); 'forestcoll broadcast-series' handles one port"
@@ -117,27 +119,27 @@ def test_a_one_port_network_is_refused() -> None:
 
 def test_numpy_integers_are_accepted_as_numbers_of_trees() -> None:
     ring = build_topology("ring:nodes=4")
-    assert optimum(ring, trees=np.int64(2)).trees_per_root == 2  # type: ignore[arg-type]
-    assert optimum(ring, max_trees=np.int32(2)) == optimum(ring, max_trees=2)  # type: ignore[arg-type]
+    assert optimum(ring, method=Trees(k=np.int64(2))).trees_per_root == 2  # type: ignore[arg-type]
+    assert optimum(ring, method=Trees(most=np.int32(2))) == optimum(ring, method="trees:most=2")  # type: ignore[arg-type]
+
+
+A_COUNT = "expected an integer of 1 or more, with at most 100 digits"
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"trees": 0}, "trees is 0; it must be at least 1"),
-        ({"trees": -3}, "trees is -3; it must be at least 1"),
-        ({"max_trees": 0}, "max_trees is 0; it must be at least 1"),
-        ({"trees": 1.5}, "trees is 1.5; it must be an integer of 1 or more"),
-        ({"trees": "x"}, "trees is 'x'; it must be an integer of 1 or more"),
-        ({"trees": True}, "trees is true; it must be an integer of 1 or more"),
-        ({"max_trees": 2.0}, "max_trees is 2.0; it must be an integer of 1 or more"),
-        ({"trees": -(10**5000)}, "trees is an integer of about 5001 digits; it must be at least 1"),
-        ({"trees": 10**100}, "trees has more than 100 digits; ask for fewer"),
-        ({"max_trees": 10**5000}, "max_trees has more than 100 digits; ask for fewer"),
-        ({"trees": 1, "max_trees": 2}, "trees and max_trees exclude each other; give one of them"),
+        ({"k": 0}, f"k is 0; {A_COUNT}"),
+        ({"k": -3}, f"k is -3; {A_COUNT}"),
+        ({"most": 0}, f"most is 0; {A_COUNT}"),
+        ({"k": 1.5}, f"k is 1.5; {A_COUNT}"),
+        ({"k": "x"}, f"k is 'x'; {A_COUNT}"),
+        ({"k": True}, f"k is true; {A_COUNT}"),
+        ({"most": 2.0}, f"most is 2.0; {A_COUNT}"),
+        ({"k": 10**100}, f"k is an integer of about 101 digits; {A_COUNT}"),
+        ({"most": 10**5000}, f"most is an integer of about 5001 digits; {A_COUNT}"),
+        ({"k": 1, "most": 2}, "k and most exclude each other; give one of them"),
     ],
 )
 def test_invalid_numbers_of_trees_are_refused(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError) as caught:
-        optimum(build_topology("ring:nodes=4"), **options)
-    assert str(caught.value) == message
+    assert refusal(Trees, **options) == f"trees: {message}"

@@ -5,8 +5,11 @@ from itertools import pairwise
 
 import pytest
 
-from forestcoll import flow_optimum, generate, generate_flows, optimum, verify
+from forestcoll import generate, optimum, verify
+from forestcoll.algorithms.flows import Flows
+from forestcoll.algorithms.trees import Trees
 from forestcoll.base.errors import InputError
+from forestcoll.demand.demand import Demand
 from forestcoll.programs.interpreter import check
 from forestcoll.programs.lowering import Options, Placement, Style, lower
 from forestcoll.schedule.flows.value import FlowSchedule
@@ -42,14 +45,14 @@ def _most_peers(schedule: TreeSchedule | FlowSchedule) -> int:
 )
 def test_schedules_with_few_peers_lose_nothing(spec: str, collective: str, peers: int) -> None:
     root = "b0/gpu0" if collective in {"broadcast", "reduce"} else None
-    schedule = generate(spec, collective, root=root, max_peers=peers)
+    schedule = generate(spec, Demand(collective, root=root), Trees(peers=peers))
     assert verify(schedule).optimal
     assert _most_peers(schedule) == peers
-    assert schedule.algbw == optimum(spec, collective, root=root).algbw
+    assert schedule.algbw == optimum(spec, Demand(collective, root=root)).algbw
 
 
 def test_the_links_into_all_boxes_are_equally_busy() -> None:
-    schedule = generate(BOXES, max_peers=2)
+    schedule = generate(BOXES, method="trees:peers=2")
     fabric = schedule.topology.number("ib")
     uses: dict[int, int] = defaultdict(int)
     for route in schedule.phases[0].routes.entries:
@@ -61,10 +64,10 @@ def test_the_links_into_all_boxes_are_equally_busy() -> None:
 
 
 def test_the_bound_is_that_of_all_schedules() -> None:
-    limited, whole = optimum("mi250:boxes=2,gpus=8", max_peers=1), optimum("mi250:boxes=2,gpus=8")
+    limited, whole = optimum("mi250:boxes=2,gpus=8", method="trees:peers=1"), optimum("mi250:boxes=2,gpus=8")
     assert (limited.bound, limited.cut) == (whole.bound, whole.cut)
     assert limited.algbw <= whole.algbw
-    assert verify(generate("mi250:boxes=2,gpus=8", max_peers=1)).ok
+    assert verify(generate("mi250:boxes=2,gpus=8", method="trees:peers=1")).ok
 
 
 @pytest.mark.parametrize(
@@ -80,8 +83,8 @@ def test_the_bound_is_that_of_all_schedules() -> None:
 )
 def test_flows_with_few_peers(spec: str, collective: str, peers: int, algbw: str | None) -> None:
     root = None if collective == "all-to-all" else 0
-    schedule = generate_flows(spec, collective, root=root, max_peers=peers)
-    best, report = flow_optimum(spec, collective, root=root), verify(schedule)
+    schedule = generate(spec, Demand(collective, root=root), Flows(peers=peers))
+    best, report = optimum(spec, Demand(collective, root=root)), verify(schedule)
     assert report.ok
     assert _most_peers(schedule) == peers
     assert schedule.bound == best.bound
@@ -90,23 +93,23 @@ def test_flows_with_few_peers(spec: str, collective: str, peers: int, algbw: str
 
 
 def test_flows_with_few_peers_are_listed_and_have_a_proven_program() -> None:
-    schedule = generate_flows(BOXES, max_peers=2, compact=True)
+    schedule = generate(BOXES, "all-to-all", "flows:peers=2,compact=true")
     assert schedule.symmetry is None
-    assert generate_flows(BOXES, compact=True).symmetry is not None
+    assert generate(BOXES, "all-to-all", "flows:compact=true").symmetry is not None
     assert check(lower(schedule, Options(placement=Placement.OUT_OF_PLACE)).program).ok
 
 
 @pytest.mark.parametrize("style", Style)
 def test_a_program_with_few_peers_is_proven(style: Style) -> None:
-    lowering = lower(generate(BOXES, max_peers=2), Options(style=style))
+    lowering = lower(generate(BOXES, method="trees:peers=2"), Options(style=style))
     assert check(lowering.program).ok
     assert lowering.loss == 0
 
 
 def test_base_trees_and_no_peers_are_refused() -> None:
     with pytest.raises(InputError, match="leave compact out"):
-        generate(BOXES, max_peers=2, compact=True)
-    with pytest.raises(InputError, match="max_peers is 0; it must be at least 1"):
-        optimum(BOXES, max_peers=0)
+        generate(BOXES, method="trees:peers=2,compact=true")
+    with pytest.raises(InputError, match="trees: peers is '0'; expected an integer of 1 or more"):
+        optimum(BOXES, method="trees:peers=0")
     with pytest.raises(InputError, match="max_peers is 1; 4 boxes need at least 2 peers"):
-        flow_optimum(BOXES, max_peers=1)
+        optimum(BOXES, "all-to-all", "flows:peers=1")

@@ -3,18 +3,19 @@
 from collections import Counter
 from fractions import Fraction
 from random import Random
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agreement import arguments_for, network
-from forestcoll.algorithms.generate import generate, schedule_of
-from forestcoll.base.errors import InputError
-from forestcoll.demand.demand import Demand
-from forestcoll.demand.method import Method
-from forestcoll.solver.optimum import optima_by_trees, optimum, solve
+from agreement import demand_for, network
+from forestcoll.algorithms.generate import generate, optimum
+from forestcoll.algorithms.trees import Trees
+from forestcoll.demand.collective import Collective
+from forestcoll.demand.demand import Demand, NodeDemand
+from forestcoll.solver.generation.forest import schedule_for
+from forestcoll.solver.generation.growing import TreeSearch
+from forestcoll.solver.optimum import solve
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
@@ -32,7 +33,7 @@ def test_random_networks_give_one_answer(topology: Topology, data: st.DataObject
 def check(name: str) -> None:
     random = Random(name)  # noqa: S311 (not for security)
     topology = network(random)
-    assert disagreement(topology, arguments_for(topology, random), Counter()) is None, name
+    assert disagreement(topology, demand_for(topology, random), Counter()) is None, name
 
 
 @pytest.mark.parametrize(
@@ -63,46 +64,39 @@ def test_hard_networks_of_the_benchmark_give_one_answer(name: str) -> None:
 
 def test_an_allreduce_with_few_trees_states_the_algbw_of_its_schedule() -> None:
     """The schedule of one tree per root is at least as fast as its two halves one after the other."""
-    best = optimum("mi250:boxes=2,gpus=8", "allreduce", trees=1)
-    schedule = generate("mi250:boxes=2,gpus=8", "allreduce", trees=1)
+    best = optimum("mi250:boxes=2,gpus=8", "allreduce", "trees:k=1")
+    schedule = generate("mi250:boxes=2,gpus=8", "allreduce", "trees:k=1")
     assert best.algbw == schedule.algbw == verify(schedule).algbw
     assert best.algbw >= 1 / sum(1 / forest.algbw for forest in best.forests)
 
 
 def test_a_schedule_made_by_the_solver_is_reused() -> None:
-    solution = solve("dgx-a100:boxes=2", Demand("allreduce"), trees=1)
-    assert solution.schedule is not None
-    assert schedule_of(solution) is solution.schedule
-    proven = schedule_of(solution, method=Method.PROVEN)
-    assert proven is not solution.schedule
+    topology, demand = build_topology("dgx-a100:boxes=2"), NodeDemand(Collective.ALLREDUCE)
+    best = solve(topology, demand, trees=1)
+    assert best.schedule is not None
+    assert schedule_for(best) is best.schedule
+    proven = schedule_for(best, search=TreeSearch.PROVEN)
+    assert proven is not best.schedule
     assert verify(proven).ok
-    assert solve("dgx-a100:boxes=2", Demand("allreduce")).schedule is None
+    assert solve(topology, demand).schedule is None
 
 
 def test_a_larger_max_trees_is_never_worse() -> None:
-    best = [optimum("dgx-a100:boxes=2,gpus=3", "allreduce", max_trees=most).algbw for most in range(1, 8)]
+    best = [optimum("dgx-a100:boxes=2,gpus=3", "allreduce", Trees(most=most)).algbw for most in range(1, 8)]
     assert best == sorted(best)
-    each = optima_by_trees("dgx-a100:boxes=2,gpus=3", "allreduce", most=7)
+    each = optimum("dgx-a100:boxes=2,gpus=3", "allreduce", "trees:most=7").by_trees
     assert max(one.algbw for one in each) == best[-1]
 
 
-def test_a_request_equals_its_keywords() -> None:
+def test_a_demand_equals_its_text() -> None:
     topology = build_topology("dgx-a100:boxes=2")
     request = Demand("broadcast", ranks="0-3,8-11", root="b0/gpu0")
-    keywords: dict[str, Any] = {"ranks": "0-3,8-11", "root": "b0/gpu0"}
-    assert optimum(topology, request) == optimum("dgx-a100:boxes=2", "broadcast", **keywords)
+    text = "broadcast:ranks='0-3,8-11',root=b0/gpu0"
+    assert optimum(topology, request) == optimum("dgx-a100:boxes=2", text)
     assert generate(topology, request).algbw == optimum(topology, request).algbw
-    assert optima_by_trees(topology, request, most=1)[0].ranks == (0, 1, 2, 3, 8, 9, 10, 11)
+    assert optimum(topology, request, "trees:most=1").by_trees[0].ranks == (0, 1, 2, 3, 8, 9, 10, 11)
     shards = Demand(shards={"b0/gpu0": Fraction(1)})
     assert optimum(topology, shards).weights[0] == 1
-
-
-def test_a_request_together_with_its_keywords_is_refused() -> None:
-    keywords: dict[str, Any] = {"ranks": "0-3", "root": 0, "shards": {0: 1}}
-    for name, value in keywords.items():
-        with pytest.raises(InputError) as caught:
-            optimum("ring:nodes=4", Demand(), **{name: value})
-        assert str(caught.value) == f"{name} is given in addition to a Demand; put it into the Demand, as {name}=..."
 
 
 # Networks with odd numbers, drawn at random: see `odd_numbers`. `make soak` tries many more.

@@ -8,13 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forestcoll.algorithms.generate import optimum
+from forestcoll.algorithms.trees import Trees
 from forestcoll.base.errors import NoSolutionError
 from forestcoll.demand.collective import Collective
+from forestcoll.demand.demand import Demand
 from forestcoll.solver.allreduce.linear_program import allreduce_optimum
 from forestcoll.solver.forests.broadcast import broadcast_bound, broadcast_bounds, reduce_bound, reduce_bounds
 from forestcoll.solver.forests.plan import ForestPlan
-from forestcoll.solver.forests.value import Optimum
-from forestcoll.solver.optimum import optimum
+from forestcoll.solver.forests.value import TreeOptimum
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
 from networks import duplex_networks, examples, linked, networks, one_way_networks, shards_for
@@ -53,20 +55,20 @@ def check_plan(plan: ForestPlan) -> None:
     assert plan.algbw == plan.trees * plan.tree_bandwidth
 
 
-def check_trees(best: Optimum) -> None:
+def check_trees(best: TreeOptimum) -> None:
     (plan,) = best.forests
     check_plan(plan)
     assert best.algbw == plan.algbw
     assert best.algbw == sum(best.weights) * best.trees_per_root * best.tree_bandwidth
 
 
-def check(best: Optimum, expected: Fraction) -> None:
+def check(best: TreeOptimum, expected: Fraction) -> None:
     assert best.algbw == best.bound.algbw == algbw_of_cut(best) == expected
     check_bound(best)
     check_trees(best)
 
 
-def check_number_of_trees(best: Optimum) -> None:
+def check_number_of_trees(best: TreeOptimum) -> None:
     """Check that the trees are at most the number that uses all bandwidth, and round each bandwidth down."""
     links, (plan,) = best.topology.links, best.forests
     per_root = best.algbw / len(best.topology.compute)
@@ -108,7 +110,7 @@ def test_a_reduce_scatter(topology: Topology) -> None:
 @given(networks(), st.data())
 def test_a_broadcast_and_a_reduce(topology: Topology, data: st.DataObject) -> None:
     root = data.draw(st.sampled_from(topology.compute))
-    sent, summed = optimum(topology, "broadcast", root=root), optimum(topology, "reduce", root=root)
+    sent, summed = optimum(topology, Demand("broadcast", root=root)), optimum(topology, Demand("reduce", root=root))
     check(sent, best_from(topology, {root: Fraction(1)}))
     check(summed, best_towards(topology, {root: Fraction(1)}))
     assert broadcast_bound(topology, root).algbw == sent.algbw
@@ -119,8 +121,8 @@ def test_a_broadcast_and_a_reduce(topology: Topology, data: st.DataObject) -> No
 @given(networks(), st.data())
 def test_shards_of_any_size(topology: Topology, data: st.DataObject) -> None:
     shards = data.draw(shards_for(topology))
-    check(optimum(topology, shards=shards), best_from(topology, shards))
-    check(optimum(topology, Collective.REDUCE_SCATTER, shards=shards), best_towards(topology, shards))
+    check(optimum(topology, Demand(shards=shards)), best_from(topology, shards))
+    check(optimum(topology, Demand(Collective.REDUCE_SCATTER, shards=shards)), best_towards(topology, shards))
 
 
 @examples(150)
@@ -129,7 +131,7 @@ def test_a_number_of_trees_for_shards_of_any_size(topology: Topology, data: st.D
     shards = data.draw(shards_for(topology))
     for collective in (Collective.ALLGATHER, Collective.REDUCE_SCATTER):
         try:
-            best = optimum(topology, collective, shards=shards, trees=trees)
+            best = optimum(topology, Demand(collective, shards=shards), Trees(k=trees))
         except NoSolutionError:
             continue
         check_bound(best)
@@ -170,8 +172,8 @@ def test_an_allreduce_reaches_the_optimum_of_trees(topology: Topology) -> None:
 def test_a_collective_equals_its_dual_on_the_transposed_network(topology: Topology) -> None:
     for collective in (Collective.ALLGATHER, Collective.BROADCAST):
         root = topology.compute[0] if collective.has_root else None
-        best = optimum(topology, collective, root=root)
-        dual = optimum(topology.transposed(), collective.dual, root=root)
+        best = optimum(topology, Demand(collective, root=root))
+        dual = optimum(topology.transposed(), Demand(collective.dual, root=root))
         assert (dual.algbw, dual.bound.algbw) == (best.algbw, best.bound.algbw)
         assert dual.forests == tuple(plan.transposed() for plan in best.forests)
         assert set(dual.cut) == set(range(len(topology.nodes))) - set(best.cut)

@@ -112,7 +112,7 @@ def test_a_damaged_cache_entry_is_named_and_made_again(tmp_path: Path) -> None:
 def write_table(folder: Path) -> None:
     """Write a table: small data by gloo, larger ones by two schedules."""
     write_schedule(generate(RING, "allreduce"), folder / "large.json")
-    write_schedule(generate(RING, "allreduce", trees=1), folder / "middle.json")
+    write_schedule(generate(RING, "allreduce", "trees:k=1"), folder / "middle.json")
     ranges = [
         {"from": 1, "to": 1000, "schedule": None},
         {"from": 1001, "to": 10_000, "schedule": "middle.json"},

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, reject
 from hypothesis import strategies as st
 
-from forestcoll.algorithms.baseline import DoesNotApplyError, Problem
 from forestcoll.algorithms.forests import schedule_of
-from forestcoll.algorithms.generate import generate
+from forestcoll.algorithms.generate import generate, optimum
+from forestcoll.algorithms.method import DoesNotApplyError, Problem
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.programs.interpreter import check
@@ -21,7 +21,6 @@ from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.simulation import Costs
 from forestcoll.simulation.program.events import run_in_time
 from forestcoll.simulation.program.paths import Paths
-from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
 from forestcoll.tuning.shallow import central_forest, central_roots, shallow_forest

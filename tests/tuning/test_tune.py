@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll.algorithms.baseline import DoesNotApplyError, Problem
+from forestcoll.algorithms.baseline import baselines
 from forestcoll.algorithms.generate import generate
-from forestcoll.algorithms.table import BASELINES
+from forestcoll.algorithms.method import DoesNotApplyError, Problem
 from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.base.files import parse_document
 from forestcoll.demand.collective import Collective
@@ -55,7 +55,7 @@ def candidates(spec: str, collective: str) -> list[tuple[str, Schedule]]:
     topology = build_topology(spec)
     problem = Problem(topology, NodeDemand(Collective(collective)))
     found: list[tuple[str, Schedule]] = [("optimum", generate(topology, collective))]
-    for baseline in BASELINES:
+    for baseline in baselines():
         if baseline.name in {"milp", "tacos"}:
             continue
         try:
@@ -242,12 +242,12 @@ def test_latencies_of_the_machine_leave_the_schedules_and_stated_latencies_as_th
 )
 def test_bad_input(arguments: dict[str, object], message: str) -> None:
     with pytest.raises((InputError, NoSolutionError), match=message):
-        tune("ring:nodes=3", **{"collective": "allgather", "sizes": [2**20], **arguments})  # type: ignore[arg-type]
+        tune("ring:nodes=3", **{"demand": "allgather", "sizes": [2**20], **arguments})  # type: ignore[arg-type]
 
 
 def test_the_reason_is_stated_if_no_candidate_has_a_program() -> None:
     with pytest.raises(NoSolutionError, match=r"no candidate has a program; optimum: .*'b0/gpu3'"):
-        tune("mi250:boxes=1", "allreduce", [2**20], ranks=[0, 1, 2])
+        tune("mi250:boxes=1", "allreduce:ranks='0-2'", [2**20])
 
 
 def test_links_that_lead_one_way_have_programs_but_no_plans() -> None:

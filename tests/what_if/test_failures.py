@@ -103,7 +103,7 @@ def test_failures_of_random_networks_are_those_of_fresh_runs(seed: int, part: st
 def test_failures_with_unbalanced_switches_are_those_of_fresh_runs(seed: int) -> None:
     topology = random_network(seed, one_way=True)
     for collective in ("allgather", "reduce-scatter"):
-        assert counted(failures(topology, collective=collective)) == all_values(topology, collective=collective)
+        assert counted(failures(topology, demand=collective)) == all_values(topology, collective=collective)
 
 
 @pytest.mark.parametrize(

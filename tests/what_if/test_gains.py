@@ -10,6 +10,7 @@ from test_failures import counted, random_network
 
 from forestcoll import additions, optimum, upgrades
 from forestcoll.base.errors import InputError
+from forestcoll.demand.demand import Demand
 from forestcoll.presentation.results.comparisons.what_if import study_page
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.graph.changes import Ends, changed_network, with_bandwidths
@@ -105,8 +106,8 @@ def test_new_links_are_those_of_fresh_runs(network: str | int) -> None:
 def test_new_links_of_a_fraction_are_those_of_fresh_runs(network: str | int, collective: str) -> None:
     topology = network_of(network)
     root = topology.nodes[topology.compute[0]].id if collective in {"broadcast", "reduce"} else None
-    for row in additions(topology, collective, root=root, bandwidth=Fraction(3, 7)).rows:
-        assert row.value.algbw == optimum(row.change.applied(topology), collective, root=root).algbw
+    for row in additions(topology, Demand(collective, root=root), bandwidth=Fraction(3, 7)).rows:
+        assert row.value.algbw == optimum(row.change.applied(topology), Demand(collective, root=root)).algbw
 
 
 @pytest.mark.parametrize("network", ["mesh:dims=4", "mi250:boxes=2,gpus=8", "dgx-a100:boxes=2,gpus=2", 1, 3, 4, 9])

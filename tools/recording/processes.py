@@ -64,12 +64,12 @@ ON_A_TERMINAL = (
 _RANKS = """
 import numpy as np
 from concurrent.futures import ThreadPoolExecutor
-from forestcoll import generate, generate_flows
+from forestcoll import generate
 from forestcoll.runtime import Communicator, MemoryStore
 
 SCHEDULES = [generate("ring:nodes=3", each) for each in ("allgather", "reduce-scatter", "allreduce")]
-SCHEDULES += [generate("ring:nodes=3", each, root=1) for each in ("broadcast", "reduce")]
-SCHEDULES += [generate_flows("ring:nodes=3")]
+SCHEDULES += [generate("ring:nodes=3", Demand(each, root=1)) for each in ("broadcast", "reduce")]
+SCHEDULES += [generate("ring:nodes=3", "all-to-all")]
 STORE = MemoryStore()
 
 

@@ -11,6 +11,7 @@ from random import Random
 from typing import Any
 
 import forestcoll as fc
+from forestcoll.algorithms.method import methods
 from recording.inputs import inputs
 from recording.running import Outputs, write_files
 
@@ -33,24 +34,26 @@ VALUES: dict[str, Callable[[], Any]] = {
     "networkx with capacities": lambda: fc.load_topology(_graph("capacity")),
     "from networkx": lambda: fc.from_networkx(fc.to_networkx(fc.load_topology("hosts.json"))),
     "optimum": lambda: fc.optimum(A100),
-    "optimum of one tree": lambda: fc.optimum(A100, trees=1),
-    "optimum of few trees": lambda: fc.optimum(MI250, max_trees=4),
-    "optimum of some ranks": lambda: fc.optimum(A100, ranks="0-3,8-11"),
-    "optimum without relays": lambda: fc.optimum_without_relays(fc.optimum(A100, ranks="0-3,8-11")),
-    "optimum of a broadcast": lambda: fc.optimum(A100, "broadcast", root="b0/gpu0"),
+    "optimum of one tree": lambda: fc.optimum(A100, method="trees:k=1"),
+    "optimum of few trees": lambda: fc.optimum(MI250, method="trees:most=4"),
+    "optimum of some ranks": lambda: fc.optimum(A100, "allgather:ranks='0-3,8-11'"),
+    "optimum without relays": lambda: fc.optimum(A100, "allgather:ranks='0-3,8-11'").relays,
+    "optimum of a broadcast": lambda: fc.optimum(A100, "broadcast:root=b0/gpu0"),
     "optimum of an allreduce": lambda: fc.optimum(MI250, "allreduce"),
-    "optimum with shards": lambda: fc.optimum("ring:nodes=3", "reduce-scatter", shards={0: "1/2", 1: "1/4", 2: "1/4"}),
+    "optimum with shards": lambda: fc.optimum(
+        "ring:nodes=3", fc.Demand("reduce-scatter", shards={0: "1/2", 1: "1/4", 2: "1/4"})
+    ),
     "optimum of a request": lambda: fc.optimum(A100, fc.Demand("reduce", root="b0/gpu0")),
     "optimum with switches": lambda: fc.optimum("unbalanced.json"),
-    "optimum by trees": lambda: fc.optima_by_trees(A100, most=20),
-    "optimum of flows": lambda: fc.flow_optimum(A100, "all-to-all"),
-    "optimum of a matrix": lambda: fc.flow_optimum(
-        "ring:nodes=3", matrix=[[0, "1/2", 0], [0, 0, "1/2"], ["1/2", 0, 0]]
+    "optimum by trees": lambda: fc.optimum(A100, method="trees:most=20").by_trees,
+    "optimum of flows": lambda: fc.optimum(A100, "all-to-all"),
+    "optimum of a matrix": lambda: fc.optimum(
+        "ring:nodes=3", fc.Demand("all-to-all", matrix=[[0, "1/2", 0], [0, 0, "1/2"], ["1/2", 0, 0]])
     ),
-    "optimum of groups": lambda: fc.groups_optimum(A100, fc.layout_groups("tp=8,dp=2"), "allreduce"),
-    "optimum of pieces": lambda: fc.groups_optimum(*_pieces()),
-    "gains of groups": lambda: fc.group_gains(fc.groups_optimum(A100, "0,8;1,9", "allreduce")),
-    "table of a layout": lambda: fc.layout_table(A100, "tp=8,dp=2", "allreduce"),
+    "optimum of groups": lambda: fc.optimum(A100, fc.Groups("tp=8,dp=2", "allreduce")),
+    "optimum of pieces": lambda: fc.optimum("dgx-a100:boxes=2,gpus=2", fc.Groups(pieces="pieces.json")),
+    "gains of groups": lambda: fc.optimum(A100, fc.Groups("0,8;1,9", "allreduce")).gains,
+    "table of a layout": lambda: fc.layout_table(A100, fc.Groups("tp=8,dp=2", "allreduce")),
     "layout": lambda: fc.Layout.of("tp=8,dp=2"),
     "groups of a file": lambda: fc.read_groups("groups.json", fc.load_topology("hypercube:dim=3")),
     "pieces": lambda: fc.read_pieces("pieces.json"),
@@ -64,21 +67,21 @@ VALUES: dict[str, Callable[[], Any]] = {
     "lengths that prove a bound": lambda: [_judged(fc.TreeLengthsProof), _judged(fc.TreeDistancesProof)],
     "trees": lambda: fc.generate(A100),
     "trees of an allreduce": lambda: fc.generate("ring:nodes=4", "allreduce"),
-    "trees by another method": lambda: fc.schedule_for(fc.optimum(MI250), method="proven"),
-    "compact trees": lambda: fc.schedule_for(fc.optimum("torus:dims=3x3"), compact=True),
-    "expanded trees": lambda: fc.expanded(fc.generate("torus:dims=3x3", compact=True)),
-    "images of trees": lambda: list(fc.tree_images(fc.generate("torus:dims=2x3", compact=True), 0)),
+    "trees by another method": lambda: fc.generate(MI250, method="proven"),
+    "compact trees": lambda: fc.generate("torus:dims=3x3", method="trees:compact=true"),
+    "expanded trees": lambda: fc.expanded(fc.generate("torus:dims=3x3", method="trees:compact=true")),
+    "images of trees": lambda: list(fc.tree_images(fc.generate("torus:dims=2x3", method="trees:compact=true"), 0)),
     "traffic": lambda: fc.traffic_of(fc.generate(A100)),
-    "flows": lambda: fc.generate_flows("torus:dims=3x3", "gather", root=0),
-    "bundle": lambda: fc.generate_groups(A100, "0-7;8-15", "allgather", sizes="1,1/2"),
-    "bundle for an optimum": lambda: fc.bundle_for(fc.groups_optimum(A100, "0,8;1,9")),
-    "steps": lambda: fc.generate_steps("circulant:nodes=12,offsets=2+3", "allreduce"),
-    "expanded steps": lambda: fc.expanded_steps(fc.generate_steps("torus:dims=2x3", compact=True)),
+    "flows": lambda: fc.generate("torus:dims=3x3", "gather:root=0"),
+    "bundle": lambda: fc.generate(A100, fc.Groups("0-7;8-15", "allgather", sizes="1,1/2")),
+    "bundle for an optimum": lambda: fc.generate(A100, fc.Groups("0,8;1,9")),
+    "steps": lambda: fc.generate("circulant:nodes=12,offsets=2+3", "allreduce", "bfb"),
+    "expanded steps": lambda: fc.expanded_steps(fc.generate("torus:dims=2x3", method="bfb:compact=true")),
     "shapes": lambda: [fc.shape_of(each) for each in _schedules()],
     "reports": lambda: [fc.verify(each) for each in _schedules()],
     "report of trees": lambda: fc.verify(fc.generate(A100)),
-    "report of steps": lambda: fc.verify(fc.generate_steps("ring:nodes=4")),
-    "report of flows": lambda: fc.verify(fc.generate_flows("ring:nodes=4")),
+    "report of steps": lambda: fc.verify(fc.generate("ring:nodes=4", method="bfb")),
+    "report of flows": lambda: fc.verify(fc.generate("ring:nodes=4", "all-to-all")),
     "times": lambda: [fc.simulate(each, [2**10, 2**20, 2**30]) for each in _schedules()],
     "times with costs": lambda: fc.simulate(fc.generate(A100), [2**20], fc.read_costs("costs.json")),
     "times of a program": lambda: fc.simulate(fc.generate("ring:nodes=3"), [2**20], fc.Costs(), "program"),
@@ -114,20 +117,15 @@ VALUES: dict[str, Callable[[], Any]] = {
     "packets": lambda: fc.pipelined_broadcast(FIGURE_1, "s", 10**6),
     "one message": lambda: fc.atomic_broadcast(FIGURE_1, "s", 10**6),
     "collectives": lambda: [(each, each.value, each.with_article) for each in fc.Collective],
-    "methods": lambda: [*fc.Method, *fc.StepMethod],
+    "methods": lambda: [spec.name for spec in methods.all()],
     "demand": fc.NodeDemand,
     "request": lambda: fc.Demand("all-to-all", ranks="0-3"),
     "read schedule": lambda: fc.read_verified(_written()),
-    "wrong root": lambda: fc.optimum(A100, "broadcast", root="b9"),
+    "wrong root": lambda: fc.optimum(A100, "broadcast:root=b9"),
     "wrong collective": lambda: fc.generate(A100, "allgathers"),
     "no one-port network": lambda: fc.bounds_of("tiers"),
 }
 """Calls whose result is recorded. Of the same type, only the first few have all their texts."""
-
-
-def _pieces() -> tuple[fc.Topology, Any]:
-    network = fc.load_topology("dgx-a100:boxes=2,gpus=2")
-    return network, fc.groups_of_pieces(network, fc.read_pieces("pieces.json"))
 
 
 def _graph(name: str) -> Any:
@@ -152,11 +150,11 @@ def _judged(kind: type[fc.TreeLengthsProof | fc.TreeDistancesProof]) -> tuple[An
 def _schedules() -> list[fc.Schedule]:
     return [
         fc.generate(A100),
-        fc.generate(A100, "reduce", root="b0/gpu3"),
+        fc.generate(A100, "reduce:root=b0/gpu3"),
         fc.generate(MI250, "allreduce"),
-        fc.generate_flows("ring:nodes=4"),
-        fc.generate_steps("torus:dims=3x3", "allreduce"),
-        fc.generate_groups(A100, "0-7;8-15"),
+        fc.generate("ring:nodes=4", "all-to-all"),
+        fc.generate("torus:dims=3x3", "allreduce", "bfb"),
+        fc.generate(A100, fc.Groups("0-7;8-15")),
         fc.compare_series(FIGURE_1, "s").schedule(),
     ]
 
@@ -275,8 +273,8 @@ def drawn(seed: int) -> Outputs:
     yield "bounds", f"{fc.bounds_of(network)!r}\n"
     for name in ("allgather", "allreduce", "broadcast"):
         root = network.nodes[network.compute[0]].id if name == "broadcast" else None
-        best = fc.optimum(network, name, root=root)
-        schedule = fc.schedule_for(best)
+        best = fc.optimum(network, fc.Demand(name, root=root))
+        schedule = fc.generate(network, fc.Demand(name, root=root))
         yield f"optimum of {name}", f"{best!r}\n"
         yield f"schedule of {name}", "".join(fc.schedule_text(schedule))
         yield f"report of {name}", f"{fc.verify(schedule)!r}\n{fc.simulate(schedule, [2**20])!r}\n"

@@ -1,24 +1,21 @@
-"""What a baseline is: an algorithm with a name, a source, and a function that makes its schedule for a problem."""
+"""Algorithms that other libraries use: methods without parameters, which `compare` runs beside the optimum.
 
-from collections.abc import Callable
+@baseline("bruck", Family.STEPS, UNROOTED, title="Bruck's algorithm", summary="...")
+def bruck(problem: Problem) -> StepSchedule: ...
+"""
+
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
-from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
-from forestcoll.algorithms.boxes import Boxes
-from forestcoll.algorithms.routes import Routes
-from forestcoll.base.errors import InputError
+from forestcoll.algorithms.method import DoesNotApplyError, Method, Problem, methods
+from forestcoll.base.errors import InputError, did_you_mean, shown
+from forestcoll.base.registry import Spec
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees.value import TreeSchedule
-from forestcoll.topology import NodeId, Topology
-
-
-class DoesNotApplyError(InputError):
-    """The algorithm has no meaning on the network or for the collective. The message says why, in one line."""
 
 
 class Family(StrEnum):
@@ -28,70 +25,6 @@ class Family(StrEnum):
     """Along trees at the same time: data flows as soon as it has arrived."""
     STEPS = "steps"
     """In steps with a barrier after each."""
-
-
-@dataclass(frozen=True)
-class Problem:
-    """A collective on a network, as an algorithm receives it.
-
-    Attributes:
-        topology: the network.
-        demand: the collective and its parameters, in node numbers of the network.
-    """
-
-    topology: Topology
-    demand: NodeDemand
-
-    @property
-    def collective(self) -> Collective:
-        """The collective."""
-        return self.demand.collective
-
-    @cached_property
-    def members(self) -> tuple[int, ...]:
-        """The numbers of the compute nodes that take part, in ascending order."""
-        return self.demand.members(self.topology)
-
-    @cached_property
-    def ranks_by_id(self) -> list[NodeId] | None:
-        """The ids of the compute nodes that take part; None if all do."""
-        return None if self.demand.ranks is None else self.topology.ids(self.demand.ranks)
-
-    @cached_property
-    def share(self) -> Fraction:
-        """The part of the data of each member: 1/N."""
-        return Fraction(1, len(self.members))
-
-    @cached_property
-    def routes(self) -> Routes:
-        """The routes between compute nodes."""
-        return Routes(self.topology)
-
-    @cached_property
-    def boxes(self) -> Boxes:
-        """The boxes of the network."""
-        return Boxes(self.topology, self.members)
-
-    def require_boxes(self) -> None:
-        """Raise `DoesNotApplyError` if a compute node that takes part is in no box."""
-        if not self.boxes.is_complete:
-            raise DoesNotApplyError("some compute nodes are in no box; the algorithm needs the node attribute 'box'")
-
-    @cached_property
-    def transposed_boxes(self) -> Boxes:
-        """The boxes of the network with every link reversed. Its exits are the reversed paths into boxes."""
-        transposed = self.transposed()
-        return self.boxes if transposed is self else Boxes(transposed.topology, self.members)
-
-    def transposed(self) -> "Problem":
-        """Return the problem on the network with every link reversed: itself if that is the same network."""
-        return self._transposed or self
-
-    @cached_property
-    def _transposed(self) -> "Problem | None":
-        topology = self.topology.transposed()
-        is_same = (topology.nodes, topology.links) == (self.topology.nodes, self.topology.links)
-        return None if is_same else Problem(topology, self.demand)
 
 
 @dataclass(frozen=True)
@@ -122,12 +55,14 @@ class Overhead:
     note: str
 
 
-@dataclass(frozen=True)
-class Baseline:
+@dataclass(frozen=True, kw_only=True)
+class Baseline(Method):
     """An algorithm that other libraries use.
 
     Attributes:
-        name: the name in tables and on the command line.
+        label: the name in tables and on the command line.
+        title: its name in a sentence, in the plural or with an article.
+        summary: what it does, as a sentence without a period.
         family: how its schedules move data.
         collectives: the collectives that it is used for.
         make: returns its schedule for a problem, or a `BaselineResult` with more. The schedule is not verified yet.
@@ -135,11 +70,36 @@ class Baseline:
         overhead: data that the algorithm sends and the schedule does not; None if the schedule has all sends.
     """
 
-    name: str
+    label: str
+    title: str
+    summary: str
     family: Family
-    collectives: tuple[Collective, ...]
+    collectives: tuple[Collective, ...]  # type: ignore[misc]
     make: Callable[[Problem], Schedule | BaselineResult]
     overhead: Overhead | None = None
+
+    takes = frozenset({"ranks"})
+
+    def __post_init__(self) -> None:
+        """There are no parameters to check."""
+
+    @property
+    def name(self) -> str:
+        """The name in tables and on the command line."""
+        return self.label
+
+    def __str__(self) -> str:
+        return self.label
+
+    def schedule(self, problem: Problem) -> Schedule:
+        """As `Method.schedule`; `problem.progress` receives what the schedule does not say."""
+        try:
+            found = self.result(problem)
+        except DoesNotApplyError as error:
+            raise DoesNotApplyError(f"{problem.topology.name}: {self.name} does not apply: {error}") from None
+        if found.note:
+            problem.progress.remark(f"{self.name}: {found.note}")
+        return found.schedule
 
     def result(self, problem: Problem) -> BaselineResult:
         """Return the schedule for a problem, with the algbw of the algorithm if that is another one.
@@ -155,3 +115,89 @@ class Baseline:
         if self.overhead is None or not isinstance(found, TreeSchedule):
             return BaselineResult(found)
         return BaselineResult(found, self.overhead.algbw(problem, found), self.overhead.note)
+
+
+Make = TypeVar("Make", bound=Callable[[Problem], Schedule | BaselineResult])
+
+
+def baseline(  # noqa: PLR0913 (what a reader must know about an algorithm)
+    name: str,
+    family: Family,
+    collectives: tuple[Collective, ...],
+    *,
+    title: str,
+    summary: str,
+    overhead: Overhead | None = None,
+) -> Callable[[Make], Make]:
+    """Declare the decorated function as the algorithm called `name`; `Baseline` explains the arguments."""
+
+    def register(make: Make) -> Make:
+        found = Baseline(
+            label=name,
+            title=title,
+            summary=summary,
+            family=family,
+            collectives=collectives,
+            make=make,
+            overhead=overhead,
+        )
+        methods.put(Spec(name, lambda: found, (), make.__module__, {"baseline": found}))
+        return make
+
+    return register
+
+
+def baselines() -> tuple[Baseline, ...]:
+    """Return all algorithms that other libraries use, sorted by name."""
+    return tuple(spec.facts["baseline"] for spec in methods.all() if "baseline" in spec.facts)
+
+
+def baselines_named(names: Iterable[str] | None) -> tuple[Baseline, ...]:
+    """Return the baselines with these names, in this order; all baselines if `names` is None.
+
+    Raises:
+        InputError: a name is unknown.
+    """
+    known = {each.name: each for each in baselines()}
+    if names is None:
+        return tuple(known.values())
+    chosen = []
+    for name in names:
+        if name not in known:
+            hint = did_you_mean(name, known)
+            raise InputError(f"{shown(name)} is not the name of an algorithm; {hint}there are {', '.join(known)}")
+        chosen.append(known[name])
+    return tuple(chosen)
+
+
+OWN = "forestcoll"
+"""The name of our own row in comparisons."""
+
+
+def title_of(name: str) -> str:
+    """Return the name of a schedule of a comparison in a sentence.
+
+    Example:
+        >>> title_of("nccl-ring"), title_of("mine.json")
+        ("NCCL's rings", 'mine.json')
+    """
+    found = _described(name)
+    return "forestcoll's schedule" if name == OWN else name if found is None else found.title
+
+
+def summary_of(name: str) -> str:
+    """Return what a schedule of a comparison does, as a sentence without a period.
+
+    Example:
+        >>> summary_of("mine.json")
+        'A schedule or a program from a file'
+    """
+    found = _described(name)
+    if name == OWN:
+        return "Trees that together reach the optimum"
+    return "A schedule or a program from a file" if found is None else found.summary
+
+
+def _described(name: str) -> Baseline | None:
+    spec = methods.found(name)
+    return None if spec is None else spec.facts.get("baseline")

@@ -10,16 +10,26 @@ Where it loses: each packing is the best for itself, so both use the same links 
 reduce and broadcast would be up to twice as fast, with one root too.
 """
 
-from forestcoll.algorithms.baseline import DoesNotApplyError, Problem
+from dataclasses import replace
+
+from forestcoll.algorithms.baseline import Family, baseline
 from forestcoll.algorithms.forests import joined_schedule
-from forestcoll.algorithms.generate import generate
+from forestcoll.algorithms.method import DoesNotApplyError, Problem
 from forestcoll.demand.collective import Collective
 from forestcoll.schedule.trees.value import TreeSchedule
-from forestcoll.solver.optimum import optimum
+from forestcoll.solver.generation.forest import schedule_for
+from forestcoll.solver.optimum import solve
 from forestcoll.topology.graph.part import usable_part
 from forestcoll.topology.symmetry.orbits import Orbits
 
 
+@baseline(
+    "blink",
+    Family.TREES,
+    (Collective.ALLREDUCE,),
+    title="Blink",
+    summary="The best packing of trees from one root, and its reverse",
+)
 def blink(problem: Problem) -> TreeSchedule:
     """Return the schedule of Blink.
 
@@ -31,11 +41,18 @@ def blink(problem: Problem) -> TreeSchedule:
     return blink_switch(problem)
 
 
+@baseline(
+    "blink-switch",
+    Family.TREES,
+    (Collective.ALLREDUCE,),
+    title="Blink with switches",
+    summary="The best packing of trees from one root, and its reverse",
+)
 def blink_switch(problem: Problem) -> TreeSchedule:
     """Return the schedule of Blink with its extension to switches."""
-    root = problem.topology.nodes[fastest_root(problem)].id
+    demand = replace(problem.demand, root=fastest_root(problem))
     packings = [
-        generate(problem.topology, collective, root=root, ranks=problem.ranks_by_id)
+        schedule_for(solve(problem.topology, replace(demand, collective=collective)))
         for collective in (Collective.REDUCE, Collective.BROADCAST)
     ]
     return joined_schedule(problem, [(each.routes, each.phases[0]) for each in packings])
@@ -52,7 +69,6 @@ def fastest_root(problem: Problem) -> int:
     if len(roots) == 1:
         return roots[0]
     algbws = [
-        optimum(topology, Collective.BROADCAST, root=topology.nodes[root].id, ranks=problem.ranks_by_id).algbw
-        for root in roots
+        solve(topology, replace(problem.demand, collective=Collective.BROADCAST, root=root)).algbw for root in roots
     ]
     return roots[algbws.index(max(algbws))]

@@ -7,9 +7,9 @@ them in turn.
 from collections.abc import Mapping
 from functools import cached_property
 
-from forestcoll.algorithms.baseline import Problem
 from forestcoll.algorithms.boxes import Boxes
 from forestcoll.algorithms.forests import Edge
+from forestcoll.algorithms.method import Problem
 from forestcoll.algorithms.routes import Path
 
 

@@ -10,16 +10,25 @@ Where it loses: a shard enters each box once for each GPU of the box, although o
 
 from collections.abc import Iterator
 
-from forestcoll.algorithms.baseline import DoesNotApplyError, Problem
+from forestcoll.algorithms.baseline import Family, baseline
 from forestcoll.algorithms.crossings import Crossings
 from forestcoll.algorithms.forests import LogicalTree, forest, schedule_of
+from forestcoll.algorithms.method import DoesNotApplyError, Problem
 from forestcoll.algorithms.steps.sends import Send, step_schedule
+from forestcoll.demand.collective import UNROOTED
 from forestcoll.schedule.schedule import Schedule
 
 MOST_NODES = 512
 """The most compute nodes: the number of sends grows with their square."""
 
 
+@baseline(
+    "direct",
+    Family.TREES,
+    UNROOTED,
+    title="direct sends",
+    summary="Each compute node sends its shard to each other one",
+)
 def direct(problem: Problem) -> Schedule:
     """Return the direct sends of a problem.
 

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from forestcoll.algorithms.baseline import DoesNotApplyError, Problem
+from forestcoll.algorithms.method import DoesNotApplyError, Problem
 from forestcoll.demand.collective import Collective, PhaseOp
 from forestcoll.schedule.rows import Rows, row_starts
 from forestcoll.schedule.trees.value import Phase, TreeSchedule

@@ -1,86 +1,249 @@
-"""Schedules that reach the optimum of a request."""
+"""The front door: the optimum of a demand on a network, and a schedule that reaches it, by any method."""
 
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
+
+from forestcoll.algorithms.method import Generated, Method, Problem, method_of, require_supported
+from forestcoll.base.errors import InputError
 from forestcoll.base.progress import SILENT, Progress
-from forestcoll.demand.collective import Collective, ShardsByNode
-from forestcoll.demand.demand import Demand, DemandLike
-from forestcoll.demand.method import Method
-from forestcoll.demand.ranks import RanksLike
-from forestcoll.schedule.trees.value import TreeSchedule
-from forestcoll.solver.generation.forest import schedule_for
-from forestcoll.solver.optimum import solve
-from forestcoll.solver.problem import Solution
-from forestcoll.topology import NodeId, TopologyLike
+from forestcoll.base.units import data_size
+from forestcoll.demand.collective import Collective, collective_named
+from forestcoll.demand.demand import Demand
+from forestcoll.demand.groups.groups import Groups
+from forestcoll.demand.texts import DemandLike, bound_on, demand_of
+from forestcoll.schedule.proof.optimum import CollectiveOptimum, Optimum
+from forestcoll.schedule.schedule import Schedule
+from forestcoll.solver.forests.scaling import require_all_ports
+from forestcoll.topology import TopologyLike
+
+if TYPE_CHECKING:
+    from forestcoll.algorithms.flows import Flows
+    from forestcoll.algorithms.trees import Trees
+    from forestcoll.schedule.bundle.value import BundleSchedule
+    from forestcoll.schedule.flows.value import FlowSchedule
+    from forestcoll.schedule.trees.value import TreeSchedule
+    from forestcoll.solver.flows.value import FlowOptimum
+    from forestcoll.solver.forests.value import TreeOptimum
+    from forestcoll.solver.groups.value import GroupsOptimum
+
+MethodLike: TypeAlias = Method | str | None
+"""A method: a value, a text such as `trees:k=4`, or None for trees, flows or groups, as the demand needs."""
 
 
-def generate(  # noqa: PLR0913 (the request and how to solve it)
+_OfTrees: TypeAlias = Literal["allgather", "reduce-scatter", "allreduce"]
+_OfFlows: TypeAlias = Literal["all-to-all"]
+
+
+@overload
+def optimum(
+    topology: TopologyLike, demand: _OfTrees = ..., method: "Trees | None" = None, *, progress: Progress = ...
+) -> "TreeOptimum": ...
+@overload
+def optimum(
+    topology: TopologyLike, demand: _OfFlows, method: None = None, *, progress: Progress = ...
+) -> "FlowOptimum": ...
+@overload
+def optimum(
+    topology: TopologyLike, demand: Groups, method: None = None, *, progress: Progress = ...
+) -> "GroupsOptimum": ...
+@overload
+def optimum(
+    topology: TopologyLike, demand: DemandLike, method: "Trees", *, progress: Progress = ...
+) -> "TreeOptimum": ...
+@overload
+def optimum(
+    topology: TopologyLike, demand: DemandLike, method: "Flows", *, progress: Progress = ...
+) -> "FlowOptimum": ...
+@overload
+def optimum(
+    topology: TopologyLike, demand: DemandLike = ..., method: MethodLike = None, *, progress: Progress = ...
+) -> Any: ...  # an `Optimum`, whose kind depends on the content of a text
+def optimum(
     topology: TopologyLike,
-    collective: DemandLike = Collective.ALLGATHER,
+    demand: DemandLike = Collective.ALLGATHER,
+    method: MethodLike = None,
     *,
-    ranks: RanksLike | None = None,
-    root: NodeId | None = None,
-    shards: ShardsByNode | None = None,
-    trees: int | None = None,
-    max_trees: int | None = None,
-    max_peers: int | None = None,
-    method: Method | str = Method.AUTO,
-    compact: bool = False,
     progress: Progress = SILENT,
-) -> TreeSchedule:
-    """Return a schedule that reaches the optimum of `collective` on `topology`.
-
-    The same arguments always give the same schedule. With the method `auto`, its `algbw` is that of `optimum`.
+) -> Optimum:
+    """Return the exact optimum of a demand on a network: the algbw that `generate` reaches, and its bound.
 
     Args:
-        topology: as for `optimum`.
-        collective: as for `optimum`.
-        ranks: as for `optimum`.
-        root: as for `optimum`.
-        shards: as for `optimum`.
-        trees: as for `optimum`.
-        max_trees: as for `optimum`.
-        max_peers: as for `optimum`. All trees are then listed, so `compact` must be left out.
-        method: how trees are found: `auto`, `fast` or `proven`.
-        compact: whether the schedule lists base trees and a symmetry of the network, if there is a symmetry.
+        topology: the network: a `Topology`, a spec string of a builder, a path, or a networkx graph.
+        demand: what is to be moved: a collective, a `Demand`, `Groups`, or a text such as `broadcast:root=b0/gpu0`.
+        method: how: `Trees`, `Flows`, or a text such as `trees:k=4`. By default trees, or flows for an all-to-all, a
+            gather and a scatter, as few as reach the optimum.
         progress: receives the stages of the work.
 
     Returns:
-        The schedule. `verify` checks it.
+        The optimum. `algbw` is in the unit of the topology; for groups, it is that of a group of size 1.
+        `bound.proof.algbw(topology, demand)` checks the proof. If `bound.proof.trees_only`, the bound holds only for
+        schedules whose data moves along trees. It also says what idle nodes gain as relays, and what each group would
+        have alone.
 
     Raises:
-        InputError: see `optimum` and `schedule_for`.
-        NoSolutionError: see `optimum` and `schedule_for`.
+        InputError: the network, the demand or the method is not valid, or they do not fit each other; a node cannot
+            reach another to which it sends data; or a linear program is too large.
+        NoSolutionError: the topology is one-port; or there is no solution with so many trees.
+
+    Example:
+        >>> from forestcoll import Demand, Groups, optimum
+        >>> best = optimum("dgx-a100:boxes=2", "allreduce")
+        >>> str(best.algbw), best.bound.proof.kind, best.is_optimal
+        ('520/3', 'receipt', True)
+        >>> [str(each.algbw) for each in optimum("mi250:boxes=2,gpus=8", method="trees:most=4").by_trees]
+        ['200', '200', '200', '1024/5']
+        >>> str(optimum("ring:nodes=4", Demand("gather", root=0)).algbw)
+        '8/3'
+        >>> str(optimum("torus:dims=4x4", "groups:members='0-3;4-7;8-11;12-15',collective=allreduce").algbw)
+        '4/3'
+    """
+    wanted = demand_of(demand)
+    if isinstance(wanted, Groups):
+        from forestcoll.algorithms.groups import optimum_of_groups
+
+        _refuse_method(method, None)
+        return optimum_of_groups(topology, wanted, progress)
+    chosen, problem = _problem(topology, wanted, method, None, progress)
+    best = chosen.optimum(problem)
+    return chosen.with_gain(best, progress) if wanted.relays else best
+
+
+@overload
+def generate(
+    topology: TopologyLike,
+    demand: _OfTrees = ...,
+    method: "Trees | None" = None,
+    size: None = None,
+    *,
+    progress: Progress = ...,
+) -> "TreeSchedule": ...
+@overload
+def generate(
+    topology: TopologyLike,
+    demand: _OfFlows,
+    method: None = None,
+    size: None = None,
+    *,
+    progress: Progress = ...,
+) -> "FlowSchedule": ...
+@overload
+def generate(
+    topology: TopologyLike, demand: Groups, method: None = None, size: None = None, *, progress: Progress = ...
+) -> "BundleSchedule": ...
+@overload
+def generate(
+    topology: TopologyLike, demand: DemandLike, method: "Trees", size: None = None, *, progress: Progress = ...
+) -> "TreeSchedule": ...
+@overload
+def generate(
+    topology: TopologyLike, demand: DemandLike, method: "Flows", size: None = None, *, progress: Progress = ...
+) -> "FlowSchedule": ...
+@overload
+def generate(
+    topology: TopologyLike,
+    demand: DemandLike = ...,
+    method: MethodLike = None,
+    size: int | str | None = None,
+    *,
+    progress: Progress = ...,
+) -> Any: ...  # a `Schedule`, whose kind depends on the content of a text
+def generate(
+    topology: TopologyLike,
+    demand: DemandLike = Collective.ALLGATHER,
+    method: MethodLike = None,
+    size: int | str | None = None,
+    *,
+    progress: Progress = SILENT,
+) -> Schedule:
+    """Return a schedule for a demand on a network. By default, it reaches the optimum.
+
+    The same arguments always give the same schedule.
+
+    Args:
+        topology: as for `optimum`.
+        demand: as for `optimum`.
+        method: as for `optimum`; also a method of steps or the name of an algorithm, such as `bfb:chunks=4` or
+            `nccl-ring`. `methods` lists them.
+        size: the data size M, in bytes or as a text such as `1MB`, for methods whose schedules are for one size.
+        progress: receives the stages of the work.
+
+    Returns:
+        The schedule: of trees, flows or steps; for groups, a bundle of schedules. `verify` checks it.
+
+    Raises:
+        InputError: as `optimum`; or the schedule cannot fit into the memory.
+        NoSolutionError: as `optimum`.
 
     Example:
         >>> from forestcoll import generate, verify
         >>> schedule = generate("dgx-a100:boxes=2")
         >>> str(schedule.algbw), verify(schedule).ok
         ('1040/3', True)
+        >>> [generate("ring:nodes=4", "allreduce", each).size for each in ("trees:k=2", "ring", "direct")]
+        ['16 trees', '6 steps, 48 transfers', '2 steps, 24 transfers']
     """
-    request = Demand.of(collective, ranks, root, shards)
-    solution = solve(topology, request, trees=trees, max_trees=max_trees, max_peers=max_peers, progress=progress)
-    return schedule_of(solution, method=method, compact=compact, progress=progress)
+    wanted = demand_of(demand)
+    if isinstance(wanted, Groups):
+        from forestcoll.algorithms.groups import groups_generated
+
+        _refuse_method(method, size)
+        return groups_generated(topology, wanted, progress).schedule
+    chosen, problem = _problem(topology, wanted, method, size, progress)
+    return chosen.schedule(problem)
 
 
-def schedule_of(
-    solution: Solution, *, method: Method | str = Method.AUTO, compact: bool = False, progress: Progress = SILENT
-) -> TreeSchedule:
-    """Return the schedule of a solution: `solution.schedule` if it fits the arguments, or a new one.
+def generated(
+    topology: TopologyLike,
+    demand: DemandLike,
+    method: MethodLike = None,
+    size: int | str | None = None,
+    *,
+    progress: Progress = SILENT,
+) -> Generated:
+    """Return what `generate` returns, with the optimum as `optimum` returns it.
 
-    `solution.schedule` was made by the method `auto`. Another method, or base trees, may load links differently. The
-    algbw of the new schedule is then its own, and `progress` receives a remark on the difference.
+    Args:
+        topology: as for `generate`.
+        demand: as for `generate`.
+        method: as for `generate`.
+        size: as for `generate`.
+        progress: receives the stages of the work.
+    """
+    wanted = demand_of(demand)
+    if isinstance(wanted, Groups):
+        from forestcoll.algorithms.groups import groups_generated
+
+        _refuse_method(method, size)
+        return groups_generated(topology, wanted, progress, gains=True)
+    chosen, problem = _problem(topology, wanted, method, size, progress)
+    made = chosen.generated(problem)
+    if not wanted.relays or not isinstance(made.optimum, CollectiveOptimum):
+        return made
+    return replace(made, optimum=chosen.with_gain(made.optimum, progress))
+
+
+def problem_of(
+    topology: TopologyLike, demand: DemandLike = Collective.ALLGATHER, progress: Progress = SILENT
+) -> Problem:
+    """Return the problem of one collective on a network, after all checks.
 
     Raises:
-        InputError: see `schedule_for`.
-        NoSolutionError: see `schedule_for`.
+        InputError: as `optimum`; also for groups.
     """
-    if solution.schedule is not None and method == Method.AUTO and not compact:
-        return solution.schedule
-    best = solution.optimum
-    schedule = schedule_for(best, method=method, compact=compact, progress=progress)
-    if schedule.algbw != best.algbw:
-        unit = best.topology.bandwidth_unit
-        progress.remark(
-            f"{best.topology.name}: these trees reach {schedule.algbw} {unit}; the trees of the method auto reach "
-            f"{best.algbw} {unit}"
-        )
-    return schedule
+    return Problem(*bound_on(topology, demand), progress=progress)
+
+
+def _problem(
+    topology: TopologyLike, demand: Demand, method: MethodLike, size: int | str | None, progress: Progress
+) -> tuple[Method, Problem]:
+    chosen = method_of(method, collective_named(demand.collective), {})
+    number = data_size(size) if isinstance(size, str) else size
+    require_supported(chosen, demand, number)
+    problem = replace(problem_of(topology, demand, progress), size=number)
+    require_all_ports(problem.topology)
+    return chosen, problem
+
+
+def _refuse_method(method: MethodLike, size: int | str | None) -> None:
+    if method not in {None, "auto"} or size is not None:
+        raise InputError("groups and pieces take no method and no size; leave them out")

@@ -23,12 +23,13 @@ trees that will need them.
 
 from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
-from functools import partial
 from heapq import heappop, heappush, heapreplace
 from itertools import count, pairwise
 
-from forestcoll.algorithms.baseline import DoesNotApplyError, Problem
+from forestcoll.algorithms.baseline import Family, baseline
 from forestcoll.algorithms.forests import Edge, LogicalTree, forest, schedule_of
+from forestcoll.algorithms.method import DoesNotApplyError, Problem
+from forestcoll.demand.collective import UNROOTED
 from forestcoll.schedule.trees.value import TreeSchedule
 
 
@@ -41,16 +42,16 @@ class Rule(StrEnum):
     BANDWIDTH = "bandwidth"
 
 
+MOST_NODES = 256
+"""The most compute nodes: the time of the search grows with their third power."""
+
+
 def multitree(rule: Rule) -> Callable[[Problem], TreeSchedule]:
     """Return the function that makes the schedule of MultiTree with a rule.
 
     The function raises `DoesNotApplyError` if some compute nodes cannot reach all others, or if there are too many.
     """
-    return partial(_schedule, rule=rule)
-
-
-MOST_NODES = 256
-"""The most compute nodes: the time of the search grows with their third power."""
+    return lambda problem: _schedule(problem, rule)
 
 
 def _schedule(problem: Problem, rule: Rule) -> TreeSchedule:
@@ -264,3 +265,21 @@ class _Step:
         if self._rule is Rule.SOURCE:
             return 1
         return (self._place if self._rule is Rule.BANDWIDTH else self._left)[source, target]
+
+
+_DESCRIPTIONS = {
+    Rule.WIDEST: ("multitree", "MultiTree", "Greedy trees; the path with the most bandwidth left first"),
+    Rule.REMAINING: (
+        "multitree-remaining",
+        "MultiTree (remaining)",
+        "Greedy trees; the path with the most bandwidth left first, then that with the fewest hops",
+    ),
+    Rule.BANDWIDTH: (
+        "multitree-bandwidth",
+        "MultiTree (bandwidth)",
+        "Greedy trees; the path of the greatest bandwidth first, then that with the fewest hops",
+    ),
+    Rule.SOURCE: ("multitree-source", "MultiTree (source)", "Greedy trees, by the rule of the published code"),
+}
+for _rule, (_name, _title, _summary) in _DESCRIPTIONS.items():
+    baseline(_name, Family.TREES, UNROOTED, title=_title, summary=_summary)(multitree(_rule))

@@ -15,10 +15,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-from forestcoll.algorithms.baseline import Problem
+from forestcoll.algorithms.baseline import Family, baseline
 from forestcoll.algorithms.crossings import Crossings
 from forestcoll.algorithms.forests import Ring, around, rings, schedule_of
+from forestcoll.algorithms.method import Problem
 from forestcoll.algorithms.ring_orders import Passage, closed_orders, passages
+from forestcoll.demand.collective import UNROOTED
 from forestcoll.schedule.trees.value import TreeSchedule
 
 
@@ -35,6 +37,13 @@ class Channel:
     passages: tuple[Passage, ...]
 
 
+@baseline(
+    "nccl-ring",
+    Family.TREES,
+    UNROOTED,
+    title="NCCL's rings",
+    summary="The default of NVIDIA's library: data passes from GPU to GPU along one ring for each NIC",
+)
 def nccl_ring(problem: Problem) -> TreeSchedule:
     """Return the rings of NCCL for a problem.
 

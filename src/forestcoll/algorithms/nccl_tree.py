@@ -16,16 +16,25 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import TypeAlias
 
-from forestcoll.algorithms.baseline import DoesNotApplyError, Problem
+from forestcoll.algorithms.baseline import Family, baseline
 from forestcoll.algorithms.crossings import Crossings
 from forestcoll.algorithms.forests import Edge, LogicalTree, forest, schedule_of
+from forestcoll.algorithms.method import DoesNotApplyError, Problem
 from forestcoll.algorithms.nccl_ring import channels
+from forestcoll.demand.collective import Collective
 from forestcoll.schedule.trees.value import TreeSchedule
 
 Parents: TypeAlias = tuple[int | None, ...]
 """For each number, its parent in a tree; None for the root."""
 
 
+@baseline(
+    "nccl-tree",
+    Family.TREES,
+    (Collective.ALLREDUCE,),
+    title="NCCL's trees",
+    summary="NCCL's double binary tree over boxes, with chains of GPUs inside",
+)
 def nccl_tree(problem: Problem) -> TreeSchedule:
     """Return the double tree of NCCL for an allreduce.
 

@@ -18,13 +18,33 @@ that it would have to.
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from forestcoll.algorithms.baseline import DoesNotApplyError, Problem
+from forestcoll.algorithms.baseline import Family, Overhead, baseline
 from forestcoll.algorithms.crossings import Crossings
 from forestcoll.algorithms.forests import Edge, LogicalTree, forest, joined_schedule, schedule_of
+from forestcoll.algorithms.method import DoesNotApplyError, Problem
 from forestcoll.algorithms.nccl_tree import Parents, binary_tree, mirrored_tree, numbers_downwards
+from forestcoll.demand.collective import UNROOTED, Collective
 from forestcoll.schedule.trees.value import TreeSchedule
 
 
+def algbw_with_own_data(problem: Problem, schedule: TreeSchedule) -> Fraction:
+    """Return the algbw of NVLS or NVLSTree if each head's own data passes the switch, too."""
+    own = schedule_of(problem, lambda each: forest(each, _own_passages(each)))
+    both = [(each.routes, phase) for each in (schedule, own) for phase in each.phases]
+    return joined_schedule(problem, both).algbw
+
+
+OWN_DATA = Overhead(algbw_with_own_data, "the algbw counts that each GPU's own data passes the switch, too")
+
+
+@baseline(
+    "nvls",
+    Family.TREES,
+    UNROOTED,
+    title="NVLS",
+    summary="NCCL's algorithm in which the switch of the box adds up and copies",
+    overhead=OWN_DATA,
+)
 def nvls(problem: Problem) -> TreeSchedule:
     """Return the schedule of NVLS in one box.
 
@@ -37,6 +57,14 @@ def nvls(problem: Problem) -> TreeSchedule:
     return _schedule(problem, [(None,)])
 
 
+@baseline(
+    "nvls-tree",
+    Family.TREES,
+    (Collective.ALLREDUCE,),
+    title="NVLSTree",
+    summary="NVLS in each box, and NCCL's double tree between the boxes",
+    overhead=OWN_DATA,
+)
 def nvls_tree(problem: Problem) -> TreeSchedule:
     """Return the schedule of NVLSTree between boxes.
 
@@ -50,13 +78,6 @@ def nvls_tree(problem: Problem) -> TreeSchedule:
     if len({len(box) for box in boxes}) > 1:
         raise DoesNotApplyError("NVLSTree joins the GPUs with the same number in all boxes, and some boxes are larger")
     return _schedule(problem, [binary_tree(len(boxes)), mirrored_tree(len(boxes))])
-
-
-def algbw_with_own_data(problem: Problem, schedule: TreeSchedule) -> Fraction:
-    """Return the algbw of NVLS or NVLSTree if each head's own data passes the switch, too."""
-    own = schedule_of(problem, lambda each: forest(each, _own_passages(each)))
-    both = [(each.routes, phase) for each in (schedule, own) for phase in each.phases]
-    return joined_schedule(problem, both).algbw
 
 
 def _schedule(problem: Problem, shapes: Sequence[Parents]) -> TreeSchedule:

@@ -15,11 +15,13 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations
 
-from forestcoll.algorithms.baseline import DoesNotApplyError, Problem
+from forestcoll.algorithms.baseline import Family, baseline
 from forestcoll.algorithms.crossings import Crossings
 from forestcoll.algorithms.forests import Ring, around, rings, schedule_of
+from forestcoll.algorithms.method import DoesNotApplyError, Problem
 from forestcoll.algorithms.nccl_ring import Channel, ring_of
 from forestcoll.algorithms.ring_orders import Passage
+from forestcoll.demand.collective import UNROOTED
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.topology.machines.mi250 import FABRIC_LINKS
 
@@ -54,6 +56,13 @@ _MI250_LINKS = {pair: Fraction(count) for pair, count in FABRIC_LINKS.items()}
 _MI300X_LINKS = dict.fromkeys(combinations(range(8), 2), Fraction(1))
 
 
+@baseline(
+    "rccl-ring",
+    Family.TREES,
+    UNROOTED,
+    title="RCCL's rings",
+    summary="The default of AMD's library: its fixed rings for this kind of box",
+)
 def rccl_ring(problem: Problem) -> TreeSchedule:
     """Return the rings of RCCL for a problem.
 

@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import TypeAlias
 
-from forestcoll.algorithms.baseline import DoesNotApplyError, Problem
+from forestcoll.algorithms.method import DoesNotApplyError, Problem
 from forestcoll.algorithms.ring_packing import Hops, Links, Order, packed_rings
 from forestcoll.algorithms.routes import Path, Routes
 

@@ -12,16 +12,18 @@ passes the root, so it must reach and leave one node, and the trees are higher t
 from dataclasses import replace
 from itertools import repeat
 
-from forestcoll.algorithms.baseline import DoesNotApplyError, Problem
+from forestcoll.algorithms.baseline import Family, baseline
 from forestcoll.algorithms.blink import fastest_root
 from forestcoll.algorithms.forests import joined_schedule
+from forestcoll.algorithms.method import DoesNotApplyError, Problem
 from forestcoll.base.progress import SILENT
+from forestcoll.demand.collective import Collective
 from forestcoll.schedule.proof.bound import Bound
 from forestcoll.schedule.proof.tree_dual import Roles
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.solver.allreduce.linear_program import allreduce_optimum
 from forestcoll.solver.allreduce.search import Split
-from forestcoll.solver.forests.value import Optimum
+from forestcoll.solver.forests.value import TreeOptimum
 from forestcoll.solver.generation.forest import schedule_for
 from forestcoll.topology import Symmetry
 from forestcoll.topology.graph.part import usable_part
@@ -31,6 +33,13 @@ MOST_LINKS = 256
 """The most links: without symmetry, the linear program has two columns for each."""
 
 
+@baseline(
+    "single-root",
+    Family.TREES,
+    (Collective.ALLREDUCE,),
+    title="one root",
+    summary="One root, with each link divided best between reduce and broadcast",
+)
 def single_root(problem: Problem) -> TreeSchedule:
     """Return the best schedule of an allreduce along trees of one root.
 
@@ -46,5 +55,5 @@ def single_root(problem: Problem) -> TreeSchedule:
         raise DoesNotApplyError("the linear program was not solved exactly")
     algbw, forests = Split(part, found.plan, roles, SILENT).forests()
     bound = Bound(problem.collective, found.upper, found.proof)
-    packed = schedule_for(Optimum(problem.topology, problem.demand, algbw, bound, (), forests))
+    packed = schedule_for(TreeOptimum(problem.topology, algbw, bound, problem.demand, (), forests))
     return joined_schedule(problem, list(zip(repeat(packed.routes), packed.phases)))

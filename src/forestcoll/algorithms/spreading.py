@@ -8,12 +8,14 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
 
-from forestcoll.algorithms.baseline import DoesNotApplyError, Problem
 from forestcoll.algorithms.forests import Edge
-from forestcoll.algorithms.generate import generate
+from forestcoll.algorithms.method import DoesNotApplyError, Problem
 from forestcoll.algorithms.routes import Routes
 from forestcoll.base.errors import ForestcollError
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.trees.value import TreeSchedule
+from forestcoll.solver.generation.forest import schedule_for
+from forestcoll.solver.optimum import solve
 from forestcoll.topology import Topology, TopologyBuilder
 
 Weighted = tuple[tuple[Fraction, tuple[Edge, ...]], ...]
@@ -76,7 +78,7 @@ class Spreading:
             box = _box_topology(self._problem.topology, inside)
             shape = (tuple(node.kind for node in box.nodes), box.links)
             if shape not in self._by_shape:
-                self._by_shape[shape] = generate(box)
+                self._by_shape[shape] = schedule_for(solve(box, NodeDemand()))
         except ForestcollError as error:
             raise DoesNotApplyError(f"the nodes of a box cannot exchange data inside it: {error}") from None
         return self._by_shape[shape]

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TypeAlias
 
-from forestcoll.algorithms.baseline import DoesNotApplyError, Problem
 from forestcoll.algorithms.crossings import Crossings
 from forestcoll.algorithms.forests import Edge
+from forestcoll.algorithms.method import DoesNotApplyError, Problem
 from forestcoll.algorithms.routes import Path
 
 Crossing: TypeAlias = tuple[Fraction, Edge]

@@ -25,9 +25,11 @@ from itertools import pairwise
 from math import lcm
 from random import Random
 
-from forestcoll.algorithms.baseline import BaselineResult, DoesNotApplyError, Problem
+from forestcoll.algorithms.baseline import BaselineResult, Family, baseline
 from forestcoll.algorithms.forests import Edge, LogicalTree, Part, forest, schedule_of
+from forestcoll.algorithms.method import DoesNotApplyError, Problem
 from forestcoll.base.exact import as_float
+from forestcoll.demand.collective import UNROOTED
 
 MOST_NODES = 64
 """The most compute nodes: the time of the search grows with the square of their number, times the number of chunks."""
@@ -46,6 +48,13 @@ _MOST_PAIRS = 2**14
 """The most pairs of a chunk and a node with which more than one chunk is tried."""
 
 
+@baseline(
+    "tacos",
+    Family.TREES,
+    UNROOTED,
+    title="TACOS",
+    summary="A greedy schedule in steps of time, the best of several random orders",
+)
 def tacos(problem: Problem) -> BaselineResult:
     """Return the best schedule of TACOS for a problem.
 

@@ -14,13 +14,22 @@ the bottleneck, because every shard crosses the box once per rail, where NICs di
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
-from forestcoll.algorithms.baseline import DoesNotApplyError, Problem
+from forestcoll.algorithms.baseline import Family, baseline
 from forestcoll.algorithms.forests import Edge, LogicalTree, forest, schedule_of
+from forestcoll.algorithms.method import DoesNotApplyError, Problem
 from forestcoll.algorithms.spreading import Spreading, Weighted
 from forestcoll.algorithms.striping import Crossing, Plans
+from forestcoll.demand.collective import UNROOTED
 from forestcoll.schedule.trees.value import TreeSchedule
 
 
+@baseline(
+    "two-level",
+    Family.TREES,
+    UNROOTED,
+    title="the two-level algorithm",
+    summary="Each shard crosses to each box once, over its rail, and then spreads inside",
+)
 def two_level(problem: Problem) -> TreeSchedule:
     """Return the two-level forest of a problem.
 

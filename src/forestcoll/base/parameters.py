@@ -11,7 +11,7 @@ from dataclasses import Field, dataclass
 from fractions import Fraction
 from typing import Protocol, cast
 
-from forestcoll.base.exact import MAX_DIGITS, to_fraction
+from forestcoll.base.exact import MAX_DIGITS, MAX_TREES_DIGITS, to_fraction
 from forestcoll.base.units import BANDWIDTH_UNIT, bandwidth_in
 
 MAX_COMPUTE = 2**20
@@ -58,6 +58,46 @@ class Integer:
         if not _DIGITS.fullmatch(text) or not self.minimum <= int(text) <= self.maximum:
             raise ValueError(text)
         return int(text)
+
+    def write(self, value: object) -> str:
+        """As `Kind.write`."""
+        return str(value)
+
+
+@dataclass(frozen=True)
+class Count:
+    """An integer of 1 or more, which may be long."""
+
+    form: str = f"an integer of 1 or more, with at most {MAX_TREES_DIGITS} digits"
+
+    def parse(self, text: str) -> int:
+        """As `Kind.parse`."""
+        digits = text.removeprefix("+").lstrip("0")
+        if not (digits.isascii() and digits.isdecimal() and len(digits) <= MAX_TREES_DIGITS):
+            raise ValueError(text)
+        return int(digits)
+
+    def write(self, value: object) -> str:
+        """As `Kind.write`."""
+        return str(value)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of several names."""
+
+    names: tuple[str, ...]
+
+    @property
+    def form(self) -> str:
+        """As `Kind.form`."""
+        return f"one of {', '.join(self.names)}"
+
+    def parse(self, text: str) -> str:
+        """As `Kind.parse`."""
+        if text not in self.names:
+            raise ValueError(text)
+        return text
 
     def write(self, value: object) -> str:
         """As `Kind.write`."""
@@ -208,6 +248,16 @@ def integer(
     return _metadata(_Declared(Integer(minimum, maximum), meaning, is_size))
 
 
+def count(default_text: str, meaning: str) -> Mapping[str, object]:
+    """Return the metadata of a field that is an integer of 1 or more, or None for what `default_text` describes."""
+    return _metadata(_Declared(Count(), meaning, default_text=default_text))
+
+
+def choice(meaning: str, *names: str) -> Mapping[str, object]:
+    """Return the metadata of a field that is one of several names."""
+    return _metadata(_Declared(Choice(names), meaning))
+
+
 def derived_integer(
     default_text: str, meaning: str, *, minimum: int, maximum: int = MAX_COMPUTE, is_size: bool = False
 ) -> Mapping[str, object]:
@@ -244,6 +294,11 @@ def positive(meaning: str) -> Mapping[str, object]:
 def link_bandwidth(meaning: str) -> Mapping[str, object]:
     """Return the metadata of a field that is a bandwidth in GB/s; a spec may give it with another unit."""
     return _metadata(_Declared(Bandwidth(), meaning))
+
+
+def derived_flag(default_text: str, meaning: str) -> Mapping[str, object]:
+    """Return the metadata of a field that is true or false, or None for what `default_text` describes."""
+    return _metadata(_Declared(Flag(), meaning, default_text=default_text))
 
 
 def flag(meaning: str) -> Mapping[str, object]:

@@ -173,10 +173,14 @@ class Registry:
         spec = self.named(head)
         return spec.read(rest) if colon else spec.make()
 
+    def name_of(self, made: type) -> str:
+        """Return the name of the values of a class; the name of the class if it is not declared."""
+        return next((spec.name for spec in self._specs.values() if spec.make is made), made.__name__)
+
     def text(self, value: object) -> str:
-        """Return the text of a value, in the normal form; its `repr` if no spec makes it."""
-        specs = [spec for spec in self._specs.values() if spec.make is type(value)]
-        return specs[0].text(value) if specs else repr(value)
+        """Return the text of a value, in the normal form; its `repr` if it is not declared."""
+        spec = self._specs.get(self.name_of(type(value)))
+        return repr(value) if spec is None else spec.text(value)
 
 
 def _parts(text: str) -> list[str]:

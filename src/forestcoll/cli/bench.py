@@ -189,13 +189,14 @@ def _optimal(topology: str, collective: str, root: int, ranks: str | None) -> "S
     """Return the schedule that reaches the optimum."""
     from forestcoll.algorithms.generate import generate
     from forestcoll.base.errors import InputError
-    from forestcoll.solver.personalised import generate_flows
+    from forestcoll.demand.demand import Demand
 
-    make = generate_flows if Collective(collective).is_personalised else generate
     network = named_network(topology, connected=ranks is None)
     if not Collective(collective).has_root:
-        return make(network, collective, ranks=ranks)
+        made: Schedule = generate(network, Demand(collective, ranks))
+        return made
     if root >= len(network.compute):
         most = len(network.compute) - 1
         raise InputError(f"bench: root is {root}; {network.name} has {most + 1} compute nodes, so use 0 to {most}")
-    return make(network, collective, ranks=ranks, root=network.nodes[network.compute[root]].id)
+    rooted: Schedule = generate(network, Demand(collective, ranks, network.nodes[network.compute[root]].id))
+    return rooted

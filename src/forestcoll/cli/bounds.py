@@ -4,10 +4,9 @@ from pathlib import Path
 
 import click
 
-from forestcoll.cli.group_options import is_file_of_pieces
-from forestcoll.cli.options import json_option, named_network, ranks_option, topology_argument
+from forestcoll.cli.options import asked_by, json_option, named_network, ranks_option, topology_argument
 from forestcoll.cli.types import CollectiveName, FileName
-from forestcoll.demand.collective import PERSONALISED, SCHEDULED, Collective
+from forestcoll.demand.collective import PERSONALISED, SCHEDULED
 
 
 @click.command("bounds")
@@ -47,8 +46,6 @@ def command(  # noqa: PLR0913 (one parameter per option)
     least number of steps of any schedule. --json adds the certificates: cuts, weights and lengths that prove the bounds
     by addition.
     """
-    if is_file_of_pieces(demand):
-        raise click.UsageError("--demand is a file of pieces; 'forestcoll optimum' states the bound of pieces")
     if collective is not None:
         _show_one(topology, collective, root, demand, ranks, as_json=as_json)
         return
@@ -72,24 +69,16 @@ def _show_one(  # noqa: PLR0913 (one parameter per option)
 ) -> None:
     """Show the bound of one collective."""
     from forestcoll.cli.terminal_progress import TerminalProgress
-    from forestcoll.demand.demand import Demand
-    from forestcoll.demand.matrix import read_matrix
     from forestcoll.demand.ranks import ranks_of
     from forestcoll.presentation.printing import print_json, print_page
     from forestcoll.presentation.results.schedules.bounds import bound_document, bound_page
     from forestcoll.solver.bounds.table import bound_of
 
-    kind = Collective(collective)
-    if kind.has_root != (root is not None):
-        what = "has no root; leave --root out" if root is not None else "needs a root; give --root ID"
-        raise click.UsageError(f"{kind.with_article} {what}")
-    if demand is not None and not kind.is_personalised:
-        raise click.UsageError(f"{kind.with_article} has no demand matrix; leave --demand out")
+    wanted, _ = asked_by({"collective": collective, "root": root, "demand": demand, "ranks": ranks})
     with TerminalProgress() as progress:
         network = named_network(topology, connected=ranks is None)
         members = ranks_of(network, ranks)
-        matrix = None if demand is None else read_matrix(demand, network, members)
-        bound = bound_of(network, Demand(kind, ranks, root, None, matrix), progress=progress)
+        bound = bound_of(network, wanted, progress=progress)
     if as_json:
         print_json(bound_document(network, bound, members))
     else:

@@ -102,6 +102,7 @@ def command(  # noqa: PLR0913 (one parameter for each option)
     from forestcoll.base.files import write_text
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.comparison import compare
+    from forestcoll.demand.demand import Demand
     from forestcoll.presentation.pages.report import html_report
     from forestcoll.presentation.printing import print_json, print_page
     from forestcoll.presentation.results.comparisons.comparison import comparison_document, comparison_page
@@ -113,8 +114,7 @@ def command(  # noqa: PLR0913 (one parameter for each option)
         network = named_network(topology, connected=ranks is None)
         found = compare(
             network,
-            collective,
-            ranks=ranks,
+            Demand(collective, ranks),
             sizes=sizes,
             baselines=names,
             against=against,

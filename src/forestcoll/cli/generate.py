@@ -1,53 +1,51 @@
 """`forestcoll generate`: a schedule that reaches the optimum, verified before it is written."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from forestcoll.base.files import is_standard_stream
-from forestcoll.cli.flow_generation import FlowOptions, generate_flows_and_report
-from forestcoll.cli.group_options import (
-    BundleOutput,
-    GroupOptions,
-    group_options,
-    members_option,
-)
-from forestcoll.cli.group_options import generate_and_report as generate_bundle_and_report
 from forestcoll.cli.numpy_start import import_numpy
 from forestcoll.cli.options import (
-    CollectiveOptions,
     LinksCommand,
+    asked_by,
     change_options,
-    collective_options,
+    changed_network_of,
+    demand_options,
     json_option,
     output_option,
     topology_argument,
+    tree_options,
 )
-from forestcoll.cli.step_generation import StepOptions, generate_and_report
-from forestcoll.cli.types import DataSize, IntegerFrom
-from forestcoll.demand.method import Method, StepMethod
+from forestcoll.cli.types import DataSize, IntegerFrom, MethodText, OutputFolder
 
 if TYPE_CHECKING:
     from forestcoll.base.progress import Progress
     from forestcoll.schedule.schedule import Schedule
+    from forestcoll.verification import Report
 
 
 @click.command("generate", cls=LinksCommand)
 @topology_argument
-@collective_options
-@group_options
-@members_option
+@demand_options
+@click.option(
+    "--members",
+    metavar="DIR",
+    type=OutputFolder(r"group-\d+\.json"),
+    help="For groups and pieces: also write the schedule of each group to a file group-N.json in this directory.",
+)
 @change_options
 @click.option(
     "--method",
-    type=click.Choice([each.value for each in (*Method, *StepMethod)]),
-    default=Method.AUTO.value,
-    show_default=True,
-    help="Trees: fast grows them, proven packs them as in the paper, and auto packs those that cannot be grown. Steps, "
-    "for networks without switches: breadth-first broadcast (bfb), a well-known algorithm, or an all-to-all (steps).",
+    type=MethodText(),
+    metavar="NAME[:KEY=VALUE…]",
+    help="trees reach the optimum; fast only grows them, and proven packs them as in the paper. flows are for "
+    "all-to-all, gather and scatter. Steps, for networks without switches: bfb (breadth-first broadcast), ring, "
+    "torus-rings, halving-doubling, double-binary-tree, steps (an all-to-all). Also the algorithms that compare lists, "
+    "such as nccl-ring.  [default: trees or flows]",
 )
+@tree_options
 @click.option(
     "--chunks",
     type=IntegerFrom(min=1),
@@ -57,7 +55,6 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--size",
-    "data_size",
     type=DataSize(),
     metavar="SIZE",
     help="For bfb: the data size M, such as 1MB; the latencies of links then count in addition to their bandwidths.",
@@ -77,20 +74,7 @@ if TYPE_CHECKING:
 @output_option
 @json_option
 @click.option("-v", "--verbose", is_flag=True, help="Also print the counters of the run.")
-def command(  # noqa: PLR0913 (one parameter per option)
-    *,
-    topology: str,
-    method: str,
-    chunks: int | None,
-    data_size: int | None,
-    steps: int | None,
-    compact: bool,
-    members: Path | None,
-    output: Path | None,
-    as_json: bool,
-    verbose: bool,
-    **options: Any,
-) -> None:
+def command(*, topology: str, output: Path | None, as_json: bool, verbose: bool, **options: Any) -> None:
     """Generate a verified schedule that reaches the optimum.
 
     The schedule reaches the optimum of a collective on TOPOLOGY, or the best algbw for the requested number of trees.
@@ -101,74 +85,51 @@ def command(  # noqa: PLR0913 (one parameter per option)
     schedules, one for each group. With --demand FILE.json, the groups move the pieces of data in the file.
     """
     import_numpy()
-    from forestcoll.algorithms.generate import schedule_of
+    from forestcoll.algorithms.generate import generated
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.presentation.printing import print_json, print_page
-    from forestcoll.presentation.results.schedules.optimum import (
-        generated_document,
-        generated_page,
-        run_document,
-        run_rows,
-    )
+    from forestcoll.presentation.results.schedules.generated import Run, generated_document, generated_page
 
-    groups = GroupOptions.taken_from(options)
-    groups.check(options)
-    if groups.are_given:
-        _check_trees_only(method, compact=compact, others=(chunks, data_size))
-        generate_bundle_and_report(topology, groups, options, BundleOutput(output, members, as_json, verbose))
-        return
-    if members is not None:
-        raise click.UsageError("--members is for groups; also give --groups, --layout or pieces")
-    if method in set(StepMethod):
-        changes = (options["without"], options["degrade"])
-        stepwise = StepOptions(topology, options["collective"], method, chunks, data_size, steps, compact, *changes)
-        stepwise.check(**options)
-        generate_and_report(stepwise, output, as_json=as_json)
-        return
-    if chunks is not None or data_size is not None or steps is not None:
-        raise click.UsageError(
-            "--chunks, --size and --steps are for methods of steps; leave them out for methods of trees"
-        )
-    request = CollectiveOptions(**options)
-    request.check()
-    if request.is_personalised:
-        generate_flows_and_report(request, FlowOptions(topology, method, compact, output, as_json, verbose))
-        return
+    changes = options.pop("without"), options.pop("degrade")
+    demand, method = asked_by(options)
     with TerminalProgress() as progress:
         progress.begin("reading the topology")
-        network = request.network(topology)
-        solution = request.solve(network, progress)
-        schedule = schedule_of(solution, method=method, compact=compact, progress=progress)
-        best = replace(solution.optimum, algbw=schedule.algbw)
-        gain = request.without_relays(best, progress)
-        _verify_and_write(schedule, output, progress)
-    seconds, counters, err = progress.seconds, progress.counters, is_standard_stream(output)
+        network = changed_network_of(topology, demand, changes)
+        made = generated(network, demand, method, options["size"], progress=progress)
+        report = _verify_and_write(made.schedule, output, options["members"], progress)
+    run = Run("" if method is None else method.name, output, progress.seconds, progress.counters, verbose)
+    err = is_standard_stream(output)
     if as_json:
-        run = run_document(output, seconds, counters)
-        print_json(generated_document(best, schedule, run, gain, solution.by_trees), err=err)
+        print_json(generated_document(made, report, run), err=err)
     else:
-        rows = run_rows(output, seconds, counters, verbose=verbose)
-        print_page(generated_page(best, schedule, rows, gain, solution.by_trees), err=err)
+        print_page(generated_page(made, report, run), err=err)
 
 
-def _verify_and_write(schedule: "Schedule", output: Path | None, progress: "Progress") -> None:
-    """Verify a schedule while another thread writes it; the file gets its name after the verification."""
+def _verify_and_write(
+    schedule: "Schedule", output: Path | None, members: Path | None, progress: "Progress"
+) -> "Report":
+    """Verify a schedule while another thread writes it; the files get their names after the verification."""
+    from forestcoll.base.together import written_together
+    from forestcoll.schedule.bundle.files import write_members
+    from forestcoll.schedule.bundle.value import BundleSchedule
     from forestcoll.schedule.files import prepared_schedule
     from forestcoll.verification import certified, verify
 
     progress.begin("verifying")
-    if output is None:
-        certified(verify(schedule))
-        return
+    if output is None and members is None:
+        return certified(verify(schedule))
+    if output is None or members is not None:
+        report = certified(verify(schedule))
+        progress.begin("writing")
+        with written_together():
+            if members is not None and isinstance(schedule, BundleSchedule):
+                write_members(schedule, members)
+            if output is not None:
+                with prepared_schedule(schedule, output) as put_in_place:
+                    put_in_place()
+        return report
     with prepared_schedule(schedule, output) as put_in_place:
-        certified(verify(schedule))
+        report = certified(verify(schedule))
         progress.begin("writing")
         put_in_place()
-
-
-def _check_trees_only(method: str, *, compact: bool, others: tuple[int | None, ...]) -> None:
-    """Check that no option is given that bundles do not have."""
-    if method != Method.AUTO.value or compact or any(value is not None for value in others):
-        raise click.UsageError(
-            "--method, --chunks, --size and --compact are for one collective; leave them out for groups and pieces"
-        )
+    return report

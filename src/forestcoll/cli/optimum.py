@@ -1,29 +1,40 @@
 """`forestcoll optimum`: the exact optimum of a collective, without a schedule."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from forestcoll.cli.group_options import GroupOptions, group_options, report_optimum, report_table, table_option
 from forestcoll.cli.numpy_start import import_numpy
 from forestcoll.cli.options import (
-    CollectiveOptions,
     LinksCommand,
+    asked_by,
     change_options,
-    collective_options,
+    changed_network_of,
+    demand_options,
     json_option,
     topology_argument,
+    tree_options,
 )
+
+if TYPE_CHECKING:
+    from forestcoll.base.progress import Progress
+    from forestcoll.demand.demand import Demand
+    from forestcoll.demand.groups.groups import Groups
+    from forestcoll.topology import Topology
 
 
 @click.command("optimum", cls=LinksCommand)
 @topology_argument
-@collective_options
-@group_options
-@table_option
+@demand_options
+@tree_options
+@click.option(
+    "--table",
+    is_flag=True,
+    help="With --layout: print a table of all dimensions, of the links that limit them, and of other orders.",
+)
 @change_options
 @json_option
-def command(topology: str, *, table: bool, as_json: bool, **options: Any) -> None:
+def command(topology: str, *, as_json: bool, without: Any, degrade: Any, **options: Any) -> None:
     """Compute the exact optimum of a collective.
 
     The optimum is the greatest algbw of a collective on TOPOLOGY, as nccl-tests defines algbw. Its proof is a cut of
@@ -34,32 +45,33 @@ def command(topology: str, *, table: bool, as_json: bool, **options: Any) -> Non
     rate is as great as possible. With --demand FILE.json, the same is computed for the pieces of data in the file.
     """
     import_numpy()
+    from forestcoll.algorithms.generate import optimum
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.presentation.printing import print_json, print_page
-    from forestcoll.presentation.results.schedules.flows import optimum_document as flow_document
-    from forestcoll.presentation.results.schedules.flows import optimum_page as flow_page
-    from forestcoll.presentation.results.schedules.optimum import optimum_document, optimum_page
+    from forestcoll.presentation.results.schedules.optima import optimum_document, optimum_page
 
-    groups = GroupOptions.taken_from(options)
-    groups.check(options, table=table)
-    if groups.are_given:
-        report = report_table if table else report_optimum
-        report(topology, groups, options, as_json=as_json)
-        return
-    request = CollectiveOptions(**options)
-    request.check()
-    if request.is_personalised:
-        with TerminalProgress() as progress:
-            flows = request.solve_flows(request.network(topology), progress)
-        if as_json:
-            print_json(flow_document(flows))
-        else:
-            print_page(flow_page(flows))
-        return
+    demand, method = asked_by(options)
     with TerminalProgress() as progress:
-        solution = request.solve(request.network(topology), progress)
-        gain = request.without_relays(solution.optimum, progress)
+        progress.begin("reading the topology")
+        network = changed_network_of(topology, demand, (without, degrade))
+        if options["table"]:
+            _show_table(network, demand, progress, as_json=as_json)
+            return
+        best = optimum(network, demand, method, progress=progress)
     if as_json:
-        print_json(optimum_document(solution.optimum, gain, solution.by_trees))
+        print_json(optimum_document(best))
     else:
-        print_page(optimum_page(solution.optimum, gain, solution.by_trees))
+        print_page(optimum_page(best))
+
+
+def _show_table(network: "Topology", demand: "Demand | Groups", progress: "Progress", *, as_json: bool) -> None:
+    """Print the table of a layout."""
+    from forestcoll.presentation.printing import print_json, print_page
+    from forestcoll.presentation.results.schedules.groups import table_document, table_page
+    from forestcoll.solver.groups.layouts import layout_table
+
+    table = layout_table(network, demand, progress=progress)
+    if as_json:
+        print_json(table_document(table))
+    else:
+        print_page(table_page(table))

@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -12,6 +11,7 @@ from forestcoll.base.errors import InputError
 from forestcoll.cli.types import (
     CollectiveName,
     FileName,
+    FileOrText,
     IntegerFrom,
     NumberFrom,
     OutputFile,
@@ -20,20 +20,19 @@ from forestcoll.cli.types import (
     TopologySpec,
     TreeCount,
 )
-from forestcoll.demand.collective import PERSONALISED, SCHEDULED, Collective, ShardsByNode, shards_of
+from forestcoll.demand.collective import Collective
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from forestcoll.base.progress import Progress
+    from forestcoll.algorithms.method import Method
     from forestcoll.demand.demand import Demand
-    from forestcoll.presentation.results.schedules.relays import RelayGain
-    from forestcoll.solver.flows.value import FlowOptimum
-    from forestcoll.solver.forests.value import Optimum
-    from forestcoll.solver.problem import Solution
+    from forestcoll.demand.groups.groups import Groups
     from forestcoll.topology import Topology
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+Changes = tuple[tuple[str, ...], tuple[str, ...]]
+"""The values of `change_options`: links that have failed, and links with another bandwidth."""
 
 SEPARATOR = "--"
 """What stands between the ids of the two ends of a link."""
@@ -212,28 +211,33 @@ def path_option(name: str, kind: FileName, description: str) -> Callable[[Comman
     return click.option(name, metavar="FILE", type=kind, help=description)
 
 
-def collective_options(command: Command) -> Command:
-    """Add the options for the collective and its parameters to a command."""
+def demand_options(command: Command) -> Command:
+    """Add the options for what is moved: a collective, groups that run at the same time, or pieces of data."""
     for option in (
         click.option(
-            "--max-peers",
-            type=IntegerFrom(min=1),
-            metavar="K",
-            help="For equal boxes behind switches: make a schedule in which a rank exchanges data with at most K ranks "
-            "of other boxes. Data makes more sends, but the schedule fits into the programs of more runtimes.",
+            "--run",
+            metavar="NAMES",
+            help="With --layout: the dimensions whose groups run at the same time, such as dp or tp,dp.  [default: the "
+            "last one]",
         ),
         click.option(
-            "--max-trees",
-            type=TreeCount(),
-            metavar="K",
-            help="Use the best of the schedules found for 1 to K trees per root.",
+            "--layout",
+            metavar="LAYOUT",
+            help="Groups by dimension, the fastest first, such as tp=8,dp=4. The dimensions are tp, dp, ep, pp and cp "
+            "(tensor, data, expert, pipeline and context parallel).",
         ),
         click.option(
-            "--trees",
-            type=TreeCount(),
-            metavar="K",
-            help="Use K trees per root, in an allreduce K on average. The result is the best that is found, with its "
-            "distance to the bound.  [default: few that reach the optimum]",
+            "--group-sizes",
+            metavar="SIZES",
+            help="The size M of each group relative to the others, such as 1,1/2; with --layout, of each dimension in "
+            "--run.  [default: 1 each]",
+        ),
+        click.option(
+            "--groups",
+            type=FileOrText(),
+            metavar="GROUPS",
+            help='Groups that run the collective at the same time: ranks as in --ranks, such as "0,8;1,9"; or a JSON '
+            "file, in which each group may have its own collective.",
         ),
         click.option(
             "--shards",
@@ -251,10 +255,7 @@ def collective_options(command: Command) -> Command:
             "pieces of data, with the nodes that hold each piece or parts of its sum, and the nodes that need it.",
         ),
         click.option(
-            "--in-network/--no-in-network",
-            default=True,
-            show_default=True,
-            help="Whether switches may copy and add up data if TOPOLOGY says that they can.",
+            "--no-in-network", is_flag=True, help="Use no switches that copy and add up data, if TOPOLOGY has any."
         ),
         click.option(
             "--root",
@@ -263,17 +264,69 @@ def collective_options(command: Command) -> Command:
         ),
         click.option(
             "--no-relays",
-            "relays",
-            flag_value=False,
-            default=True,
+            is_flag=True,
             help="With --ranks: send no data through idle compute nodes. With --groups, --layout and pieces: send no "
             "data of a group or a piece through other compute nodes.",
         ),
         ranks_option,
-        collective_option((*SCHEDULED, *PERSONALISED), Collective.ALLGATHER, "collective"),
+        click.option(
+            "--collective",
+            type=CollectiveName([each.value for each in Collective]),
+            metavar="NAME",
+            help=f"The collective: {', '.join(Collective)}.  [default: allgather]",
+        ),
     ):
         command = option(command)
     return command
+
+
+def tree_options(command: Command) -> Command:
+    """Add the options for the number of trees."""
+    for option in (
+        click.option(
+            "--max-peers",
+            type=TreeCount(),
+            metavar="K",
+            help="For equal boxes behind switches: make a schedule in which a rank exchanges data with at most K ranks "
+            "of other boxes. Data makes more sends, but the schedule fits into the programs of more runtimes.",
+        ),
+        click.option(
+            "--max-trees",
+            type=TreeCount(),
+            metavar="K",
+            help="Use the best of the schedules found for 1 to K trees per root.",
+        ),
+        click.option(
+            "--trees",
+            type=TreeCount(),
+            metavar="K",
+            help="Use K trees per root, in an allreduce K on average. The result is the best that is found, with its "
+            "distance to the bound.  [default: few that reach the optimum]",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def asked_by(options: dict[str, Any]) -> "tuple[Demand | Groups, Method | None]":
+    """Return the demand and the method that options ask for.
+
+    Raises:
+        click.UsageError: they do not fit each other.
+    """
+    from forestcoll.algorithms.asked import asked
+
+    try:
+        return asked(options)
+    except InputError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def changed_network_of(topology: str, demand: "Demand | Groups", changes: "Changes") -> "Topology":
+    """Return the network that TOPOLOGY names, with its changes; for some ranks, only these must reach each other."""
+    from forestcoll.topology.graph.changes import changed_network
+
+    return changed_network(named_network(topology, connected=demand.needs_all), *changes)
 
 
 def named_network(topology: str, *, connected: bool = True) -> "Topology":
@@ -290,122 +343,3 @@ def named_network(topology: str, *, connected: bool = True) -> "Topology":
 def with_ports(network: "Topology", ports: str | None) -> "Topology":
     """Return the network with the port model that `ports_option` selects."""
     return network if ports is None else replace(network, port_model=_PORT_MODELS[ports])
-
-
-@dataclass(frozen=True)
-class CollectiveOptions:
-    """The values of `collective_options`.
-
-    Attributes:
-        collective: the name of the collective.
-        ranks: the compute nodes that take part, as text: positions or ids; None for all.
-        relays: whether idle compute nodes may relay data.
-        root: the root, as text: an id or a position; None if not given.
-        shards: the file with the shard of each compute node; None if not given.
-        demand: the file with the demand matrix; None if not given.
-        trees: the exact number of trees per root; None if not given.
-        max_trees: the greatest number of trees per root; None if not given.
-        max_peers: the most ranks of other boxes that a rank exchanges data with; None if not given.
-        in_network: whether switches may copy and add up data.
-        without: the links that have failed, as text.
-        degrade: the links with another bandwidth, as text.
-    """
-
-    collective: str
-    ranks: str | None
-    relays: bool
-    root: str | None
-    shards: Path | None
-    demand: Path | None
-    trees: int | None
-    max_trees: int | None
-    max_peers: int | None
-    in_network: bool
-    without: tuple[str, ...] = ()
-    degrade: tuple[str, ...] = ()
-
-    def check(self) -> None:
-        """Check that the options can be combined.
-
-        Raises:
-            click.UsageError: they cannot.
-        """
-        collective = Collective(self.collective)
-        named = collective.with_article
-        if self.root is not None and not collective.has_root:
-            raise click.UsageError(f"{named} has no root; leave --root out")
-        if self.root is None and collective.has_root:
-            raise click.UsageError(f"{named} needs a root; give --root ID, the id or position of a compute node")
-        if self.shards is not None and not collective.has_shards:
-            raise click.UsageError(f"{named} has no shards of different sizes; leave --shards out")
-        if self.demand is not None and not collective.is_personalised:
-            raise click.UsageError(f"{named} has no demand matrix; leave --demand out")
-        if self.demand is not None and self.shards is not None:
-            raise click.UsageError("--demand and --shards cannot be combined; give one of them")
-        of_trees = {"--trees": self.trees, "--max-trees": self.max_trees}
-        if collective.is_personalised and any(value is not None for value in of_trees.values()):
-            raise click.UsageError(f"{named} moves along flows, not trees; leave {', '.join(of_trees)} out")
-        if not self.relays and self.ranks is None:
-            raise click.UsageError("--no-relays needs idle compute nodes; also give --ranks")
-        if self.trees is not None and self.max_trees is not None:
-            raise click.UsageError("--trees and --max-trees cannot be combined; give one of them")
-
-    def network(self, topology: str) -> "Topology":
-        """Return the network of a spec or a file, with its changes. With ranks, only these must reach each other."""
-        from forestcoll.topology.graph.changes import changed_network
-
-        return changed_network(named_network(topology, connected=self.ranks is None), self.without, self.degrade)
-
-    def without_relays(self, best: "Optimum", progress: "Progress") -> "RelayGain | None":
-        """Return the gain by idle nodes as relays; None if no node relays data or the peers are limited."""
-        if not self.relays or best.logical is not None or len(best.members) == len(best.topology.compute):
-            return None
-        from forestcoll.presentation.results.schedules.relays import RelayGain
-        from forestcoll.solver.optimum import optimum_without_relays
-
-        without = optimum_without_relays(best, trees=self.trees, max_trees=self.max_trees, progress=progress)
-        return RelayGain.of(best, without)
-
-    def solve(self, network: "Topology", progress: "Progress") -> "Solution":
-        """Return the optimum for the options and, with `--max-trees`, the optima for all numbers of trees."""
-        from forestcoll.solver.optimum import solve
-
-        if not self.in_network:
-            network = network.without_abilities()
-        network, request = self._request(network)
-        counts = {"trees": self.trees, "max_trees": self.max_trees, "max_peers": self.max_peers}
-        return solve(network, request, **counts, progress=progress)
-
-    def solve_flows(self, network: "Topology", progress: "Progress") -> "FlowOptimum":
-        """Return the optimum of an all-to-all, a gather or a scatter for the options."""
-        from forestcoll.solver.personalised import flow_optimum
-
-        network, request = self._request(network)
-        return flow_optimum(network, request, max_peers=self.max_peers, progress=progress)
-
-    @property
-    def is_personalised(self) -> bool:
-        """Whether the collective moves along flows."""
-        return Collective(self.collective).is_personalised
-
-    def _request(self, network: "Topology") -> "tuple[Topology, Demand]":
-        """Return the network, without relays if none are allowed, and the request for it."""
-        from forestcoll.demand.demand import Demand
-        from forestcoll.demand.matrix import read_matrix
-        from forestcoll.demand.ranks import ranks_of, without_relays
-
-        if not self.relays:
-            network = without_relays(network, self.ranks or ())
-        matrix = None if self.demand is None else read_matrix(self.demand, network, ranks_of(network, self.ranks))
-        return network, Demand(Collective(self.collective), self.ranks, self.root, self._shards(network), matrix)
-
-    def _shards(self, network: "Topology") -> "ShardsByNode | None":
-        """Return the content of the file of shards, after a check that names the file in its messages."""
-        if self.shards is None:
-            return None
-        from forestcoll.base.files import read_document
-        from forestcoll.demand.ranks import ranks_of
-
-        values = read_document(self.shards)
-        shards_of(network, values, ranks=ranks_of(network, self.ranks), where=str(self.shards))
-        return values

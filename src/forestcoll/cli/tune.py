@@ -75,6 +75,7 @@ def command(  # noqa: PLR0913 (one parameter for each option)
     schedule and programs for each range.
     """
     from forestcoll.cli.terminal_progress import TerminalProgress
+    from forestcoll.demand.demand import Demand
     from forestcoll.presentation.printing import print_json, print_page
     from forestcoll.presentation.results.programs.tuning import tuning_document, tuning_page
     from forestcoll.presentation.results.programs.tuning_folder import check_tuning_folder, write_tuning
@@ -89,9 +90,8 @@ def command(  # noqa: PLR0913 (one parameter for each option)
     with TerminalProgress() as progress:
         found = tune(
             named_network(topology, connected=ranks is None),
-            collective,
+            Demand(collective, ranks),
             sizes,
-            ranks=ranks,
             costs=None if costs is None else MACHINE if str(costs) == MACHINE else read_costs(costs),
             protocol_costs={name: read_costs(file) for name, file in protocols.items() if file is not None},
             dialect=dialect or DEFAULT_DIALECT,

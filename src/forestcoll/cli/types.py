@@ -295,6 +295,24 @@ class CollectiveName(_TextType[str]):
         return [CompletionItem(each) for each in self.names if each.startswith(incomplete.lower())]
 
 
+class MethodText(_TextType[str]):
+    """A method as a text, such as trees:k=4. The command checks it."""
+
+    name = "method"
+
+    def read(self, text: str) -> str:
+        """Return the text."""
+        return text
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":  # noqa: ARG002
+        """Return the names of methods that begin with `incomplete`."""
+        from click.shell_completion import CompletionItem
+
+        from forestcoll.algorithms.method import methods
+
+        return [CompletionItem(each.name) for each in methods.all() if each.name.startswith(incomplete)]
+
+
 class DataSize(_TextType[int]):
     """An amount of data in bytes."""
 

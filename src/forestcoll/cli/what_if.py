@@ -8,6 +8,7 @@ import click
 
 from forestcoll.cli.options import (
     LinksCommand,
+    asked_by,
     change_options,
     collective_option,
     jobs_option,
@@ -104,17 +105,11 @@ class _WhatIfOptions:
             raise click.UsageError("--bandwidth is for --add-link; give it too")
         if self.checkpoint is not None and self.fail is None and not self.add_link:
             raise click.UsageError("--checkpoint is for --fail and --add-link; leave it out")
-        self._check_root()
-
-    def _check_root(self) -> None:
-        collective = Collective(self.collective)
-        if (self.root is None) == collective.has_root:
-            needs = "needs a root; give --root ID" if collective.has_root else "has no root; leave --root out"
-            raise click.UsageError(f"{collective.with_article} {needs}")
+        self._request  # noqa: B018 (it is checked before any work)
 
     @property
     def _request(self) -> dict[str, Any]:
-        return {"collective": self.collective, "ranks": self.ranks, "root": self.root}
+        return {"demand": asked_by({"collective": self.collective, "ranks": self.ranks, "root": self.root})[0]}
 
     def answer(self, progress: "TerminalProgress") -> "tuple[dict[str, object], Page]":
         """Return the JSON and the page of the study that the options select."""

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from forestcoll.algorithms.baseline import Baseline, DoesNotApplyError, Problem
-from forestcoll.algorithms.table import baselines_named
+from forestcoll.algorithms.baseline import Baseline, baselines_named
+from forestcoll.algorithms.method import DoesNotApplyError, Problem
 from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.comparison.value import Comparison
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.solver.optimum import solve
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology, recipe_of
@@ -86,10 +86,9 @@ def _counts(
             if nodes > MOST_NODES:
                 return
             progress.begin(f"comparing {boxes} box{'es' * (boxes > 1)}")
-            solution = solve(spec, Demand.of(found.demand.collective), progress=progress)
+            best = solve(build_topology(spec), NodeDemand(found.demand.collective), progress=progress)
         except (InputError, NoSolutionError):
             continue  # the builder or the collective does not allow this number of boxes
-        best = solution.optimum
         algbw = _algbw(Problem(best.topology, best.demand), baselines)
         yield BoxCount(boxes, nodes, best.bound.algbw, algbw)
 

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from forestcoll.algorithms.baseline import DoesNotApplyError, Family, Problem
-from forestcoll.algorithms.generate import schedule_of
-from forestcoll.algorithms.table import baselines_named
+from forestcoll.algorithms.baseline import OWN, Family, baselines_named
+from forestcoll.algorithms.generate import problem_of
+from forestcoll.algorithms.method import DoesNotApplyError, Problem
 from forestcoll.base.errors import InputError
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.base.units import has_known_size
@@ -17,21 +17,18 @@ from forestcoll.comparison.cuts import loaded_cuts
 from forestcoll.comparison.link_loads import link_loads
 from forestcoll.comparison.reasons import TIE, reason_for
 from forestcoll.comparison.value import Comparison, Row, Skipped
-from forestcoll.demand.collective import Collective, collective_named
-from forestcoll.demand.demand import Demand
-from forestcoll.demand.ranks import RanksLike
+from forestcoll.demand.collective import UNROOTED, Collective
+from forestcoll.demand.texts import DemandLike
 from forestcoll.schedule.proof import Bound
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.shape_of import shape_of
 from forestcoll.schedule.steps.shape import StepShape
 from forestcoll.schedule.trees.shape import TreeShape
 from forestcoll.simulation import Costs, Point, simulate
+from forestcoll.solver.generation.forest import schedule_for
 from forestcoll.solver.optimum import solve
 from forestcoll.topology import TopologyLike
 from forestcoll.verification import certified, verify
-
-OWN = "forestcoll"
-"""The name of the row with the schedule of `generate`. This row is always there."""
 
 SIZES = (2**20, 2**24, 2**27, 2**30)
 """The sizes of M in bytes for which times are simulated by default."""
@@ -39,9 +36,8 @@ SIZES = (2**20, 2**24, 2**27, 2**30)
 
 def compare(  # noqa: PLR0913 (the collective, and what to compare)
     topology: TopologyLike,
-    collective: Collective | str = Collective.ALLGATHER,
+    demand: DemandLike = Collective.ALLGATHER,
     *,
-    ranks: RanksLike | None = None,
     sizes: Sequence[int] = SIZES,
     baselines: Iterable[str] | None = None,
     against: Iterable[str | os.PathLike[str]] = (),
@@ -54,8 +50,7 @@ def compare(  # noqa: PLR0913 (the collective, and what to compare)
 
     Args:
         topology: as for `optimum`.
-        collective: an allgather, a reduce-scatter or an allreduce.
-        ranks: as for `optimum`.
+        demand: an allgather, a reduce-scatter or an allreduce, of all or some compute nodes.
         sizes: the sizes of M for which times are simulated, in bytes; none are if the size in bytes of the network's
             bandwidth unit is not known.
         baselines: the names of the algorithms; all that apply if None. The optimum is always compared.
@@ -77,14 +72,13 @@ def compare(  # noqa: PLR0913 (the collective, and what to compare)
         >>> [(row.name, str(row.algbw)) for row in found.rows]
         [('forestcoll', '1040/3'), ('two-level', '2400/7'), ('nccl-ring', '640/3')]
     """
-    wanted = _wanted(collective)
     chosen = baselines_named(None if baselines is None else [name for name in baselines if name != OWN])
-    solution = solve(topology, Demand.of(wanted, ranks), progress=progress)
-    best = solution.optimum
-    problem = Problem(best.topology, best.demand)
+    problem = problem_of(topology, demand, progress)
+    _check(problem)
+    best = solve(problem.topology, problem.demand, progress=progress)
     skipped: list[Skipped] = []
     rows = _Rows(problem, best.bound, tuple(sizes), costs or Costs())
-    rows.add(OWN, schedule_of(solution, progress=progress))
+    rows.add(OWN, schedule_for(best, progress=progress))
     for baseline in chosen:
         progress.begin(f"comparing with {baseline.name}")
         try:
@@ -100,13 +94,12 @@ def compare(  # noqa: PLR0913 (the collective, and what to compare)
     return rows.comparison(skipped)
 
 
-def _wanted(collective: Collective | str) -> Collective:
-    wanted = collective_named(collective)
-    if wanted.has_root:
-        raise InputError(
-            f"compare has no algorithms for {wanted.with_article}; use an allgather, a reduce-scatter or an allreduce"
-        )
-    return wanted
+def _check(problem: Problem) -> None:
+    if problem.collective not in UNROOTED:
+        named = problem.collective.with_article
+        raise InputError(f"compare has no algorithms for {named}; use an allgather, a reduce-scatter or an allreduce")
+    if problem.demand.shards is not None:
+        raise InputError("compare needs equal shards; leave shards out")
 
 
 def _height(schedule: Schedule) -> int:

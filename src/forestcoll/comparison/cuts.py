@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from forestcoll.algorithms.baseline import Problem
 from forestcoll.algorithms.boxes import Boxes
+from forestcoll.algorithms.method import Problem
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.proof import Bound, CutProof

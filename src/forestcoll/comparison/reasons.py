@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from math import ceil
 
-from forestcoll.algorithms.baseline import Problem
 from forestcoll.algorithms.boxes import Boxes
+from forestcoll.algorithms.method import Problem
 from forestcoll.comparison.cuts import LoadedCut
 from forestcoll.comparison.link_loads import link_classes
 from forestcoll.demand.collective import Collective

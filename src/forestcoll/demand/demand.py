@@ -14,12 +14,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm
-from typing import TypeAlias
+from pathlib import Path
 
 from forestcoll.base.errors import InputError
+from forestcoll.base.files import as_path, read_document
 from forestcoll.demand.collective import Collective, PhaseOp, ShardsByNode, collective_named, shards_of
-from forestcoll.demand.matrix import Matrix, MatrixLike, matrix_of
-from forestcoll.demand.ranks import RanksLike, members_of, ranks_of, require_reach, root_number
+from forestcoll.demand.matrix import Matrix, MatrixLike, matrix_of, read_matrix
+from forestcoll.demand.ranks import RanksLike, members_of, ranks_of, require_reach, root_number, without_relays
 from forestcoll.topology import NodeId, Topology
 from forestcoll.topology.graph.reach import reached_from, unreachable_pair
 
@@ -52,16 +53,19 @@ class EqualParts(Mapping[int, Fraction]):
 
 @dataclass(frozen=True)
 class Demand:
-    """A collective and its parameters, by names and ids. Functions take it instead of the keywords of the same names.
+    """A collective and its parameters, by names and ids.
 
     Attributes:
         collective: the collective, or its name.
-        ranks: the compute nodes that take part, as for `ranks.ranks_of`; all if None.
-        root: for a broadcast, a reduce, a gather or a scatter, the id of the compute node that is its root.
+        ranks: the compute nodes that take part: positions or ids, or a text such as `0-7,16-23`; all if None. The
+            others are idle.
+        root: for a broadcast, a reduce, a gather or a scatter, the compute node that is its root: an id or a position.
         shards: for an allgather, a reduce-scatter, a gather or a scatter, the part of the data of each compute node, by
-            node id; equal parts if None.
-        matrix: for an all-to-all, a gather or a scatter, the demand matrix: what each node that takes part sends to
-            each other one, in multiples of M; equal parts if None.
+            node id, or a JSON file of them. They add up to 1; nodes that are missing have 0. All are equal if None.
+        matrix: for an all-to-all, a gather or a scatter, the demand matrix: what each node that takes part (row) sends
+            to each other one (column), in multiples of M, or a CSV file of it. If None, each part is 1/N.
+        relays: whether idle compute nodes may relay data.
+        in_network: whether switches copy and add up data of trees, if the network says that they can.
 
     Example:
         >>> from forestcoll import Demand, optimum
@@ -72,41 +76,70 @@ class Demand:
     collective: Collective | str = Collective.ALLGATHER
     ranks: RanksLike | None = None
     root: NodeId | None = None
-    shards: ShardsByNode | None = None
-    matrix: MatrixLike | None = None
+    shards: ShardsByNode | str | Path | None = None
+    matrix: MatrixLike | str | Path | None = None
+    relays: bool = True
+    in_network: bool = True
 
-    @staticmethod
-    def of(
-        request: "DemandLike",
-        ranks: RanksLike | None = None,
-        root: NodeId | None = None,
-        shards: ShardsByNode | None = None,
-        matrix: MatrixLike | None = None,
-    ) -> "Demand":
-        """Return `request` if it is a `Demand`, else a request with that collective and the keywords.
+    @property
+    def needs_all(self) -> bool:
+        """Whether all compute nodes of a network must reach each other."""
+        return self.ranks is None
+
+    def problem(self) -> str | None:
+        """Return what is wrong with the combination of parameters on any network and how to fix it, or None."""
+        kind = collective_named(self.collective)
+        named = kind.with_article
+        problems = {
+            f"{named} needs a root; give the id of a compute node, or its position": kind.has_root
+            and self.root is None,
+            f"{named} has no root; leave root out": self.root is not None and not kind.has_root,
+            f"{named} has no shards of different sizes; leave shards out": self.shards is not None
+            and not kind.has_shards,
+            f"{named} has no demand matrix; leave it out": self.matrix is not None and not kind.is_personalised,
+            "shards and a demand matrix exclude each other; give one of them": self.shards is not None
+            and self.matrix is not None,
+            "all compute nodes take part, so none relays data; give ranks, or allow relays": not self.relays
+            and self.ranks is None,
+        }
+        return next((text for text, is_so in problems.items() if is_so), None)
+
+    def bind(self, topology: Topology) -> tuple[Topology, "NodeDemand"]:
+        """Return the network as the demand may use it, and the demand in its node numbers, after all checks.
 
         Raises:
-            InputError: `request` is a `Demand`, and a keyword is also given.
+            InputError: there is no such collective, root, node or rank; the collective needs a root or has none; it
+                has no shards or no demand matrix, or they are not valid; or a node that takes part cannot reach another
+                to which it sends data.
         """
-        if not isinstance(request, Demand):
-            return Demand(request, ranks, root, shards, matrix)
-        given = {"ranks": ranks, "root": root, "shards": shards, "matrix": matrix}
-        for name, value in given.items():
-            if value is not None:
-                raise InputError(f"{name} is given in addition to a Demand; put it into the Demand, as {name}=...")
-        return request
+        kind = collective_named(self.collective)
+        if (problem := self.problem()) is not None:
+            raise InputError(problem)
+        network = topology if self.in_network or kind.is_personalised else topology.without_abilities()
+        if not self.relays:
+            network = without_relays(network, () if self.ranks is None else self.ranks)
+        members = ranks_of(network, self.ranks)
+        number = _root(network, kind, self.root, members)
+        shards = None if self.shards is None else _shards(self.shards, network, members)
+        demand = NodeDemand(kind, number, shards, members)
+        if kind.is_personalised:
+            return network, demand.personalised(network, self._rows(network, members))
+        require_reach(network, members, number, backwards=kind.only_reduces)
+        return network, demand
 
-    def demand(self, topology: Topology) -> "NodeDemand":
-        """Check the request and return it in node numbers of `topology`.
-
-        Raises:
-            InputError: as `NodeDemand.of`.
-        """
-        return NodeDemand.of(topology, self.collective, self.root, self.shards, self.ranks, self.matrix)
+    def _rows(self, network: Topology, members: tuple[int, ...] | None) -> MatrixLike | None:
+        if isinstance(self.matrix, str | Path):
+            return read_matrix(self.matrix, network, members)
+        return self.matrix
 
 
-DemandLike: TypeAlias = Collective | str | Demand
-"""A collective, its name, or a request."""
+def _shards(
+    given: ShardsByNode | str | Path, topology: Topology, members: tuple[int, ...] | None
+) -> tuple[Fraction, ...] | None:
+    """Return the shard of each node; None if all are equal."""
+    values, where = (read_document(as_path(given)), str(given)) if isinstance(given, str | Path) else (given, "shards")
+    sizes = shards_of(topology, values, ranks=members, where=where)
+    return sizes if len(set(sizes)) > 1 else None
 
 
 @dataclass(frozen=True)
@@ -139,42 +172,8 @@ class NodeDemand:
     sources: tuple[int, ...] | None = None
     targets: tuple[int, ...] | None = None
 
-    @staticmethod
-    def of(  # noqa: PLR0913, PLR0917 (the parts of a request)
-        topology: Topology,
-        collective: Collective | str,
-        root: NodeId | None,
-        shards: ShardsByNode | None,
-        ranks: RanksLike | None = None,
-        matrix: MatrixLike | None = None,
-    ) -> "NodeDemand":
-        """Check the arguments and return the demand.
-
-        Raises:
-            InputError: there is no such collective, root, node or rank; the collective needs a root or has none; it
-                has no shards or no demand matrix, or they are not valid; or a node that takes part cannot reach another
-                to which it sends data.
-        """
-        kind = collective_named(collective)
-        members = ranks_of(topology, ranks)
-        number = _root(topology, kind, root, members)
-        demand = NodeDemand(kind, number, None, members)
-        if shards is not None:
-            if not kind.has_shards:
-                raise InputError(f"{kind.with_article} has no shards of different sizes; leave shards out")
-            sizes = shards_of(topology, shards, ranks=members)
-            demand = replace(demand, shards=sizes if len(set(sizes)) > 1 else None)
-        if kind.is_personalised:
-            return demand._personalised(topology, matrix)  # noqa: SLF001 (a method of this class)
-        if matrix is not None:
-            raise InputError(f"{kind.with_article} has no demand matrix; leave it out")
-        require_reach(topology, members, number, backwards=kind.only_reduces)
-        return demand
-
-    def _personalised(self, topology: Topology, rows: MatrixLike | None) -> "NodeDemand":
+    def personalised(self, topology: Topology, rows: MatrixLike | None) -> "NodeDemand":
         """Return this demand of an all-to-all, a gather or a scatter with its matrix, after all checks."""
-        if self.shards is not None and rows is not None:
-            raise InputError("shards and a demand matrix exclude each other; give one of them")
         plain = replace(self, shards=None)
         if self.shards is not None:
             rows = _matrix_of_shards(self, topology, self.shards)
@@ -276,10 +275,4 @@ def _check_reach(topology: Topology, demand: NodeDemand) -> None:
 def _root(
     topology: Topology, collective: Collective, root: NodeId | None, members: tuple[int, ...] | None
 ) -> int | None:
-    if not collective.has_root:
-        if root is not None:
-            raise InputError(f"{collective.with_article} has no root; leave root out")
-        return None
-    if root is None:
-        raise InputError(f"{collective.with_article} needs a root; give the id of a compute node")
-    return root_number(topology, root, members)
+    return None if root is None or not collective.has_root else root_number(topology, root, members)

@@ -1,4 +1,4 @@
-"""NodeDemand matrices: how much data each compute node sends to each other one, as exact numbers.
+"""Demand matrices: how much data each compute node sends to each other one, as exact numbers.
 
 A matrix has one row for each compute node that takes part, in the order of their numbers: the row of the source, the
 column of the target. Its entries are multiples of M, the data size that algbw refers to. Data that a node keeps is not

@@ -198,9 +198,9 @@ def without_relays(topology: TopologyLike, ranks: RanksLike) -> Topology:
     Example:
         >>> from forestcoll import load_topology, optimum, without_relays
         >>> network = load_topology("dgx-a100:boxes=2")
-        >>> str(optimum(network, ranks="0-3,8-11").algbw)
+        >>> str(optimum(network, "allgather:ranks='0-3,8-11'").algbw)
         '2600/7'
-        >>> str(optimum(without_relays(network, "0-3,8-11"), ranks="0-3,8-11").algbw)
+        >>> str(optimum(without_relays(network, "0-3,8-11"), "allgather:ranks='0-3,8-11'").algbw)
         '200'
     """
     topology = load_topology(topology, connected=False)

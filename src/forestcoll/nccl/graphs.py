@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-from forestcoll.algorithms.baseline import Problem
 from forestcoll.algorithms.crossings import Crossings
 from forestcoll.algorithms.forests import (
     Edge,
@@ -29,6 +28,7 @@ from forestcoll.algorithms.forests import (
     reversed_part,
     rings,
 )
+from forestcoll.algorithms.method import Problem
 from forestcoll.algorithms.nccl_tree import Parents, binary_tree, mirrored_tree, numbers_downwards
 from forestcoll.algorithms.ring_orders import Door, nics_of
 from forestcoll.algorithms.routes import Path

@@ -18,10 +18,8 @@ _RESULTS = "forestcoll.presentation.results"
 _PAGES = {
     "forestcoll.solver.bounds.values.Bounds": f"{_RESULTS}.schedules.bounds:bounds_page",
     "forestcoll.comparison.value.Comparison": f"{_RESULTS}.comparisons.comparison_notebook:comparison_summary",
-    "forestcoll.solver.flows.value.FlowOptimum": f"{_RESULTS}.schedules.flows:optimum_page",
     "forestcoll.solver.groups.layouts.LayoutTable": f"{_RESULTS}.schedules.groups:table_page",
-    "forestcoll.solver.groups.value.GroupsOptimum": f"{_RESULTS}.schedules.groups:plain_page",
-    "forestcoll.solver.forests.value.Optimum": f"{_RESULTS}.schedules.optimum:optimum_page",
+    "forestcoll.schedule.proof.optimum.Optimum": f"{_RESULTS}.schedules.optima:optimum_page",
     "forestcoll.schedule.schedule.Schedule": f"{_RESULTS}.schedules.reports:schedule_page",
     "forestcoll.topology.model.Topology": f"{_RESULTS}.networks.networks:network_page",
     "forestcoll.verification.report.Report": f"{_RESULTS}.schedules.reports:report_page",

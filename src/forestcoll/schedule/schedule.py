@@ -38,7 +38,7 @@ class Schedule(Displayed, ABC):
 
     Example:
         >>> from forestcoll import generate
-        >>> schedule = generate("ring:nodes=4", "broadcast", root=0)
+        >>> schedule = generate("ring:nodes=4", "broadcast:root=0")
         >>> schedule.kind, schedule.collective.value, schedule.root, str(schedule.algbw)
         ('trees', 'broadcast', 0, '2')
     """

@@ -1,4 +1,4 @@
-"""A `Problem` selects the search for a demand. Its `Solution` states the algbw, the bound and the forests.
+"""A `Problem` selects the search for a demand. Its `TreeOptimum` states the algbw, the bound and the forests.
 
 All collectives except allreduce use the search for trees whose data flows away from their roots. A collective that only
 reduces is solved as its dual on the transposed network (`forests.forest_search`). Unbalanced switches are
@@ -22,37 +22,15 @@ from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.proof.bound import Bound
 from forestcoll.schedule.proof.cut import CutProof
-from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.solver.forests.forest_search import ForestSearch
 from forestcoll.solver.forests.interface import Candidate, Search
-from forestcoll.solver.forests.value import Optimum, unused_links
-from forestcoll.solver.generation.forest import schedule_for
+from forestcoll.solver.forests.value import TreeOptimum, unused_links
+from forestcoll.solver.generation.forest import grown_schedule
 from forestcoll.solver.generation.logical import on_fabric
 from forestcoll.topology import Link, Topology
 from forestcoll.topology.graph.logical_network import LogicalNetwork
 from forestcoll.topology.graph.part import usable_part, widened
 from forestcoll.topology.symmetry.orbits import Orbits
-
-
-@dataclass(frozen=True)
-class Solution:
-    """An optimum, with the intermediate results of its computation.
-
-    Attributes:
-        optimum: the optimum.
-        schedule: the schedule whose loads determined the algbw; None if none was made.
-        by_trees: the optima of all numbers of trees that were tried, if the best number was requested.
-    """
-
-    optimum: Optimum
-    schedule: TreeSchedule | None = None
-    by_trees: tuple[Optimum, ...] = ()
-
-    def on_network(self, problem: "Problem", logical: LogicalNetwork) -> "Solution":
-        """Return this solution on `logical`, which was made from the network of `problem`, as one on that network."""
-        optima = [_on_network(each, problem, logical) for each in (self.optimum, *self.by_trees)]
-        made = None if self.schedule is None else on_fabric(self.schedule, optima[0], logical)
-        return Solution(optima[0], made, tuple(optima[1:]))
 
 
 @dataclass(frozen=True)
@@ -86,7 +64,7 @@ class Problem:
         """
         if demand.collective.is_personalised:
             named = demand.collective.with_article
-            raise InputError(f"{named} moves along flows, not along trees; use flow_optimum() and generate_flows()")
+            raise InputError(f"{named} moves along flows, not along trees; use the method flows")
         members = demand.members(topology)
         part = usable_part(topology, members)
         search = _search(part, replace(demand, ranks=None), progress, orbits)
@@ -105,7 +83,7 @@ class Problem:
         if isinstance(self.search, AllreduceSearch):
             self.search.remark(progress)
 
-    def solve(self, trees: int | None = None, progress: Progress = SILENT) -> Solution:
+    def solve(self, trees: int | None = None, progress: Progress = SILENT) -> TreeOptimum:
         """Return the optimum with `trees` trees per root, or with the fewest that reach the optimum.
 
         Raises:
@@ -114,10 +92,10 @@ class Problem:
         candidates = self.search.candidates(trees, progress)
         best = max(candidates, key=lambda each: each.algbw)
         if best.algbw == self.bound.algbw or (best.is_exact and len(candidates) == 1):
-            return Solution(self._optimum(best))
-        return max((self._measured(each, progress) for each in candidates), key=lambda each: each.optimum.algbw)
+            return self._optimum(best)
+        return max((self._measured(each, progress) for each in candidates), key=lambda each: each.algbw)
 
-    def solve_up_to(self, most: int, progress: Progress = SILENT) -> Solution:
+    def solve_up_to(self, most: int, progress: Progress = SILENT) -> TreeOptimum:
         """Return the optimum with the best number of trees per root from 1 to `most`, the smallest of equal ones.
 
         The search ends at the first number that reaches the optimum of any number of trees.
@@ -125,10 +103,10 @@ class Problem:
         Raises:
             NoSolutionError: no number of trees has a solution.
         """
-        enough = self.solve(progress=progress).optimum.algbw
+        enough = self.solve(progress=progress).algbw
         progress.begin("finding the best number of trees")
-        best: Solution | None = None
-        optima: list[Optimum] = []
+        best: TreeOptimum | None = None
+        optima: list[TreeOptimum] = []
         refusal: NoSolutionError | None = None
         for trees in range(1, most + 1):
             progress.advance(trees - 1, most)
@@ -137,17 +115,17 @@ class Problem:
             except NoSolutionError as error:
                 refusal = error
                 continue
-            optima.append(found.optimum)
-            if best is None or found.optimum.algbw > best.optimum.algbw:
+            optima.append(replace(found, schedule=None))
+            if best is None or found.algbw > best.algbw:
                 best = found
-            if found.optimum.algbw >= enough:
+            if found.algbw >= enough:
                 break
         if best is None:
             raise refusal or InternalError("no number of trees was tried")
         return replace(best, by_trees=tuple(optima))
 
-    def _optimum(self, found: Candidate) -> Optimum:
-        return Optimum(
+    def _optimum(self, found: Candidate) -> TreeOptimum:
+        return TreeOptimum(
             topology=self.topology,
             demand=self.demand,
             algbw=found.algbw,
@@ -158,14 +136,14 @@ class Problem:
             packing=found.packing,
         )
 
-    def _measured(self, found: Candidate, progress: Progress) -> Solution:
-        """Return the solution with the algbw of its schedule, or with its lower bound if the schedule is too large."""
+    def _measured(self, found: Candidate, progress: Progress) -> TreeOptimum:
+        """Return the optimum with the algbw of its schedule, or with its lower bound if the schedule is too large."""
         lower_bound = self._optimum(found)
         try:
-            schedule = schedule_for(lower_bound, progress=progress)
+            schedule = grown_schedule(lower_bound, progress=progress)
         except InputError:
-            return Solution(lower_bound)
-        return Solution(replace(lower_bound, algbw=schedule.algbw), schedule)
+            return lower_bound
+        return replace(lower_bound, algbw=schedule.algbw, schedule=schedule)
 
     def _spare(self, found: Candidate) -> tuple[Link, ...]:
         if self.part.has_balanced_switches or found.packing is not None:
@@ -177,11 +155,16 @@ class Problem:
         return unused_links(self.topology, [plan.topology for plan in found.forests])
 
 
-def _on_network(best: Optimum, problem: Problem, logical: LogicalNetwork) -> Optimum:
-    """Return an optimum on `logical` as one of `problem`, with the bound of all schedules."""
+def on_network(best: TreeOptimum, problem: Problem, logical: LogicalNetwork) -> TreeOptimum:
+    """Return an optimum on `logical`, which was made from the network of `problem`, as one of `problem`.
+
+    The bound is that of all schedules.
+    """
     spare = tuple(each for each in best.spare if (each.source, each.target) not in logical.paths)
-    whole = replace(best, topology=problem.topology, spare=spare, logical=logical)
-    return replace(whole, bound=problem.bound, cut=problem.cut)
+    whole = replace(best, topology=problem.topology, spare=spare, logical=logical, bound=problem.bound, cut=problem.cut)
+    schedule = None if best.schedule is None else on_fabric(best.schedule, whole, logical)
+    by_trees = tuple(on_network(each, problem, logical) for each in best.by_trees)
+    return replace(whole, schedule=schedule, by_trees=by_trees)
 
 
 def on_whole(topology: Topology, ranks: Collection[int], bound: Bound) -> Bound:

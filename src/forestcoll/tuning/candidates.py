@@ -17,24 +17,22 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, cached_property, partial
 
-from forestcoll.algorithms.baseline import Baseline, Problem
-from forestcoll.algorithms.by_steps import generate_steps
+from forestcoll.algorithms.baseline import Baseline, baselines
 from forestcoll.algorithms.crossings import Crossings
 from forestcoll.algorithms.forests import Edge, LogicalTree, Part, forest, schedule_of
 from forestcoll.algorithms.generate import generate
-from forestcoll.algorithms.generate import schedule_of as schedule_of_solution
+from forestcoll.algorithms.method import Problem
 from forestcoll.algorithms.nccl_tree import binary_tree, mirrored_tree, numbers_downwards
-from forestcoll.algorithms.table import BASELINES
+from forestcoll.algorithms.trees import Trees
 from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.base.progress import Progress
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Demand
-from forestcoll.demand.method import StepMethod
 from forestcoll.programs.model import Program
 from forestcoll.runtime.engine.trees import FORESTS
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees.value import TreeSchedule
-from forestcoll.solver.problem import Solution
+from forestcoll.solver.forests.value import TreeOptimum
+from forestcoll.solver.generation.forest import schedule_for
 from forestcoll.tuning.exchanges import Grid, Make, exchanges
 from forestcoll.tuning.lowered import Lowerings, Timed, in_pieces
 from forestcoll.tuning.programs.other_schedules import with_one_peer
@@ -160,13 +158,13 @@ class Candidates:
     """Finds the candidates of a problem.
 
     Attributes:
-        solution: the solved request.
+        best: the optimum.
         lowerings: how programs are made.
         progress: receives the name of each candidate.
         skipped: for each candidate that does not apply, the reason.
     """
 
-    solution: Solution
+    best: TreeOptimum
     lowerings: Lowerings
     progress: Progress
     skipped: list[tuple[str, str]]
@@ -203,30 +201,30 @@ class Candidates:
 
     @cached_property
     def _own(self) -> Schedule:
-        return schedule_of_solution(self.solution)
+        return schedule_for(self.best)
 
     @cached_property
     def _problem(self) -> Problem:
-        best = self.solution.optimum
+        best = self.best
         return Problem(best.topology, best.demand)
 
     def _schedules(self) -> Iterator[tuple[str, Callable[[], Candidate]]]:
-        best, problem = self.solution.optimum, self._problem
+        best, problem = self.best, self._problem
         yield OWN, lambda: self._of(OWN, self._own)
         if self._has_direct_links and problem.boxes.is_complete and len(problem.boxes.members) > 1:
             yield ONE_PEER, self._with_one_peer
         for trees in _FEWER_TREES:
             if trees < best.trees_per_root:
                 yield f"trees-{trees}", self._with_trees(trees)
-        for baseline in BASELINES:
+        for baseline in baselines():
             if baseline.name not in _SLOW and problem.collective in baseline.collectives:
                 yield baseline.name, self._of_baseline(baseline, problem)
         if problem.collective is Collective.ALLREDUCE:
             yield from self._with_free_roots()
         yield from self._shallow_forests()
         if not best.topology.switches and best.ranks is None:
-            for method in (StepMethod.BFB, StepMethod.TORUS_RINGS, StepMethod.HALVING_DOUBLING):
-                yield method.value, self._of_steps(method)
+            for method in ("bfb", "torus-rings", "halving-doubling"):
+                yield method, self._of_steps(method)
 
     def _with_free_roots(self) -> Iterator[tuple[str, Callable[[], Candidate]]]:
         """Yield candidates for an allreduce, in which any ranks may be roots."""
@@ -246,7 +244,7 @@ class Candidates:
 
     def _shallow(self, more: int, trees: int, known: _Known) -> Callable[[], Candidate]:
         def make() -> Candidate:
-            if known.algbw > self.solution.optimum.algbw * _NEARLY or known.failures >= _MOST_FAILURES:
+            if known.algbw > self.best.algbw * _NEARLY or known.failures >= _MOST_FAILURES:
                 raise InputError("shallow forests of less height are nearly as fast as higher ones for large data")
             schedule = schedule_of(self._problem, lambda each: shallow_forest(each, more, trees))
             if not known.add(schedule.algbw, more_trees=trees > 1 and self._has_direct_links):
@@ -302,12 +300,12 @@ class Candidates:
 
     @cached_property
     def _has_direct_links(self) -> bool:
-        topology = self.solution.optimum.topology
+        topology = self.best.topology
         nodes = topology.nodes
         return any(nodes[link.source].is_compute and nodes[link.target].is_compute for link in topology.links)
 
     def _exchanges(self) -> Iterator[tuple[str, Callable[[], Candidate]]]:
-        best, problem = self.solution.optimum, self._problem
+        best, problem = self.best, self._problem
         for name, make in exchanges(problem.collective, len(best.members), _grid(problem)):
             yield f"exchange-{name}", self._of_exchange(f"exchange-{name}", make)
         if problem.collective is Collective.ALLREDUCE:
@@ -321,21 +319,14 @@ class Candidates:
         return self._of(ONE_PEER, schedule)
 
     def _with_trees(self, trees: int) -> Callable[[], Candidate]:
-        best = self.solution.optimum
-
-        def make() -> Candidate:
-            request = Demand.of(best.collective, self._problem.ranks_by_id)
-            schedule = generate(best.topology, request, trees=trees)
-            return self._of(f"trees-{trees}", schedule)
-
-        return make
+        return lambda: self._of(f"trees-{trees}", Trees(k=trees).schedule(self._problem))
 
     def _of_baseline(self, baseline: Baseline, problem: Problem) -> Callable[[], Candidate]:
         return lambda: self._of(baseline.name, baseline.result(problem).schedule)
 
-    def _of_steps(self, method: StepMethod) -> Callable[[], Candidate]:
-        best = self.solution.optimum
-        return lambda: self._of(method.value, generate_steps(best.topology, best.collective, method=method))
+    def _of_steps(self, method: str) -> Callable[[], Candidate]:
+        best = self.best
+        return lambda: self._of(method, generate(best.topology, best.collective, method))
 
     def _of(self, name: str, schedule: Schedule) -> Candidate:
         _check_length(schedule)

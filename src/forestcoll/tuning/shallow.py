@@ -23,9 +23,9 @@ from functools import cache, cached_property
 from itertools import pairwise
 from math import lcm
 
-from forestcoll.algorithms.baseline import DoesNotApplyError, Problem
 from forestcoll.algorithms.crossings import Crossings
 from forestcoll.algorithms.forests import Edge, LogicalTree, Part, forest
+from forestcoll.algorithms.method import DoesNotApplyError, Problem
 
 MOST_NODES = 64
 """The most compute nodes."""

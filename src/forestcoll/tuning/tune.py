@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 
+from forestcoll.algorithms.generate import problem_of
 from forestcoll.base.errors import InputError, plural, shown
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.base.units import has_known_size
-from forestcoll.demand.collective import UNROOTED, Collective, collective_named
-from forestcoll.demand.demand import Demand
-from forestcoll.demand.ranks import RanksLike
+from forestcoll.demand.collective import UNROOTED, Collective
+from forestcoll.demand.demand import NodeDemand
+from forestcoll.demand.texts import DemandLike
 from forestcoll.programs.formats.exporting import DEFAULT_DIALECT
 from forestcoll.programs.formats.msccl_xml import dialect_named
 from forestcoll.simulation import Costs
@@ -30,10 +31,9 @@ MOST_BYTES = 2**50
 
 def tune(  # noqa: PLR0913 (the request, the sizes and the model)
     topology: TopologyLike,
-    collective: Collective | str = Collective.ALLGATHER,
+    demand: DemandLike = Collective.ALLGATHER,
     sizes: Sequence[int] = SIZES,
     *,
-    ranks: RanksLike | None = None,
     costs: Costs | str | None = None,
     protocol_costs: Mapping[str, Costs] | None = None,
     dialect: str = DEFAULT_DIALECT,
@@ -46,10 +46,9 @@ def tune(  # noqa: PLR0913 (the request, the sizes and the model)
 
     Args:
         topology: as for `optimum`. The size in bytes of its bandwidth unit must be known.
-        collective: an allgather, a reduce-scatter or an allreduce.
+        demand: an allgather, a reduce-scatter or an allreduce, of all or some compute nodes.
         sizes: the sizes of M for which candidates are compared, in bytes. The ranges lie between the least and the
             greatest of them.
-        ranks: as for `optimum`.
         costs: the parameters of the cost model, for the protocol Simple; the defaults of `Costs` if None. `"machine"`
             is for the latencies and the bandwidth of a block that are known of the machine in the network's name.
         protocol_costs: the parameters for the protocols `LL` and `LL128`, by name. A protocol without them is not used,
@@ -70,15 +69,15 @@ def tune(  # noqa: PLR0913 (the request, the sizes and the model)
         >>> [round(each / bound, 1) for each, bound in zip(found.microseconds, found.bounds)]
         [1.7, 1.0]
     """
-    wanted, chosen = _wanted(collective), _checked(sizes)
-    solution = solve(topology, Demand.of(wanted, ranks), progress=progress)
-    best = solution.optimum
+    chosen, problem = _checked(sizes), problem_of(topology, demand, progress)
+    _check(problem.demand)
+    best = solve(problem.topology, problem.demand, progress=progress)
     if not has_known_size(best.topology.bandwidth_unit):
         unit = shown(best.topology.bandwidth_unit)
         raise InputError(f"{best.topology.name}: the size of {unit} in bytes is not known; use GB/s")
     chosen_costs = program_costs(best.topology, costs, protocol_costs or {})
     lowerings = Lowerings(dialect_named(dialect), len(best.members), chosen_costs)
-    search = Candidates(solution, lowerings, progress, [])
+    search = Candidates(best, lowerings, progress, [])
     progress.begin("making candidates")
     candidates = search.find()
     crossing = crossing_latency_us(chosen_costs.network(best.topology), best.members)
@@ -100,12 +99,12 @@ def tune(  # noqa: PLR0913 (the request, the sizes and the model)
     )
 
 
-def _wanted(collective: Collective | str) -> Collective:
-    wanted = collective_named(collective)
-    if wanted not in UNROOTED:
+def _check(demand: NodeDemand) -> None:
+    if demand.collective not in UNROOTED:
         known = ", ".join(each.value for each in UNROOTED)
-        raise InputError(f"tune has no candidates for {wanted.with_article}; use one of {known}")
-    return wanted
+        raise InputError(f"tune has no candidates for {demand.collective.with_article}; use one of {known}")
+    if demand.shards is not None:
+        raise InputError("tune needs equal shards; leave shards out")
 
 
 def _checked(sizes: Sequence[int]) -> tuple[int, ...]:

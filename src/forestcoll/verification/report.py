@@ -115,8 +115,8 @@ class FlowReport(LoadReport):
     """The result of `verify` for a schedule of flows.
 
     Example:
-        >>> from forestcoll import generate_flows, verify
-        >>> report = verify(generate_flows("ring:nodes=4"))
+        >>> from forestcoll import generate, verify
+        >>> report = verify(generate("ring:nodes=4", "all-to-all"))
         >>> report.optimal, report.busiest_count, str(report.busiest[0].load)
         (True, 8, '1/2')
     """
@@ -130,8 +130,8 @@ class BundleReport(LoadReport):
         members: the report of each member, alone.
 
     Example:
-        >>> from forestcoll import generate_groups, verify
-        >>> report = verify(generate_groups("ring:nodes=4", "0,2;1,3"))
+        >>> from forestcoll import Groups, generate, verify
+        >>> report = verify(generate("ring:nodes=4", Groups("0,2;1,3")))
         >>> report.optimal, str(report.algbw), [str(each.algbw) for each in report.members]
         (True, '2', ['2', '2'])
     """
@@ -150,8 +150,8 @@ class StepReport(Report):
         least_factor: the least T_B that `bound` allows, in the same units; None if `algbw` is.
 
     Example:
-        >>> from forestcoll import build_topology, generate_steps, verify
-        >>> report = verify(generate_steps(build_topology("ring:nodes=4")))
+        >>> from forestcoll import build_topology, generate, verify
+        >>> report = verify(generate(build_topology("ring:nodes=4"), method="bfb"))
         >>> len(report.step_times), str(report.bandwidth_factor), str(report.least_factor)
         (2, '3/4', '3/4')
     """

@@ -13,9 +13,8 @@ from forestcoll.base.files import PathLike
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.base.units import bandwidth_in
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import DemandLike
-from forestcoll.demand.ranks import RanksLike
-from forestcoll.topology import NodeId, Topology, TopologyLike
+from forestcoll.demand.texts import DemandLike
+from forestcoll.topology import Topology, TopologyLike
 from forestcoll.topology.graph.changes import Ends, link_name
 from forestcoll.what_if.change import Change
 from forestcoll.what_if.classes import SetClass, Symmetries, classes_of_sets, images_of_items
@@ -33,10 +32,8 @@ _MOST_PAIRS = 20_000
 
 def additions(  # noqa: PLR0913 (the request and its execution)
     topology: TopologyLike,
-    collective: DemandLike = Collective.ALLGATHER,
+    demand: DemandLike = Collective.ALLGATHER,
     *,
-    ranks: RanksLike | None = None,
-    root: NodeId | None = None,
     bandwidth: object | None = None,
     executor: Executor | None = None,
     checkpoint: PathLike | None = None,
@@ -49,9 +46,7 @@ def additions(  # noqa: PLR0913 (the request and its execution)
 
     Args:
         topology: as for `failures`.
-        collective: as for `failures`.
-        ranks: as for `failures`.
-        root: as for `failures`.
+        demand: as for `failures`.
         bandwidth: the bandwidth of the new link each way, in the unit of the topology or with a unit. If None, it is as
             fast as the fastest link that both ends have.
         executor: as for `failures`.
@@ -71,11 +66,11 @@ def additions(  # noqa: PLR0913 (the request and its execution)
         >>> best.change.name, str(best.value.algbw)
         ('0--3=1', '8/3')
     """
-    network, demand = network_and_demand(topology, collective, ranks, root)
+    network, bound = network_and_demand(topology, demand)
     given = None if bandwidth is None else _bandwidth(network, bandwidth)
-    base = value_of(network, demand, Change(""))
+    base = value_of(network, bound, Change(""))
     progress.begin("looking for a symmetry")
-    symmetries = Symmetries.of(network, demand)
+    symmetries = Symmetries.of(network, bound)
     limiting = LimitingCuts.of(network, base, symmetries)
     classes = _classes(network, symmetries, limiting)
     ports = _Ports(network)
@@ -84,12 +79,12 @@ def additions(  # noqa: PLR0913 (the request and its execution)
     proven = [_unchanged(base, limiting.uncrossed([(each.first[0], each.first[1])])) for each in classes]
     sweep = Sweep(executor, checkpoint, progress)
     unproven = [change for change, value in zip(changes, proven, strict=True) if value is None]
-    values = iter(sweep.values(network, demand, unproven))
+    values = iter(sweep.values(network, bound, unproven))
     rows = [
         _row(base, change, next(values) if value is None else value, each.count)
         for change, value, each in zip(changes, proven, classes, strict=True)
     ]
-    return Study(network, demand, base, tuple(sorted(rows, key=lambda row: -row.ratio)))
+    return Study(network, bound, base, tuple(sorted(rows, key=lambda row: -row.ratio)))
 
 
 def _unchanged(base: Value, cut: tuple[int, ...] | None) -> Value | None:

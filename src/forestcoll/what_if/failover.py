@@ -23,12 +23,12 @@ from forestcoll.base.folders import check_folder, make_folder
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.base.together import note_written
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import DemandLike, NodeDemand
-from forestcoll.demand.ranks import RanksLike
+from forestcoll.demand.demand import NodeDemand
+from forestcoll.demand.texts import DemandLike
 from forestcoll.schedule.files import write_schedule
 from forestcoll.solver.generation.forest import schedule_for
 from forestcoll.solver.problem import Problem
-from forestcoll.topology import NodeId, Topology, TopologyLike
+from forestcoll.topology import Topology, TopologyLike
 from forestcoll.verification import certified, verify
 from forestcoll.what_if.change import Change
 from forestcoll.what_if.failures import Part, parts_of
@@ -93,10 +93,8 @@ def write_failover(  # noqa: PLR0913 (the request, the folder and the execution)
     topology: TopologyLike,
     folder: PathLike,
     part: Part | str = Part.LINKS,
-    collective: DemandLike = Collective.ALLGATHER,
+    demand: DemandLike = Collective.ALLGATHER,
     *,
-    ranks: RanksLike | None = None,
-    root: NodeId | None = None,
     at_once: int = 1,
     executor: Executor | None = None,
     progress: Progress = SILENT,
@@ -108,9 +106,7 @@ def write_failover(  # noqa: PLR0913 (the request, the folder and the execution)
         folder: the folder to write to, which is made if it is missing. It may hold a part of the same set, whose files
             are kept; if it holds anything else, it is refused.
         part: as for `failures`.
-        collective: as for `failures`.
-        ranks: as for `failures`.
-        root: as for `failures`.
+        demand: as for `failures`.
         at_once: as for `failures`.
         executor: as for `failures`; its workers must see the folder.
         progress: receives the number of finished schedules.
@@ -131,9 +127,9 @@ def write_failover(  # noqa: PLR0913 (the request, the folder and the execution)
         >>> [(each.name, str(each.algbw)) for each in made.failures[:2]]
         [('0--1', '4/3'), ('0--3', '4/3')]
     """
-    network, demand = network_and_demand(topology, collective, ranks, root)
+    network, bound = network_and_demand(topology, demand)
     changes, path = [Change(""), *_sets(network, parts_of(network, part), at_once)], as_path(folder)
-    question = Question.of(network, demand)
+    question = Question.of(network, bound)
     _check(path, question, changes)
     make_folder(path)
     note_written()
@@ -148,19 +144,17 @@ def write_failover(  # noqa: PLR0913 (the request, the folder and the execution)
     for done, (change, (file, algbw)) in enumerate(zip(changes, found, strict=True)):
         progress.advance(done, len(changes))
         made.append(Failover(change.name, file, Fraction(algbw)))
-    result = FailoverSet(network, demand, path, made[0], tuple(made[1:]))
+    result = FailoverSet(network, bound, path, made[0], tuple(made[1:]))
     write_text(path / MANIFEST, [json.dumps(manifest(result), indent=1), "\n"])
     return result
 
 
-def check_failover(  # noqa: PLR0913 (the arguments of `write_failover`)
+def check_failover(
     topology: TopologyLike,
     folder: PathLike,
     part: Part | str = Part.LINKS,
-    collective: DemandLike = Collective.ALLGATHER,
+    demand: DemandLike = Collective.ALLGATHER,
     *,
-    ranks: RanksLike | None = None,
-    root: NodeId | None = None,
     at_once: int = 1,
 ) -> None:
     """Check that `write_failover` can write to the folder, before a long computation. The arguments are the same.
@@ -168,9 +162,9 @@ def check_failover(  # noqa: PLR0913 (the arguments of `write_failover`)
     Raises:
         InputError: as `write_failover`.
     """
-    network, demand = network_and_demand(topology, collective, ranks, root)
+    network, bound = network_and_demand(topology, demand)
     changes = [Change(""), *_sets(network, parts_of(network, part), at_once)]
-    _check(as_path(folder), Question.of(network, demand), changes)
+    _check(as_path(folder), Question.of(network, bound), changes)
 
 
 def _check(folder: Path, question: Question, changes: Sequence[Change]) -> None:
@@ -230,8 +224,8 @@ def _write(failure: Change, topology: Topology, demand: NodeDemand, path: Path) 
     left = failure.demand(topology, demand)
     if left is None:
         raise AssertionError("a demand with an optimum has members")
-    solution = Problem.of(failure.network(topology), left, SILENT).solve()
-    schedule = solution.schedule or schedule_for(solution.optimum)
+    best = Problem.of(failure.network(topology), left, SILENT).solve()
+    schedule = best.schedule or schedule_for(best)
     certified(verify(schedule))
     write_schedule(schedule, path)
 

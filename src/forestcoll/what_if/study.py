@@ -9,12 +9,11 @@ from forestcoll.base.errors import InputError, shown
 from forestcoll.base.files import PathLike
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Demand, DemandLike, NodeDemand
-from forestcoll.demand.ranks import RanksLike
+from forestcoll.demand.demand import NodeDemand
+from forestcoll.demand.texts import DemandLike, bound_on
 from forestcoll.solver.forests.scaling import require_all_ports
-from forestcoll.topology import NodeId, Topology, TopologyLike
+from forestcoll.topology import Topology, TopologyLike
 from forestcoll.topology.graph.changes import changed_network
-from forestcoll.topology.registry import load_topology
 from forestcoll.what_if.change import Change
 from forestcoll.what_if.classes import Symmetries, classes_of_sets, images_of_items
 from forestcoll.what_if.failures import Part, parts_of
@@ -65,10 +64,8 @@ class Study:
 def failures(  # noqa: PLR0913 (the request and its execution)
     topology: TopologyLike,
     part: Part | str = Part.LINKS,
-    collective: DemandLike = Collective.ALLGATHER,
+    demand: DemandLike = Collective.ALLGATHER,
     *,
-    ranks: RanksLike | None = None,
-    root: NodeId | None = None,
     at_once: int = 1,
     executor: Executor | None = None,
     checkpoint: PathLike | None = None,
@@ -82,9 +79,7 @@ def failures(  # noqa: PLR0913 (the request and its execution)
         topology: the network: a `Topology`, a spec string of a builder, a path, or a networkx graph.
         part: what fails: `links` (both directions), `nics`, `switches` or `boxes`. A NIC is the links between a node
             with the attribute `box` and a switch without it. The compute nodes of a box that fails take no part.
-        collective: the collective, or a `Demand`; its shards must be equal.
-        ranks: the compute nodes that take part, as for `optimum`.
-        root: the root of a broadcast or a reduce.
+        demand: the demand; its shards must be equal.
         at_once: how many parts fail at the same time.
         executor: where the work is done: any executor of `concurrent.futures`; this process if None.
         checkpoint: a file that keeps finished work, so that an interrupted study can go on.
@@ -104,26 +99,24 @@ def failures(  # noqa: PLR0913 (the request and its execution)
         >>> [(row.change.name, str(row.value.algbw), row.count) for row in study.rows]
         [('b0/gpu0--b0/nvswitch', '80/3', 16), ('b0/gpu0--ib', '320', 16)]
     """
-    network, demand = _network_and_demand(topology, collective, ranks, root)
+    network, bound = network_and_demand(topology, demand)
     parts = parts_of(network, part)
     if isinstance(at_once, bool) or not isinstance(at_once, int) or not 1 <= at_once <= len(parts):
         raise InputError(
             f"at_once is {shown(at_once)}; expected an integer from 1 to {len(parts)}, the number of {part}"
         )
     progress.begin("looking for a symmetry")
-    images = images_of_items(Symmetries.of(network, demand), [frozenset((*each.links, *each.nodes)) for each in parts])
+    images = images_of_items(Symmetries.of(network, bound), [frozenset((*each.links, *each.nodes)) for each in parts])
     classes = classes_of_sets(len(parts), at_once, images)
     progress.begin("computing failures")
     changes = [_together([parts[place] for place in each.first]) for each in classes]
-    return _study(network, demand, changes, [each.count for each in classes], Sweep(executor, checkpoint, progress))
+    return _study(network, bound, changes, [each.count for each in classes], Sweep(executor, checkpoint, progress))
 
 
-def changes_of(  # noqa: PLR0913 (the request and the changes)
+def changes_of(
     topology: TopologyLike,
-    collective: DemandLike = Collective.ALLGATHER,
+    demand: DemandLike = Collective.ALLGATHER,
     *,
-    ranks: RanksLike | None = None,
-    root: NodeId | None = None,
     without: Sequence[str] = (),
     degrade: Sequence[str] = (),
 ) -> Study:
@@ -131,9 +124,7 @@ def changes_of(  # noqa: PLR0913 (the request and the changes)
 
     Args:
         topology: as for `failures`.
-        collective: as for `failures`.
-        ranks: as for `failures`.
-        root: as for `failures`.
+        demand: as for `failures`.
         without: links that are gone, each as `A--B`, the ids of its ends.
         degrade: links with another bandwidth, each as `A--B=BANDWIDTH`.
 
@@ -148,9 +139,9 @@ def changes_of(  # noqa: PLR0913 (the request and the changes)
         >>> str(changes_of("dgx-a100:boxes=2", degrade=["b0/gpu0--ib=12.5"]).rows[0].value.algbw)
         '1000/3'
     """
-    network, demand = _network_and_demand(topology, collective, ranks, root)
+    network, bound = network_and_demand(topology, demand)
     changed = changed_network(network, without, degrade)
-    return _study(network, demand, [_difference(network, changed, [*without, *degrade])], [1], Sweep())
+    return _study(network, bound, [_difference(network, changed, [*without, *degrade])], [1], Sweep())
 
 
 def _difference(network: Topology, changed: Topology, names: Sequence[str]) -> Change:
@@ -162,25 +153,15 @@ def _difference(network: Topology, changed: Topology, names: Sequence[str]) -> C
     return Change(" + ".join(names), links=tuple(sorted(gone)), bandwidths=other)
 
 
-def network_and_demand(
-    topology: TopologyLike, collective: DemandLike, ranks: RanksLike | None, root: NodeId | None
-) -> tuple[Topology, NodeDemand]:
+def network_and_demand(topology: TopologyLike, wanted: DemandLike) -> tuple[Topology, NodeDemand]:
     """Return the network and the demand of a study.
 
     Raises:
         InputError: an argument is not valid, or shards differ.
         NoSolutionError: the topology is one-port.
     """
-    return _network_and_demand(topology, collective, ranks, root)
-
-
-def _network_and_demand(
-    topology: TopologyLike, collective: DemandLike, ranks: RanksLike | None, root: NodeId | None
-) -> tuple[Topology, NodeDemand]:
-    request = Demand.of(collective, ranks, root)
-    network = load_topology(topology, connected=request.ranks is None)
+    network, demand = bound_on(topology, wanted)
     require_all_ports(network)
-    demand = request.demand(network)
     if demand.shards is not None:
         raise InputError("a what-if study needs equal shards; leave shards out")
     return network, demand

@@ -8,9 +8,9 @@ from typing import cast
 
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import DemandLike, NodeDemand
-from forestcoll.demand.ranks import RanksLike
-from forestcoll.topology import NodeId, Topology, TopologyLike
+from forestcoll.demand.demand import NodeDemand
+from forestcoll.demand.texts import DemandLike
+from forestcoll.topology import Topology, TopologyLike
 from forestcoll.topology.graph.changes import Ends, link_name
 from forestcoll.topology.graph.link_classes import link_classes
 from forestcoll.what_if.change import Change
@@ -83,12 +83,10 @@ class UpgradeStudy:
     rows: tuple[Upgrade, ...]
 
 
-def upgrades(  # noqa: PLR0913 (the request and its execution)
+def upgrades(
     topology: TopologyLike,
-    collective: DemandLike = Collective.ALLGATHER,
+    demand: DemandLike = Collective.ALLGATHER,
     *,
-    ranks: RanksLike | None = None,
-    root: NodeId | None = None,
     executor: Executor | None = None,
     progress: Progress = SILENT,
 ) -> UpgradeStudy:
@@ -99,9 +97,7 @@ def upgrades(  # noqa: PLR0913 (the request and its execution)
 
     Args:
         topology: as for `failures`.
-        collective: as for `failures`.
-        ranks: as for `failures`.
-        root: as for `failures`.
+        demand: as for `failures`.
         executor: as for `failures`.
         progress: receives the number of finished upgrades.
 
@@ -118,18 +114,18 @@ def upgrades(  # noqa: PLR0913 (the request and its execution)
         >>> best.name, str(best.breakpoint), str(best.algbw)
         ('16 links of 300 GB/s between GPUs and box switches', '350', '400')
     """
-    network, demand = network_and_demand(topology, collective, ranks, root)
-    base = value_of(network, demand, Change(""))
+    network, bound = network_and_demand(topology, demand)
+    base = value_of(network, bound, Change(""))
     progress.begin("looking for a symmetry")
-    symmetries = Symmetries.of(network, demand)
+    symmetries = Symmetries.of(network, bound)
     candidate = list(_candidates(network, symmetries))
     limiting = LimitingCuts.of(network, base, symmetries)
     progress.begin("computing upgrades")
     crossing = [each.links for each in candidate if limiting.uncrossed(list(each.links)) is None]
-    curves = dict(zip(crossing, _curves(network, demand, crossing, executor, progress), strict=True))
+    curves = dict(zip(crossing, _curves(network, bound, crossing, executor, progress), strict=True))
     flat = Curve(((Fraction(1), base.algbw),), Fraction(0))
     rows = [_row(network, base, each, curves.get(each.links, (flat, base.algbw))) for each in candidate]
-    return UpgradeStudy(network, demand, base, tuple(sorted(rows, key=lambda row: -row.ratio)))
+    return UpgradeStudy(network, bound, base, tuple(sorted(rows, key=lambda row: -row.ratio)))
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,7 @@ def solved(network: Topology, demand: NodeDemand) -> Solved | None:
     if demand.collective is not Collective.ALLREDUCE and part.has_balanced_switches:
         bound = on_whole(network, members, exit_bound(part, replace(demand, ranks=None), SILENT))
         return Solved(bound.algbw, bound, cast("CutProof", bound.proof).inside)
-    best = Problem.of(network, demand, SILENT).solve().optimum
+    best = Problem.of(network, demand, SILENT).solve()
     return Solved(best.algbw, best.bound, best.cut)
 
 

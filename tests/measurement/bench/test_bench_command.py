@@ -12,6 +12,7 @@ import pytest
 
 from forestcoll.algorithms.generate import generate
 from forestcoll.demand.collective import Collective
+from forestcoll.demand.demand import Demand
 from forestcoll.measurement.bench import BenchReport, BenchRequest, bench
 from forestcoll.measurement.bench.request import busbw_factor
 from forestcoll.presentation.results.measurements.bench import bench_document, end_lines, row_line
@@ -19,7 +20,6 @@ from forestcoll.runtime.engine.elements import ElementType, ReduceOp
 from forestcoll.runtime.launch import Launch
 from forestcoll.schedule.files import write_schedule
 from forestcoll.schedule.schedule import Schedule
-from forestcoll.solver.personalised import generate_flows
 from forestcoll.topology import Topology, TopologyBuilder, write_topology
 from started import Ended, alone, completed, in_threads, refusal, run_ranks, words
 
@@ -108,8 +108,7 @@ def test_bandwidths_follow_from_times_and_the_secret_is_not_shown(tmp_path: Path
 
 @pytest.mark.parametrize("collective", [pytest.param(each, marks=pytest.mark.slow) for each in Collective])
 def test_all_types_and_reductions_of_a_collective_are_right(collective: Collective) -> None:
-    make = generate_flows if collective.is_personalised else generate
-    schedule = make("ring:nodes=3", collective, root=1 if collective.has_root else None)
+    schedule = generate("ring:nodes=3", Demand(collective, root=1 if collective.has_root else None))
     rows = rows_of(measured(request_of(1000, 70_000, elements=tuple(ElementType), ops=tuple(ReduceOp)), schedule))
     assert len(rows) == (2 * (9 * 5 + 4) if collective.reduces else 2 * 9)
     for row in rows:
@@ -121,14 +120,14 @@ def test_all_types_and_reductions_of_a_collective_are_right(collective: Collecti
 
 def test_small_sizes_have_an_element_for_each_member() -> None:
     for collective, asked, size in (("allreduce", 1, 4), ("allgather", 20, 12), ("broadcast", 1, 4)):
-        schedule = generate("ring:nodes=3", collective, root=0 if collective == "broadcast" else None)
+        schedule = generate("ring:nodes=3", Demand(collective, root=0 if collective == "broadcast" else None))
         (row,) = rows_of(measured(request_of(asked), schedule))
         assert (row["size"], row["wrong"]) == (size, 0)
 
 
 @pytest.mark.parametrize("collective", ["all-to-all", "gather", "scatter"])
 def test_flows_are_measured_and_right(collective: str) -> None:
-    schedule = generate_flows("ring:nodes=4", collective, root=None if collective == "all-to-all" else 1)
+    schedule = generate("ring:nodes=4", Demand(collective, root=None if collective == "all-to-all" else 1))
     rows = rows_of(measured(request_of(1000, 100_000), schedule))
     assert [row["size"] for row in rows] == [992, 100_000]
     for row in rows:
@@ -140,8 +139,8 @@ def test_flows_are_measured_and_right(collective: str) -> None:
 def test_idle_ranks_relay() -> None:
     matrix = [[0, "1/2"], ["1/3", 0]]
     for schedule in (
-        generate(line(), "allreduce", ranks=["a", "c"]),
-        generate_flows("ring:nodes=4", ranks=[0, 2], matrix=matrix),
+        generate(line(), Demand("allreduce", ranks=["a", "c"])),
+        generate("ring:nodes=4", Demand("all-to-all", ranks=[0, 2], matrix=matrix)),
     ):
         (report,) = measured(request_of(60_000), schedule)
         assert (report.members, report.wrong) == (2, 0)
@@ -150,7 +149,7 @@ def test_idle_ranks_relay() -> None:
 def test_schedule_files_are_measured_one_after_the_other_without_checks_or_in_place(tmp_path: Path) -> None:
     files = [tmp_path / "one.json", tmp_path / "other.json"]
     write_schedule(generate("ring:nodes=2", "allgather"), files[0])
-    write_schedule(generate("ring:nodes=2", "broadcast", root=0), files[1])
+    write_schedule(generate("ring:nodes=2", "broadcast:root=0"), files[1])
     options = ("--library", "none", "-n", "1", "-b", "1K", "-e", "1K", "-c", "0", "--no-in-place", "--json")
     document = run(*[("--schedule", files[0], "--schedule", files[1], *options)] * 2).document()
     assert [(row["schedule"], row["collective"], row["in_place"], row["wrong"]) for row in document["rows"]] == [

@@ -9,20 +9,16 @@ from pathlib import Path
 import pytest
 
 import published
-from forestcoll.algorithms.baseline import Problem
-from forestcoll.algorithms.by_steps import generate_steps
-from forestcoll.algorithms.generate import generate
-from forestcoll.algorithms.table import baselines_named
+from forestcoll.algorithms.baseline import baselines_named
+from forestcoll.algorithms.generate import generate, problem_of
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import Demand
 from forestcoll.measurement.fit import FitModel, MeasuredTimes, fit_costs, read_times
 from forestcoll.measurement.fit.identification import Unidentified
 from forestcoll.schedule.files import write_schedule
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.steps.shape import step_shape
 from forestcoll.simulation import Costs, simulate
-from forestcoll.solver.optimum import solve
 from forestcoll.topology.registry import build_topology
 
 SIZES = tuple(2**power for power in (14, 18, 20, 22, 24, 26, 28, 30))
@@ -35,15 +31,15 @@ def made(schedule: Schedule, costs: Costs, sizes: Sequence[int] = SIZES) -> Meas
 
 
 def schedule_of(algorithm: str, collective: Collective) -> Schedule:
-    best = solve(build_topology("dgx-a100:boxes=2"), Demand.of(collective)).optimum
+    problem = problem_of("dgx-a100:boxes=2", collective)
     (baseline,) = baselines_named([algorithm])
-    return baseline.result(Problem(best.topology, best.demand)).schedule
+    return baseline.result(problem).schedule
 
 
 A100 = cache(lambda: published.measured("a100"))
 FOREST = generate(build_topology("dgx-a100:boxes=2"))
 RINGS = schedule_of("nccl-ring", Collective.ALLGATHER)
-SCATTER = generate(build_topology("dgx-a100:boxes=2"), collective="reduce-scatter")
+SCATTER = generate(build_topology("dgx-a100:boxes=2"), demand="reduce-scatter")
 
 
 @pytest.mark.parametrize(
@@ -137,7 +133,7 @@ def test_the_alpha_beta_model_is_the_regression_of_the_appendix() -> None:
     alpha, epsilon, part = 13.33, 21.60, 0.79
     times = []
     for nodes in (4, 6, 8, 12):
-        schedule = generate_steps(build_topology(f"ring:nodes={nodes},bandwidth=25/4"))
+        schedule = generate(build_topology(f"ring:nodes={nodes},bandwidth=25/4"), method="bfb")
         algbw = float(step_shape(schedule).algbw or 0)
         sizes = (2**10, 2**30)
         seconds = tuple((alpha * schedule.steps + epsilon) * 1e-6 + size / (part * algbw * 1e9) for size in sizes)
@@ -181,7 +177,7 @@ def test_columns_name_the_schedule_the_algorithm_and_the_collective(tmp_path: Pa
 
 
 def test_a_schedule_file_and_several_tables_are_paired_in_order(tmp_path: Path) -> None:
-    schedule = generate(build_topology("ring:nodes=4"), collective="broadcast", root=0)
+    schedule = generate(build_topology("ring:nodes=4"), "broadcast:root=0")
     write_schedule(schedule, tmp_path / "broadcast.json")
     times = table(tmp_path, "size,time_us\n1M,5\n")
     one, two = read_times([times, times], [tmp_path / "broadcast.json", "ring:nodes=5"])

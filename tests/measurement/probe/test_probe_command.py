@@ -81,7 +81,7 @@ def test_a_fault_of_rank_0_ends_all_ranks() -> None:
 @pytest.mark.skipif(missing() is not None, reason=f"no emulation here: {missing()}")
 def test_shaped_links_are_found(tmp_path: Path) -> None:
     """Two hosts of two ranks: 400 Mb/s inside of a host, and 100 Mb/s that both ranks share to the outside."""
-    from forestcoll.solver.optimum import optimum
+    from forestcoll.algorithms.generate import optimum
     from forestcoll.topology import TopologyBuilder, write_topology
 
     builder = TopologyBuilder("shaped", bandwidth_unit="Mb/s")

@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forestcoll.algorithms.generate import optimum
 from forestcoll.base.errors import InputError, NoSolutionError
+from forestcoll.demand.demand import Demand
 from forestcoll.oneport import Platform, SteadyOptimum, compare_series, steady_optimum
 from forestcoll.oneport.platform.packing import packed_trees, rates_of
 from forestcoll.oneport.series.exchange import exchanged
@@ -15,7 +17,6 @@ from forestcoll.oneport.series.fewer_trees import equal_trees
 from forestcoll.oneport.series.flow_form import flow_form
 from forestcoll.oneport.series.optimum import busiest_port, optimum_by_prices
 from forestcoll.schedule.series.value import SeriesTree
-from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
@@ -51,7 +52,7 @@ def test_figure_1_has_throughput_1_by_two_trees() -> None:
 @examples(80)
 def test_without_ports_the_optimum_equals_the_optimum_of_a_broadcast(topology: Topology) -> None:
     best, priced = solved(topology), optimum_by_prices(Platform.of(topology, 0))
-    assert best.throughput == priced.throughput == optimum(topology, "broadcast", root=0).algbw
+    assert best.throughput == priced.throughput == optimum(topology, "broadcast:root=0").algbw
     assert best.throughput == flow_form(best.platform).throughput
     assert best.certificate.throughput == priced.certificate.throughput == best.throughput
     assert busiest_time(best.platform, best.trees) <= 1
@@ -72,7 +73,7 @@ def test_the_core_packs_trees_of_the_full_throughput_into_the_rates_of_links(top
 def test_on_machines_the_optimum_equals_the_optimum_of_a_broadcast(spec: str) -> None:
     topology = build_topology(spec)
     source = topology.nodes[topology.compute[1]].id
-    assert solved(topology, source).throughput == optimum(topology, "broadcast", root=source).algbw
+    assert solved(topology, source).throughput == optimum(topology, Demand("broadcast", root=source)).algbw
 
 
 def test_fewer_trees_replace_a_basis_if_ports_have_spare_time() -> None:

@@ -38,7 +38,7 @@ def test_a_newcomer_finds_the_answers_for_two_boxes() -> None:
     assert "The NIC links limit NCCL's rings: the busiest of them are busy all the time" in text
     assert "62.5% on 2 boxes" in text
     assert "and 5.8% on 16 boxes" in text
-    assert "The fastest other schedules are two-level, multitree, multitree-remaining" in text
+    assert "The fastest other schedules are multitree, multitree-bandwidth, multitree-remaining" in text
     assert "with 98.90% of the bound." in text
     assert "325 GB/s together, so algbw <= 325 / (15/16) = 1040/3 GB/s." in text
     assert "Nothing was run on a machine." in text

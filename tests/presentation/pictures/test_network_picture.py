@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from forestcoll.algorithms.generate import generate
+from forestcoll.algorithms.generate import generate, optimum
 from forestcoll.presentation.pictures.colours import load_class, style
 from forestcoll.presentation.pictures.layout import layout_of
 from forestcoll.presentation.pictures.network.cut import Cut, bandwidths
@@ -17,7 +17,6 @@ from forestcoll.presentation.pictures.network.picture import load_picture, netwo
 from forestcoll.presentation.pictures.network.wires import paired, width_of, wires_of
 from forestcoll.presentation.pictures.svg import Element, element, number, picture, text
 from forestcoll.presentation.view import view_of
-from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
 
@@ -53,7 +52,7 @@ def test_the_colour_of_a_link_is_its_load() -> None:
 
 
 def test_directions_with_different_loads_are_two_lines() -> None:
-    schedule = generate("ring:nodes=4", "broadcast", root=0)
+    schedule = generate("ring:nodes=4", "broadcast:root=0")
     busy = busy_parts(schedule)
     wires = wires_of(schedule.topology, layout_of(schedule.topology), busy)
     assert [back for _, back in paired(wires)].count(None) > 0

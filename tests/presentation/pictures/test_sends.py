@@ -2,7 +2,6 @@ from fractions import Fraction
 
 import pytest
 
-from forestcoll.algorithms.by_steps import generate_steps
 from forestcoll.algorithms.generate import generate
 from forestcoll.base.errors import InputError
 from forestcoll.comparison import compare
@@ -50,7 +49,7 @@ def test_an_allreduce_names_the_phase_of_each_tree() -> None:
 
 
 def test_steps_have_a_story_for_each_step_and_each_shard() -> None:
-    schedule = generate_steps(build_topology("torus:dims=4x4"))
+    schedule = generate(build_topology("torus:dims=4x4"), method="bfb")
     stories = list(stories_of(schedule))
     assert [story.shard for story in stories] == [None] * 4 + list(range(16))
     assert sum(len(story.sends) for story in stories[:4]) == sum(len(phase.transfers) for phase in schedule.phases)
@@ -109,7 +108,7 @@ def test_schedules_of_different_networks_are_refused() -> None:
 
 def test_a_node_that_is_the_root_of_no_tree_is_refused() -> None:
     with pytest.raises(InputError, match="no tree of the schedule has the root 1; choose the root of a tree"):
-        story_of_shard(generate("ring:nodes=4", "broadcast", root=0), 1)
+        story_of_shard(generate("ring:nodes=4", "broadcast:root=0"), 1)
 
 
 def test_data_that_enters_many_boxes_is_counted_together() -> None:

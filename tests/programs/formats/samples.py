@@ -6,6 +6,7 @@ from typing import Any
 
 from forestcoll.algorithms.generate import generate
 from forestcoll.demand.collective import Collective
+from forestcoll.demand.demand import Demand
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.topology.registry import build_topology
 
@@ -168,4 +169,5 @@ def text_of(document: dict[str, Any]) -> str:
 def schedule(spec: str, collective: Collective = Collective.ALLGATHER) -> TreeSchedule:
     topology = build_topology(spec)
     root = topology.nodes[topology.compute[0]].id if collective.has_root else None
-    return generate(topology, collective=collective, root=root)
+    made: TreeSchedule = generate(topology, Demand(collective, root=root))
+    return made

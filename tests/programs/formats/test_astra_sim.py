@@ -7,13 +7,11 @@ from typing import Any
 import pytest
 from samples import schedule
 
-from forestcoll.algorithms.by_steps import generate_steps
 from forestcoll.algorithms.generate import generate
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import Collective
 from forestcoll.programs.formats import chakra
 from forestcoll.programs.formats.chakra.schema import message
-from forestcoll.solver.personalised import generate_flows
 from forestcoll.topology.registry import build_topology
 from forestcoll.tuning.programs.export import NEAR, export
 
@@ -50,9 +48,9 @@ def test_a_folder_has_all_that_a_simulation_needs(tmp_path: Path, collective: Co
 
 
 def test_other_kinds_of_schedules_have_a_folder_too() -> None:
-    files = export(generate_flows("ring:nodes=3"), "astra-sim", size=3000).files
+    files = export(generate("ring:nodes=3", "all-to-all"), "astra-sim", size=3000).files
     assert "all-to-all-implementation-custom" in json.loads(files["system.json"])
-    done = export(generate_steps("complete:nodes=3,bandwidth=50"), "astra-sim")
+    done = export(generate("complete:nodes=3,bandwidth=50", method="bfb"), "astra-sim")
     assert done.expected[0].algbw == pytest.approx(done.lowering.schedule_algbw, rel=0.01)
 
 
@@ -66,7 +64,7 @@ def test_a_network_of_several_switches_is_written_for_ns_3() -> None:
 
 
 def test_what_astra_sim_cannot_simulate_is_refused() -> None:
-    group = generate(build_topology("dgx-a100:boxes=1"), ranks="0-3")
+    group = generate(build_topology("dgx-a100:boxes=1"), "allgather:ranks=0-3")
     one_way = schedule("ring:nodes=3,one_way=true")
     broadcast, reduce = (schedule("ring:nodes=3", each) for each in (Collective.BROADCAST, Collective.REDUCE))
     for made, reason in (

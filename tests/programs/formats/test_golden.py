@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from samples import GOLDEN, schedule
 
+from forestcoll.algorithms.generate import generate
 from forestcoll.demand.collective import Collective
 from forestcoll.programs.formats.exporting import DEFAULT_DIALECT, Export, Target, usual_options
 from forestcoll.programs.lowering import Options, Placement
 from forestcoll.programs.model import Protocol
-from forestcoll.solver.personalised import generate_flows
 from forestcoll.tuning.programs.export import export
 
 RING, BOXES = "ring:nodes=3", "dgx-a100:boxes=2,gpus=2"
@@ -36,7 +36,7 @@ CASES: dict[str, tuple[str, Collective, Target, dict[str, Any]]] = {
 def exported(name: str) -> Export:
     spec, collective, target, options = CASES[name]
     dialect = options.get("dialect", DEFAULT_DIALECT)
-    made = generate_flows(spec, collective) if collective.is_personalised else schedule(spec, collective)
+    made = generate(spec, collective) if collective.is_personalised else schedule(spec, collective)
     more = {"options": usual_options(made, target, dialect)} | options
     return export(made, target, **more)
 

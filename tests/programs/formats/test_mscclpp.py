@@ -14,6 +14,7 @@ from samples import local, loop_plan, packet_plan, plan, remote, schedule, switc
 from forestcoll.algorithms.generate import generate
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import Collective
+from forestcoll.demand.demand import Demand
 from forestcoll.programs.formats import mscclpp
 from forestcoll.programs.formats.exporting import Export, Target, usual_options
 from forestcoll.programs.formats.judging import judge_file
@@ -24,7 +25,6 @@ from forestcoll.programs.formats.mscclpp.rules import RULES
 from forestcoll.programs.interpreter import check
 from forestcoll.programs.lowering import Options, Placement, Style
 from forestcoll.programs.model import Multicast, Span
-from forestcoll.solver.personalised import generate_flows
 from forestcoll.tuning.programs.export import export
 
 ROOT = Path(__file__).parents[3]
@@ -338,7 +338,7 @@ def test_an_exported_plan_uses_switches_that_multicast_and_add_up() -> None:
 
 
 def test_the_snippet_selects_the_plan_for_its_root_in_place() -> None:
-    done = export(generate("ring:nodes=3", collective="broadcast", root=1), "mscclpp-json")
+    done = export(generate("ring:nodes=3", "broadcast:root=1"), "mscclpp-json")
     names: dict[str, Any] = {"__file__": "use.py"}
     types = SimpleNamespace(float16=1, bfloat16=2, float32=3, int32=4, uint32=5)
     module = SimpleNamespace(ext=SimpleNamespace(), DataType=types)
@@ -367,7 +367,7 @@ def test_the_snippet_selects_the_plan_for_its_root_in_place() -> None:
 def test_a_program_for_one_placement_is_for_the_calls_of_frameworks(target: str) -> None:
     spec = "ring:nodes=3"
     for collective in sorted(set(Collective) - {Collective.GATHER, Collective.SCATTER}):
-        made = generate_flows(spec, collective) if collective.is_personalised else schedule(spec, collective)
+        made = generate(spec, collective) if collective.is_personalised else schedule(spec, collective)
         program = export(made, target).lowering.program
         in_place = collective in {Collective.ALLREDUCE, Collective.BROADCAST, Collective.REDUCE}
         assert (program.in_place, program.out_of_place) == (in_place, not in_place), collective
@@ -376,7 +376,7 @@ def test_a_program_for_one_placement_is_for_the_calls_of_frameworks(target: str)
 def test_plans_of_one_network_have_different_names() -> None:
     """The executor of MSCCL++ runs what it has set up for the name of a plan and the memory of the call."""
     made = [schedule("ring:nodes=3", each) for each in (Collective.ALLGATHER, Collective.REDUCE_SCATTER)]
-    made += [generate("ring:nodes=3", collective="broadcast", root=root) for root in range(3)]
+    made += [generate("ring:nodes=3", Demand("broadcast", root=root)) for root in range(3)]
     texts = [export(each, "mscclpp-json").text for each in made]
     other = Options(style=Style.ONE_SIDED, placement=Placement.OUT_OF_PLACE, chunks=6)
     texts.append(export(made[0], "mscclpp-json", options=other).text)

@@ -14,6 +14,7 @@ from mutations import MUTATIONS
 
 from forestcoll import generate
 from forestcoll.base.errors import InputError
+from forestcoll.demand.demand import Demand
 from forestcoll.programs.interpreter import local_order
 from forestcoll.programs.interpreter.checking import interpreted
 from forestcoll.programs.interpreter.compiled import Compiled
@@ -38,7 +39,7 @@ INSTANCES = replace(SIGNALS, instances=2)
 @cache
 def program_for(spec: str, collective: str, options: Options) -> Program:
     root = 1 if collective in {"broadcast", "reduce"} else None
-    return lower(generate(spec, collective=collective, root=root), options).program
+    return lower(generate(spec, Demand(collective, root=root)), options).program
 
 
 def is_proven(program: Program) -> bool:

@@ -17,9 +17,8 @@ from forestcoll.demand.collective import SCHEDULED, Collective
 from forestcoll.programs.interpreter import check
 from forestcoll.programs.lowering import Options, Placement, lower
 from forestcoll.programs.model import Program
-from forestcoll.solver.personalised import generate_flows
 from forestcoll.topology.registry import build_topology
-from networks import arguments_for, examples
+from networks import demand_for, examples
 
 SPECS = ("dgx-a100:boxes=2,gpus=2", "torus:dims=2x3")
 
@@ -28,8 +27,8 @@ SPECS = ("dgx-a100:boxes=2,gpus=2", "torus:dims=2x3")
 def lowered(spec: str, collective: Collective, **options: Any) -> Program:
     topology = build_topology(spec)
     if collective is Collective.ALL_TO_ALL:
-        return lower(generate_flows(topology)).program
-    return lower(generate(topology, **arguments_for(topology, collective, 1)), Options(**options)).program
+        return lower(generate(topology, "all-to-all")).program
+    return lower(generate(topology, demand_for(topology, collective, 1)), Options(**options)).program
 
 
 def spread(broken: Iterator[Program], count: int) -> list[Program]:

@@ -8,7 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forestcoll.algorithms.flows import Flows
+from forestcoll.algorithms.generate import generate
 from forestcoll.base.errors import InputError, NoSolutionError
+from forestcoll.demand.demand import Demand
 from forestcoll.programs.formats import msccl_xml
 from forestcoll.programs.interpreter import check
 from forestcoll.programs.lowering import Lowering, Options, Placement, Style, lower
@@ -16,7 +19,6 @@ from forestcoll.programs.model import Buffer, Message, Protocol, Span, Task
 from forestcoll.programs.model.limits import Limits
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.simulation.simulate import Model, simulate
-from forestcoll.solver.personalised import generate_flows
 from forestcoll.topology import Topology
 from networks import SMALL, examples, networks
 
@@ -33,7 +35,7 @@ def lowered(schedule: FlowSchedule, limits: Limits | None = None, **options: obj
 
 @pytest.mark.parametrize("style", Style)
 def test_an_all_to_all_has_a_correct_program(style: Style) -> None:
-    lowering = lowered(generate_flows("kautz:degree=2,length=2"), style=style)
+    lowering = lowered(generate("kautz:degree=2,length=2", "all-to-all"), style=style)
     part = lowering.program.shards[0]
     assert lowering.program.chunks == len(lowering.program.ranks) * part
     assert part.bit_count() == 1
@@ -49,12 +51,12 @@ def test_an_all_to_all_has_a_correct_program(style: Style) -> None:
     st.sampled_from([None, 1, 3]),
 )
 def test_random_networks(topology: Topology, style: Style, pieces: int, instances: int, channels: int | None) -> None:
-    schedule = generate_flows(topology)
+    schedule = generate(topology, "all-to-all")
     lowered(schedule, style=style, pieces=pieces, instances=instances, channels=channels)
 
 
 def test_a_symmetry_does_not_change_the_program() -> None:
-    base, listed = (generate_flows("torus:dims=3x4", compact=compact) for compact in (True, False))
+    base, listed = (generate("torus:dims=3x4", "all-to-all", Flows(compact=compact)) for compact in (True, False))
     assert base.symmetry is not None
     one, other = lowered(base), lowered(listed)
     assert (one.loss, one.program.chunks) == (other.loss, other.program.chunks)
@@ -62,7 +64,7 @@ def test_a_symmetry_does_not_change_the_program() -> None:
 
 
 def test_rounding_is_as_good_as_stated_and_requested_chunks_make_all_shares_exact() -> None:
-    schedule = generate_flows("torus:dims=4x4")
+    schedule = generate("torus:dims=4x4", "all-to-all")
     rounded = lowered(schedule)
     assert 0 < rounded.loss <= Fraction(1, 50)
     assert rounded.trees_left_out > 0
@@ -80,9 +82,9 @@ def test_rounding_is_as_good_as_stated_and_requested_chunks_make_all_shares_exac
 
 
 def test_only_relays_use_scratch() -> None:
-    direct = lowered(generate_flows("dgx-a100:boxes=2,gpus=2")).program
+    direct = lowered(generate("dgx-a100:boxes=2,gpus=2", "all-to-all")).program
     assert {rank.scratch_chunks for rank in direct.ranks} == {0}
-    ring = lowered(generate_flows("ring:nodes=5")).program
+    ring = lowered(generate("ring:nodes=5", "all-to-all")).program
     spans = [place for *_, each in ring.instructions() for place in each.targets if isinstance(place, Span)]
     assert {place.buffer for place in spans} == {Buffer.OUTPUT, Buffer.SCRATCH}
     assert {rank.scratch_chunks for rank in ring.ranks} == {2}  # each rank relays for the pairs at distance 2
@@ -91,13 +93,13 @@ def test_only_relays_use_scratch() -> None:
 @pytest.mark.parametrize("dialect", ["microsoft", "rccl"])
 def test_forty_peers_are_too_many_for_one_channel_but_not_for_two(dialect: str) -> None:
     limits = msccl_xml.limits(msccl_xml.dialect_named(dialect), 40)
-    lowering = lowered(generate_flows("complete:nodes=40"), limits)
+    lowering = lowered(generate("complete:nodes=40", "all-to-all"), limits)
     assert lowering.loss == 0
     assert len({channel.number for channel in lowering.program.channels}) == 2
 
 
 def test_a_program_that_does_not_fit_has_fewer_chunks_and_states_the_loss() -> None:
-    schedule = generate_flows("hypercube:dim=3")
+    schedule = generate("hypercube:dim=3", "all-to-all")
     tight = Limits(name="tight", steps_of_rank=30)
     lowering = lowered(schedule, tight)
     assert lowering.program.shards[0] == 1
@@ -113,13 +115,17 @@ def test_what_has_no_program_is_refused_in_one_line() -> None:
     packets = replace(out_of_place, style=Style.ONE_SIDED, protocol=Protocol.LL)
     shifted = [[0, 1, 0], [0, 0, 1], [1, 0, 0]]
     for schedule, options, words in (
-        (generate_flows(ring, "gather", root=0), Options(), "no runtime loads a program for a gather"),
-        (generate_flows(ring, "scatter", root=0), Options(), "no runtime loads a program for a scatter"),
-        (generate_flows(ring, matrix=shifted), Options(), "no runtime loads a program for different amounts of data"),
-        (generate_flows(ring), Options(), "out of place only"),
-        (generate_flows(ring), packets, "no program with packets"),
+        (generate(ring, "gather:root=0"), Options(), "no runtime loads a program for a gather"),
+        (generate(ring, "scatter:root=0"), Options(), "no runtime loads a program for a scatter"),
         (
-            generate_flows("ring:nodes=4", ranks=[0, 2]),
+            generate(ring, Demand("all-to-all", matrix=shifted)),
+            Options(),
+            "no runtime loads a program for different amounts of data",
+        ),
+        (generate(ring, "all-to-all"), Options(), "out of place only"),
+        (generate(ring, "all-to-all"), packets, "no program with packets"),
+        (
+            generate("ring:nodes=4", Demand("all-to-all", ranks=[0, 2])),
             out_of_place,
             "flows pass through compute node 1, which takes no part",
         ),
@@ -130,6 +136,6 @@ def test_what_has_no_program_is_refused_in_one_line() -> None:
 
 
 def test_a_program_takes_about_the_time_of_its_schedule() -> None:
-    schedule = generate_flows("torus:dims=3x3")
+    schedule = generate("torus:dims=3x3", "all-to-all")
     (flows,), (program,) = simulate(schedule, [10**9]), simulate(schedule, [10**9], model=Model.PROGRAM)
     assert program.seconds == pytest.approx(flows.seconds, rel=0.6)

@@ -21,7 +21,7 @@ from remarks import Remarks
 
 @pytest.mark.parametrize("collective", ["allgather", "allreduce"])
 def test_ranks_that_are_made_when_they_are_read_are_the_same(monkeypatch: pytest.MonkeyPatch, collective: str) -> None:
-    schedule = generate("dgx-a100:boxes=2,gpus=2", collective=collective)
+    schedule = generate("dgx-a100:boxes=2,gpus=2", demand=collective)
     eager = lower(schedule).program
     monkeypatch.setattr(two_sided, "MOST_AT_ONCE", 0)
     deferred = lower(schedule).program

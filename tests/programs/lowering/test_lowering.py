@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from forestcoll.algorithms.by_steps import generate_steps
 from forestcoll.algorithms.generate import generate
 from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.method import StepMethod
+from forestcoll.demand.demand import Demand
 from forestcoll.demand.ranks import without_relays
 from forestcoll.programs.interpreter import check
 from forestcoll.programs.lowering import Lowering, Options, Placement, Style, lower
@@ -27,7 +26,6 @@ from forestcoll.simulation.costs import Costs
 from forestcoll.simulation.program.events import run_in_time
 from forestcoll.simulation.simulate import paths_of
 from forestcoll.solver.generation.step_duality import from_allgathers
-from forestcoll.solver.personalised import generate_flows
 from forestcoll.topology import TopologyBuilder
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
@@ -39,7 +37,8 @@ AZURE = Limits(
 
 
 def schedule_of(spec: str, collective: Collective = Collective.ALLGATHER, **options: Any) -> TreeSchedule:
-    return generate(build_topology(spec), collective=collective, **options)
+    made: TreeSchedule = generate(build_topology(spec), demand=collective, **options)
+    return made
 
 
 def lowered(schedule: TreeSchedule, limits: Limits | None = None, **options: Any) -> Lowering:
@@ -180,7 +179,7 @@ def test_parts_of_trees_that_share_a_link_alternate() -> None:
         builder.add_compute(node)
     for source, target, bandwidth in ((0, 1, 2), (1, 2, 1), (1, 3, 1), (2, 3, 1), (3, 2, 1), (1, 0, 1), (2, 1, 1)):
         builder.add_link(source, target, bandwidth)
-    schedule = generate(builder.build(), collective=Collective.BROADCAST, root=0)
+    schedule = generate(builder.build(), "broadcast:root=0")
     program = lowered(schedule, chunks=64, step_chunks=1).program
     costs = Costs(alpha_us=0, overhead_us=0)
     seconds = run_in_time(program, paths_of(schedule), 2 * 10**9, costs).seconds
@@ -206,23 +205,23 @@ def test_sums_need_scratch_only_if_the_output_has_no_space() -> None:
 @pytest.mark.parametrize("style", Style)
 def test_participating_ranks_have_a_program(style: Style) -> None:
     topology = without_relays(build_topology("dgx-a100:boxes=2,gpus=3"), "0-1,3-4")
-    schedule = generate(topology, "allreduce", ranks="0-1,3-4")
+    schedule = generate(topology, "allreduce:ranks='0-1,3-4'")
     lowering = lowered(schedule, style=style, placement=Placement.OUT_OF_PLACE)
     assert len(lowering.program.ranks) == 4
     assert lowering.loss == 0
 
 
 def test_trees_over_idle_nodes_have_no_program() -> None:
-    schedule = generate(build_topology("dgx-a100:boxes=2,gpus=3"), ranks="0-1,3-4")
+    schedule = generate(build_topology("dgx-a100:boxes=2,gpus=3"), "allgather:ranks='0-1,3-4'")
     with pytest.raises(InputError, match="takes no part, so that it runs no program; generate with --no-relays"):
         lower(schedule)
-    for make, collective, name in ((generate, "allgather", "trees"), (generate_flows, "all-to-all", "flows")):
+    for collective, name in (("allgather", "trees"), ("all-to-all", "flows")):
         message = (
             f"ring:nodes=6: {name} pass through compute node 1, which takes no part, so that it runs no program, "
             "and rank 0 cannot reach rank 2 without relays; generate with more --ranks"
         )
         with pytest.raises(InputError, match=message):
-            lower(make("ring:nodes=6", collective, ranks="0,2,4"))
+            lower(generate("ring:nodes=6", Demand(collective, "0,2,4")))
 
 
 @pytest.mark.parametrize(
@@ -259,7 +258,7 @@ def test_steps_are_lowered_to_correct_programs_with_routes_through_switches_too(
         lowering = lower(steps)
         assert check(lowering.program).ok
         assert lowering.algbw == shape_of(steps).algbw
-    steps = generate_steps(build_topology("hypercube:dim=3"), collective, method=StepMethod.HALVING_DOUBLING)
+    steps = generate(build_topology("hypercube:dim=3"), collective, "halving-doubling")
     for placement in Placement:
         lowering = lower(steps, Options(placement=placement), AZURE)
         assert check(lowering.program).ok
@@ -276,7 +275,7 @@ def test_steps_of_some_ranks_have_a_program_if_no_route_passes_a_compute_node() 
 
 
 def test_steps_are_lowered_two_sided_and_exactly() -> None:
-    steps = generate_steps(build_topology("torus:dims=3x4"))
+    steps = generate(build_topology("torus:dims=3x4"), method="bfb")
     with pytest.raises(InputError, match="two-sided"):
         lower(steps, Options(style=Style.ONE_SIDED))
     with pytest.raises(NoSolutionError, match="a multiple of 48 chunks"):
@@ -286,7 +285,7 @@ def test_steps_are_lowered_two_sided_and_exactly() -> None:
 
 
 def test_instances_and_trees_of_different_roots_begin_their_messages_at_different_times() -> None:
-    schedule = generate("dgx-a100:boxes=1", collective="broadcast", root=0)
+    schedule = generate("dgx-a100:boxes=1", "broadcast:root=0")
     for instances, most, first in (
         (2, 2, [[2, 2], [1, 1, 2]]),
         (4, 4, [[4], [1, 4], [2, 4], [3, 4]]),
@@ -304,7 +303,7 @@ def test_instances_and_trees_of_different_roots_begin_their_messages_at_differen
 
 @REDUCING_TOO
 def test_lanes_between_two_ranks_take_turns_and_are_continued_by_other_blocks(collective: Collective) -> None:
-    schedule = generate("ring:nodes=4", collective=collective)
+    schedule = generate("ring:nodes=4", demand=collective)
     limits = replace(AZURE, steps=16)
     program = lower(schedule, Options(chunks=96, step_chunks=1, lanes=2), limits).program
     assert check(program).ok
@@ -321,7 +320,7 @@ def test_lanes_between_two_ranks_take_turns_and_are_continued_by_other_blocks(co
 
 
 def test_a_tree_with_too_many_parts_for_the_steps_of_a_block_is_sent_by_blocks_that_continue_each_other() -> None:
-    schedule = generate("dgx-a100:boxes=1,gpus=3", collective="broadcast", root=0)
+    schedule = generate("dgx-a100:boxes=1,gpus=3", "broadcast:root=0")
     options = Options(chunks=20, step_chunks=1, placement=Placement.IN_PLACE)
     program = lower(schedule, options, replace(AZURE, steps=8)).program
     blocks = program.ranks[0].blocks

@@ -9,6 +9,7 @@ import pytest
 from forestcoll import generate
 from forestcoll.base.errors import NoSolutionError
 from forestcoll.demand.collective import SCHEDULED, Collective
+from forestcoll.demand.demand import Demand
 from forestcoll.programs.interpreter import check
 from forestcoll.programs.lowering import Options, Placement, Style, lower
 from forestcoll.programs.model import Block, Buffer, ChannelKind, Instruction, Program, Span
@@ -20,7 +21,7 @@ LIMITS = Limits(name="test", blocks=104, steps=64, channels_of_block=16)
 
 
 def schedule_of(spec: str, collective: Collective) -> TreeSchedule:
-    schedule = generate(spec, collective, root=0 if collective.has_root else None)
+    schedule = generate(spec, Demand(collective, root=0 if collective.has_root else None))
     assert isinstance(schedule, TreeSchedule)
     return schedule
 

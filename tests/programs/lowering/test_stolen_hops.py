@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import cast
 
 import pytest
 from hypothesis import given
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from forestcoll import Topology, TopologyBuilder, generate
 from forestcoll.demand.collective import PhaseOp
+from forestcoll.demand.demand import Demand
 from forestcoll.programs.lowering import Options, lower
 from forestcoll.programs.lowering.stolen_hops import with_stolen_hops
 from forestcoll.schedule.rows import Rows
@@ -33,7 +35,7 @@ def triangle(fast: int = 1) -> Topology:
 
 def along(topology: Topology, collective: str, trees: Sequence[Sequence[Edge]]) -> TreeSchedule:
     """A broadcast from node 0, or a reduce to it, along trees with equal shares; edges are in the order of the data."""
-    made = generate(topology, collective, root=0)
+    made = generate(topology, Demand(collective, root=0))
     routes = sorted({edge for tree in trees for edge in tree})
     phase = Phase(
         op=PhaseOp(collective),
@@ -50,7 +52,7 @@ def along(topology: Topology, collective: str, trees: Sequence[Sequence[Edge]]) 
     ]
     schedule = replace(schedule, algbw=1 / max(times))
     assert verify(schedule).ok
-    return schedule
+    return cast("TreeSchedule", schedule)
 
 
 def trees_of(schedule: TreeSchedule) -> dict[frozenset[Edge], Fraction]:
@@ -102,7 +104,7 @@ def test_trees_stay_trees_and_programs_are_right(
 
 
 def test_trees_that_end_on_switches_stay_the_same() -> None:
-    schedule = generate("dgx-h100:boxes=1,gpus=4,nvls=true", "broadcast", root=0)
+    schedule = generate("dgx-h100:boxes=1,gpus=4,nvls=true", "broadcast:root=0")
     found = with_stolen_hops(schedule, 4, lanes=1, overhead=0.1)
     assert {route[-1] for route in schedule.routes} & set(schedule.topology.switches)
     assert len(found.phases[0]) == len(schedule.phases[0])

@@ -35,7 +35,7 @@ Hop = tuple[int, int, int]
 
 def _timetable(spec: str, collective: Collective) -> tuple[dict[Hop, tuple[float, int]], Sequence[RankTree]]:
     """Return the ends and lanes of the hops of a network by flow, source and target, and the flows."""
-    schedule = expanded(generate(spec, collective=collective))
+    schedule = expanded(generate(spec, demand=collective))
     flows = rank_trees_of(schedule, grid_for(schedule, 32), Options(step_chunks=1), None)
     edges = Edges.of(flows)
     (_, ends, lanes), _ = timetables(flows, edges, PairLinks.of(schedule), LANES, OVERHEAD)[0]
@@ -70,7 +70,7 @@ def test_a_program_takes_as_long_as_the_replay_of_its_timetable(
     collective: Collective, lanes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The replay is the time of the program in the simulation, also where pairs share NICs; the timetable is near."""
-    schedule = expanded(generate("mi250:boxes=2,gpus=4", collective=collective))
+    schedule = expanded(generate("mi250:boxes=2,gpus=4", demand=collective))
     options = Options(chunks=1024, step_chunks=8, lanes=lanes, placement=Placement.IN_PLACE)
     flows = rank_trees_of(schedule, grid_for(schedule, 1024), options, None)
     edges, replays = Edges.of(flows), list[float]()
@@ -174,7 +174,7 @@ def test_a_hop_waits_for_the_data_and_time_can_run_backwards() -> None:
 
 def test_the_second_phase_of_an_allreduce_begins_while_the_first_one_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the order of both phases alone, links of a MI250 box are idle for longer at the start and the end."""
-    schedule = expanded(generate("mi250:boxes=1", collective=Collective.ALLREDUCE))
+    schedule = expanded(generate("mi250:boxes=1", demand=Collective.ALLREDUCE))
     flows = rank_trees_of(schedule, grid_for(schedule, 128), Options(step_chunks=1), None)
     edges, links = Edges.of(flows), PairLinks.of(schedule)
     joined = timetables(flows, edges, links, 1, 0.004)[0]

@@ -7,17 +7,18 @@ from typing import Any
 
 import pytest
 
+from forestcoll.algorithms.generate import generate
 from forestcoll.base.errors import InputError
+from forestcoll.demand.groups.groups import Groups
 from forestcoll.schedule.bundle.files import write_members
 from forestcoll.schedule.bundle.value import BundleSchedule
 from forestcoll.schedule.document_parts import check_format
 from forestcoll.schedule.files import read_schedule, schedule_from_document, schedule_text
-from forestcoll.solver.groups.solving import generate_groups
 
 
 @pytest.fixture(scope="module")
 def bundle() -> BundleSchedule:
-    return generate_groups("ring:nodes=4", "0,1;2,3")
+    return generate("ring:nodes=4", Groups("0,1;2,3"))
 
 
 CHANGES: dict[str, tuple[Callable[[Any], object], str]] = {

@@ -10,20 +10,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flow_demands import demands
+from forestcoll.algorithms.generate import generate
 from forestcoll.base.errors import InputError
+from forestcoll.demand.demand import Demand
 from forestcoll.schedule.files import read_schedule, schedule_from_document, write_schedule
 from forestcoll.schedule.flows.document import text_of
 from forestcoll.schedule.flows.value import Flow, FlowSchedule
 from forestcoll.schedule.shape_of import shape_of
 from forestcoll.solver.flows.search import flow_search
 from forestcoll.solver.generation.flows import flows_for
-from forestcoll.solver.personalised import generate_flows
 from forestcoll.topology import Topology
 from networks import examples, networks
 
 
 def document() -> dict[str, Any]:
-    return json.loads("".join(text_of(generate_flows("ring:nodes=4", matrix=[[0, 1, 2, 0]] + [[0] * 4] * 3))))  # type: ignore[no-any-return]
+    made: dict[str, Any] = json.loads(
+        "".join(text_of(generate("ring:nodes=4", Demand("all-to-all", matrix=[[0, 1, 2, 0]] + [[0] * 4] * 3))))
+    )
+    return made
 
 
 @examples(40)
@@ -37,7 +41,7 @@ def test_a_schedule_is_read_back_unchanged(data: st.DataObject, topology: Topolo
 
 
 def test_a_file_is_read_back_with_its_symmetry(tmp_path: Path) -> None:
-    schedule = generate_flows("torus:dims=3x3", compact=True)
+    schedule = generate("torus:dims=3x3", "all-to-all", "flows:compact=true")
     for name in ("flows.json", "flows.json.gz"):
         write_schedule(schedule, tmp_path / name)
         assert read_schedule(tmp_path / name) == schedule
@@ -80,9 +84,9 @@ def test_a_document_that_is_not_well_formed_is_refused(change: Callable[[Any], o
 
 
 def test_the_shape_of_flows() -> None:
-    shape = shape_of(generate_flows("ring:nodes=4", compact=True))
+    shape = shape_of(generate("ring:nodes=4", "all-to-all", "flows:compact=true"))
     assert (shape.flows, shape.group_order, shape.hops, shape.greatest_height) == (16, 4, 2, 2)
     assert shape.relayed == 8
     assert shape.mean_hops == shape.mean_height == pytest.approx(4 / 3)
-    box = shape_of(generate_flows("dgx-a100:boxes=2"))
+    box = shape_of(generate("dgx-a100:boxes=2", "all-to-all"))
     assert (box.relayed, box.hops, box.greatest_height, box.mean_height) == (0, 2, 1, 1.0)

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forestcoll.algorithms.generate import optimum
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import SCHEDULED, Collective, PhaseOp
 from forestcoll.demand.demand import NodeDemand
@@ -27,9 +28,7 @@ from forestcoll.schedule.proof import (
 )
 from forestcoll.schedule.proof.tree_dual import PHASES
 from forestcoll.solver.bounds.table import bounds_of
-from forestcoll.solver.forests.value import Optimum
-from forestcoll.solver.optimum import optimum
-from forestcoll.solver.personalised import flow_optimum
+from forestcoll.solver.forests.value import TreeOptimum
 from forestcoll.topology import Shift, Symmetry, Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
 from networks import examples, ranks_for
@@ -40,7 +39,7 @@ PARTS = st.integers(0, 6).map(lambda number: Fraction(number, 2))
 
 
 @st.composite
-def solved(draw: st.DrawFn, collective: Collective | None = None) -> Optimum:
+def solved(draw: st.DrawFn, collective: Collective | None = None) -> TreeOptimum:
     """The optimum of a collective on a small network, possibly over some of its compute nodes."""
     topology = draw(drawn_networks(most=5))
     options: dict[str, Any] = {"collective": collective or draw(st.sampled_from(SCHEDULED))}
@@ -50,10 +49,11 @@ def solved(draw: st.DrawFn, collective: Collective | None = None) -> Optimum:
         members = tuple(topology.compute[rank] for rank in options["ranks"])
     if options["collective"].has_root:
         options["root"] = topology.nodes[members[-1]].id
-    return optimum(topology, **options)
+    made: TreeOptimum = optimum(topology, **options)
+    return made
 
 
-def proven(proof: Proof, best: Optimum) -> Fraction | None:
+def proven(proof: Proof, best: TreeOptimum) -> Fraction | None:
     """Return the algbw that a proof proves for the request of `best`, None if the proof is invalid."""
     try:
         return proof.algbw(best.topology, best.demand)
@@ -63,7 +63,7 @@ def proven(proof: Proof, best: Optimum) -> Fraction | None:
 
 @examples(60)
 @given(solved())
-def test_no_cut_proves_less_than_a_schedule_reaches(best: Optimum) -> None:
+def test_no_cut_proves_less_than_a_schedule_reaches(best: TreeOptimum) -> None:
     found = []
     for inside in subsets(range(len(best.topology.nodes))):
         bound = proven(CutProof(tuple(sorted(inside))), best)
@@ -90,7 +90,7 @@ def weights(draw: st.DrawFn, topology: Topology, phases: tuple[PhaseOp, ...]) ->
 
 @examples(200)
 @given(solved(), st.data())
-def test_no_weights_prove_less_than_a_schedule_reaches(best: Optimum, data: st.DataObject) -> None:
+def test_no_weights_prove_less_than_a_schedule_reaches(best: TreeOptimum, data: st.DataObject) -> None:
     phases: tuple[PhaseOp, ...] = PHASES
     if best.collective is not Collective.ALLREDUCE:
         phases = (PhaseOp.REDUCE,) if best.collective.only_reduces else (PhaseOp.BROADCAST,)
@@ -100,7 +100,7 @@ def test_no_weights_prove_less_than_a_schedule_reaches(best: Optimum, data: st.D
 
 @examples(100)
 @given(solved(), st.data())
-def test_a_changed_proof_proves_no_less_than_a_schedule_reaches(best: Optimum, data: st.DataObject) -> None:
+def test_a_changed_proof_proves_no_less_than_a_schedule_reaches(best: TreeOptimum, data: st.DataObject) -> None:
     proof = best.bound.proof
     if isinstance(proof, CutProof):
         moved = set(proof.inside) ^ {data.draw(st.integers(0, len(best.topology.nodes) - 1))}
@@ -125,7 +125,7 @@ def test_a_receipt_proof_bounds_only_an_allreduce_without_copies(topology: Topol
 @examples(40)
 @given(drawn_networks(most=5), st.data())
 def test_no_lengths_prove_less_than_a_flow_reaches(topology: Topology, data: st.DataObject) -> None:
-    reached = flow_optimum(topology).algbw
+    reached = optimum(topology, "all-to-all").algbw
     count = len(topology.links)
     lengths = data.draw(st.lists(st.integers(0, 4), min_size=count, max_size=count))
     with suppress(ProofError):
@@ -139,7 +139,7 @@ def through_json(proof: Proof, topology: Topology) -> Proof:
 
 @examples(100)
 @given(solved())
-def test_a_proof_is_read_back_unchanged(best: Optimum) -> None:
+def test_a_proof_is_read_back_unchanged(best: TreeOptimum) -> None:
     again = through_json(best.bound.proof, best.topology)
     assert again.algbw(best.topology, best.demand) == best.bound.algbw
     assert proof_document(again) == proof_document(best.bound.proof)

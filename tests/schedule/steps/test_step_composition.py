@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll.algorithms.by_steps import generate_steps
+from forestcoll.algorithms.generate import generate
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import Collective
 from forestcoll.schedule.steps.composition import combined, is_own_transpose, mapped_to, reversed_steps
@@ -46,7 +46,7 @@ def test_on_a_reverse_symmetric_network_the_reverse_is_mapped_back() -> None:
 
 def test_shards_move_with_their_nodes() -> None:
     topology = build_topology("double-binary-tree:nodes=7")
-    schedule = generate_steps(topology, "allreduce", method="double-binary-tree")
+    schedule = generate(topology, "allreduce", "double-binary-tree")
     image = np.roll(np.arange(7), 1).tolist()
     with pytest.raises(InputError, match="does not map its links"):
         mapped_to(schedule, topology, image)
@@ -99,7 +99,7 @@ def test_a_node_adds_up_what_it_receives_in_steps_that_reduce() -> None:
         ("ring:nodes=4", "ring", "allgather", 0),
         ("hypercube:dim=3", "halving-doubling", "reduce-scatter", Fraction(7, 8)),
     ):
-        shape = step_shape(generate_steps(spec, collective, method=method))
+        shape = step_shape(generate(spec, collective, method))
         assert shape.reduction_factor == factor, (spec, collective)
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll.algorithms.by_steps import generate_steps
+from forestcoll.algorithms.generate import generate
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import Collective, PhaseOp
 from forestcoll.schedule.files import read_schedule, schedule_from_document, schedule_text, write_schedule
@@ -44,7 +44,7 @@ def again(schedule: Schedule) -> Schedule:
 
 
 def test_shards_and_phases_are_read_back(tmp_path: Path) -> None:
-    schedule = generate_steps("double-binary-tree:nodes=6", "allreduce", method="double-binary-tree", chunks=2)
+    schedule = generate("double-binary-tree:nodes=6", "allreduce", "double-binary-tree:chunks=2")
     for name in ("steps.json", "steps.json.gz"):
         write_schedule(schedule, tmp_path / name)
         assert read_schedule(tmp_path / name) == schedule
@@ -53,7 +53,7 @@ def test_shards_and_phases_are_read_back(tmp_path: Path) -> None:
 def test_steps_without_transfers_are_kept(tmp_path: Path) -> None:
     schedule = from_document(_document(steps=[[], *_document()["steps"], []], collective="All_Gather"), where="here")
     assert (schedule.steps, schedule.collective) == (3, "allgather")
-    made = generate_steps("complete:nodes=2", "allreduce")
+    made = generate("complete:nodes=2", "allreduce", "bfb")
     reduce, broadcast = made.phases
     starts = np.append(reduce.transfers.starts, reduce.transfers.starts[-1])
     pausing = replace(reduce, transfers=replace(reduce.transfers, starts=starts))
@@ -135,7 +135,10 @@ def schedules(draw: st.DrawFn) -> StepSchedule:
     """Draw schedules of steps with and without routes."""
     if draw(st.booleans()):
         return draw(routed_schedules())
-    return generate_steps(draw(DIRECT), draw(st.sampled_from(["allgather", "reduce-scatter", "allreduce"])))
+    made: StepSchedule = generate(
+        draw(DIRECT), draw(st.sampled_from(["allgather", "reduce-scatter", "allreduce"])), "bfb"
+    )
+    return made
 
 
 @examples(160)
@@ -153,7 +156,7 @@ def test_both_readers_give_the_same_schedule(schedule: StepSchedule, block: int)
     assert quickly in (None, schedule)
 
 
-TEXT = "".join(schedule_text(generate_steps(build_topology("ring:nodes=8"))))
+TEXT = "".join(schedule_text(generate(build_topology("ring:nodes=8"), method="bfb")))
 
 
 @pytest.mark.parametrize(
@@ -226,7 +229,7 @@ def test_a_file_is_written_with_the_bytes_of_earlier_versions(tmp_path: Path) ->
         assert verify(schedule).ok
         write_schedule(schedule, tmp_path / name)
         assert (tmp_path / name).read_bytes() == (GOLDEN / name).read_bytes()
-    made = generate_steps(build_topology("ring:nodes=4"), "allreduce")
+    made = generate(build_topology("ring:nodes=4"), "allreduce", "bfb")
     assert "".join(schedule_text(made)) == (GOLDEN / "steps-allreduce.json").read_text()
 
 
@@ -250,7 +253,7 @@ def test_transfers_without_routes_have_one_form() -> None:
 def test_the_shape_counts_the_links_of_routes() -> None:
     shape = step_shape(one_switch())
     assert (shape.steps, shape.links_crossed, shape.hops) == (1, (2,), 2)
-    assert step_shape(generate_steps(build_topology("ring:nodes=4"))).hops == 2
+    assert step_shape(generate(build_topology("ring:nodes=4"), method="bfb")).hops == 2
 
 
 def _with_routes(**changes: object) -> dict[str, object]:

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forestcoll import build_topology
-from forestcoll.algorithms.baseline import Problem
 from forestcoll.algorithms.forests import schedule_of
+from forestcoll.algorithms.generate import optimum
+from forestcoll.algorithms.method import Problem
 from forestcoll.demand.collective import Collective
 from forestcoll.simulation import Costs
 from forestcoll.simulation.lower_bound.box_pairs import box_pairs
@@ -19,8 +20,7 @@ from forestcoll.simulation.lower_bound.flows_over_time import quickest_flows
 from forestcoll.simulation.lower_bound.hop_bounds import HopBound, SumTimes, box_us_per_byte
 from forestcoll.simulation.program.events import EventSimulation
 from forestcoll.simulation.program.paths import Paths
-from forestcoll.solver.forests.value import Optimum
-from forestcoll.solver.optimum import optimum
+from forestcoll.solver.forests.value import TreeOptimum
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.tuning.shallow import shallow_forest
 from forestcoll.tuning.streams import stream_program
@@ -232,7 +232,7 @@ def test_no_program_of_a_shallow_forest_is_below_the_bound_on_any_network(networ
     check_shallow_forests(optimum(network, collective))
 
 
-def check_shallow_forests(best: Optimum) -> None:
+def check_shallow_forests(best: TreeOptimum) -> None:
     problem = Problem(best.topology, best.demand)
     for more, pieces in product((0, 1), (1, 4)):
         schedule = schedule_of(problem, partial(shallow_forest, more=more, trees=1))

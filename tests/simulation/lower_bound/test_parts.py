@@ -6,11 +6,11 @@ from itertools import product
 import pytest
 from hypothesis import given
 
+from forestcoll.algorithms.generate import optimum
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.proof import ReceiptProof
 from forestcoll.simulation.lower_bound.parts import most_by_parts
-from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
 from networks import examples, networks

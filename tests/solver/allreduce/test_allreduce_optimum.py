@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forestcoll.algorithms.generate import optimum
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.proof import ProofError
 from forestcoll.schedule.proof.tree_dual import PHASES, Roles, TreeDualProof, WeightedCut
 from forestcoll.solver.allreduce.linear_program import AllreduceOptimum, allreduce_optimum
-from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Symmetry, Topology, TopologyBuilder
 from forestcoll.topology.graph.changes import changed_network
 from forestcoll.topology.registry import build_topology

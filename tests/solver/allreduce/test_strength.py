@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forestcoll.algorithms.generate import optimum
 from forestcoll.base.progress import SILENT
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import NodeDemand
@@ -16,7 +17,6 @@ from forestcoll.schedule.proof.partition import PartitionProof
 from forestcoll.solver.allreduce.linear_program import allreduce_optimum
 from forestcoll.solver.allreduce.strength import strength
 from forestcoll.solver.forests.broadcast import cut_set_bound
-from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
 from networks import SMALL, duplex_networks, examples, linked

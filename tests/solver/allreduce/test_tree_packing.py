@@ -4,12 +4,12 @@ from fractions import Fraction
 
 import pytest
 
-from forestcoll.algorithms.generate import generate
+from forestcoll.algorithms.generate import generate, optimum
+from forestcoll.algorithms.trees import Trees
 from forestcoll.base.progress import SILENT
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import NodeDemand
+from forestcoll.demand.demand import Demand, NodeDemand
 from forestcoll.solver.allreduce.tree_packing.packing import packed_trees
-from forestcoll.solver.optimum import optimum
 from forestcoll.topology.graph.part import usable_part
 from forestcoll.topology.symmetry.orbits import Orbits
 from forestcoll.verification import verify
@@ -31,7 +31,7 @@ HALF = "0-3,8-11"
     ],
 )
 def test_packed_trees_reach_the_bound(spec: str, ranks: str | None, algbw: str) -> None:
-    report = verify(generate(spec, "allreduce", ranks=ranks))
+    report = verify(generate(spec, Demand("allreduce", ranks=ranks)))
     assert (report.ok, report.optimal, str(report.algbw)) == (True, True, algbw)
 
 
@@ -45,7 +45,7 @@ def test_packed_trees_reach_the_bound(spec: str, ranks: str | None, algbw: str) 
     ],
 )
 def test_prices_prove_the_optimum_beside_forwarding_switches(spec: str, ranks: str, algbw: str, kind: str) -> None:
-    schedule = generate(spec, "allreduce", ranks=ranks)
+    schedule = generate(spec, Demand("allreduce", ranks=ranks))
     report = verify(schedule)
     assert (report.ok, report.optimal, str(report.algbw)) == (True, True, algbw)
     assert schedule.bound is not None
@@ -75,7 +75,7 @@ def test_schedules_of_random_networks(seed: int) -> None:
 
 @pytest.mark.parametrize("trees", [1, 3])
 def test_a_number_of_trees(trees: int) -> None:
-    schedule = generate("dgx-h100:boxes=2", "allreduce", ranks=HALF, trees=trees)
+    schedule = generate("dgx-h100:boxes=2", Demand("allreduce", ranks=HALF), Trees(k=trees))
     assert verify(schedule).ok
     assert schedule.algbw <= 400
     assert schedule.trees_per_root is not None
@@ -88,10 +88,10 @@ def test_roots_on_relays_can_double_the_rate() -> None:
     With a root on a rank, the link c -> r carries all data in the reduce and again in the broadcast.
     """
     topology = linked("a b r c d", "a>c b>c c>r r>d d>a d>b")
-    best = optimum(topology, "allreduce", ranks=["a", "b"])
+    best = optimum(topology, Demand("allreduce", ranks=["a", "b"]))
     assert best.algbw == 1
     assert best.is_optimal
-    schedule = generate(topology, "allreduce", ranks=["a", "b"])
+    schedule = generate(topology, Demand("allreduce", ranks=["a", "b"]))
     assert verify(schedule).ok
     assert not {root for phase in schedule.phases for root in phase.roots} & set(best.members)
     part = usable_part(topology, best.members)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from allreduce_factor import SMALL, file_name, tally_of
+from forestcoll.algorithms.generate import optimum
 from forestcoll.presentation.results.schedules.bounds import bounds_page
 from forestcoll.solver.allreduce.linear_program import allreduce_optimum
 from forestcoll.solver.bounds.cut_edge import cut_edge
@@ -15,7 +16,6 @@ from forestcoll.solver.bounds.table import bounds_of
 from forestcoll.solver.exact_lp.linear_program import LinearProgram
 from forestcoll.solver.exact_lp.row import Row
 from forestcoll.solver.forests.broadcast import cut_set_bound
-from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology, read_topology
 from networks import linked
 from tree_programs import all_trees

@@ -6,15 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll.algorithms.generate import generate
+from forestcoll.algorithms.generate import generate, optimum
 from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.demand.collective import Collective
+from forestcoll.demand.demand import Demand
 from forestcoll.schedule.proof.cut import CutProof
 from forestcoll.solver.bounds.latency import latency_bound, moore_steps
 from forestcoll.solver.bounds.table import bounds_of
 from forestcoll.solver.bounds.values import Bounds
-from forestcoll.solver.optimum import optimum
-from forestcoll.solver.personalised import generate_flows
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
@@ -135,7 +134,7 @@ def test_the_bound_with_an_unbalanced_switch_is_its_largest_balanced_use() -> No
     assert algbw(found, Collective.ALLGATHER) == Fraction(3, 2)
     for each in found.collectives[:5]:
         root = None if each.root is None else found.topology.nodes[each.root].id
-        best = optimum(found.topology, each.collective.value, root=root)
+        best = optimum(found.topology, Demand(each.collective.value, root=root))
         assert (each.achieved_algbw, each.bound) == (best.algbw, best.bound)
         assert each.tight == best.is_optimal
     # The hub sends 5 of the 6 that it receives: enough for an allgather, too little for a reduce-scatter.
@@ -152,7 +151,7 @@ def test_the_bounds_of_a_part_of_the_compute_nodes() -> None:
     assert (len(found.members), len(found.topology.compute)) == (16, 32)
     for each in found.collectives[:5]:
         root = None if each.root is None else topology.nodes[each.root].id
-        best = optimum(topology, each.collective.value, ranks=ranks, root=root)
+        best = optimum(topology, Demand(each.collective.value, ranks=ranks, root=root))
         assert (best.bound, best.algbw) == (each.bound, each.achieved_algbw)
         assert each.tight or each.collective is Collective.ALLREDUCE
     with pytest.raises(InputError, match="root 'b0/gpu8' is not among the ranks; add it to the ranks"):
@@ -197,10 +196,10 @@ def test_the_achieved_algbw_is_that_of_generate(spec: str) -> None:
         assert bound.achieved_algbw is not None
         assert bound.achieved_algbw <= bound.upper_algbw
         if bound.collective is Collective.ALL_TO_ALL:
-            assert verify(generate_flows(topology)).algbw == bound.achieved_algbw
+            assert verify(generate(topology, "all-to-all")).algbw == bound.achieved_algbw
             continue
         root = bound.root if bound.root is None else topology.nodes[bound.root].id
-        schedule = generate(topology, Collective(bound.collective.value), root=root)
+        schedule = generate(topology, Demand(Collective(bound.collective.value), root=root))
         assert verify(schedule).algbw == bound.achieved_algbw
 
 
@@ -225,7 +224,7 @@ def test_no_bound_is_below_what_is_reached(data: st.DataObject) -> None:
     assert row is not None
     if row.achieved_algbw is not None:
         assert row.achieved_algbw <= row.upper_algbw <= rate.cut_set_upper.algbw
-        assert generate(topology, "allreduce", ranks=ranks).algbw == row.achieved_algbw
+        assert generate(topology, Demand("allreduce", ranks=ranks)).algbw == row.achieved_algbw
         assert found.has_copies or row.achieved_algbw <= rate.corollary_upper
 
 

@@ -6,7 +6,7 @@ from itertools import pairwise, permutations
 import pytest
 
 from forestcoll import Collective, NodeDemand, changed_network, optimum, verify
-from forestcoll.algorithms.baseline import Problem
+from forestcoll.algorithms.method import Problem
 from forestcoll.algorithms.nccl_ring import nccl_ring
 from forestcoll.base.errors import InputError
 from forestcoll.solver.bounds.rings import ring_bound
@@ -79,7 +79,7 @@ def test_idle_nodes_do_not_forward_data_of_rings() -> None:
     topology = load_topology("mi250:boxes=2")
     ranks = tuple(range(8)) + tuple(range(16, 24))
     demand = NodeDemand(ranks=ranks)
-    found = ring_bound(topology, demand, optimum(topology, ranks="0-7,16-23").bound.algbw)
+    found = ring_bound(topology, demand, optimum(topology, "allgather:ranks='0-7,16-23'").bound.algbw)
     assert found is not None
     assert found.algbw == 8 * 16 * Fraction(16, 15)
 

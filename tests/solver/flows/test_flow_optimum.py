@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 
 from flow_demands import demands
 from flow_oracles import pairs_of, plain_optimum
+from forestcoll.algorithms.flows import Flows
+from forestcoll.algorithms.generate import optimum
 from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import NodeDemand
+from forestcoll.demand.demand import Demand, NodeDemand
 from forestcoll.solver.flows.search import flow_search
 from forestcoll.solver.flows.value import FlowOptimum
-from forestcoll.solver.personalised import flow_optimum
 from forestcoll.topology import Symmetry, Topology
 from forestcoll.topology.registry import build_topology
 from forestcoll.topology.symmetry.orbits import Orbits
@@ -64,7 +65,7 @@ def test_a_chain_is_limited_by_its_middle() -> None:
 
 def test_shifted_rings_of_a_thousand_nodes_have_the_published_time() -> None:
     # Table 4: 10738 us for 1 MiB per node at 100 Gb/s, a quarter of it over each link.
-    best = flow_optimum("shifted-ring:nodes=1024")
+    best = optimum("shifted-ring:nodes=1024", "all-to-all")
     assert best.is_optimal
     found = best.algbw / 1024
     assert found == Fraction(2, 65537)
@@ -123,34 +124,34 @@ def test_a_gather_and_a_scatter_reach_a_cut(data: st.DataObject, topology: Topol
 
 def test_a_demand_between_two_nodes_is_a_max_flow() -> None:
     matrix: list[list[object]] = [[0, 0, 1, 0], [0] * 4, [0] * 4, [0] * 4]
-    best = flow_optimum("complete:nodes=4,bandwidth=5", matrix=matrix)
+    best = optimum("complete:nodes=4,bandwidth=5", Demand("all-to-all", matrix=matrix))
     assert best.algbw == 15
     assert {len(path.nodes) for path in best.paths} == {2, 3}
 
 
 def test_equal_parts_need_no_matrix() -> None:
     equal = [["1/3"] * 3] * 3
-    best = flow_optimum("ring:nodes=3", matrix=equal)
+    best = optimum("ring:nodes=3", Demand("all-to-all", matrix=equal))
     assert best.demand == NodeDemand(Collective.ALL_TO_ALL)
     assert best.algbw == 3
     shards = {0: "1/4", 1: "1/4", 2: "1/2"}
-    gather = flow_optimum("ring:nodes=3", "gather", root=0, shards=shards)
+    gather = optimum("ring:nodes=3", Demand("gather", root=0, shards=shards))
     assert gather.demand.matrix is not None
     assert gather.algbw == Fraction(8, 3)
     halves: list[list[object]] = [[0, "1/4", "1/2"], [0] * 3, [0] * 3]
-    scatter = flow_optimum("ring:nodes=3", "scatter", root=0, matrix=halves)
+    scatter = optimum("ring:nodes=3", Demand("scatter", root=0, matrix=halves))
     assert scatter.algbw == Fraction(8, 3)
 
 
 def test_idle_nodes_relay() -> None:
-    assert flow_optimum("torus:dims=4x4", ranks="0-3").algbw == Fraction(16, 3)
-    assert flow_optimum("ring:nodes=6", ranks="0,3").algbw == 4
+    assert optimum("torus:dims=4x4", "all-to-all:ranks=0-3").algbw == Fraction(16, 3)
+    assert optimum("ring:nodes=6", "all-to-all:ranks='0,3'").algbw == 4
 
 
 @pytest.mark.parametrize(
     ("keywords", "message"),
     [
-        ({"collective": "allreduce"}, "an allreduce moves along trees"),
+        ({"collective": "allreduce"}, "flows is not a method for an allreduce"),
         ({"collective": "gather"}, "a gather needs a root"),
         ({"root": 0}, "an all-to-all has no root"),
         ({"matrix": [[0, 1], [1, 0]]}, "has 2 rows; expected one for each of the 3 nodes"),
@@ -163,17 +164,17 @@ def test_idle_nodes_relay() -> None:
             {"collective": "scatter", "root": 0, "matrix": [[0] * 3, [1, 0, 0], [0] * 3]},
             "data comes from the root only",
         ),
-        ({"shards": {0: 1}}, "an all-to-all has no shards"),
+        ({"shards": {0: 1}}, "an all-to-all has no shards of different sizes"),
         ({"collective": "gather", "root": 0, "shards": {0: 1}, "matrix": [[0] * 3] * 3}, "exclude each other"),
     ],
 )
 def test_invalid_arguments_raise(keywords: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        flow_optimum("ring:nodes=3", **keywords)  # type: ignore[arg-type]
+        optimum("ring:nodes=3", Demand(**{"collective": "all-to-all", **keywords}), Flows())  # type: ignore[arg-type]
 
 
 def test_a_one_port_network_has_no_flows() -> None:
     document = build_topology("ring:nodes=3")
     object.__setattr__(document, "port_model", "one-port")
     with pytest.raises(NoSolutionError, match="one-port"):
-        flow_optimum(document)
+        optimum(document, "all-to-all")

@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forestcoll.algorithms.generate import generate, optimum
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import NodeDemand
+from forestcoll.demand.demand import Demand, NodeDemand
 from forestcoll.kernels import Core, cores
 from forestcoll.schedule.proof.lengths.lengths import LengthsProof
 from forestcoll.solver.flows.classes import FlowClasses
 from forestcoll.solver.flows.spreading import spread_all_to_all
 from forestcoll.solver.forests.scaling import ScaledTopology
-from forestcoll.solver.personalised import flow_optimum, generate_flows
 from forestcoll.topology import Symmetry, Topology
 from forestcoll.topology.registry import build_topology
 from forestcoll.topology.symmetry.orbits import Orbits
@@ -26,7 +26,7 @@ from networks import examples, networks, one_way_networks
 @given(one_way_networks(most=6))
 def test_the_optimum_is_between_what_every_core_reaches_and_its_bound(topology: Topology) -> None:
     scaled, nodes = ScaledTopology.of(topology), len(topology.compute)
-    found, capacities = flow_optimum(topology), scaled.capacities
+    found, capacities = optimum(topology, "all-to-all"), scaled.capacities
     reached, lengths_of_links = spread_all_to_all(topology, gap=0.0, rounds=40)
     bound = LengthsProof.of(topology, lengths_of_links).algbw(topology, NodeDemand(Collective.ALL_TO_ALL))
     assert reached <= found.bound.algbw
@@ -52,16 +52,16 @@ def test_distances_are_added_up(core: Core) -> None:
 def test_a_large_network_is_bounded_within_some_percent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("forestcoll.solver.flows.search.MOST_COLUMNS", 100)
     topology = build_topology("generalized-kautz:nodes=256,degree=4")
-    best = flow_optimum(topology)
+    best = optimum(topology, "all-to-all")
     assert not best.is_optimal
     assert best.residual < 0.03
     with pytest.raises(InputError, match="too large, so only a rate and a bound are known, and no schedule"):
-        generate_flows(topology)
+        generate(topology, "all-to-all")
 
 
 @pytest.mark.slow
 def test_the_flow_of_the_first_row_of_table_4() -> None:
-    found = flow_optimum("generalized-kautz:nodes=1024,degree=4")
+    found = optimum("generalized-kautz:nodes=1024,degree=4", "all-to-all")
     assert found.residual < 0.03
     assert float(found.algbw) / 1024 < 8.015e-4
     assert float(found.bound.algbw) / 1024 > 8.005e-4
@@ -71,10 +71,10 @@ def test_a_network_that_is_too_large_raises(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("forestcoll.solver.flows.search.MOST_COLUMNS", 3)
     monkeypatch.setattr("forestcoll.solver.flows.spreading.MOST_NODES", 7)
     with pytest.raises(InputError, match="has more than 3 columns, and the network more than 7 compute nodes"):
-        flow_optimum("ring:nodes=8")
-    assert flow_optimum("ring:nodes=7").residual < 0.1
+        optimum("ring:nodes=8", "all-to-all")
+    assert optimum("ring:nodes=7", "all-to-all").residual < 0.1
     with pytest.raises(InputError, match="more than 3 columns; so many cannot be solved"):
-        flow_optimum("ring:nodes=3", matrix=[[0, 1, 0], [0, 0, 2], [0, 0, 0]])
+        optimum("ring:nodes=3", Demand("all-to-all", matrix=[[0, 1, 0], [0, 0, 2], [0, 0, 0]]))
 
 
 @examples(60)

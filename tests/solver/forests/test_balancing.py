@@ -9,15 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forestcoll.algorithms.generate import optimum
 from forestcoll.base.errors import NoSolutionError
 from forestcoll.demand.collective import PhaseOp
+from forestcoll.demand.demand import Demand
 from forestcoll.schedule.proof.proof import ProofError
 from forestcoll.solver.exact_lp.linear_program import LinearProgram
 from forestcoll.solver.forests.balancing import balanced_use, rate_proven
 from forestcoll.solver.forests.scaling import ScaledTopology
 from forestcoll.solver.forests.trimming import trimmed
 from forestcoll.solver.generation.forest import schedule_for
-from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
@@ -108,14 +109,14 @@ FUNNEL = "root>middle:6 middle>a:6 middle>b:6 middle>c:6 a>root:1 b>root:1 c>roo
 
 def test_an_idle_node_copies_if_it_can_send_more_than_it_receives() -> None:
     """The relay receives all data once and sends it to all three nodes. A switch could send each only a third."""
-    best = optimum(linked("root middle a b c", FUNNEL), "broadcast", root="root", ranks=[0, 2, 3, 4])
+    best = optimum(linked("root middle a b c", FUNNEL), Demand("broadcast", ranks=[0, 2, 3, 4], root="root"))
     assert best.algbw == best.bound.algbw == 6
     assert best.forests[0].topology.nodes[1].is_compute
     assert verify(schedule_for(best)).optimal
 
 
 def test_a_switch_in_place_of_the_idle_node_cannot_copy() -> None:
-    best = optimum(linked("root a b c", FUNNEL, switches="middle"), "broadcast", root="root")
+    best = optimum(linked("root a b c", FUNNEL, switches="middle"), "broadcast:root=root")
     assert best.algbw == best.bound.algbw == 2
     assert algbw_of_cut(best) == 6
     assert verify(schedule_for(best)).ok
@@ -136,7 +137,7 @@ def test_the_optimum_of_a_machine_with_one_one_way_link_at_half_bandwidth(spec: 
 def test_idle_nodes_not_connected_to_the_ranks_are_ignored() -> None:
     links = "root>switch:6 switch>a:6 switch>b:6 a>root:1 b>root:1 root=idle:1 apart=beside:3"
     topology = linked("root idle apart beside a b", links, switches="switch", connected=False)
-    best = optimum(topology, "broadcast", root="root", ranks=["root", "a", "b"])
+    best = optimum(topology, Demand("broadcast", ranks=["root", "a", "b"], root="root"))
     assert best.algbw == 3
     assert best.bound.algbw == 6
     assert verify(schedule_for(best)).ok

@@ -2,17 +2,17 @@
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.errors import UnsatisfiedAssumption
 
-from forestcoll.algorithms.generate import generate
+from forestcoll.algorithms.generate import generate, optimum
+from forestcoll.algorithms.trees import Trees
 from forestcoll.base.errors import NoSolutionError
 from forestcoll.demand.collective import SCHEDULED, Collective
-from forestcoll.solver.optimum import optimum
+from forestcoll.demand.demand import Demand
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.verification import verify
 from networks import SMALL, examples, linked
@@ -28,9 +28,9 @@ def fan(receivers: int, *, able: bool) -> Topology:
 
 def test_a_switch_that_copies_sends_to_all_receivers_at_full_rate() -> None:
     topology = fan(3, able=True)
-    best = optimum(topology, "broadcast", root="root")
+    best = optimum(topology, "broadcast:root=root")
     assert best.algbw == best.bound.algbw == 1
-    schedule = generate(topology, "broadcast", root="root")
+    schedule = generate(topology, "broadcast:root=root")
     assert verify(schedule).optimal
     (tree,) = schedule.phases[0]
     assert schedule.routes[tree.routes[0]] == (0, 4)
@@ -39,18 +39,18 @@ def test_a_switch_that_copies_sends_to_all_receivers_at_full_rate() -> None:
 
 def test_a_switch_that_adds_up_receives_from_all_senders_at_full_rate() -> None:
     topology = fan(3, able=True).transposed()
-    schedule = generate(topology, "reduce", root="root")
+    schedule = generate(topology, "reduce:root=root")
     assert schedule.algbw == 1
     assert verify(schedule).optimal
 
 
 def test_a_switch_that_cannot_copy_divides_its_input_among_the_receivers() -> None:
-    best = optimum(fan(3, able=False), "broadcast", root="root")
+    best = optimum(fan(3, able=False), "broadcast:root=root")
     assert best.algbw == best.bound.algbw == Fraction(1, 3)
     assert best.bound.proof.kind == "tree-dual"
     assert algbw_of_cut(best) == 1
     check_bound(best)
-    assert verify(generate(best.topology, "broadcast", root="root")).ok
+    assert verify(generate(best.topology, "broadcast:root=root")).ok
 
 
 @st.composite
@@ -76,14 +76,16 @@ def unbalanced(draw: st.DrawFn) -> Topology:
 @examples(100)
 @given(unbalanced())
 def test_the_optimum_is_reached_and_its_bound_is_right(collective: Collective, topology: Topology) -> None:
-    root: dict[str, Any] = {"root": 0} if collective.has_root else {}
-    best = optimum(topology, collective, **root)
-    schedule = generate(topology, collective, **root)
+    demand = Demand(collective, root=0 if collective.has_root else None)
+    best = optimum(topology, demand)
+    schedule = generate(topology, demand)
     report = verify(schedule)
     assert report.fault is None
     check_bound(best)
     assert best.algbw == schedule.algbw
-    shards = {0: Fraction(1)} if root else dict.fromkeys(topology.compute, Fraction(1, len(topology.compute)))
+    shards = (
+        {0: Fraction(1)} if collective.has_root else dict.fromkeys(topology.compute, Fraction(1, len(topology.compute)))
+    )
     if collective is not Collective.ALLREDUCE:
         expected = best_of_group(topology, topology.compute, shards, reduces=collective.only_reduces)
         assert algbw_of_cut(best) == expected
@@ -93,10 +95,10 @@ def test_the_optimum_is_reached_and_its_bound_is_right(collective: Collective, t
 @given(unbalanced(), st.integers(1, 4))
 def test_a_number_of_trees(topology: Topology, trees: int) -> None:
     try:
-        best = optimum(topology, "broadcast", root=0, trees=trees)
+        best = optimum(topology, "broadcast:root=0", Trees(k=trees))
     except NoSolutionError:
         raise UnsatisfiedAssumption from None
-    schedule = generate(topology, "broadcast", root=0, trees=trees)
+    schedule = generate(topology, "broadcast:root=0", Trees(k=trees))
     assert verify(schedule).fault is None
     check_bound(best)
     assert best.algbw == schedule.algbw

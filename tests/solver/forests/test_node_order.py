@@ -46,7 +46,7 @@ def test_the_order_of_nodes_does_not_change_the_number_of_trees(compute: int, sw
     nodes = range(compute + switches)
     orders = [tuple(nodes), tuple(reversed(nodes)), *list(permutations(nodes))[5:120:100]]
     for collective in ("allgather", "reduce-scatter"):
-        best = [optimum(network(compute, switches, text, order), collective=collective) for order in orders]
+        best = [optimum(network(compute, switches, text, order), demand=collective) for order in orders]
         assert len({(each.algbw, each.trees_per_root) for each in best}) == 1
         assert best[0].least_trees_per_root <= best[0].trees_per_root
 
@@ -66,4 +66,4 @@ def test_a_network_is_restored_from_the_order_of_its_ids() -> None:
 def test_the_lower_bound_of_the_number_of_trees_is_reached_on_a_known_machine() -> None:
     best = optimum("dgx-a100:boxes=2")
     assert best.least_trees_per_root == best.trees_per_root == 13
-    assert optimum("dgx-a100:boxes=2", trees=2).least_trees_per_root == 1
+    assert optimum("dgx-a100:boxes=2", method="trees:k=2").least_trees_per_root == 1

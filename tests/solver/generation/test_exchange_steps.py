@@ -12,19 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll.algorithms.by_steps import generate_steps
+from forestcoll.algorithms.exchange_steps import Steps
+from forestcoll.algorithms.generate import generate, optimum
 from forestcoll.base.errors import InputError
 from forestcoll.design.realisation import topology_of
 from forestcoll.design.search.finder import TopologyFinder
-from forestcoll.programs.lowering import lower
-from forestcoll.runtime.engine.plan import plan_of
 from forestcoll.schedule.steps.value import StepSchedule, Transfer, Transfers
 from forestcoll.simulation.simulate import simulate
 from forestcoll.solver.exact_lp.linear_program import LinearProgram
 from forestcoll.solver.exact_lp.row import Row
-from forestcoll.solver.flows import stepwise
 from forestcoll.solver.forests.scaling import ScaledTopology
-from forestcoll.solver.personalised import flow_optimum
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import load_topology
 from forestcoll.verification import StepReport, verify
@@ -33,7 +30,7 @@ from networks import SMALL, examples, networks
 
 @cache
 def made(topology: Topology | str, steps: int | None = None) -> tuple[StepSchedule, StepReport]:
-    schedule = generate_steps(topology, "all-to-all", method="steps", steps=steps)
+    schedule = generate(topology, "all-to-all", Steps(steps=steps))
     report = verify(schedule)
     assert isinstance(report, StepReport)
     assert report.fault is None, report.fault
@@ -81,7 +78,7 @@ def test_the_document_shows_the_actual_rates() -> None:
         cells = shown.split(" | ")
         fewest, first = made(spec)
         reports = [first, made(spec, fewest.steps + 1)[1]]
-        best = flow_optimum(spec).algbw
+        best = optimum(spec, "all-to-all").algbw
         assert cells[0::3][:2] == [str(fewest.steps), str(fewest.steps + 1)]
         assert reports[1].optimal  # one step more than the fewest reaches the rate of the best flow
         assert reports[1].algbw == best
@@ -182,7 +179,7 @@ def test_wrong_claims_are_refused() -> None:
         ("algbw-wrong", replace(schedule, algbw=report.algbw + 1)),
         ("step-shards", replace(schedule, shards=(Fraction(1, 4),) * 4)),
         ("step-phases", replace(schedule, phases=schedule.phases * 2)),
-        ("part-missing", replace(schedule, collective=generate_steps("ring:nodes=4").collective)),
+        ("part-missing", replace(schedule, collective=generate("ring:nodes=4", method="bfb").collective)),
         ("certificate-bound", replace(schedule, bound=replace(schedule.bound, algbw=schedule.bound.algbw / 2))),
     ):
         fault = verify(wrong).fault
@@ -194,35 +191,16 @@ def test_wrong_claims_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("spec", "collective", "options", "words"),
+    ("spec", "collective", "method", "words"),
     [
-        ("dgx-a100:boxes=2,gpus=2", "all-to-all", {"method": "steps"}, "needs a network without"),
-        ("ring:nodes=6", "all-to-all", {"method": "steps", "steps": 2}, "takes 3 steps or more; steps is 2"),
-        ("ring:nodes=6", "all-to-all", {"method": "bfb"}, "the method 'bfb' is not for an all-to-all; use 'steps'"),
-        ("ring:nodes=6", "allgather", {"method": "steps"}, "the method 'steps' is not for an allgather"),
-        (
-            "ring:nodes=6",
-            "allgather",
-            {"method": "bfb", "steps": 4},
-            "a number of steps is only for the method 'steps'",
-        ),
-        ("ring:nodes=6", "all-to-all", {"method": "steps", "chunks": 4}, "chunks are only for 'bfb'"),
+        ("dgx-a100:boxes=2,gpus=2", "all-to-all", "steps", "needs a network without"),
+        ("ring:nodes=6", "all-to-all", "steps:steps=2", "takes 3 steps or more; steps is 2"),
+        ("ring:nodes=6", "all-to-all", "bfb", "bfb is not a method for an all-to-all, only for allgather"),
+        ("ring:nodes=6", "allgather", "steps", "steps is not a method for an allgather, only for all-to-all"),
+        ("ring:nodes=6", "allgather", "bfb:steps=4", "bfb: there is no parameter 'steps'"),
+        ("ring:nodes=6", "all-to-all", "steps:chunks=4", "steps: there is no parameter 'chunks'"),
     ],
 )
-def test_what_is_not_possible_is_refused(spec: str, collective: str, options: dict[str, object], words: str) -> None:
+def test_what_is_not_possible_is_refused(spec: str, collective: str, method: str, words: str) -> None:
     with pytest.raises(InputError, match=words):
-        generate_steps(spec, collective, **options)  # type: ignore[arg-type]
-
-
-def test_a_large_program_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stepwise, "MOST_COLUMNS", 10)
-    with pytest.raises(InputError, match=r"has \d+ columns; at most 10 can be solved"):
-        stepwise.fastest_steps(load_topology("kautz:degree=2,length=2"))
-
-
-def test_steps_have_no_program_and_cannot_be_run() -> None:
-    schedule, _ = made("ring:nodes=4")
-    with pytest.raises(InputError, match="an all-to-all in steps has no program; use a schedule of flows"):
-        lower(schedule)
-    with pytest.raises(InputError, match="an all-to-all in steps cannot be run; use a schedule of flows"):
-        plan_of(schedule)
+        generate(spec, collective, method)

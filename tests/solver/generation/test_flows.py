@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 
 from flow_demands import demands
 from flow_oracles import is_right
+from forestcoll.algorithms.generate import generate, optimum
 from forestcoll.schedule.flows.value import Flow, FlowSchedule
 from forestcoll.solver.flows.search import flow_search
 from forestcoll.solver.generation.flows import flows_for
-from forestcoll.solver.personalised import flow_optimum, generate_flows
 from forestcoll.topology import Symmetry, Topology
 from forestcoll.verification import verify
 from networks import examples, networks
@@ -40,7 +40,10 @@ def expanded(schedule: FlowSchedule) -> set[tuple[object, ...]]:
 
 @pytest.mark.parametrize("spec", ["torus:dims=3x4", "mi250:boxes=2,gpus=8", "dgx-a100:boxes=2", "dgx-1:boxes=2"])
 def test_base_flows_and_a_symmetry_are_all_flows(spec: str) -> None:
-    base, listed = generate_flows(spec, compact=True), generate_flows(spec, compact=False)
+    base, listed = (
+        generate(spec, "all-to-all", "flows:compact=true"),
+        generate(spec, "all-to-all", "flows:compact=false"),
+    )
     assert base.symmetry is not None
     assert listed.symmetry is None
     assert len(base.flows) * base.symmetry.order == len(listed.flows)
@@ -50,19 +53,19 @@ def test_base_flows_and_a_symmetry_are_all_flows(spec: str) -> None:
 
 
 def test_large_schedules_list_base_flows(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert generate_flows("ring:nodes=6").symmetry is None
+    assert generate("ring:nodes=6", "all-to-all").symmetry is None
     monkeypatch.setattr("forestcoll.solver.generation.flows.MOST_LISTED", 10)
-    assert generate_flows("ring:nodes=6").symmetry is not None
+    assert generate("ring:nodes=6", "all-to-all").symmetry is not None
 
 
 def test_a_path_through_compute_nodes_has_a_route_for_each_send() -> None:
-    schedule = generate_flows("ring:nodes=3,one_way=true", "scatter", root=0)
+    schedule = generate("ring:nodes=3,one_way=true", "scatter:root=0")
     assert list(schedule.routes) == [(0, 1), (1, 2)]
     assert list(schedule.flows)[1] == Flow(0, 2, schedule.flows.shares[0], (0, 1))
 
 
 def test_flows_over_some_nodes_are_listed_even_if_the_rest_is_symmetric() -> None:
-    best = flow_optimum("dgx-a100:boxes=2", ranks="0-3,8-11")
+    best = optimum("dgx-a100:boxes=2", "all-to-all:ranks='0-3,8-11'")
     schedule = flows_for(best, compact=True)
     assert schedule.symmetry is None
     assert verify(schedule).optimal

@@ -5,15 +5,15 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pytest
 
-from forestcoll.algorithms.generate import generate
+from forestcoll.algorithms.generate import generate, optimum
+from forestcoll.algorithms.trees import Trees
 from forestcoll.base.errors import NoSolutionError
 from forestcoll.base.progress import Progress
-from forestcoll.demand.method import Method
 from forestcoll.kernels import AnyProblem, Core, RoutedTrees
 from forestcoll.kernels.interface import ReportProgress
 from forestcoll.solver.forests.scaling import ScaledTopology
-from forestcoll.solver.generation.forest import schedule_for
-from forestcoll.solver.optimum import optimum
+from forestcoll.solver.generation.forest import grown_schedule, schedule_for
+from forestcoll.solver.generation.growing import TreeSearch
 from forestcoll.topology.registry import build_topology
 
 TOPOLOGY = build_topology("dgx-a100:boxes=2,gpus=3")
@@ -34,22 +34,22 @@ class Listener(Progress):
 @pytest.mark.parametrize(
     ("method", "stages"),
     [
-        (Method.AUTO, ["growing trees"]),
-        (Method.FAST, ["growing trees"]),
-        (Method.PROVEN, ["removing switches", "packing trees", "routing trees"]),
+        (TreeSearch.AUTO, ["growing trees"]),
+        (TreeSearch.FAST, ["growing trees"]),
+        (TreeSearch.PROVEN, ["removing switches", "packing trees", "routing trees"]),
     ],
 )
-def test_each_method_reports_its_stages_and_counters(method: Method, stages: list[str]) -> None:
+def test_each_method_reports_its_stages_and_counters(method: TreeSearch, stages: list[str]) -> None:
     listener = Listener()
-    generate(TOPOLOGY, method=method, progress=listener)
+    generate(TOPOLOGY, method=Trees(search=method), progress=listener)
     assert listener.stages[0] == "finding the bottleneck cut"
     assert listener.stages[-len(stages) :] == stages
     assert len(listener.notes) == 1
 
 
-@pytest.mark.parametrize("method", list(Method))
-def test_every_route_is_used_and_listed_once_and_the_same_in_each_run(method: Method) -> None:
-    schedule, other = generate(TOPOLOGY, method=method), generate(TOPOLOGY, method=method)
+@pytest.mark.parametrize("method", list(TreeSearch))
+def test_every_route_is_used_and_listed_once_and_the_same_in_each_run(method: TreeSearch) -> None:
+    schedule, other = generate(TOPOLOGY, method=Trees(search=method)), generate(TOPOLOGY, method=Trees(search=method))
     assert (schedule.routes, schedule.phases) == (other.routes, other.phases)
     routes = list(schedule.routes)
     assert len(set(routes)) == len(routes)
@@ -57,7 +57,7 @@ def test_every_route_is_used_and_listed_once_and_the_same_in_each_run(method: Me
 
 
 def test_a_schedule_carries_its_optimum_and_certificate() -> None:
-    best = optimum(TOPOLOGY, trees=2)
+    best = optimum(TOPOLOGY, method="trees:k=2")
     schedule = schedule_for(best)
     assert schedule.topology is TOPOLOGY
     assert schedule.algbw == best.algbw
@@ -88,7 +88,7 @@ def test_the_fast_method_reports_how_many_roots_it_left_incomplete(monkeypatch: 
 
     monkeypatch.setattr(ScaledTopology, "problem", problem)
     with pytest.raises(NoSolutionError) as caught:
-        schedule_for(best, method=Method.FAST)
+        grown_schedule(best, search=TreeSearch.FAST)
     assert str(caught.value) == (
         "dgx-a100:boxes=2,gpus=3: the fast method left the trees of 2 roots incomplete; use the method auto or proven"
     )

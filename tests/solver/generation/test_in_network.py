@@ -7,14 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll.algorithms.generate import generate
+from forestcoll.algorithms.generate import generate, optimum
 from forestcoll.demand.collective import SCHEDULED, Collective
 from forestcoll.schedule.trees.value import TreeSchedule
-from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
-from networks import SMALL, arguments_for, examples, networks, with_abilities
+from networks import SMALL, demand_for, examples, networks, with_abilities
 
 ABILITIES = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=3, max_size=3)
 
@@ -37,8 +36,8 @@ def test_no_link_carries_more_than_without(
     collective: Collective, topology: Topology, abilities: list[tuple[bool, bool]]
 ) -> None:
     able = with_abilities(topology, abilities)
-    before = generate(topology, **arguments_for(topology, collective))
-    after = generate(able, **arguments_for(able, collective))
+    before = generate(topology, demand_for(topology, collective))
+    after = generate(able, demand_for(able, collective))
     report = verify(after)
     assert report.fault is None
     assert report.algbw == after.algbw == before.algbw

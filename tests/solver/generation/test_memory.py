@@ -20,7 +20,7 @@ MEASURED = """
 import os
 import sys
 from pathlib import Path
-from forestcoll.solver.optimum import optimum
+from forestcoll.algorithms.generate import optimum
 from forestcoll.solver.generation.forest import schedule_for
 from forestcoll.schedule.files import write_schedule
 from forestcoll.schedule.shape_of import shape_of

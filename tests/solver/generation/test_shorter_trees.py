@@ -9,6 +9,7 @@ import pytest
 
 from forestcoll import build_topology, generate
 from forestcoll.demand.collective import PhaseOp
+from forestcoll.demand.demand import Demand
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.solver.generation import shorter_trees
 from forestcoll.solver.generation.shorter_trees import with_shorter_trees
@@ -19,7 +20,8 @@ SPECS = ("mi250:boxes=1,gpus=8", "mi250:boxes=2,gpus=8", "torus:dims=3x4")
 
 def schedule_of(spec: str, collective: str) -> TreeSchedule:
     root = build_topology(spec).nodes[0].id if collective in {"broadcast", "reduce"} else None
-    return generate(spec, collective, root=root)
+    made: TreeSchedule = generate(spec, Demand(collective, root=root))
+    return made
 
 
 def parents_of(schedule: TreeSchedule, phase: Phase) -> list[dict[int, int]]:
@@ -96,12 +98,12 @@ def test_trees_stay_if_their_sum_is_not_exact(monkeypatch: pytest.MonkeyPatch) -
     assert with_shorter_trees(schedule) == schedule
     monkeypatch.setattr(shorter_trees, "_EXACT", total + 1)
     assert with_shorter_trees(schedule) != schedule
-    high = generate("ring:nodes=1100", collective="broadcast", root=0, trees=1)
+    high = generate("ring:nodes=1100", "broadcast:root=0", "trees:k=1")
     assert with_shorter_trees(high) == high
 
 
 def test_base_trees_and_trees_over_able_switches_stay() -> None:
-    compact = generate("torus:dims=4x4", compact=True)
+    compact = generate("torus:dims=4x4", method="trees:compact=true")
     assert compact.symmetry is not None
     assert with_shorter_trees(compact) is compact
     able = generate("dgx-h100:boxes=2,nvls=true")

@@ -8,16 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll.algorithms.generate import generate
+from forestcoll.algorithms.generate import generate, optimum
+from forestcoll.algorithms.trees import Trees
 from forestcoll.base import resources
 from forestcoll.base.errors import InputError
 from forestcoll.base.progress import SILENT, Progress
-from forestcoll.demand.method import Method
 from forestcoll.schedule.trees.expansion import expanded
 from forestcoll.solver.generation import forest, memory
 from forestcoll.solver.generation.forest import schedule_for
 from forestcoll.solver.generation.growing import Forest
-from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.graph.changes import changed_network
 from forestcoll.topology.registry import build_topology
@@ -56,7 +55,7 @@ def test_base_trees_and_their_images_reach_the_optimum(spec: str, order: int) ->
 
 def check_base_trees(topology: Topology, order: int) -> None:
     """Check that there are base trees of a group of this order, which reach the optimum, listed or not."""
-    schedule = generate(topology, compact=True)
+    schedule = generate(topology, method="trees:compact=true")
     assert schedule.symmetry is not None
     assert schedule.symmetry.order == order
     assert verify(schedule).optimal
@@ -73,7 +72,7 @@ def test_a_smaller_group_is_tried_and_then_all_trees_are_grown() -> None:
 
 
 def test_without_a_symmetry_all_trees_are_listed() -> None:
-    schedule = generate(linked("0 1 2", "0=1:1 1=2:2"), compact=True)
+    schedule = generate(linked("0 1 2", "0=1:1 1=2:2"), method="trees:compact=true")
     assert schedule.symmetry is None
     assert verify(schedule).optimal
 
@@ -108,25 +107,25 @@ def test_base_trees_are_not_grown_if_a_list_of_them_is_too_long(monkeypatch: pyt
 def test_the_memory_of_many_base_trees_is_stated_before_they_are_grown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resources, "LONG_SECONDS", 100 * memory._OF_EDGE.seconds)
     counters = Counters()
-    schedule = generate(build_topology("torus:dims=3x4x5"), compact=True, progress=counters)
+    schedule = generate(build_topology("torus:dims=3x4x5"), method="trees:compact=true", progress=counters)
     assert schedule.symmetry is not None
     assert counters.remarks == []  # 59 edges
     topology = changed_network(build_topology("torus:dims=4x4"), without=["0--1"])
-    generate(topology, compact=True, progress=counters)
+    generate(topology, method="trees:compact=true", progress=counters)
     assert counters.remarks[0].endswith(": a schedule of 120 tree edges takes about 1 s and 1 MB to 67 MB of memory")
 
 
 @pytest.mark.parametrize(("spec", "roots"), [("torus:dims=8x8x8", 100), ("hypercube:dim=8", 64)])
 def test_a_direct_network_with_a_dead_link_has_base_trees_for_few_roots(spec: str, roots: int) -> None:
     topology = changed_network(build_topology(spec), without=["0--1"])
-    schedule = generate(topology, compact=True)
+    schedule = generate(topology, method="trees:compact=true")
     assert len(set(schedule.phases[0].roots)) <= roots
     assert verify(schedule).optimal
 
 
 def test_the_proven_method_has_no_base_trees() -> None:
     with pytest.raises(InputError, match="leave compact out"):
-        generate(build_topology("ring:nodes=4"), method=Method.PROVEN, compact=True)
+        generate(build_topology("ring:nodes=4"), method="trees:search=proven,compact=true")
 
 
 @st.composite
@@ -167,7 +166,7 @@ def test_base_trees_of_an_almost_symmetric_network_reach_the_optimum(fault: tupl
 @pytest.mark.parametrize("collective", ["reduce-scatter", pytest.param("allreduce", marks=pytest.mark.slow)])
 def test_base_trees_that_reduce_in_an_almost_symmetric_network(collective: str) -> None:
     topology = changed_network(build_topology("dgx-a100:boxes=48"), without=["b0/gpu0--ib"])
-    schedule = generate(topology, collective, compact=True)
+    schedule = generate(topology, collective, "trees:compact=true")
     assert schedule.symmetry is not None
     assert schedule.symmetry.order == 47 * 8
     assert verify(schedule).ok
@@ -177,7 +176,7 @@ def test_base_trees_that_reduce_in_an_almost_symmetric_network(collective: str) 
 def test_the_trees_of_a_root_are_counted_with_their_images() -> None:
     """A tree with the share m/(N k) counts m times, and each root has k trees."""
     topology = changed_network(build_topology("dgx-a100:boxes=3"), without=["b0/gpu0--ib"])
-    schedule = generate(topology, compact=True)
+    schedule = generate(topology, method="trees:compact=true")
     listed = expanded(schedule).phases[0]
     assert schedule.trees_per_root is not None
     for root in topology.compute:
@@ -211,17 +210,17 @@ def with_fault(draw: st.DrawFn, topology: Topology) -> Topology:
 def test_identical_boxes_have_valid_compact_schedules_with_and_without_faults(data: st.DataObject) -> None:
     whole = data.draw(copies())
     for topology in (whole, data.draw(st.composite(with_fault)(whole))):
-        schedule = generate(topology, compact=True)
+        schedule = generate(topology, method="trees:compact=true")
         assert verify(schedule).optimal
         assert verify(expanded(schedule)) == verify(schedule)
 
 
 def test_trees_that_are_divided_into_many_parts_have_wide_integers() -> None:
     topology = changed_network(build_topology("dgx-a100:boxes=4"), without=["b0/gpu0--ib"])
-    (plan,) = optimum(topology, trees=2**49).forests
+    (plan,) = optimum(topology, method=Trees(k=2**49)).forests
     undivided = Forest.of(plan, SILENT)
     assert undivided.divided(1, SILENT) is undivided
     assert undivided.core is not undivided.divided(24, SILENT).core
-    schedule = generate(topology, trees=2**49, compact=True)
+    schedule = generate(topology, method=Trees(k=2**49, compact=True))
     assert schedule.symmetry is not None
     assert verify(schedule).ok

@@ -5,18 +5,17 @@ from random import Random
 
 import pytest
 
+from forestcoll.algorithms.generate import optimum
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import PERSONALISED, SCHEDULED, Collective
 from forestcoll.demand.demand import Demand
-from forestcoll.demand.groups.layout import layout_groups
+from forestcoll.demand.groups.groups import Groups
+from forestcoll.demand.groups.layout import Layout
 from forestcoll.demand.groups.value import Group, groups_of
 from forestcoll.solver.groups.bundling import bundle_for
 from forestcoll.solver.groups.gains import group_gains
 from forestcoll.solver.groups.layouts import layout_table
 from forestcoll.solver.groups.search import group_search
-from forestcoll.solver.groups.solving import groups_optimum
-from forestcoll.solver.optimum import optimum
-from forestcoll.solver.personalised import flow_optimum
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
@@ -73,7 +72,7 @@ def test_allreduces_on_full_duplex_networks_equal_the_program_over_all_trees(see
     ],
 )
 def test_known_optima(spec: str, groups: str, collective: str, algbw: str) -> None:
-    best = groups_optimum(spec, groups, collective)
+    best = optimum(spec, Groups(groups, collective))
     assert (str(best.algbw), best.is_optimal) == (algbw, True)
     report = verify(bundle_for(best))
     assert (report.fault, str(report.algbw), report.optimal) == (None, algbw, True)
@@ -84,8 +83,8 @@ def test_known_optima(spec: str, groups: str, collective: str, algbw: str) -> No
 def test_a_group_of_all_nodes_has_the_optimum_of_the_collective(spec: str, collective: Collective) -> None:
     topology = build_topology(spec)
     root = topology.nodes[topology.compute[1]].id if collective.has_root else None
-    found = groups_optimum(topology, [Demand(collective, None, root)])
-    expected = (flow_optimum if collective.is_personalised else optimum)(topology, collective, root=root)
+    found = optimum(topology, Groups([Demand(collective, None, root)]))
+    expected = optimum(topology, Demand(collective, root=root))
     assert found.algbw == expected.algbw
     assert found.is_optimal
     assert verify(bundle_for(found)).optimal
@@ -93,20 +92,20 @@ def test_a_group_of_all_nodes_has_the_optimum_of_the_collective(spec: str, colle
 
 def test_128_ranks_of_data_parallel_groups_use_the_symmetry() -> None:
     groups = [list(range(gpu, 128, 8)) for gpu in range(8)]
-    best = groups_optimum("dgx-h100:boxes=16", groups, "allreduce")
+    best = optimum("dgx-h100:boxes=16", Groups(groups, "allreduce"))
     assert (str(best.algbw), best.is_optimal, best.first_groups) == ("80/3", True, (0,) * 8)
 
 
 def test_sizes_scale_the_rate_of_each_group() -> None:
-    best = groups_optimum("ring:nodes=4", "0,1;2,3", sizes="1,3")
+    best = optimum("ring:nodes=4", Groups("0,1;2,3", sizes="1,3"))
     assert best.algbw_of(1) == 3 * best.algbw_of(0) == 3 * best.algbw
     assert best.is_optimal
 
 
 def test_a_group_may_use_compute_nodes_outside_it() -> None:
-    best = groups_optimum("ring:nodes=4", "0,2;1,3", "allgather")
+    best = optimum("ring:nodes=4", Groups("0,2;1,3", "allgather"))
     assert [best.uses_relays(group) for group in range(2)] == [True, True]
-    apart = groups_optimum("complete:nodes=4", "0,1", "allgather")
+    apart = optimum("complete:nodes=4", Groups("0,1", "allgather"))
     assert apart.algbw == Fraction(6)
 
 
@@ -126,56 +125,56 @@ def test_a_group_may_use_compute_nodes_outside_it() -> None:
 )
 def test_bad_groups_are_refused_with_their_place(groups: object, sizes: str | None, message: str) -> None:
     with pytest.raises(InputError) as caught:
-        groups_optimum("ring:nodes=4", groups, sizes=sizes)  # type: ignore[arg-type]  # wrong on purpose
+        optimum("ring:nodes=4", Groups(groups, sizes=sizes))  # type: ignore[arg-type]  # wrong on purpose
     assert str(caught.value).startswith(message)
     assert "\n" not in str(caught.value)
 
 
 def test_numbers_of_20_digits_that_are_equal_in_floating_point_are_told_apart() -> None:
-    found = groups_optimum(linked("a b c", f"a=b:{10**20 + 1} b=c:{10**20 + 3} c=a:{10**20 + 7}"), "0,1")
+    found = optimum(linked("a b c", f"a=b:{10**20 + 1} b=c:{10**20 + 3} c=a:{10**20 + 7}"), Groups("0,1"))
     assert found.algbw == found.bound.algbw == 4 * (10**20 + 2)
 
 
 def test_an_allreduce_needs_one_root_that_both_phases_reach() -> None:
     with pytest.raises(InputError, match=r"^network: group 0 is not connected without relays; allow relays$"):
-        groups_optimum(linked("a b c", "a>b b>c c>a"), "0,1", "allreduce", relays=False)
+        optimum(linked("a b c", "a>b b>c c>a"), Groups("0,1", "allreduce", relays=False))
 
 
 # Tables of layouts.
 
 
 def test_each_row_is_the_optimum_of_its_groups() -> None:
-    table = layout_table("dgx-a100:boxes=2", "tp=4,cp=2,dp=2", "allreduce")
+    table = layout_table("dgx-a100:boxes=2", Groups("tp=4,cp=2,dp=2", "allreduce"))
     assert [row.name for row in table.rows] == ["tp", "cp", "dp"]
     for row in table.rows:
-        best = groups_optimum("dgx-a100:boxes=2", layout_groups("tp=4,cp=2,dp=2", row.name), "allreduce")
+        best = optimum("dgx-a100:boxes=2", Groups("tp=4,cp=2,dp=2", "allreduce", run=row.name))
         assert (row.algbw, row.groups, row.is_optimal) == (best.algbw, len(best.groups), True)
         assert row.algbw_alone == min(gain.algbw_alone for gain in group_gains(best).groups)
         assert row.limited_by
 
 
 def test_all_orders_are_compared_and_the_fastest_is_first() -> None:
-    table = layout_table("dgx-a100:boxes=2", "tp=4,cp=2,dp=2", "allreduce")
+    table = layout_table("dgx-a100:boxes=2", Groups("tp=4,cp=2,dp=2", "allreduce"))
     assert len({order.names for order in table.orders}) == 6
     times = [order.time for order in table.orders]
     assert times == sorted(times)
     for order in table.orders:
         sizes = {"tp": 4, "cp": 2, "dp": 2}
         layout = ",".join(f"{name}={sizes[name]}" for name in order.names)
-        best = groups_optimum("dgx-a100:boxes=2", layout_groups(layout, "dp"), "allreduce")
+        best = optimum("dgx-a100:boxes=2", Groups(layout, "allreduce", run="dp"))
         assert order.algbws["dp"] == best.algbw
 
 
 def test_dimensions_of_size_1_have_no_row() -> None:
-    table = layout_table("ring:nodes=4", "tp=4,dp=1", "allgather")
+    table = layout_table("ring:nodes=4", Groups("tp=4,dp=1", "allgather"))
     assert [(row.name, row.algbw) for row in table.rows] == [("tp", Fraction(8, 3))]
     assert len(table.orders) == 2
 
 
 def test_groups_without_relays_are_never_faster() -> None:
-    pairs = layout_groups("tp=4,dp=4", "dp")
-    best = groups_optimum("dgx-h100:boxes=2", pairs, "allreduce")
-    bare = groups_optimum("dgx-h100:boxes=2", pairs, "allreduce", relays=False)
+    pairs = Layout.of("tp=4,dp=4").groups("dp")
+    best = optimum("dgx-h100:boxes=2", Groups(pairs, "allreduce"))
+    bare = optimum("dgx-h100:boxes=2", Groups(pairs, "allreduce", relays=False))
     assert bare.algbw <= best.algbw == best.bound.algbw
     assert bare.bound.algbw == best.bound.algbw
     assert not any(bare.uses_relays(group) for group in range(len(pairs)))

@@ -6,16 +6,16 @@ from random import Random
 
 import pytest
 
+from forestcoll.algorithms.generate import optimum
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import Collective
+from forestcoll.demand.demand import Demand
 from forestcoll.demand.groups.pieces import Piece, groups_of_pieces
 from forestcoll.demand.ranks import nodes_of
 from forestcoll.solver.groups.bundling import bundle_for
 from forestcoll.solver.groups.gains import group_gains
 from forestcoll.solver.groups.search import group_search
 from forestcoll.solver.groups.value import GroupsOptimum
-from forestcoll.solver.optimum import optimum
-from forestcoll.solver.personalised import flow_optimum
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
@@ -89,7 +89,7 @@ def test_a_collective_as_pieces_has_its_optimum(spec: str, collective: Collectiv
     topology = build_topology(spec)
     found = solved(topology, pieces_of(collective, len(topology.compute)))
     root = topology.nodes[topology.compute[0]].id if collective.has_root else None
-    expected = (flow_optimum if collective.is_personalised else optimum)(topology, collective, root=root)
+    expected = optimum(topology, Demand(collective, root=root))
     assert found.is_optimal
     assert found.algbw == expected.algbw
 

@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 from forestcoll import build_topology, generate
+from forestcoll.demand.demand import Demand
 from forestcoll.topology import TopologyBuilder
 from forestcoll.topology.graph.receive_limits import with_receive_limits, without_ports
 
@@ -38,4 +39,4 @@ def test_the_optimum_of_a_reduce_counts_the_limit() -> None:
     network = build_topology("ring:nodes=3,bandwidth=1")
     for limit in (Fraction(1), Fraction(3, 2), Fraction(2)):
         limited = with_receive_limits(network, {0: limit})
-        assert generate(limited, "reduce", root=network.nodes[0].id).algbw == limit
+        assert generate(limited, Demand("reduce", root=network.nodes[0].id)).algbw == limit

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 
-from forestcoll.solver.optimum import optimum
+from forestcoll.algorithms.generate import optimum
 from forestcoll.topology.importers.formats import import_sources
 from forestcoll.topology.importers.imported import Imported
 from forestcoll.topology.importers.options import ImportOptions

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from import_tools import import_text, links, problem
 
+from forestcoll.algorithms.generate import optimum
 from forestcoll.measurement.probe.plan import steps_of
-from forestcoll.solver.optimum import optimum
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.formats import import_topology
 from forestcoll.topology.importers.imported import Imported

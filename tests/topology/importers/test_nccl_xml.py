@@ -8,7 +8,7 @@ from typing import Any
 
 from import_tools import algbw, ids, import_text, links, problem
 
-from forestcoll.solver.optimum import optimum
+from forestcoll.algorithms.generate import optimum
 from forestcoll.topology.importers.hosts.link_speeds import nvlink_speed, xgmi_speed
 from forestcoll.topology.registry import build_topology
 

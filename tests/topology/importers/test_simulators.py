@@ -6,7 +6,7 @@ from typing import Any
 
 from import_tools import algbw, ids, import_text, links, problem
 
-from forestcoll.solver.optimum import optimum
+from forestcoll.algorithms.generate import optimum
 from forestcoll.topology.registry import build_topology
 
 FABRIC = """7 3 8 // {no. of nodes}  {no. of switches}  {no. of links}

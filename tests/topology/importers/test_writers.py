@@ -5,7 +5,7 @@ from pathlib import Path
 import networkx as nx
 import pytest
 
-from forestcoll.solver.optimum import optimum
+from forestcoll.algorithms.generate import optimum
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.importers.formats import import_topology
 from forestcoll.topology.registry import build_topology, load_topology

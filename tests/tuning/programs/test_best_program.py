@@ -1,7 +1,6 @@
 """The best program of a schedule: what calls divide, and how fast the simulator expects it to be."""
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
@@ -9,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll import export, generate, generate_flows, generate_steps
-from forestcoll.algorithms.baseline import Problem
-from forestcoll.algorithms.table import BASELINES
+from forestcoll import export, generate
+from forestcoll.algorithms.baseline import baselines
+from forestcoll.algorithms.method import Problem
 from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.base.progress import Progress
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.demand import NodeDemand
+from forestcoll.demand.demand import Demand, NodeDemand
 from forestcoll.programs.formats import mscclpp
 from forestcoll.programs.formats.exporting import Target
 from forestcoll.programs.formats.sizes import chunks_of_file
@@ -42,15 +41,18 @@ from forestcoll.tuning.programs.search import best_program
 from forestcoll.verification import verify
 from networks import examples, uneven_networks
 
-STEPS = generate_steps("ring:nodes=4", method="ring")
+STEPS = generate("ring:nodes=4", method="ring")
 TARGETS = pytest.mark.parametrize("target", ["msccl-xml", "mscclpp-json"])
 COLLECTIVES = pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
 
 
 def scheduled(spec: str, collective: str) -> TreeSchedule | FlowSchedule:
     if collective == "all-to-all":
-        return generate_flows(spec)
-    return generate(spec, collective, root=0 if Collective(collective).has_root else None)
+        return generate(spec, "all-to-all")
+    made: TreeSchedule | FlowSchedule = generate(
+        spec, Demand(collective, root=0 if Collective(collective).has_root else None)
+    )
+    return made
 
 
 @TARGETS
@@ -152,7 +154,7 @@ def test_what_slows_a_program_down_besides_rounding_is_named(chunks: int, most: 
 
 
 def test_the_chunks_of_an_all_to_all_can_be_given() -> None:
-    chosen = best_program(generate_flows("torus:dims=3x3"), "mscclpp-json", given={"chunks": 27})
+    chosen = best_program(generate("torus:dims=3x3", "all-to-all"), "mscclpp-json", given={"chunks": 27})
     assert chosen.options.chunks == 27
     assert chosen.lowering.loss == 0
 
@@ -167,7 +169,7 @@ def test_instances_may_use_more_blocks_than_a_single_one() -> None:
 
 @pytest.mark.slow  # eight seconds
 def test_of_programs_that_are_about_as_fast_the_one_for_small_sizes_is_chosen() -> None:
-    schedule = generate("dgx-a100:boxes=1,gpus=4", collective="broadcast", root=0)
+    schedule = generate("dgx-a100:boxes=1,gpus=4", "broadcast:root=0")
     both = [
         best_program(schedule, "mscclpp-json", objective=Objective(sizes=sizes)) for sizes in ((10**6, 10**9), (10**9,))
     ]
@@ -238,14 +240,14 @@ def test_other_trees_are_fewer_for_many_roots_and_have_one_peer_in_another_box(s
     assert other is not None
     assert (other.trees_per_root, other.demand) == (2, schedule.demand)
     assert other.algbw < schedule.algbw
-    assert other.algbw == generate(spec, collective, trees=2).algbw
+    assert other.algbw == generate(spec, collective, "trees:k=2").algbw
     assert _most_peers(other) == spec.count("boxes=2")
 
 
 @pytest.mark.parametrize("spec", ["mi250:boxes=2,gpus=8", "dgx-a100:boxes=3"])
 @COLLECTIVES
 def test_with_one_peer_a_rank_sends_to_one_rank_of_another_box(spec: str, collective: str) -> None:
-    schedule = generate(spec, collective=collective)
+    schedule = generate(spec, demand=collective)
     other = with_one_peer(schedule)
     assert other is not None
     assert verify(other).ok
@@ -263,7 +265,7 @@ def _most_peers(schedule: TreeSchedule) -> int:
 
 @COLLECTIVES
 def test_with_two_peers_a_rank_exchanges_data_with_two_ranks_of_other_boxes(collective: str) -> None:
-    schedule = generate("dgx-a100:boxes=9", collective=collective)
+    schedule = generate("dgx-a100:boxes=9", demand=collective)
     other = with_two_peers(schedule)
     assert other is not None
     assert verify(other).ok
@@ -284,7 +286,7 @@ def test_a_program_of_many_ranks_has_two_peers_in_other_boxes() -> None:
 
 
 def test_a_slow_all_to_all_has_few_peers_if_they_are_faster() -> None:
-    schedule = generate_flows("dgx-a100:boxes=4,gpus=2")
+    schedule = generate("dgx-a100:boxes=4,gpus=2", "all-to-all")
     chosen = best_program(schedule, "msccl-xml", "rccl", given={"blocks": 10})  # 14 are needed for 7 peers
     other = with_few_peers(schedule)
     assert other is not None
@@ -300,20 +302,22 @@ def test_a_slow_all_to_all_has_few_peers_if_they_are_faster() -> None:
 
 def test_few_peers_are_for_whole_all_to_alls_that_reach_the_optimum() -> None:
     boxes = "dgx-a100:boxes=2,gpus=2"
-    schedule = generate_flows(boxes)
+    schedule = generate(boxes, "all-to-all")
     assert with_few_peers(schedule) is not None
     assert with_few_peers(replace(schedule, algbw=schedule.algbw / 2)) is None
-    assert with_few_peers(generate_flows(boxes, ranks="0,2")) is None
-    assert with_few_peers(generate_flows(boxes, matrix=[[0, 1, 0, 0], [0] * 4, [0] * 4, [0] * 4])) is None
-    assert with_few_peers(generate_flows(boxes, "gather", root=0)) is None
-    assert with_few_peers(generate_flows("ring:nodes=4")) is None
+    assert with_few_peers(generate(boxes, "all-to-all:ranks='0,2'")) is None
+    assert (
+        with_few_peers(generate(boxes, Demand("all-to-all", matrix=[[0, 1, 0, 0], [0] * 4, [0] * 4, [0] * 4]))) is None
+    )
+    assert with_few_peers(generate(boxes, "gather:root=0")) is None
+    assert with_few_peers(generate("ring:nodes=4", "all-to-all")) is None
     assert with_few_peers(generate("ring:nodes=4")) is None
 
 
 @pytest.mark.slow  # half a minute
 @pytest.mark.parametrize("collective", ["broadcast", "reduce"])
 def test_steps_have_parts_of_a_chunk_on_average_if_a_rank_has_few_left(collective: str) -> None:
-    schedule = generate("mi300x:boxes=1", collective=collective, root=0)
+    schedule = generate("mi300x:boxes=1", Demand(collective, root=0))
     chosen = best_program(schedule, "msccl-xml", "rccl")
     assert chosen.options.strands == 2
     assert chosen.options.step_chunks == Fraction(5, 2)
@@ -323,7 +327,7 @@ def test_steps_have_parts_of_a_chunk_on_average_if_a_rank_has_few_left(collectiv
 
 @pytest.mark.parametrize("collective", ["broadcast", "reduce"])
 def test_a_slow_program_with_one_root_has_shorter_trees(collective: str) -> None:
-    schedule = generate("mesh:dims=3x3", collective=collective, root=0)
+    schedule = generate("mesh:dims=3x3", Demand(collective, root=0))
     other = shortened(schedule)
     assert other is not None
     assert verify(other).ok
@@ -342,20 +346,23 @@ def test_other_schedules_are_only_for_those_that_they_can_make_faster() -> None:
     Trees that forestcoll did not make are never replaced, and other trees never pass through idle nodes.
     """
     many, box, mesh = generate("mi250:boxes=2,gpus=8"), generate("mi250:boxes=1"), "mesh:dims=3x3"
-    high = generate(mesh, "broadcast", root=0)
+    high = generate(mesh, "broadcast:root=0")
     for change, schedule in ((with_one_peer, many), (with_other_number_of_trees, box), (shortened, high)):
         assert change(schedule) is not None
         assert change(replace(schedule, trees_per_root=None)) is None, change.__name__
-    two_level = next(each for each in BASELINES if each.name == "two-level")
+    two_level = next(each for each in baselines() if each.name == "two-level")
     problem = Problem(many.topology, NodeDemand(Collective.ALLGATHER))
-    relayed = generate("mi250:boxes=2", ranks=[number for number in range(32) if number % 16 < 8])
-    one_root = generate("mi250:boxes=2,gpus=8", "broadcast", root=0)
+    relayed = generate("mi250:boxes=2", Demand(ranks=[number for number in range(32) if number % 16 < 8]))
+    one_root = generate("mi250:boxes=2,gpus=8", "broadcast:root=0")
     for change, others in (
         (with_one_peer, (one_root, box, STEPS, two_level.result(problem).schedule, relayed)),
-        (with_other_number_of_trees, (generate("mi250:boxes=1", trees=2), two_level.result(problem).schedule, relayed)),
-        (with_two_peers, (generate("dgx-a100:boxes=8"), generate("dgx-a100:boxes=9", "broadcast", root=0))),
+        (
+            with_other_number_of_trees,
+            (generate("mi250:boxes=1", method="trees:k=2"), two_level.result(problem).schedule, relayed),
+        ),
+        (with_two_peers, (generate("dgx-a100:boxes=8"), generate("dgx-a100:boxes=9", "broadcast:root=0"))),
         (with_two_peers, (generate("torus:dims=9x9"),)),
-        (shortened, (generate(mesh), generate("ring:nodes=4", "broadcast", root=0), STEPS)),
+        (shortened, (generate(mesh), generate("ring:nodes=4", "broadcast:root=0"), STEPS)),
     ):
         assert [change(each) for each in others] == [None] * len(others), change.__name__
 
@@ -372,7 +379,7 @@ def _received(schedule: TreeSchedule) -> dict[int, Fraction]:
 @pytest.mark.parametrize("in_place", [False, True])
 @pytest.mark.parametrize("spec", ["mi250:boxes=1", "dgx-a100:boxes=2"])
 def test_with_less_scratch_ranks_receive_at_most_the_data(spec: str, *, in_place: bool) -> None:
-    schedule = generate(spec, collective="reduce", root=0)
+    schedule = generate(spec, "reduce:root=0")
     assert _check_less_scratch(schedule, in_place=in_place)
 
 
@@ -380,7 +387,7 @@ def test_with_less_scratch_ranks_receive_at_most_the_data(spec: str, *, in_place
 @examples(40)
 def test_with_less_scratch_ranks_receive_at_most_the_data_on_any_network(network: Topology, *, in_place: bool) -> None:
     root = network.nodes[network.compute[0]].id
-    _check_less_scratch(generate(network, collective="reduce", root=root), in_place=in_place)
+    _check_less_scratch(generate(network, Demand("reduce", root=root)), in_place=in_place)
 
 
 def _check_less_scratch(schedule: TreeSchedule, *, in_place: bool) -> int:
@@ -400,16 +407,16 @@ def _check_less_scratch(schedule: TreeSchedule, *, in_place: bool) -> int:
 
 
 def test_only_reduces_of_forestcoll_have_schedules_with_less_scratch() -> None:
-    own = generate("mi250:boxes=1", collective="reduce", root=0)
+    own = generate("mi250:boxes=1", "reduce:root=0")
     assert not list(with_less_scratch(replace(own, trees_per_root=None), in_place=False))
     for collective in ("reduce-scatter", "allreduce"):
-        assert not list(with_less_scratch(generate("mi250:boxes=1", collective=collective), in_place=False))
+        assert not list(with_less_scratch(generate("mi250:boxes=1", demand=collective), in_place=False))
     assert not list(with_less_scratch(STEPS, in_place=False))
 
 
 @pytest.mark.parametrize("spec", ["mesh:dims=3x3", pytest.param("mi250:boxes=1", marks=pytest.mark.slow)])
 def test_a_reduce_has_less_scratch_if_it_would_not_match_large_sizes(spec: str) -> None:
-    schedule = generate(spec, collective="reduce", root=0)
+    schedule = generate(spec, "reduce:root=0")
     chosen = best_program(schedule, "mscclpp-json")
     assert isinstance(chosen.schedule, TreeSchedule)
     program = chosen.lowering.program
@@ -422,17 +429,15 @@ def test_a_reduce_has_less_scratch_if_it_would_not_match_large_sizes(spec: str) 
 
 @pytest.mark.slow
 def test_a_reduce_keeps_its_trees_if_it_matches_the_sizes_asked_for() -> None:
-    schedule = generate("mi250:boxes=1", collective="reduce", root=0)
+    schedule = generate("mi250:boxes=1", "reduce:root=0")
     small = best_program(schedule, "mscclpp-json", objective=Objective(most_bytes=2**30))
     assert small.schedule == schedule
     assert mscclpp.most_bytes(small.lowering.program) < 2**32
 
 
-@pytest.mark.parametrize("made", [generate, generate_flows], ids=["trees", "flows"])
-def test_a_plan_whose_receiver_cannot_signal_its_sender_is_refused_before_the_search(
-    made: Callable[[str], TreeSchedule | FlowSchedule],
-) -> None:
-    stages, schedule = Stages(), made("ring:nodes=4,one_way=true")
+@pytest.mark.parametrize("collective", ["allgather", "all-to-all"])
+def test_a_plan_whose_receiver_cannot_signal_its_sender_is_refused_before_the_search(collective: str) -> None:
+    stages, schedule = Stages(), generate("ring:nodes=4,one_way=true", collective)
     message = r"over switches alone, and in MSCCL\+\+ the receiver signals the sender; export to msccl-xml"
     with pytest.raises(InputError, match=r"no path leads from \d to \d " + message):
         best_program(schedule, "mscclpp-json", progress=stages)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from forestcoll import generate
+from forestcoll.demand.demand import Demand
 from forestcoll.programs.lowering import Options, Style
 from forestcoll.programs.lowering.options import MOST
 from forestcoll.schedule.trees.value import TreeSchedule
@@ -87,13 +88,13 @@ def test_a_search_keeps_its_options_within_their_limits(
     collective: str, target: str, size: int, gbps: float | None, given: dict[str, object]
 ) -> None:
     spec = "ring:nodes=3,bandwidth=10000000000000"
-    schedule = generate(spec, collective, root=0 if collective == "broadcast" else None)
+    schedule = generate(spec, Demand(collective, root=0 if collective == "broadcast" else None))
     objective = Objective(sizes=(size,), costs=None if gbps is None else Costs(block_gbps=gbps))
     assert best_program(schedule, target, objective=objective, given=given).points
 
 
 def messages(spec: str = "dgx-a100:boxes=1", collective: str = "allgather", **given: Any) -> MessageChoices:
-    schedule = generate(spec, collective, root=0 if collective == "broadcast" else None)
+    schedule = generate(spec, Demand(collective, root=0 if collective == "broadcast" else None))
     assert isinstance(schedule, TreeSchedule)
     return MessageChoices(schedule, counts_for(schedule, 4096), given, 10**9, 104, 40_000, finest=4096)
 

@@ -13,12 +13,11 @@ import pytest
 import fault_lists
 from forestcoll.algorithms.generate import generate
 from forestcoll.base.errors import InputError
+from forestcoll.demand.groups.groups import Groups
 from forestcoll.demand.groups.pieces import Piece, groups_of_pieces
 from forestcoll.schedule.bundle.value import BundleMember, BundleSchedule
 from forestcoll.schedule.files import read_schedule, schedule_text, write_schedule
 from forestcoll.schedule.proof import Bound, CutProof, GroupLengthsProof
-from forestcoll.solver.groups.solving import generate_groups
-from forestcoll.solver.personalised import generate_flows
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import rules, verify
 from forestcoll.verification.bundle.claims import BundleClaim, beaten, unproven
@@ -32,7 +31,7 @@ Mutation = Callable[[BundleSchedule], BundleSchedule]
 
 @cache
 def bundle() -> BundleSchedule:
-    return generate_groups("ring:nodes=6", "0,1,2;3,4,5;0,3", "allreduce", sizes="1,1/2,1/3")
+    return generate("ring:nodes=6", Groups("0,1,2;3,4,5;0,3", "allreduce", sizes="1,1/2,1/3"))
 
 
 def with_member(whole: BundleSchedule, place: int, **changes: Any) -> BundleSchedule:
@@ -92,12 +91,12 @@ def pieces() -> BundleSchedule:
         Piece("loss", [0], sum_of=[2, 4], size="1/4"),
         Piece("more weights", [2, 1], held_by=[3, 0]),
     )
-    return generate_groups(RING, groups_of_pieces(RING, listed))
+    return generate(RING, Groups(groups_of_pieces(RING, listed)))
 
 
 def with_proof_of_one(whole: BundleSchedule) -> BundleSchedule:
     """Return the bundle with the proof of one that contains one of its pieces."""
-    one = generate_groups(RING, groups_of_pieces(RING, [Piece("loss", [0], sum_of=[2, 4])]))
+    one = generate(RING, Groups(groups_of_pieces(RING, [Piece("loss", [0], sum_of=[2, 4])])))
     assert one.bound is not None
     proof = one.bound.proof
     assert isinstance(proof, GroupLengthsProof)
@@ -145,7 +144,7 @@ def test_trees_and_flows_may_be_in_one_bundle(tmp_path: Path) -> None:
     topology = build_topology("ring:nodes=4")
     members = (
         BundleMember(Fraction(1), generate(topology, "allgather")),
-        BundleMember(Fraction(2), generate_flows(topology, "all-to-all")),
+        BundleMember(Fraction(2), generate(topology, "all-to-all")),
     )
     both = BundleSchedule(topology, members, algbw=Fraction(8, 11))
     write_schedule(both, tmp_path / "both.json")
@@ -197,7 +196,7 @@ def test_a_bandwidth_above_the_bound_is_refused() -> None:
 
 
 def test_the_busiest_links_are_named_by_their_ends() -> None:
-    schedule = generate("ring:nodes=4", "broadcast", root=0)
+    schedule = generate("ring:nodes=4", "broadcast:root=0")
     report = verify(BundleSchedule(schedule.topology, (BundleMember(Fraction(1), schedule),), algbw=schedule.algbw))
     assert report.busiest == verify(schedule).busiest
     assert report.busiest_count == verify(schedule).busiest_count

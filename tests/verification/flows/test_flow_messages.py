@@ -9,12 +9,13 @@ import pytest
 from test_verify_flows import BOXES, DEMAND, GATHER, MATRIX, PART, RING, SCATTER, changed, with_entry
 
 import fault_lists
+from forestcoll.algorithms.generate import generate
 from forestcoll.demand.collective import Collective
+from forestcoll.demand.demand import Demand
 from forestcoll.schedule import rows
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.proof import Bound, CutProof, LengthsProof, Proof, ReceiptProof
 from forestcoll.schedule.rows import Rows
-from forestcoll.solver.personalised import generate_flows
 from forestcoll.topology import Shift, Symmetry
 from forestcoll.verification import rules, verify
 from forestcoll.verification.routes import table
@@ -69,7 +70,10 @@ def of_routes() -> Iterator[tuple[str, FlowSchedule]]:
     yield "a share of 1/3", with_shares(RING, Fraction(1, 3))
     yield "a denominator of 4000 digits", with_shares(RING, Fraction(1, 10**3999))
     yield "the least denominator of 4001 digits", with_shares(RING, Fraction(1, 10**4000))
-    yield "an odd denominator of 4000 digits", with_shares(generate_flows("ring:nodes=3"), Fraction(1, 10**4000 - 1))
+    yield (
+        "an odd denominator of 4000 digits",
+        with_shares(generate("ring:nodes=3", "all-to-all"), Fraction(1, 10**4000 - 1)),
+    )
     yield "another algbw", replace(RING, algbw=Fraction(5))
     yield "a bound of an allgather", replace(RING, bound=Bound(Collective.ALLGATHER, Fraction(2), CutProof((0,))))
     yield "a receipt", claiming(RING, 2, ReceiptProof())
@@ -109,7 +113,10 @@ def of_demands() -> Iterator[tuple[str, FlowSchedule]]:
     yield "a negative entry for oneself", replace(DEMAND, matrix=((-one,) * 3,) * 3)
     yield "flows without a demand", replace(DEMAND, matrix=(*matrix[:2], (0 * one,) * 3))
     more = [["0", "1", "1/3"], *MATRIX[1:]]
-    yield "a demand that is not met", replace(DEMAND, matrix=generate_flows("ring:nodes=3", matrix=more).matrix)
+    yield (
+        "a demand that is not met",
+        replace(DEMAND, matrix=generate("ring:nodes=3", Demand("all-to-all", matrix=more)).matrix),
+    )
     for rooted, root in ((GATHER, 0), (SCATTER, 1)):
         ends = [(node, root) if rooted is GATHER else (root, node) for node in range(6) if node != root]
         yield f"the matrix of {rooted.collective}", replace(rooted, matrix=matrix_of(6, *ends, part=sixth), bound=None)
@@ -119,14 +126,14 @@ def of_demands() -> Iterator[tuple[str, FlowSchedule]]:
 
 def of_symmetries() -> Iterator[tuple[str, FlowSchedule]]:
     """Yield schedules with a symmetry, most of which do not fit."""
-    base = generate_flows("ring:nodes=4", compact=True)
+    base = generate("ring:nodes=4", "all-to-all", "flows:compact=true")
     turned = Symmetry((TURN,))
     yield "a symmetry", replace(base, symmetry=turned)
     for order, image in ((2, [1, 2, 3, 0]), (4, [1, 0, 3, 2]), (2, [2, 1, 0, 3]), (2, [0, 0, 1, 1])):
         shift = Shift(order, np.array(image, dtype=np.int32))
         yield f"a shift {image} of order {order}", replace(base, symmetry=Symmetry((shift,)))
-    yield "a symmetry of a gather", replace(generate_flows("ring:nodes=4", "gather", root=0), symmetry=turned)
-    skewed = generate_flows("ring:nodes=4", matrix=[[0, 1, 0, 0], *[[0] * 4] * 3])
+    yield "a symmetry of a gather", replace(generate("ring:nodes=4", "gather:root=0"), symmetry=turned)
+    skewed = generate("ring:nodes=4", Demand("all-to-all", matrix=[[0, 1, 0, 0], *[[0] * 4] * 3]))
     yield "a symmetry of other demands", replace(skewed, symmetry=turned)
     quarters = tuple(tuple(Fraction(row != column, 4) for column in range(4)) for row in range(4))
     yield "a symmetry of its demands", replace(base, matrix=quarters, symmetry=turned, bound=None)
@@ -137,7 +144,7 @@ def of_symmetries() -> Iterator[tuple[str, FlowSchedule]]:
 
 def swapped() -> FlowSchedule:
     """Return an all-to-all of four nodes as the flows of nodes 0 and 2, and an exchange of 0 with 1 and 2 with 3."""
-    whole = generate_flows("complete:nodes=4")
+    whole = generate("complete:nodes=4", "all-to-all")
     flows = whole.flows
     kept = [place for place, source in enumerate(flows.sources.tolist()) if source in {0, 2}]
     half = changed(

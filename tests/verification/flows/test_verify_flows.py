@@ -12,12 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flow_oracles import is_right
+from forestcoll.algorithms.generate import generate
 from forestcoll.base.errors import InputError
+from forestcoll.demand.demand import Demand
 from forestcoll.schedule.files import schedule_from_document
 from forestcoll.schedule.flows.document import text_of
 from forestcoll.schedule.flows.value import Flows, FlowSchedule
 from forestcoll.schedule.rows import Rows
-from forestcoll.solver.personalised import generate_flows
 from forestcoll.verification import verify
 from forestcoll.verification.flows.context import FlowContext
 from networks import examples
@@ -25,12 +26,12 @@ from networks import examples
 MATRIX = [["0", "1/2", "1/3"], ["1", "0", "0"], ["0", "1/4", "0"]]
 
 
-RING = generate_flows("ring:nodes=4")
-BOXES = generate_flows("dgx-a100:boxes=2,gpus=2")
-GATHER = generate_flows("mesh:dims=2x3", "gather", root=0)
-SCATTER = generate_flows("mesh:dims=2x3", "scatter", root=1)
-DEMAND = generate_flows("ring:nodes=3", matrix=MATRIX)
-PART = generate_flows("ring:nodes=6", ranks="0,2,3")
+RING = generate("ring:nodes=4", "all-to-all")
+BOXES = generate("dgx-a100:boxes=2,gpus=2", "all-to-all")
+GATHER = generate("mesh:dims=2x3", "gather:root=0")
+SCATTER = generate("mesh:dims=2x3", "scatter:root=1")
+DEMAND = generate("ring:nodes=3", Demand("all-to-all", matrix=MATRIX))
+PART = generate("ring:nodes=6", "all-to-all:ranks='0,2,3'")
 GOOD = [RING, BOXES, GATHER, SCATTER, DEMAND, PART]
 
 
@@ -53,7 +54,7 @@ def test_good_schedules_are_right() -> None:
 
 
 def test_base_flows_of_any_source_of_an_orbit_are_counted() -> None:
-    base = generate_flows("ring:nodes=4", compact=True)
+    base = generate("ring:nodes=4", "all-to-all", "flows:compact=true")
     assert base.symmetry is not None
     image = base.symmetry.shifts[0].image
     routes = Rows.of([[int(image[node]) for node in route] for route in base.routes])
@@ -130,7 +131,7 @@ def test_fine_shares_are_added_up_exactly(schedule: FlowSchedule, fine: Fraction
 
 
 def test_a_type_holds_all_crossings_of_one_link() -> None:
-    compact = generate_flows("ring:nodes=4", compact=True)
+    compact = generate("ring:nodes=4", "all-to-all", "flows:compact=true")
     longest, order, listed = 3, 4, 5
     context = FlowContext(replace(compact, routes=Rows.of([[0, 1, 2], [0, 1]])))
     assert context.group.order == order

@@ -14,11 +14,11 @@ from proof_questions import ALLREDUCE, EXCHANGE, RING, SERIES, by_judge, by_proo
 from test_proof_messages import THIRD, ring_dual, with_proof
 from test_values import by_switch, without_ports
 
-from forestcoll.algorithms.generate import generate
+from forestcoll.algorithms.generate import generate, optimum
 from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.base.progress import SILENT
 from forestcoll.demand.collective import SCHEDULED, PhaseOp
-from forestcoll.demand.demand import NodeDemand
+from forestcoll.demand.demand import Demand, NodeDemand
 from forestcoll.oneport import compare_series
 from forestcoll.schedule.files import read_schedule, schedule_from_document, schedule_text, write_schedule
 from forestcoll.schedule.proof import (
@@ -37,8 +37,6 @@ from forestcoll.schedule.proof import (
 from forestcoll.schedule.proof.tree_dual import Roles
 from forestcoll.solver.allreduce.linear_program import allreduce_optimum
 from forestcoll.solver.allreduce.tree_packing.distances import distance_proof
-from forestcoll.solver.optimum import optimum
-from forestcoll.solver.personalised import flow_optimum
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
@@ -113,7 +111,7 @@ def test_no_schedule_exceeds_the_bound_of_a_partition(topology: Topology, data: 
     bound = checked_bound(proof, topology, replace(ALLREDUCE, ranks=tuple(members)))
     assert bound is not None
     try:
-        best = optimum(topology, "allreduce", ranks=ranks)
+        best = optimum(topology, Demand("allreduce", ranks=ranks))
     except NoSolutionError:
         return
     assert best.algbw <= bound
@@ -162,7 +160,7 @@ def test_images_of_symmetric_sets_need_not_be_written_out(spec: str) -> None:
 
 def test_lengths_and_prices_are_checked() -> None:
     topology = build_topology("torus:dims=3x4")
-    found = flow_optimum(topology)
+    found = optimum(topology, "all-to-all")
     assert checked_bound(found.bound.proof, topology, EXCHANGE) == found.algbw
     for network in (figure_1(), by_switch(), without_ports()):
         bound = compare_series(network, network.nodes[0].id).schedule().bound
@@ -203,7 +201,7 @@ def test_changed_lengths_are_invalid_or_prove_a_weaker_bound() -> None:
 
 
 def test_a_heavier_set_of_distances_is_refused() -> None:
-    schedule = generate("dgx-h100:boxes=2", "allreduce", ranks="0-6,8-14")
+    schedule = generate("dgx-h100:boxes=2", "allreduce:ranks='0-6,8-14'")
     assert schedule.bound is not None
     proof = schedule.bound.proof
     assert isinstance(proof, TreeDistancesProof)
@@ -214,7 +212,7 @@ def test_a_heavier_set_of_distances_is_refused() -> None:
 
 
 def test_a_weaker_bound_of_trees_is_accepted_and_a_wrong_one_refused() -> None:
-    schedule = generate("dgx-h100:boxes=2,gpus=3", "allreduce", ranks="0-1,3-4")
+    schedule = generate("dgx-h100:boxes=2,gpus=3", "allreduce:ranks='0-1,3-4'")
     proof = TreeLengthsProof.of(schedule.topology, (1,) * len(schedule.topology.links))
     best = proof.algbw(schedule.topology, schedule.demand)
     assert verify(with_proof(schedule, proof, best)).ok

@@ -7,15 +7,15 @@ import pytest
 
 from forestcoll.algorithms.generate import generate
 from forestcoll.demand.collective import Collective
+from forestcoll.demand.demand import Demand
 from forestcoll.schedule.schedule import Schedule
-from forestcoll.solver.personalised import generate_flows
 from forestcoll.verification.network import Network
 from forestcoll.verification.proof_checks.question import Question, UnprovenError, require_coarse
 
 ZERO, HALF, ONE = Fraction(0), Fraction(1, 2), Fraction(1)
 THIRDS = (Fraction(1, 3),) * 3
-BROADCAST = generate("ring:nodes=4", "broadcast", root=2)
-EXCHANGE = generate_flows("ring:nodes=3", "all-to-all")
+BROADCAST = generate("ring:nodes=4", "broadcast:root=2")
+EXCHANGE = generate("ring:nodes=3", "all-to-all")
 MATRIX = ((ZERO, HALF, ZERO), (ZERO, ZERO, ONE), (ZERO, ZERO, ZERO))
 
 
@@ -23,8 +23,8 @@ MATRIX = ((ZERO, HALF, ZERO), (ZERO, ZERO, ONE), (ZERO, ZERO, ZERO))
     ("schedule", "members", "parts", "root"),
     [
         (generate("ring:nodes=3"), (0, 1, 2), THIRDS, None),
-        (generate("ring:nodes=3", shards={0: "1/2", 1: "1/2", 2: 0}), (0, 1, 2), (HALF, HALF, ZERO), None),
-        (generate("ring:nodes=4", ranks="1,3"), (1, 3), (HALF, HALF), None),
+        (generate("ring:nodes=3", Demand(shards={0: "1/2", 1: "1/2", 2: 0})), (0, 1, 2), (HALF, HALF, ZERO), None),
+        (generate("ring:nodes=4", "allgather:ranks='1,3'"), (1, 3), (HALF, HALF), None),
         (BROADCAST, (0, 1, 2, 3), (ZERO, ZERO, ONE, ZERO), 2),
         (EXCHANGE, (0, 1, 2), THIRDS, None),
         (replace(EXCHANGE, matrix=MATRIX), (0, 1, 2), THIRDS, None),

@@ -13,7 +13,7 @@ from test_verify_routes import RIGHT, crossing
 from test_verify_steps import Steps, listed, with_phases
 
 import fault_lists
-from forestcoll.algorithms.by_steps import generate_steps
+from forestcoll.algorithms.generate import generate
 from forestcoll.demand.collective import Collective, PhaseOp
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.proof import Bound, CutProof, LengthsProof, ReceiptProof
@@ -268,7 +268,7 @@ WRONG_ROUTES: list[tuple[tuple[int, ...], tuple[int, ...]]] = [
 
 def of_claims() -> Iterator[tuple[str, StepSchedule]]:
     """Yield the allreduce of the ring with a wrong claim."""
-    right = generate_steps(RING, "allreduce")
+    right = generate(RING, "allreduce", "bfb")
     yield "a bound of an allgather", replace(right, bound=Bound(Collective.ALLGATHER, Fraction(2), CutProof((0,))))
     yield "another algbw", replace(right, algbw=Fraction(1, 7))
     yield "a wrong bound in a claim", replace(right, bound=Bound(right.collective, Fraction(1, 7), ReceiptProof()))
@@ -289,7 +289,7 @@ def of_symmetries() -> Iterator[tuple[str, StepSchedule]]:
     yield "another algbw with a symmetry", replace(base, algbw=Fraction(2))
     yield "an orbit that is not free", shifted(compact("complete:nodes=6"), 4, [1, 2, 3, 0, 5, 4])
     yield "a shift of ranks to idle nodes", shifted(replace(base, ranks=(0, 1)), 2, [2, 3, 0, 1])
-    exchanged = generate_steps("ring:nodes=4", "all-to-all", method="steps")
+    exchanged = generate("ring:nodes=4", "all-to-all", "steps")
     yield "a symmetry of an all-to-all", shifted(exchanged, 4, [1, 2, 3, 0])
 
 
@@ -346,7 +346,7 @@ def test_the_bound_of_an_all_to_all_is_the_least_of_the_claim_and_of_what_the_ju
     bound = None if claimed is None else Bound(demand.collective, claimed.algbw(topology, demand), claimed)
     schedule = StepSchedule(topology, demand.collective, (phase_of(direct(topology)),), bound=bound)
     if topology is RING:
-        schedule = generate_steps(RING, demand.collective, method="steps")
+        schedule = generate(RING, demand.collective, "steps")
         schedule = replace(schedule, bound=None)
     report = verify(schedule)
     assert report.fault is None

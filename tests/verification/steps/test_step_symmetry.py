@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll.algorithms.by_steps import generate_steps
+from forestcoll.algorithms.generate import generate
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import Collective
 from forestcoll.schedule.files import read_schedule, write_schedule
@@ -36,9 +36,10 @@ KINDS = ("allgather", "reduce-scatter", "allreduce")
 
 
 def compact(network: str, collective: str = "allgather") -> StepSchedule:
-    schedule = generate_steps(build_topology(network), collective, compact=True)
+    schedule = generate(build_topology(network), collective, "bfb:compact=true")
     assert schedule.symmetry is not None
-    return schedule
+    made: StepSchedule = schedule
+    return made
 
 
 def listed(schedule: StepSchedule) -> list[list[list[Transfer]]]:
@@ -66,15 +67,15 @@ def test_without_compact_all_transfers_are_listed(monkeypatch: pytest.MonkeyPatc
     """On large networks they are the images of base transfers."""
     network = build_topology("torus:dims=4x5")
     monkeypatch.setattr("forestcoll.solver.generation.bfb.allgather._SYMMETRY_FROM", 20)
-    whole = generate_steps(network)
+    whole = generate(network, method="bfb")
     assert whole.symmetry is None
-    assert listed(expanded_steps(generate_steps(network, compact=True))) == listed(whole)
+    assert listed(expanded_steps(generate(network, method="bfb:compact=true"))) == listed(whole)
     line = TopologyBuilder("line")
     for name in "abc":
         line.add_compute(name)
     line.add_duplex("a", "b", 1)
     line.add_duplex("b", "c", 1)
-    assert generate_steps(line.build(), compact=True).symmetry is None
+    assert generate(line.build(), method="bfb:compact=true").symmetry is None
 
 
 @pytest.mark.parametrize("collective", KINDS)
@@ -222,4 +223,4 @@ def test_the_sum_of_the_images_may_exceed_64_bits() -> None:
 
 def test_only_bfb_is_compact() -> None:
     with pytest.raises(InputError, match="a compact schedule of steps is only for the method 'bfb'"):
-        generate_steps("ring:nodes=4", method="ring", compact=True)
+        generate("ring:nodes=4", method="ring:compact=true")

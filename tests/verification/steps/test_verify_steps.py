@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from plain_steps import simulates
 
-from forestcoll.algorithms.by_steps import generate_steps
+from forestcoll.algorithms.generate import generate
 from forestcoll.demand.collective import Collective, PhaseOp
 from forestcoll.schedule.files import read_schedule, write_schedule
 from forestcoll.schedule.proof import Bound, CutProof, ReceiptProof
@@ -120,7 +120,7 @@ def test_a_switch_that_copies_does_not_raise_the_bound_of_steps_above_the_cut() 
 @examples(60)
 @given(DIRECT, KINDS)
 def test_the_judge_proves_its_own_bound(topology: Topology, collective: Collective) -> None:
-    schedule = generate_steps(topology, collective)
+    schedule = generate(topology, collective, "bfb")
     report = verify(schedule)
     assert report.bound is not None
     assert report.proof is not None

@@ -5,12 +5,15 @@ follow each other. As a step schedule, the two roots have a shard of 1/2 each, a
 height h, T_L = 2(h + P - 1), and each step sends M/2P over a link.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
 
+from forestcoll.algorithms.bfb import announce_transfers
+from forestcoll.algorithms.method import Method, Problem, methods
 from forestcoll.base.errors import InputError
+from forestcoll.base.parameters import integer
 from forestcoll.demand.collective import Collective, PhaseOp
 from forestcoll.schedule.rows import IntArray
 from forestcoll.schedule.steps.composition import combined, reversed_steps
@@ -90,3 +93,23 @@ def _depths(parents: list[int | None]) -> IntArray:
             depths[start] += 1
             node = parents[node]
     return depths
+
+
+@methods.add("double-binary-tree", summary="A pipelined allreduce along two binary trees.")
+@dataclass(frozen=True)
+class DoubleBinaryTree(Method):
+    """A pipelined allreduce along two binary trees.
+
+    Attributes:
+        chunks: the number of chunks of each half of the data in the pipeline.
+    """
+
+    collectives = (Collective.ALLREDUCE,)
+
+    chunks: int = field(default=1, metadata=integer("chunks in the pipeline", maximum=10**18))
+
+    def schedule(self, problem: Problem) -> StepSchedule:
+        """Return the steps."""
+        transfers = 4 * self.chunks * (len(problem.topology.nodes) - 1)
+        announce_transfers(problem.topology, transfers, problem.progress)
+        return double_binary_tree_schedule(problem.topology, problem.collective, self.chunks)

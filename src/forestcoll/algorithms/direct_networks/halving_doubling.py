@@ -4,10 +4,12 @@ The partners of all steps must be neighbours, as in a hypercube whose nodes are 
 the least possible. But each step uses only one link of each node, so T_B is log2 N times the optimum.
 """
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
+from forestcoll.algorithms.method import Method, Problem, methods
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import Collective, PhaseOp
 from forestcoll.schedule.steps.value import StepPhase, StepSchedule, Transfers
@@ -66,3 +68,13 @@ def _check_partners(topology: Topology) -> None:
                     f"{topology.name}: no link from {one!r} to {other!r}, partners at step {step}; recursive halving "
                     f"and doubling needs hypercube:dim={nodes.bit_length() - 1} or a network that contains it"
                 )
+
+
+@methods.add("halving-doubling", summary="Recursive halving and doubling, on a hypercube.")
+@dataclass(frozen=True)
+class HalvingDoubling(Method):
+    """Recursive halving and doubling, on a hypercube."""
+
+    def schedule(self, problem: Problem) -> StepSchedule:
+        """Return the steps."""
+        return halving_doubling_schedule(problem.topology, problem.collective)

@@ -10,6 +10,7 @@ from math import gcd
 
 import numpy as np
 
+from forestcoll.algorithms.method import Method, Problem, methods
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import Collective, PhaseOp
 from forestcoll.schedule.steps.value import StepPhase, StepSchedule, Transfers
@@ -119,3 +120,13 @@ def _walk(leaving: list[list[Link]], link: Link) -> Ring:
         link = onward[0]
         bandwidth = min(bandwidth, link.bandwidth)
     return Ring(tuple(nodes) if link.target == start else (), bandwidth)
+
+
+@methods.add("ring", summary="Around rings of links, such as those of a ring or of shifted rings.")
+@dataclass(frozen=True)
+class RingMethod(Method):
+    """Around rings of links, such as those of a ring or of shifted rings."""
+
+    def schedule(self, problem: Problem) -> StepSchedule:
+        """Return the steps."""
+        return ring_schedule(problem.topology, problem.collective)

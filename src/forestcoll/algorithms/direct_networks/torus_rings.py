@@ -6,11 +6,13 @@ T_L = sum of (size - 1). T_B is optimal if and only if all sizes are equal.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
 
 import numpy as np
 
+from forestcoll.algorithms.method import Method, Problem, methods
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import Collective, PhaseOp
 from forestcoll.schedule.rows import IntArray
@@ -115,3 +117,13 @@ def _arrivals(
         steps[differs] = (begun + (distance if direction > 0 else size - distance) - 1)[differs]
         begun += size - 1
     return last, sources, steps
+
+
+@methods.add("torus-rings", summary="Around the rings of a torus, one dimension after another.")
+@dataclass(frozen=True)
+class TorusRings(Method):
+    """Around the rings of a torus, one dimension after another."""
+
+    def schedule(self, problem: Problem) -> StepSchedule:
+        """Return the steps."""
+        return torus_ring_schedule(problem.topology, problem.collective)

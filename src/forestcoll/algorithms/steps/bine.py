@@ -13,12 +13,17 @@ Where it loses: as Swing, and each step waits for its slowest send.
 
 from collections.abc import Iterator
 
-from forestcoll.algorithms.baseline import DoesNotApplyError, Problem
+from forestcoll.algorithms.baseline import Family, baseline
+from forestcoll.algorithms.method import DoesNotApplyError, Problem
 from forestcoll.algorithms.steps.sends import Send, bits_of, step_schedule
 from forestcoll.algorithms.steps.swing import partners
+from forestcoll.demand.collective import UNROOTED
 from forestcoll.schedule.steps.value import StepSchedule
 
 
+@baseline(
+    "bine", Family.STEPS, UNROOTED, title="Bine trees", summary="Recursive doubling with partners at short distances"
+)
 def bine(problem: Problem) -> StepSchedule:
     """Return the allgather of Bine and its reverse.
 

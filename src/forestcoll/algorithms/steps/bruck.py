@@ -14,11 +14,20 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from forestcoll.algorithms.baseline import Problem
+from forestcoll.algorithms.baseline import Family, baseline
+from forestcoll.algorithms.method import Problem
 from forestcoll.algorithms.steps.sends import Send, bits_of, step_schedule
+from forestcoll.demand.collective import UNROOTED
 from forestcoll.schedule.steps.value import StepSchedule
 
 
+@baseline(
+    "bruck",
+    Family.STEPS,
+    UNROOTED,
+    title="Bruck's algorithm",
+    summary="Each rank sends to the rank 1, 2, 4, and so on, before it",
+)
 def bruck(problem: Problem) -> StepSchedule:
     """Return Bruck's allgather and its reverse.
 

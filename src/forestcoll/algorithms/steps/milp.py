@@ -22,11 +22,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 
-from forestcoll.algorithms.baseline import BaselineResult, DoesNotApplyError, Problem
+from forestcoll.algorithms.baseline import BaselineResult, Family, baseline
+from forestcoll.algorithms.method import DoesNotApplyError, Problem
 from forestcoll.algorithms.routes import Path
 from forestcoll.base.exact import as_float
-from forestcoll.demand.collective import Collective, PhaseOp
-from forestcoll.demand.demand import Demand
+from forestcoll.demand.collective import UNROOTED, Collective, PhaseOp
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.steps.shape import step_shape
 from forestcoll.schedule.steps.value import StepPhase, StepSchedule, Transfer, Transfers
@@ -57,6 +57,13 @@ SECONDS = 10.0
 """The time limit of one program, in seconds."""
 
 
+@baseline(
+    "milp",
+    Family.STEPS,
+    UNROOTED,
+    title="the integer program",
+    summary="The best schedule of few steps, found by an integer program",
+)
 def milp(problem: Problem) -> BaselineResult:
     """Return the best schedule over some numbers of chunks and steps.
 
@@ -67,7 +74,7 @@ def milp(problem: Problem) -> BaselineResult:
     if len(problem.members) > MOST_NODES:
         raise DoesNotApplyError(f"the program takes too long for more than {MOST_NODES} compute nodes")
     best: BaselineResult | None = None
-    fastest = solve(problem.topology, Demand.of(problem.collective, problem.ranks_by_id)).optimum.algbw
+    fastest = solve(problem.topology, problem.demand).algbw
     for chunks, steps in _sizes(problem):
         made = solved(problem, chunks, steps)
         if made is not None and (best is None or _algbw(made) > _algbw(best)):

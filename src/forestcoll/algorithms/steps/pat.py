@@ -15,11 +15,20 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from forestcoll.algorithms.baseline import Problem
+from forestcoll.algorithms.baseline import Family, baseline
+from forestcoll.algorithms.method import Problem
 from forestcoll.algorithms.steps.sends import Send, bits_of, step_schedule
+from forestcoll.demand.collective import UNROOTED
 from forestcoll.schedule.steps.value import StepSchedule
 
 
+@baseline(
+    "pat",
+    Family.STEPS,
+    UNROOTED,
+    title="PAT",
+    summary="NCCL's algorithm for few bytes: binomial trees, one for each shard",
+)
 def pat(problem: Problem) -> StepSchedule:
     """Return the allgather of PAT and its reverse.
 

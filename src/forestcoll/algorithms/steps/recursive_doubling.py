@@ -14,11 +14,20 @@ link to one neighbour at a step: with d links it has 1/d of its bandwidth.
 
 from collections.abc import Iterable, Iterator
 
-from forestcoll.algorithms.baseline import Problem
+from forestcoll.algorithms.baseline import Family, baseline
+from forestcoll.algorithms.method import Problem
 from forestcoll.algorithms.steps.sends import Send, bits_of, exchanges, require_power_of_two, step_schedule
+from forestcoll.demand.collective import UNROOTED
 from forestcoll.schedule.steps.value import StepSchedule
 
 
+@baseline(
+    "recursive-doubling",
+    Family.STEPS,
+    UNROOTED,
+    title="recursive doubling",
+    summary="Pairs exchange all that they have, with the nearest partner first",
+)
 def recursive_doubling(problem: Problem) -> StepSchedule:
     """Return recursive doubling, near first.
 
@@ -29,6 +38,13 @@ def recursive_doubling(problem: Problem) -> StepSchedule:
     return step_schedule(problem, lambda _: _steps(count, range(bits_of(count))))
 
 
+@baseline(
+    "recursive-doubling-far",
+    Family.STEPS,
+    UNROOTED,
+    title="recursive doubling, far first",
+    summary="Pairs exchange all that they have, with the farthest partner first",
+)
 def recursive_doubling_far(problem: Problem) -> StepSchedule:
     """Return recursive doubling, far first.
 

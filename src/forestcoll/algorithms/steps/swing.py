@@ -24,14 +24,23 @@ from itertools import chain
 
 import numpy as np
 
-from forestcoll.algorithms.baseline import DoesNotApplyError, Problem
+from forestcoll.algorithms.baseline import Family, baseline
 from forestcoll.algorithms.direct_networks.torus_rings import torus_sizes
+from forestcoll.algorithms.method import DoesNotApplyError, Problem
 from forestcoll.algorithms.steps.sends import Send, bits_of, step_schedule
 from forestcoll.base.errors import InputError
+from forestcoll.demand.collective import UNROOTED
 from forestcoll.schedule.rows import IntArray
 from forestcoll.schedule.steps.value import StepSchedule
 
 
+@baseline(
+    "swing",
+    Family.STEPS,
+    UNROOTED,
+    title="Swing",
+    summary="Recursive doubling with partners in turn on the left and on the right",
+)
 def swing(problem: Problem) -> StepSchedule:
     """Return the allgather of Swing on the ranks as one ring, and its reverse.
 
@@ -44,6 +53,13 @@ def swing(problem: Problem) -> StepSchedule:
     return step_schedule(problem, lambda _: _gathered([partners((count,), 0, step) for step in range(bits_of(count))]))
 
 
+@baseline(
+    "swing-torus",
+    Family.STEPS,
+    UNROOTED,
+    title="Swing on a torus",
+    summary="Swing along each dimension, with a part of each shard for each direction",
+)
 def swing_torus(problem: Problem) -> StepSchedule:
     """Return the allgather of Swing on a torus, and its reverse.
 

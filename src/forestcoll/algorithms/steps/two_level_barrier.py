@@ -17,12 +17,14 @@ from fractions import Fraction
 from itertools import accumulate, pairwise, permutations
 from typing import TypeAlias
 
-from forestcoll.algorithms.baseline import DoesNotApplyError, Problem
+from forestcoll.algorithms.baseline import Family, baseline
 from forestcoll.algorithms.forests import Edge
+from forestcoll.algorithms.method import DoesNotApplyError, Problem
 from forestcoll.algorithms.routes import Path, Routes
 from forestcoll.algorithms.spreading import Spreading
 from forestcoll.algorithms.steps.sends import Send, step_schedule
 from forestcoll.algorithms.striping import Plans
+from forestcoll.demand.collective import UNROOTED
 from forestcoll.schedule.steps.value import StepSchedule
 
 _Part: TypeAlias = tuple[Fraction, Fraction]
@@ -34,6 +36,13 @@ _Held: TypeAlias = dict[_Part, list[int]]
 _WHOLE = Fraction(0), Fraction(1)
 
 
+@baseline(
+    "two-level-barrier",
+    Family.STEPS,
+    UNROOTED,
+    title="the two-level algorithm with a barrier",
+    summary="First the exchange between boxes, then the exchange inside",
+)
 def two_level_barrier(problem: Problem) -> StepSchedule:
     """Return the two-level schedule with barriers.
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from forestcoll.algorithms.baseline import DoesNotApplyError, Problem
+from forestcoll.algorithms.method import DoesNotApplyError, Problem
 from forestcoll.base.errors import InputError
 from forestcoll.base.files import as_path, read_bytes, read_start
 from forestcoll.base.progress import Progress

@@ -16,7 +16,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 
-from forestcoll.algorithms.baseline import Problem
+from forestcoll.algorithms.method import Problem
 from forestcoll.algorithms.routes import Path
 from forestcoll.base.errors import InputError
 from forestcoll.base.units import bytes_per_microsecond

@@ -116,31 +116,6 @@ class Layout:
         return tuple(tuple(range(first, first + size * stride, stride)) for first in firsts)
 
 
-def layout_groups(layout: str | Layout, run: str | None = None) -> tuple[Ranks, ...]:
-    """Return the groups of ranks that run at the same time in a layout.
-
-    Args:
-        layout: the dimensions with their sizes, the fastest first, such as `tp=8,dp=4`. The names are `tp`, `dp`, `ep`,
-            `pp` and `cp`: tensor, data, expert, pipeline and context parallelism.
-        run: the dimensions whose groups run, such as `dp` or `tp,dp`; the last one if None.
-
-    Returns:
-        The positions of the ranks of each group among the compute nodes, as `groups_optimum` takes them.
-
-    Raises:
-        InputError: the layout or the dimensions are not valid.
-
-    Example:
-        >>> from forestcoll import groups_optimum, layout_groups
-        >>> layout_groups("tp=2,dp=2", "dp")
-        ((0, 2), (1, 3))
-        >>> str(groups_optimum("dgx-a100:boxes=2", layout_groups("tp=8,dp=2"), "allreduce").algbw)
-        '25'
-    """
-    found = Layout.of(layout)
-    return tuple(group for name in found.running(run) for group in found.groups(name))
-
-
 def _known(name: str) -> str:
     if name not in DIMENSIONS:
         listed = ", ".join(f"{each} ({meaning})" for each, meaning in DIMENSIONS.items())

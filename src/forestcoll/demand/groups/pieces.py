@@ -48,10 +48,10 @@ class Piece:
         size: the size of the piece in multiples of M, the data size that algbw refers to; greater than 0.
 
     Example:
-        >>> from forestcoll import Piece, groups_of_pieces, groups_optimum, load_topology
+        >>> from forestcoll import Groups, Piece, groups_of_pieces, optimum, load_topology
         >>> ring = load_topology("ring:nodes=4")
         >>> pieces = [Piece("weights", "1,2", held_by=[0]), Piece("loss", [3], sum_of="0-2", size="1/2")]
-        >>> str(groups_optimum(ring, groups_of_pieces(ring, pieces)).algbw)
+        >>> str(optimum(ring, Groups(groups_of_pieces(ring, pieces))).algbw)
         '4/3'
     """
 
@@ -63,7 +63,7 @@ class Piece:
 
 
 def groups_of_pieces(topology: Topology, pieces: Iterable[Piece], *, where: str = "") -> tuple[Group, ...]:
-    """Return the groups that move pieces of data, as `groups_optimum` and `generate_groups` take them.
+    """Return the groups that move pieces of data, as `optimum` and `generate` take them.
 
     Pieces that the same nodes hold (or are the sum of) and the same nodes need are one group. A piece that is needed
     only by nodes that hold it is in no group.

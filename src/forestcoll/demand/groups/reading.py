@@ -27,7 +27,7 @@ def read_groups(
         collective: the collective of groups for which the file states none.
 
     Returns:
-        The groups, as `groups_optimum` takes them.
+        The groups, as `optimum` takes them.
 
     Raises:
         InputError: the file cannot be read, or a group is not valid; the message names the place and the value.

@@ -30,8 +30,8 @@ class Group:
             pieces (`groups_of_pieces`).
 
     Example:
-        >>> from forestcoll import groups_optimum
-        >>> group = groups_optimum("ring:nodes=4", "0,1;2,3", sizes="1,2").groups[1]
+        >>> from forestcoll import Groups, optimum
+        >>> group = optimum("ring:nodes=4", Groups("0,1;2,3", sizes="1,2")).groups[1]
         >>> group.demand.ranks, str(group.size)
         ((2, 3), '2')
     """
@@ -111,7 +111,7 @@ def _group(topology: Topology, given: object, collective: Collective | str, plac
         if isinstance(given, Group):
             return _checked(given)
         request = given if isinstance(given, Demand) else _request(topology, collective, given)
-        return _checked(Group(request.demand(topology)))
+        return _checked(Group(request.bind(topology)[1]))
     except InputError as error:
         raise InputError(f"group {place}: {error}") from None
 

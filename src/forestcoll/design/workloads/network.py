@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from forestcoll.algorithms.by_steps import generate_steps
+from forestcoll.algorithms.bfb import Bfb
+from forestcoll.algorithms.method import Problem
 from forestcoll.base.errors import InputError
 from forestcoll.base.files import read_document
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.base.units import bytes_per_microsecond
 from forestcoll.demand.collective import Collective
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.design.constructions import Construction
 from forestcoll.design.realisation import predicted_cost
 from forestcoll.design.workloads.workload import exchange_rate
@@ -100,7 +102,7 @@ def network_of_file(text: str, *, alpha_us: Fraction, exchanges: bool = True, pr
             f"{topology.name}: has switches, and a breadth-first allreduce needs a network without; give the file of "
             f"an allreduce: 'forestcoll generate {text} --collective allreduce -o FILE'"
         )
-    allreduce = generate_steps(topology, Collective.ALLREDUCE, method="bfb", progress=progress)
+    allreduce = Bfb().schedule(Problem(topology, NodeDemand(Collective.ALLREDUCE), progress=progress))
     return _of_schedule(allreduce, shape_of(allreduce).algbw, alpha_us, progress if exchanges else None)
 
 

@@ -4,20 +4,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from forestcoll.algorithms.baseline import DoesNotApplyError, Problem
-from forestcoll.algorithms.generate import schedule_of
-from forestcoll.algorithms.table import baselines_named
+from forestcoll.algorithms.baseline import baselines_named
+from forestcoll.algorithms.generate import problem_of
+from forestcoll.algorithms.method import DoesNotApplyError
+from forestcoll.algorithms.trees import Trees
 from forestcoll.base.errors import InputError
 from forestcoll.base.files import PathLike, as_path, parse_document, read_bytes
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.collective import Collective, collective_named
-from forestcoll.demand.demand import Demand
 from forestcoll.measurement.fit.measurements import MeasuredTimes
 from forestcoll.measurement.fit.tables import Record, read_records
 from forestcoll.schedule.files import FORMATS
 from forestcoll.schedule.schedule import Schedule
-from forestcoll.solver.optimum import solve
-from forestcoll.topology.registry import load_topology
 from forestcoll.verification.reading import read_verified
 
 OWN = "forestcoll"
@@ -117,12 +115,11 @@ def _schedule(source: _Source, where: str, progress: Progress) -> tuple[Schedule
     collective = source.collective or Collective.ALLGATHER
     if collective.has_root:
         raise InputError(f"{where}: {collective.with_article} has a root; give its schedule file instead of a network")
-    solution = solve(load_topology(source.schedule), Demand.of(collective), progress=progress)
+    problem = problem_of(source.schedule, collective, progress)
     name = f"{source.schedule} {source.algorithm} {collective.value}"
     if source.algorithm == OWN:
-        return schedule_of(solution, progress=progress), name
+        return Trees().schedule(problem), name
     (baseline,) = baselines_named([source.algorithm])
-    problem = Problem(solution.optimum.topology, solution.optimum.demand)
     try:
         return baseline.result(problem).schedule, name
     except DoesNotApplyError as error:

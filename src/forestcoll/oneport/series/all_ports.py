@@ -12,15 +12,15 @@ from fractions import Fraction
 from forestcoll.base.errors import NoSolutionError
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.collective import Collective
-from forestcoll.demand.method import Method
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.oneport.platform.logical import outwards
 from forestcoll.oneport.platform.platform import Platform
 from forestcoll.schedule.proof.prices import Port, PortKind, PricesProof
 from forestcoll.schedule.series.value import SeriesTree
 from forestcoll.schedule.trees.value import TreeSchedule
-from forestcoll.solver.forests.value import Optimum
+from forestcoll.solver.forests.value import TreeOptimum
 from forestcoll.solver.generation.forest import schedule_for
-from forestcoll.solver.optimum import optimum
+from forestcoll.solver.optimum import solve
 from forestcoll.topology import Topology
 
 
@@ -33,8 +33,8 @@ def trees_by_links(
     """
     network = _with_costs(platform)
     try:
-        best = optimum(network, Collective.BROADCAST, root=network.nodes[platform.source].id, progress=progress)
-        schedule = schedule_for(best, method=Method.AUTO, progress=progress)
+        best = solve(network, NodeDemand(Collective.BROADCAST, platform.source), progress=progress)
+        schedule = schedule_for(best, progress=progress)
     except NoSolutionError:
         return None
     trees, certificate = _series_trees(platform, schedule), _certificate(platform, best)
@@ -60,7 +60,7 @@ def _series_trees(platform: Platform, schedule: TreeSchedule) -> tuple[SeriesTre
     )
 
 
-def _certificate(platform: Platform, best: Optimum) -> PricesProof:
+def _certificate(platform: Platform, best: TreeOptimum) -> PricesProof:
     inside, topology = set(best.cut), platform.topology
     prices = tuple(
         (Port(PortKind.LINK, place), 1 / platform.costs[place])

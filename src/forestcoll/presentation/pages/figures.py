@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from forestcoll.algorithms.baseline import OWN
 from forestcoll.base.units import size_name
 from forestcoll.comparison import Comparison
 from forestcoll.comparison.by_boxes import BoxCount
-from forestcoll.comparison.comparing import OWN
 from forestcoll.comparison.curves import curve_of
 from forestcoll.presentation.pictures.charts.bars import Bar, bar_chart
 from forestcoll.presentation.pictures.charts.lines import Axes, Line, line_chart

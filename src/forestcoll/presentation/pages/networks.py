@@ -2,7 +2,7 @@
 
 from functools import cached_property
 
-from forestcoll.algorithms.titles import title_of
+from forestcoll.algorithms.baseline import title_of
 from forestcoll.comparison import Row
 from forestcoll.comparison.curves import schedule_of
 from forestcoll.presentation.pages.study import Study

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from forestcoll.algorithms.titles import summary_of, title_of
+from forestcoll.algorithms.baseline import summary_of, title_of
 from forestcoll.base.errors import InputError
 from forestcoll.base.units import size_name
 from forestcoll.comparison import Row

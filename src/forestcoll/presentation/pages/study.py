@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from forestcoll.algorithms.baseline import OWN
 from forestcoll.base.progress import Progress
 from forestcoll.comparison import Comparison, Row
 from forestcoll.comparison.busy import LinkClass, busy_classes
 from forestcoll.comparison.by_boxes import BoxCount, by_boxes
-from forestcoll.comparison.comparing import OWN
 from forestcoll.presentation.results.comparisons.answers import rival_of
 from forestcoll.presentation.results.comparisons.comparison_notebook import keys_of
 

@@ -2,8 +2,8 @@
 
 from fractions import Fraction
 
+from forestcoll.algorithms.baseline import title_of
 from forestcoll.algorithms.boxes import Boxes
-from forestcoll.algorithms.titles import title_of
 from forestcoll.base.display import printable
 from forestcoll.base.errors import plural
 from forestcoll.base.units import size_name

@@ -170,7 +170,7 @@ def with_schedule(view: View, name: str, other: Schedule, other_name: str) -> Vi
 
 def _bound_of(topology: Topology, progress: Progress) -> Bound | None:
     """Return the bound of an allgather, or None if there is none; `progress` receives the reason."""
-    from forestcoll.solver.optimum import optimum
+    from forestcoll.algorithms.generate import optimum
 
     try:
         return optimum(topology, progress=progress).bound

@@ -165,7 +165,7 @@ def _of_steps(schedule: StepSchedule) -> Forests:
     if schedule.collective is Collective.ALL_TO_ALL:
         raise InputError(
             f"{schedule.topology.name}: an all-to-all in steps cannot be run; use a schedule of flows, which "
-            "generate_flows makes"
+            "generate makes"
         )
     require_no_relays(schedule)
     schedule, ranks = expanded_steps(schedule), _ranks(schedule)

@@ -26,9 +26,9 @@ def write_members(bundle: BundleSchedule, directory: PathLike) -> None:
     Example:
         >>> import tempfile
         >>> from pathlib import Path
-        >>> from forestcoll import generate_groups, read_verified, write_members
+        >>> from forestcoll import Groups, generate, read_verified, write_members
         >>> directory = Path(tempfile.mkdtemp())
-        >>> write_members(generate_groups("ring:nodes=4", "0,1;2,3"), directory)
+        >>> write_members(generate("ring:nodes=4", Groups("0,1;2,3")), directory)
         >>> read_verified(directory / "group-1.json")[0].ranks
         (2, 3)
     """

@@ -25,8 +25,8 @@ class BundleMember:
             to the size of the member. Empty if the group was not made of pieces.
 
     Example:
-        >>> from forestcoll import generate_groups
-        >>> bundle = generate_groups("ring:nodes=4", "0,2;1,3", sizes="1,2")
+        >>> from forestcoll import Groups, generate
+        >>> bundle = generate("ring:nodes=4", Groups("0,2;1,3", sizes="1,2"))
         >>> [(str(each.size), each.schedule.ranks) for each in bundle.bundled]
         [('1', (0, 2)), ('2', (1, 3))]
     """
@@ -48,8 +48,8 @@ class BundleSchedule(Schedule):
         algbw: the algbw of a group of size 1 when all groups run together.
 
     Example:
-        >>> from forestcoll import generate_groups
-        >>> bundle = generate_groups("ring:nodes=4", "0,2;1,3", "allreduce")
+        >>> from forestcoll import Groups, generate
+        >>> bundle = generate("ring:nodes=4", Groups("0,2;1,3", "allreduce"))
         >>> len(bundle.bundled), str(bundle.algbw), str(bundle.bundled[0].schedule.algbw)
         (2, '1', '2')
     """

@@ -35,8 +35,8 @@ def flow_images(schedule: FlowSchedule) -> Iterator[FlowImage]:
         The flows, made one at a time.
 
     Example:
-        >>> from forestcoll import generate_flows
-        >>> next(flow_images(generate_flows("ring:nodes=3", compact=True))).paths
+        >>> from forestcoll import generate
+        >>> next(flow_images(generate("ring:nodes=3", "all-to-all", "flows:compact=true"))).paths
         ((0, 1),)
     """
     routes = list(schedule.routes)

@@ -29,8 +29,8 @@ class Flow:
         routes: the numbers of its routes, in the order in which data crosses them.
 
     Example:
-        >>> from forestcoll import generate_flows
-        >>> flow = next(iter(generate_flows("ring:nodes=3").flows))
+        >>> from forestcoll import generate
+        >>> flow = next(iter(generate("ring:nodes=3", "all-to-all").flows))
         >>> flow.source, flow.target, str(flow.share), flow.routes
         (0, 1, '1/3', (0,))
     """
@@ -52,8 +52,8 @@ class Flows:
         routes: for each flow, the numbers of its routes in order.
 
     Example:
-        >>> from forestcoll import generate_flows
-        >>> flows = generate_flows("ring:nodes=3").flows
+        >>> from forestcoll import generate
+        >>> flows = generate("ring:nodes=3", "all-to-all").flows
         >>> len(flows), flows.targets.tolist()
         (6, [1, 2, 0, 2, 0, 1])
     """
@@ -101,8 +101,8 @@ class FlowSchedule(Schedule):
             share of the base flow.
 
     Example:
-        >>> from forestcoll import generate_flows
-        >>> schedule = generate_flows("ring:nodes=2", "scatter", root=0)
+        >>> from forestcoll import generate
+        >>> schedule = generate("ring:nodes=2", "scatter:root=0")
         >>> schedule.root, len(schedule.flows), str(schedule.algbw)
         (0, 1, '2')
     """

@@ -22,8 +22,8 @@ def expanded_steps(schedule: StepSchedule) -> StepSchedule:
         The expanded schedule; `schedule` itself if it has no symmetry.
 
     Example:
-        >>> from forestcoll import generate_steps
-        >>> expanded_steps(generate_steps("ring:nodes=4", compact=True)).size
+        >>> from forestcoll import generate
+        >>> expanded_steps(generate("ring:nodes=4", method="bfb:compact=true")).size
         '2 steps, 16 transfers'
     """
     if schedule.symmetry is None:

@@ -32,8 +32,8 @@ class StepShape(Shape):
             most the bandwidth factor of the reduction (Theorem 6).
 
     Example:
-        >>> from forestcoll import build_topology, generate_steps, shape_of
-        >>> shape = shape_of(generate_steps(build_topology("ring:nodes=4")))
+        >>> from forestcoll import build_topology, generate, shape_of
+        >>> shape = shape_of(generate(build_topology("ring:nodes=4"), method="bfb"))
         >>> shape.steps, str(shape.algbw), str(shape.bandwidth_factor)
         (2, '8/3', '3/4')
     """

@@ -76,7 +76,7 @@ from forestcoll.simulation.lower_bound.distances import Distances, entrances
 from forestcoll.simulation.lower_bound.flows_over_time import quickest_flows
 from forestcoll.simulation.lower_bound.parts import most_by_parts
 from forestcoll.solver.bounds.latency import latency_bound
-from forestcoll.solver.forests.value import Optimum
+from forestcoll.solver.forests.value import TreeOptimum
 from forestcoll.topology import Topology
 from forestcoll.topology.graph.boxes import box_numbers
 
@@ -127,7 +127,7 @@ class HopBound:
             `crossing_latency_us`.
     """
 
-    best: Optimum
+    best: TreeOptimum
     costs: Sequence[Costs]
     crossing_us: float = 0.0
 
@@ -211,7 +211,7 @@ class _ProtocolBound:
 class _Parts:
     """What the bound uses of the network; links have their whole bandwidth."""
 
-    best: Optimum
+    best: TreeOptimum
 
     @cached_property
     def least_sends(self) -> int:
@@ -389,7 +389,7 @@ class _Sums:
         return self.with_own(left, sends - 1) if left >= self._overhead else 0
 
 
-def _sets(best: Optimum) -> Iterator[frozenset[int]]:
+def _sets(best: TreeOptimum) -> Iterator[frozenset[int]]:
     every = frozenset(range(len(best.topology.nodes)))
     boxes: dict[int, set[int]] = {}
     for node, box in box_numbers(best.topology).items():
@@ -400,7 +400,7 @@ def _sets(best: Optimum) -> Iterator[frozenset[int]]:
         yield every - nodes
 
 
-def _algbw_of_any(best: Optimum) -> Fraction:
+def _algbw_of_any(best: TreeOptimum) -> Fraction:
     """Return a bandwidth that no program exceeds, also none that does not use trees.
 
     A partition bounds all programs, because each link between two parts carries messages from one part to the other

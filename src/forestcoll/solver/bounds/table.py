@@ -8,9 +8,10 @@ from fractions import Fraction
 
 from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.base.progress import SILENT, Progress
-from forestcoll.demand.collective import SCHEDULED, Collective, collective_named
-from forestcoll.demand.demand import Demand, NodeDemand
+from forestcoll.demand.collective import SCHEDULED, Collective
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.demand.ranks import RanksLike, ranks_of, require_reach, root_number
+from forestcoll.demand.texts import DemandLike, bound_on
 from forestcoll.schedule.proof.bound import Bound
 from forestcoll.schedule.proof.cut import CutProof
 from forestcoll.schedule.proof.receipt import ReceiptProof
@@ -25,8 +26,8 @@ from forestcoll.solver.flows.value import FlowOptimum
 from forestcoll.solver.forests.broadcast import RootedBound, broadcast_bounds, reduce_bounds
 from forestcoll.solver.forests.forest_search import exit_bound
 from forestcoll.solver.forests.scaling import require_all_ports
-from forestcoll.solver.optimum import optimum
-from forestcoll.solver.personalised import flow_optimum
+from forestcoll.solver.optimum import solve
+from forestcoll.solver.personalised import solve_flows
 from forestcoll.solver.problem import Problem, on_whole
 from forestcoll.topology import NodeId, Topology, TopologyLike
 from forestcoll.topology.graph.part import usable_part, widened
@@ -80,19 +81,19 @@ def bounds_of(
     return _Collector(network, members, number, progress).collect()
 
 
-def bound_of(topology: TopologyLike, request: Demand, *, progress: Progress = SILENT) -> CollectiveBound:
+def bound_of(topology: TopologyLike, demand: DemandLike, *, progress: Progress = SILENT) -> CollectiveBound:
     """Return the bound of one collective on `topology`, with its proof.
 
     Args:
         topology: the network, as for `optimum`.
-        request: the collective and its parameters.
+        demand: the collective and its parameters.
         progress: receives the stages of the work.
 
     Returns:
         The bound. Bandwidths are in the unit of the topology.
 
     Raises:
-        InputError: see `optimum` and `flow_optimum`.
+        InputError: see `optimum`.
         NoSolutionError: see `optimum`.
 
     Example:
@@ -100,9 +101,10 @@ def bound_of(topology: TopologyLike, request: Demand, *, progress: Progress = SI
         >>> str(bound_of("ring:nodes=4", Demand("scatter", root=0)).upper_algbw)
         '8/3'
     """
-    if collective_named(request.collective).is_personalised:
-        return flow_bound(flow_optimum(topology, request, progress=progress))
-    best = optimum(topology, request, progress=progress)
+    network, bound = bound_on(topology, demand)
+    if bound.collective.is_personalised:
+        return flow_bound(solve_flows(network, bound, progress=progress))
+    best = solve(network, bound, progress=progress)
     factor = busbw_factor(best.collective, len(best.members))
     return CollectiveBound(best.bound, factor, best.algbw, best.is_optimal, best.root)
 
@@ -157,7 +159,7 @@ class _Collector:
         demand = NodeDemand(collective, root, None, self._ranks)
         try:
             problem = Problem.of(self._topology, demand, self._progress, orbits)
-            achieved = problem.solve(progress=self._progress).optimum.algbw
+            achieved = problem.solve(progress=self._progress).algbw
         except NoSolutionError:
             self._note(self._simple_bound(demand), None, root)
             return None

@@ -134,7 +134,7 @@ def _spread(topology: Topology, part: Topology, demand: NodeDemand, progress: Pr
     algbw, lengths = spreading.spread_all_to_all(part, progress=progress)
     proof = LengthsProof.of(part, lengths)
     bound = Bound(demand.collective, proof.algbw(topology, demand), proof)
-    return FlowOptimum(topology, demand, algbw, bound, (), Symmetry(()))
+    return FlowOptimum(topology, algbw, bound, demand, (), Symmetry(()))
 
 
 def _best_bound(demand: NodeDemand, classes: FlowClasses, found: ProgramResult, reached: Fraction) -> Bound:
@@ -210,4 +210,4 @@ def _checked(  # noqa: PLR0913, PLR0917 (the parts of an optimum)
         raise InternalError("the paths of a flow do not deliver what its sources send")
     if algbw > bound.algbw:
         raise InternalError(f"the paths of a flow reach {algbw}, more than the bound {bound.algbw}")
-    return FlowOptimum(topology, demand, algbw, bound, paths, symmetry)
+    return FlowOptimum(topology, algbw, bound, demand, paths, symmetry)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
-from forestcoll.schedule.proof.rate import Rate
+from forestcoll.schedule.proof.optimum import CollectiveOptimum
 from forestcoll.topology import Symmetry
 
 
@@ -16,8 +16,8 @@ class FlowPath:
         share: the part of M.
 
     Example:
-        >>> from forestcoll import flow_optimum
-        >>> path = flow_optimum("ring:nodes=3,one_way=true", "scatter", root=0).paths[1]
+        >>> from forestcoll import optimum
+        >>> path = optimum("ring:nodes=3,one_way=true", "scatter:root=0").paths[1]
         >>> path.nodes, str(path.share)
         ((0, 1, 2), '1/3')
     """
@@ -27,8 +27,8 @@ class FlowPath:
 
 
 @dataclass(frozen=True)
-class FlowOptimum(Rate):
-    """The greatest bandwidth of an all-to-all, a gather or a scatter, with its proof. `flow_optimum` returns it.
+class FlowOptimum(CollectiveOptimum):
+    """The optimum of an all-to-all, a gather or a scatter, along flows.
 
     Attributes:
         topology: the network.
@@ -40,8 +40,8 @@ class FlowOptimum(Rate):
         symmetry: a symmetry of the network; the images of `paths` under its elements are all paths.
 
     Example:
-        >>> from forestcoll import flow_optimum
-        >>> best = flow_optimum("dgx-a100:boxes=2", "all-to-all")
+        >>> from forestcoll import optimum
+        >>> best = optimum("dgx-a100:boxes=2", "all-to-all")
         >>> str(best.algbw), best.is_optimal, best.bound.proof.kind
         ('50', True, 'lengths')
     """

@@ -1,14 +1,15 @@
 """The optimum of a collective as a value: its bandwidth, its bound with the proof, and the forests that reach it."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, lcm
 
 from forestcoll.demand.collective import Collective
 from forestcoll.schedule.proof.cut import CutProof
-from forestcoll.schedule.proof.rate import Rate
+from forestcoll.schedule.proof.optimum import CollectiveOptimum
+from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.solver.forests.packed_trees import TreePacking
 from forestcoll.solver.forests.plan import ForestPlan
 from forestcoll.topology import Link, Topology
@@ -17,8 +18,8 @@ from forestcoll.topology.graph.part import usable_part
 
 
 @dataclass(frozen=True)
-class Optimum(Rate):
-    """The greatest bandwidth of a collective on a topology, with the bound and its proof. `optimum` returns it.
+class TreeOptimum(CollectiveOptimum):
+    """The optimum of a collective along trees.
 
     Attributes:
         topology: the network.
@@ -35,6 +36,9 @@ class Optimum(Rate):
         packing: the trees of an allreduce that were packed one by one, because relays or switches copy or add up data;
             None if the trees are grown from `forests`.
         logical: the logical network of the trees, if the number of peers is limited; else None.
+        by_trees: the optimum of each number of trees that was tried, if the best number was requested.
+        relays: what is gained by idle nodes that serve as relays; None if none does, or if it was not computed.
+        schedule: the schedule whose loads determined the algbw; None if none was made.
 
     Example:
         >>> from forestcoll import optimum
@@ -48,6 +52,9 @@ class Optimum(Rate):
     spare: tuple[Link, ...] = ()
     packing: TreePacking | None = None
     logical: LogicalNetwork | None = None
+    by_trees: tuple["TreeOptimum", ...] = ()
+    relays: "RelayGain | None" = None
+    schedule: TreeSchedule | None = field(default=None, repr=False, compare=False)
 
     @property
     def shards(self) -> tuple[Fraction, ...] | None:
@@ -99,6 +106,20 @@ class Optimum(Rate):
     def exit_bandwidth(self) -> Fraction:
         """The sum of the bandwidths of the links that leave the cut."""
         return CutProof(self.cut).exit_bandwidth(self.topology)
+
+
+@dataclass(frozen=True)
+class RelayGain:
+    """What is gained by idle nodes that serve as relays.
+
+    Attributes:
+        algbw: the optimum with relays, in the unit of the topology.
+        without: the optimum without idle nodes and their links; None if the ranks cannot all reach each other without
+            them, or if there is no solution with the requested number of trees.
+    """
+
+    algbw: Fraction
+    without: Fraction | None
 
 
 def unused_links(topology: Topology, used: Iterable[Topology]) -> tuple[Link, ...]:

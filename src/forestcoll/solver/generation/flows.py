@@ -32,7 +32,7 @@ def flows_for(best: FlowOptimum, *, compact: bool | None = None, progress: Progr
     """Return a schedule that reaches `best.algbw`.
 
     Args:
-        best: the optimum, as `flow_optimum` returns it.
+        best: the optimum, as `optimum` returns it.
         compact: whether the schedule lists base flows and a symmetry of the network, if there is one. If None, it does
             so if there are more than `MOST_LISTED` flows.
         progress: receives the stages of the work.

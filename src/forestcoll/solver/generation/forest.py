@@ -21,14 +21,13 @@ import numpy.typing as npt
 from forestcoll.base.errors import InputError
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.collective import PhaseOp
-from forestcoll.demand.method import Method
 from forestcoll.kernels import RoutedTrees
 from forestcoll.schedule.rows import Rows, row_starts
 from forestcoll.schedule.trees.expansion import distinct_rows, expanded
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.solver.forests.plan import ForestPlan
-from forestcoll.solver.forests.value import Optimum
-from forestcoll.solver.generation.growing import Forest
+from forestcoll.solver.forests.value import TreeOptimum
+from forestcoll.solver.generation.growing import Forest, TreeSearch
 from forestcoll.solver.generation.in_network import joined_at_switches
 from forestcoll.solver.generation.loads import achieved_algbw
 from forestcoll.solver.generation.logical import with_logical_links
@@ -49,9 +48,33 @@ _WORTH_A_SYMMETRY = 2**19
 
 
 def schedule_for(
-    best: Optimum, *, method: Method | str = Method.AUTO, compact: bool = False, progress: Progress = SILENT
+    best: TreeOptimum, *, search: TreeSearch = TreeSearch.AUTO, compact: bool = False, progress: Progress = SILENT
 ) -> TreeSchedule:
-    """Return a schedule with `best.trees_per_root` trees per root that reaches `best.algbw`.
+    """Return the schedule of an optimum: `best.schedule` if it fits the arguments, or a new one.
+
+    `best.schedule` was made by the search `auto`. Another search, or base trees, may load links differently. The algbw
+    of the new schedule is then its own, and `progress` receives a remark on the difference.
+
+    Raises:
+        InputError: see `grown_schedule`.
+        NoSolutionError: see `grown_schedule`.
+    """
+    if best.schedule is not None and search is TreeSearch.AUTO and not compact:
+        return best.schedule
+    schedule = grown_schedule(best, search=search, compact=compact, progress=progress)
+    if schedule.algbw != best.algbw:
+        unit = best.topology.bandwidth_unit
+        progress.remark(
+            f"{best.topology.name}: these trees reach {schedule.algbw} {unit}; the trees of the search auto reach "
+            f"{best.algbw} {unit}"
+        )
+    return schedule
+
+
+def grown_schedule(
+    best: TreeOptimum, *, search: TreeSearch = TreeSearch.AUTO, compact: bool = False, progress: Progress = SILENT
+) -> TreeSchedule:
+    """Return a new schedule with `best.trees_per_root` trees per root that reaches `best.algbw`.
 
     The algbw of the schedule is computed from the loads of its links. It can be greater than `best.algbw` if that is
     only a lower limit: the two forests of an allreduce may need different links, and copies on switches and relays
@@ -59,7 +82,7 @@ def schedule_for(
 
     Args:
         best: the optimum, as `optimum` returns it.
-        method: how trees are found: `auto`, `fast` or `proven`.
+        search: how trees are found.
         compact: whether the schedule lists base trees and a symmetry of the network, if there is a symmetry. Roots that
             the symmetry leaves in place then have more trees, with smaller shares. A schedule that would be too large
             for a file is always compact if possible. For large symmetric networks, all trees are
@@ -70,26 +93,25 @@ def schedule_for(
         The schedule.
 
     Raises:
-        InputError: there is no such method, it cannot be compact, or the schedule cannot fit into the memory.
-        NoSolutionError: `method` is `fast`, and it did not complete all trees.
+        InputError: the search cannot be compact, or the schedule cannot fit into the memory.
+        NoSolutionError: `search` is `fast`, and it did not complete all trees.
 
     Example:
-        >>> from forestcoll import optimum, schedule_for
-        >>> schedule = schedule_for(optimum("dgx-a100:boxes=2"))
+        >>> from forestcoll import optimum
+        >>> schedule = grown_schedule(optimum("dgx-a100:boxes=2"))
         >>> str(schedule.algbw), schedule.trees_per_root
         ('1040/3', 13)
     """
-    chosen = _method(method)
     if best.logical is not None:
-        return with_logical_links(best, best.logical, lambda each: _schedule_of(each, chosen, compact, progress))
-    return _schedule_of(best, chosen, compact, progress)
+        return with_logical_links(best, best.logical, lambda each: _schedule_of(each, search, compact, progress))
+    return _schedule_of(best, search, compact, progress)
 
 
-def _schedule_of(best: Optimum, chosen: Method, compact: bool, progress: Progress) -> TreeSchedule:  # noqa: FBT001
+def _schedule_of(best: TreeOptimum, search: TreeSearch, compact: bool, progress: Progress) -> TreeSchedule:  # noqa: FBT001
     if best.packing is not None:
         return _tree_schedule(best, *packed_phases(best.packing), best.algbw, None)
-    if compact and chosen is Method.PROVEN:
-        raise InputError("the method 'proven' has no base trees; leave compact out or use the method 'auto'")
+    if compact and search is TreeSearch.PROVEN:
+        raise InputError("the search 'proven' has no base trees; leave compact out or use the search 'auto'")
     outward = [plan.outwards() for plan in best.forests]
     forests = [Forest.of(each, progress) for each in (outward[-1:] if _are_alike(outward) else outward)]
     trees = sum(weight > 0 for plan in best.forests for weight in plan.weights)
@@ -97,7 +119,7 @@ def _schedule_of(best: Optimum, chosen: Method, compact: bool, progress: Progres
     listed = not compact and edges <= MOST_LISTED_EDGES
     if listed:
         announce_trees(best.network, trees, progress)
-    if chosen is not Method.PROVEN and (not listed or edges >= _WORTH_A_SYMMETRY) and set(best.weights) == {1}:
+    if search is not TreeSearch.PROVEN and (not listed or edges >= _WORTH_A_SYMMETRY) and set(best.weights) == {1}:
         base = grow_base_trees(best, forests, progress, most_edges=MOST_LISTED_EDGES, moves_all=listed)
         if base is not None:
             schedule = _schedule(best, base.routed, base.symmetry, base.parts)
@@ -110,7 +132,7 @@ def _schedule_of(best: Optimum, chosen: Method, compact: bool, progress: Progres
         if edges > MOST_LISTED_EDGES:
             raise _too_long(best, trees, edges)
         announce_trees(best.network, trees, progress)
-    return _schedule(best, [forest.found(chosen, progress) for forest in forests])
+    return _schedule(best, [forest.found(search, progress) for forest in forests])
 
 
 def _are_alike(outward: Sequence[ForestPlan]) -> bool:
@@ -126,7 +148,7 @@ def _ends(topology: Topology) -> list[tuple[int, int]]:
     return [(link.source, link.target) for link in topology.links]
 
 
-def _too_long(best: Optimum, trees: int, edges: int) -> InputError:
+def _too_long(best: TreeOptimum, trees: int, edges: int) -> InputError:
     return InputError(
         f"{best.topology.name}: the network has too little symmetry for base trees, and its {trees:,} trees have "
         f"{edges:,} tree edges, more than the {MOST_LISTED_EDGES:,} that a file can hold (they would take minutes and "
@@ -135,16 +157,8 @@ def _too_long(best: Optimum, trees: int, edges: int) -> InputError:
     )
 
 
-def _method(name: Method | str) -> Method:
-    try:
-        return Method(name)
-    except ValueError:
-        known = ", ".join(repr(each.value) for each in Method)
-        raise InputError(f"there is no method {name!r}; there are {known}") from None
-
-
 def _schedule(
-    best: Optimum, routed: Sequence[RoutedTrees], symmetry: Symmetry | None = None, parts_of_tree: int = 1
+    best: TreeOptimum, routed: Sequence[RoutedTrees], symmetry: Symmetry | None = None, parts_of_tree: int = 1
 ) -> TreeSchedule:
     """Return the schedule with the trees `routed`, whose multiplicities count parts of the trees of the plans."""
     idle = set(best.topology.compute).difference(best.members)
@@ -164,7 +178,7 @@ def _schedule(
 
 
 def _tree_schedule(
-    best: Optimum, routes: Rows, phases: tuple[Phase, ...], algbw: Fraction, symmetry: Symmetry | None
+    best: TreeOptimum, routes: Rows, phases: tuple[Phase, ...], algbw: Fraction, symmetry: Symmetry | None
 ) -> TreeSchedule:
     return TreeSchedule(
         topology=best.topology,
@@ -180,7 +194,7 @@ def _tree_schedule(
     )
 
 
-def _is_exact(best: Optimum) -> bool:
+def _is_exact(best: TreeOptimum) -> bool:
     """Return whether trees reach exactly the algbw of their plan, not more (Theorem 12)."""
     is_whole = len(best.forests) == 1 and best.forests[0].topology == best.topology
     return is_whole and best.topology.has_balanced_switches and not best.topology.able_switches

@@ -1,13 +1,24 @@
 """A forest of out-trees: the problem for the core, and the two methods to find the trees."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from forestcoll.base.errors import NoSolutionError
 from forestcoll.base.progress import Progress
-from forestcoll.demand.method import Method
 from forestcoll.kernels import AnyProblem, Core, RoutedTrees, core_for
 from forestcoll.solver.forests.plan import ForestPlan
 from forestcoll.solver.forests.scaling import ScaledTopology
+
+
+class TreeSearch(StrEnum):
+    """How trees are found. All ways reach the optimum."""
+
+    AUTO = "auto"
+    """The fast way, and the proven way for trees that the fast way cannot complete."""
+    FAST = "fast"
+    """The fast way only."""
+    PROVEN = "proven"
+    """The way of the paper: edge splitting and tree packing."""
 
 
 @dataclass(frozen=True)
@@ -39,17 +50,17 @@ class Forest:
         """Return the same forest with a core that can divide each tree into `parts`."""
         return self if core_for(self.bound * parts) is self.core else Forest.of(self.plan, progress, parts)
 
-    def found(self, method: Method, progress: Progress) -> RoutedTrees:
+    def found(self, search: TreeSearch, progress: Progress) -> RoutedTrees:
         """Return all trees.
 
         Raises:
             NoSolutionError: `method` is `fast`, and it did not complete all trees.
         """
-        return self._proven(progress) if method is Method.PROVEN else self._grown(method, progress)
+        return self._proven(progress) if search is TreeSearch.PROVEN else self._grown(search, progress)
 
-    def _grown(self, method: Method, progress: Progress) -> RoutedTrees:
+    def _grown(self, search: TreeSearch, progress: Progress) -> RoutedTrees:
         progress.begin("growing trees")
-        trees, prove = self.plan.trees_per_root, method is Method.AUTO
+        trees, prove = self.plan.trees_per_root, search is TreeSearch.AUTO
         routed, counters = self.core.grow_trees(self.problem, trees, progress.advance, prove=prove)
         progress.note(counters)
         if counters["missing"]:

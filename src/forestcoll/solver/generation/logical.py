@@ -6,12 +6,12 @@ from dataclasses import replace
 from forestcoll.base.errors import InputError
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.trees.value import TreeSchedule
-from forestcoll.solver.forests.value import Optimum
+from forestcoll.solver.forests.value import TreeOptimum
 from forestcoll.topology.graph.logical_network import LogicalNetwork, with_paths
 
 
 def with_logical_links(
-    best: Optimum, logical: LogicalNetwork, schedule_of: Callable[[Optimum], TreeSchedule]
+    best: TreeOptimum, logical: LogicalNetwork, schedule_of: Callable[[TreeOptimum], TreeSchedule]
 ) -> TreeSchedule:
     """Return the schedule of `best`, which `schedule_of` makes on the logical network.
 
@@ -21,7 +21,7 @@ def with_logical_links(
     return on_fabric(schedule_of(replace(best, topology=logical.topology, logical=None)), best, logical)
 
 
-def on_fabric(schedule: TreeSchedule, best: Optimum, logical: LogicalNetwork) -> TreeSchedule:
+def on_fabric(schedule: TreeSchedule, best: TreeOptimum, logical: LogicalNetwork) -> TreeSchedule:
     """Return `schedule`, which is on the logical network, on the network of `best`.
 
     Raises:

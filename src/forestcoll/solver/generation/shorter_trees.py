@@ -38,7 +38,7 @@ def with_shorter_trees(schedule: TreeSchedule) -> TreeSchedule:
     Example:
         >>> from forestcoll import generate
         >>> from forestcoll.verification import verify
-        >>> schedule = with_shorter_trees(generate("mi250:boxes=1", "reduce", root=0))
+        >>> schedule = with_shorter_trees(generate("mi250:boxes=1", "reduce:root=0"))
         >>> verify(schedule).ok, str(schedule.algbw)
         (True, '300')
     """

@@ -21,7 +21,7 @@ import numpy as np
 from forestcoll.base.progress import Progress
 from forestcoll.kernels import RoutedTrees
 from forestcoll.solver.forests.plan import ForestPlan
-from forestcoll.solver.forests.value import Optimum
+from forestcoll.solver.forests.value import TreeOptimum
 from forestcoll.solver.generation.growing import Forest
 from forestcoll.solver.generation.memory import announce_trees
 from forestcoll.topology import Symmetry, Topology
@@ -51,7 +51,7 @@ class BaseTrees:
 
 
 def grow_base_trees(
-    best: Optimum, forests: Sequence[Forest], progress: Progress, *, most_edges: int, moves_all: bool
+    best: TreeOptimum, forests: Sequence[Forest], progress: Progress, *, most_edges: int, moves_all: bool
 ) -> BaseTrees | None:
     """Return base trees of each of `forests` for `best`.
 
@@ -76,7 +76,7 @@ def grow_base_trees(
     return None
 
 
-def _symmetries(best: Optimum, forests: Sequence[Forest], *, moves_all: bool) -> Iterator[Symmetry]:
+def _symmetries(best: TreeOptimum, forests: Sequence[Forest], *, moves_all: bool) -> Iterator[Symmetry]:
     """Yield the groups that are tried, before smaller ones."""
     parts = [forest.plan.topology for forest in forests]
     free = _symmetry(best, parts, moves_all=True)
@@ -97,7 +97,7 @@ def _smaller_groups(symmetry: Symmetry) -> Iterator[Symmetry]:
         kept.pop()
 
 
-def _symmetry(best: Optimum, parts: Sequence[Topology], *, moves_all: bool) -> Symmetry:
+def _symmetry(best: TreeOptimum, parts: Sequence[Topology], *, moves_all: bool) -> Symmetry:
     """Return the symmetries of the first of `parts` that are also symmetries of the other networks and of the ranks."""
     takes_part = np.isin(np.arange(len(best.topology.nodes)), best.members)
     others = [network for network in (best.topology, *parts[1:]) if network is not parts[0]]

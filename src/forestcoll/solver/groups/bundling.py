@@ -23,14 +23,14 @@ def bundle_for(best: GroupsOptimum) -> BundleSchedule:
     """Return the bundle of schedules that reaches `best.algbw`.
 
     Args:
-        best: the optimum, as `groups_optimum` returns it.
+        best: the optimum, as `optimum` returns it.
 
     Returns:
         The bundle, with one schedule for each group.
 
     Example:
-        >>> from forestcoll import bundle_for, groups_optimum
-        >>> bundle_for(groups_optimum("ring:nodes=4", "0,1;2,3", "allreduce"))
+        >>> from forestcoll import Groups, optimum
+        >>> bundle_for(optimum("ring:nodes=4", Groups("0,1;2,3", "allreduce")))
         <BundleSchedule: allreduce on 'ring:nodes=4', 4 compute nodes, 2 groups>
     """
     pairs = zip(best.groups, best.trees, strict=True)

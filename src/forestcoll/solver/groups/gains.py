@@ -1,7 +1,6 @@
 """What each group of an optimum would have alone, and what the compute nodes outside groups gain as relays."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.base.errors import InputError
@@ -10,66 +9,26 @@ from forestcoll.demand.collective import Collective
 from forestcoll.demand.groups.value import Group
 from forestcoll.solver.flows.search import flow_search
 from forestcoll.solver.groups.search import group_search
-from forestcoll.solver.groups.value import GroupsOptimum
+from forestcoll.solver.groups.value import GroupGain, GroupGains, GroupsOptimum
 from forestcoll.solver.optimum import optimum_without_relays
 from forestcoll.solver.problem import Problem
 from forestcoll.topology import Topology
-
-
-@dataclass(frozen=True)
-class GroupGain:
-    """What a group would have alone, in the unit of the topology.
-
-    Attributes:
-        algbw_alone: its algbw if no other group runs.
-        algbw_alone_without_relays: the same, if no compute node outside the group relays data; None if its nodes cannot
-            all reach each other then.
-
-    Example:
-        >>> from forestcoll import group_gains, groups_optimum
-        >>> gain = group_gains(groups_optimum("complete:nodes=4", "0,1;2,3")).groups[0]
-        >>> str(gain.algbw_alone), str(gain.algbw_alone_without_relays)
-        ('6', '2')
-    """
-
-    algbw_alone: Fraction
-    algbw_alone_without_relays: Fraction | None
-
-
-@dataclass(frozen=True)
-class GroupGains:
-    """What groups would have alone and without relays. `group_gains` returns it.
-
-    Attributes:
-        groups: for each group, what it would have alone.
-        without_relays: the algbw for size 1 if all groups run together, and no compute node relays data of a group that
-            it is not in; None if the nodes of a group cannot all reach each other then.
-
-    Example:
-        >>> from forestcoll import group_gains, groups_optimum
-        >>> gains = group_gains(groups_optimum("ring:nodes=4", "0,1;2,3", "allreduce"))
-        >>> str(gains.groups[0].algbw_alone), str(gains.without_relays)
-        ('2', '1')
-    """
-
-    groups: tuple[GroupGain, ...]
-    without_relays: Fraction | None
 
 
 def group_gains(best: GroupsOptimum, progress: Progress = SILENT) -> GroupGains:
     """Return what each group would have alone, and what all groups would have without relays.
 
     Args:
-        best: an optimum, as `groups_optimum` returns it.
+        best: an optimum, as `group_search` returns it.
         progress: receives the stages of the work.
 
     Returns:
         The gains. Groups that a symmetry of the network maps to each other have the same.
 
     Example:
-        >>> from forestcoll import group_gains, groups_optimum
-        >>> best = groups_optimum("dgx-a100:boxes=2", "0,8;1,9;2,10;3,11;4,12;5,13;6,14;7,15", "allreduce")
-        >>> gain = group_gains(best).groups[0]
+        >>> from forestcoll import Groups, optimum
+        >>> best = optimum("dgx-a100:boxes=2", Groups("tp=8,dp=2", "allreduce"))
+        >>> gain = best.gains.groups[0]
         >>> str(gain.algbw_alone), str(gain.algbw_alone_without_relays), str(best.algbw_of(0))
         ('200', '25', '25')
     """
@@ -87,7 +46,7 @@ def _gain(topology: Topology, group: Group, together: Fraction, progress: Progre
         else:  # the search for one allreduce is slow with many relays, and no other search has sources and targets
             alone = group_search(topology, one, progress).algbw
         return GroupGain(max(alone, together), _rate_without_relays(topology, one, progress))
-    best = Problem.of(topology, group.demand, progress).solve(None, progress).optimum
+    best = Problem.of(topology, group.demand, progress).solve(None, progress)
     if len(best.members) == len(topology.compute):
         return GroupGain(max(best.algbw, together), best.algbw)
     bare = optimum_without_relays(best, progress=progress)

@@ -11,10 +11,14 @@ from fractions import Fraction
 from itertools import permutations
 
 from forestcoll.base.display import Displayed
+from forestcoll.base.errors import InputError
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.collective import Collective, collective_named
+from forestcoll.demand.demand import Demand
+from forestcoll.demand.groups.groups import Groups
 from forestcoll.demand.groups.layout import Layout
 from forestcoll.demand.groups.value import groups_of
+from forestcoll.demand.texts import demand_of
 from forestcoll.schedule.proof.lengths.group_lengths import GroupLengthsProof
 from forestcoll.solver.forests.scaling import require_all_ports
 from forestcoll.solver.groups.gains import group_gains
@@ -39,8 +43,8 @@ class DimensionRow:
         limited_by: the classes of links that limit the groups: the proof gives some of their links a length above 0.
 
     Example:
-        >>> from forestcoll import layout_table
-        >>> row = layout_table("ring:nodes=4", "tp=2,dp=2").rows[0]
+        >>> from forestcoll import Groups, layout_table
+        >>> row = layout_table("ring:nodes=4", Groups("tp=2,dp=2", "allreduce")).rows[0]
         >>> row.ranks, row.groups, str(row.algbw), row.is_optimal
         (2, 2, '1', True)
     """
@@ -63,8 +67,8 @@ class LayoutOrder:
         algbws: the algbw of each dimension whose groups have several ranks.
 
     Example:
-        >>> from forestcoll import layout_table
-        >>> order = layout_table("ring:nodes=4", "tp=2,dp=2").orders[0]
+        >>> from forestcoll import Groups, layout_table
+        >>> order = layout_table("ring:nodes=4", Groups("tp=2,dp=2", "allreduce")).orders[0]
         >>> order.names, str(order.time)
         (('tp', 'dp'), '2')
     """
@@ -91,8 +95,8 @@ class LayoutTable(Displayed):
             first.
 
     Example:
-        >>> from forestcoll import layout_table
-        >>> table = layout_table("dgx-a100:boxes=2", "dp=2,tp=8", "allreduce")
+        >>> from forestcoll import Groups, layout_table
+        >>> table = layout_table("dgx-a100:boxes=2", Groups("dp=2,tp=8", "allreduce"))
         >>> [(row.name, str(row.algbw)) for row in table.rows]
         [('dp', '325'), ('tp', '100')]
         >>> last = table.orders[-1]
@@ -109,8 +113,7 @@ class LayoutTable(Displayed):
 
 def layout_table(
     topology: TopologyLike,
-    layout: str | Layout,
-    collective: Collective | str = Collective.ALLREDUCE,
+    groups: Demand | Groups | str,
     *,
     progress: Progress = SILENT,
 ) -> LayoutTable:
@@ -118,9 +121,8 @@ def layout_table(
 
     Args:
         topology: the network: a `Topology`, a spec string of a builder, a path, or a networkx graph.
-        layout: the dimensions with their sizes, the fastest first, such as `tp=8,dp=2`. The sizes multiply to the
-            number of compute nodes.
-        collective: the collective of all groups. If it has a root, this is the first rank of each group.
+        groups: the groups of a layout, whose sizes multiply to the number of compute nodes, such as
+            `Groups("tp=8,dp=2", "allreduce")`. If the collective has a root, this is the first rank of each group.
         progress: receives the stages of the work.
 
     Returns:
@@ -131,15 +133,21 @@ def layout_table(
         NoSolutionError: the topology is one-port.
 
     Example:
-        >>> from forestcoll import layout_table
-        >>> row = layout_table("dgx-a100:boxes=2", "tp=8,dp=2", "allreduce").rows[1]
+        >>> from forestcoll import Groups, layout_table
+        >>> row = layout_table("dgx-a100:boxes=2", Groups("tp=8,dp=2", "allreduce")).rows[1]
         >>> row.name, str(row.algbw), [each.name("GB/s") for each in row.limited_by]
         ('dp', '25', ['16 links of 25 GB/s between GPUs and switches'])
     """
-    network, found = load_topology(topology), Layout.of(layout)
+    wanted = demand_of(groups)
+    found = wanted.layout if isinstance(wanted, Groups) else None
+    if not isinstance(wanted, Groups) or found is None:
+        raise InputError("a table is about a layout, such as tp=8,dp=4; give one")
+    if wanted.run is not None or wanted.sizes is not None:
+        raise InputError("a table lists all dimensions of a layout; leave run and sizes out")
+    network = load_topology(topology)
     require_all_ports(network)
     found.check(network)
-    kind = collective_named(collective)
+    kind = collective_named(wanted.collective)
     solver = _Orders(network, kind, progress)
     rows = tuple(_row(solver.best(found, name), found, name, progress) for name, size in found.sizes if size > 1)
     orders = [solver.order(Layout(sizes)) for sizes in permutations(found.sizes)]

@@ -226,9 +226,9 @@ class _GroupSearch:
             raise InternalError(f"groups reach {algbw}, more than the bound {bound.algbw}")
         return GroupsOptimum(
             self._topology,
-            master.groups,
             algbw,
             bound,
+            master.groups,
             shares.trees_of_groups(),
             master.orbits.of_group,
             relays=self._relays,

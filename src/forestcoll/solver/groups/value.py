@@ -5,21 +5,58 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from forestcoll.base.display import Displayed
-from forestcoll.base.exact import as_float
 from forestcoll.demand.collective import PhaseOp
 from forestcoll.demand.groups.value import Group
-from forestcoll.schedule.proof.bound import Bound
+from forestcoll.schedule.proof.optimum import Optimum
 from forestcoll.solver.forests.packed_trees import PackedTree
-from forestcoll.topology import Topology
 
 Trees: TypeAlias = Mapping[PhaseOp, tuple[PackedTree, ...]]
 """The trees of a group by phase, with parts of its data as weights. Flows have paths in the phase `broadcast`."""
 
 
 @dataclass(frozen=True)
-class GroupsOptimum(Displayed):
-    """The greatest common rate of groups that run at the same time. `groups_optimum` returns it.
+class GroupGain:
+    """What a group would have alone, in the unit of the topology.
+
+    Attributes:
+        algbw_alone: its algbw if no other group runs.
+        algbw_alone_without_relays: the same, if no compute node outside the group relays data; None if its nodes cannot
+            all reach each other then.
+
+    Example:
+        >>> from forestcoll import Groups, optimum
+        >>> gain = optimum("complete:nodes=4", Groups("0,1;2,3")).gains.groups[0]
+        >>> str(gain.algbw_alone), str(gain.algbw_alone_without_relays)
+        ('6', '2')
+    """
+
+    algbw_alone: Fraction
+    algbw_alone_without_relays: Fraction | None
+
+
+@dataclass(frozen=True)
+class GroupGains:
+    """What groups would have alone and without relays.
+
+    Attributes:
+        groups: for each group, what it would have alone.
+        without_relays: the algbw for size 1 if all groups run together, and no compute node relays data of a group that
+            it is not in; None if the nodes of a group cannot all reach each other then.
+
+    Example:
+        >>> from forestcoll import Groups, optimum
+        >>> gains = optimum("ring:nodes=4", Groups("0,1;2,3", "allreduce")).gains
+        >>> str(gains.groups[0].algbw_alone), str(gains.without_relays)
+        ('2', '1')
+    """
+
+    groups: tuple[GroupGain, ...]
+    without_relays: Fraction | None
+
+
+@dataclass(frozen=True)
+class GroupsOptimum(Optimum):
+    """The optimum of groups that run at the same time: their greatest common rate.
 
     Attributes:
         topology: the network.
@@ -29,31 +66,20 @@ class GroupsOptimum(Displayed):
         trees: for each group, its trees.
         first_groups: for each group, the number of the first group that a symmetry of the network maps to it.
         relays: whether compute nodes outside a group may relay its data. The bound always allows it.
+        gains: what each group would have alone; None if it was not computed.
 
     Example:
-        >>> from forestcoll import groups_optimum
-        >>> best = groups_optimum("dgx-a100:boxes=2", "0,8;1,9;2,10;3,11;4,12;5,13;6,14;7,15", "allreduce")
+        >>> from forestcoll import Groups, optimum
+        >>> best = optimum("dgx-a100:boxes=2", Groups("tp=8,dp=2", "allreduce"))
         >>> str(best.algbw), best.is_optimal, len(best.trees)
         ('25', True, 8)
     """
 
-    topology: Topology
     groups: tuple[Group, ...]
-    algbw: Fraction
-    bound: Bound
     trees: tuple[Trees, ...]
     first_groups: tuple[int, ...]
     relays: bool = True
-
-    @property
-    def is_optimal(self) -> bool:
-        """Whether `algbw` equals the bound."""
-        return self.algbw == self.bound.algbw
-
-    @property
-    def residual(self) -> float:
-        """The relative amount by which the bound exceeds `algbw`."""
-        return as_float(self.bound.algbw / self.algbw) - 1
+    gains: GroupGains | None = None
 
     def algbw_of(self, group: int) -> Fraction:
         """Return the algbw of a group when all run together."""

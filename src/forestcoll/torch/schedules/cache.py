@@ -10,10 +10,10 @@ from forestcoll.base.errors import InputError, InternalError
 from forestcoll.base.files import parse_document
 from forestcoll.base.version import __version__
 from forestcoll.demand.collective import Collective
+from forestcoll.demand.demand import Demand
 from forestcoll.runtime.tuning import check_topology, read_runnable, runnable
 from forestcoll.schedule.files import schedule_text, write_schedule
 from forestcoll.schedule.schedule import Schedule
-from forestcoll.solver.personalised import generate_flows
 from forestcoll.topology import Topology
 from forestcoll.topology.hashing import topology_hash
 from forestcoll.verification import verify
@@ -39,8 +39,7 @@ def schedule_of(topology: Topology, collective: Collective, root: int | None, fo
     if cached is not None:
         return cached
     root_id = None if root is None else topology.nodes[topology.compute[root]].id
-    make = generate_flows if collective.is_personalised else generate
-    schedule = make(topology, collective, root=root_id)
+    schedule: Schedule = generate(topology, Demand(collective, root=root_id))
     report = verify(schedule)
     if report.fault is not None:
         raise InternalError(f"a schedule that was made is not right: {report.fault.message}")

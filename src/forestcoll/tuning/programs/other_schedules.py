@@ -36,19 +36,22 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TypeGuard
 
-from forestcoll.algorithms.generate import schedule_of
 from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.base.progress import SILENT
 from forestcoll.demand.collective import Collective
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees.value import TreeSchedule
+from forestcoll.solver.forests.value import TreeOptimum
+from forestcoll.solver.generation.flows import flows_for
+from forestcoll.solver.generation.forest import schedule_for
 from forestcoll.solver.generation.loads import achieved_algbw
 from forestcoll.solver.generation.shorter_trees import with_shorter_trees
 from forestcoll.solver.optimum import with_peers
-from forestcoll.solver.personalised import generate_flows
-from forestcoll.solver.problem import Problem, Solution
+from forestcoll.solver.personalised import solve_flows
+from forestcoll.solver.problem import Problem, on_network
 from forestcoll.topology.graph.boxes import box_numbers
 from forestcoll.topology.graph.logical_network import LogicalNetwork, one_peer_network
 from forestcoll.topology.graph.receive_limits import with_receive_limits, without_ports
@@ -150,8 +153,8 @@ def with_few_peers(schedule: Schedule) -> FlowSchedule | None:
         schedule: a schedule that `verify` accepts.
 
     Example:
-        >>> from forestcoll import generate_flows
-        >>> schedule = generate_flows("dgx-a100:boxes=2,gpus=4")
+        >>> from forestcoll import generate
+        >>> schedule = generate("dgx-a100:boxes=2,gpus=4", "all-to-all")
         >>> [len({(route[0], route[-1]) for route in each.routes}) for each in (schedule, with_few_peers(schedule))]
         [56, 32]
     """
@@ -162,7 +165,8 @@ def with_few_peers(schedule: Schedule) -> FlowSchedule | None:
         return None
     boxes = len(set(box_numbers(schedule.topology).values()))
     try:
-        made = generate_flows(schedule.topology, max_peers=max(1, boxes - 1))
+        best = solve_flows(schedule.topology, NodeDemand(Collective.ALL_TO_ALL), max_peers=max(1, boxes - 1))
+        made = flows_for(best)
     except InputError:
         return None
     if made.algbw < schedule.algbw:
@@ -180,7 +184,7 @@ def shortened(schedule: Schedule) -> TreeSchedule | None:
     Example:
         >>> from forestcoll import generate
         >>> from forestcoll.schedule.trees.shape import tree_shape
-        >>> schedule = generate("mi250:boxes=2", "broadcast", root=0)
+        >>> schedule = generate("mi250:boxes=2", "broadcast:root=0")
         >>> [tree_shape(each).greatest_height for each in (schedule, shortened(schedule))]
         [15, 10]
     """
@@ -202,7 +206,7 @@ def with_less_scratch(schedule: Schedule, *, in_place: bool) -> Iterator[TreeSch
 
     Example:
         >>> from forestcoll import generate
-        >>> schedule = generate("dgx-a100:boxes=4", "reduce", root=0)
+        >>> schedule = generate("dgx-a100:boxes=4", "reduce:root=0")
         >>> [each.trees_per_root for each in with_less_scratch(schedule, in_place=False)]
         [16, 8, 8]
     """
@@ -228,7 +232,7 @@ def with_less_scratch(schedule: Schedule, *, in_place: bool) -> Iterator[TreeSch
 def _algbw(problem: Problem, trees: int) -> Fraction:
     """Return the algbw of so many trees; 0 if there is no such schedule."""
     try:
-        return problem.solve(trees).optimum.algbw
+        return problem.solve(trees).algbw
     except NoSolutionError:
         return Fraction(0)
 
@@ -264,22 +268,22 @@ def _on_logical(
 ) -> TreeSchedule | None:
     """Return a schedule of the same demand with so many trees per root on a logical network, or None."""
 
-    def solution() -> Solution:
+    def best() -> TreeOptimum:
         logical = network()
         limited = Problem.of(logical.topology, schedule.demand, SILENT)
-        return limited.solve(trees).on_network(_problem(schedule), logical)
+        return on_network(limited.solve(trees), _problem(schedule), logical)
 
-    return _made(solution)
+    return _made(best)
 
 
 def _problem(schedule: TreeSchedule) -> Problem:
     return Problem.of(schedule.topology, schedule.demand, SILENT)
 
 
-def _made(solution: Callable[[], Solution]) -> TreeSchedule | None:
-    """Return the schedule of a solution, or None if there is no such solution or it has no program."""
+def _made(best: Callable[[], TreeOptimum]) -> TreeSchedule | None:
+    """Return the schedule of an optimum, or None if there is no such optimum or it has no program."""
     try:
-        schedule = schedule_of(solution())
+        schedule = schedule_for(best())
     except (InputError, NoSolutionError):
         return None
     idle = set(schedule.topology.compute).difference(schedule.members)

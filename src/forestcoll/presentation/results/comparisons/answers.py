@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from fractions import Fraction
 
-from forestcoll.algorithms.titles import title_of
+from forestcoll.algorithms.baseline import OWN, title_of
 from forestcoll.comparison import Comparison, Row
 from forestcoll.comparison.busy import LinkClass
 from forestcoll.comparison.by_boxes import BoxCount
-from forestcoll.comparison.comparing import OWN
 from forestcoll.demand.collective import Collective
 from forestcoll.presentation.names import counted, noun
 from forestcoll.presentation.text import capitalized, percent

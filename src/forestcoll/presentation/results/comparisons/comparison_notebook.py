@@ -1,7 +1,7 @@
 """A comparison in a notebook: the answer, the table, the verdicts, and the chart of shares. The report says more."""
 
+from forestcoll.algorithms.baseline import OWN
 from forestcoll.comparison import Comparison
-from forestcoll.comparison.comparing import OWN
 from forestcoll.presentation.pictures.charts.bars import Bar, bar_chart
 from forestcoll.presentation.pictures.svg import Element, text
 from forestcoll.presentation.results.comparisons.answers import answer, best_other, question, speed

@@ -1,24 +1,30 @@
 """The optimum of an all-to-all, a gather or a scatter as a page and as JSON, alone and with its schedule of flows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from forestcoll.base.units import bytes_per_microsecond, has_known_size
 from forestcoll.presentation.names import counted
 from forestcoll.presentation.results.schedules import explanations
+from forestcoll.presentation.results.schedules.claims import document_with, page_with
 from forestcoll.presentation.tables import Page, labelled
 from forestcoll.presentation.text import bandwidth, percent
 from forestcoll.schedule.flows.shape import flow_shape
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.proof.cut import CutProof
-from forestcoll.solver.flows.value import FlowOptimum
+
+if TYPE_CHECKING:
+    from forestcoll.solver.flows.value import FlowOptimum
+    from forestcoll.verification import FlowReport
 
 
-def optimum_document(best: FlowOptimum) -> dict[str, object]:
+def optimum_document(best: "FlowOptimum") -> dict[str, object]:
     """Return the JSON object of an optimum of flows.
 
     Example:
-        >>> from forestcoll import flow_optimum
-        >>> optimum_document(flow_optimum("ring:nodes=3"))["algbw"]
+        >>> from forestcoll import optimum
+        >>> optimum_document(optimum("ring:nodes=3", "all-to-all"))["algbw"]
         '3'
     """
     topology, proof = best.topology, best.bound.proof
@@ -48,24 +54,23 @@ def optimum_document(best: FlowOptimum) -> dict[str, object]:
     return found
 
 
-def optimum_page(best: FlowOptimum) -> Page:
+def optimum_page(best: "FlowOptimum") -> Page:
     """Return the page of an optimum of flows.
 
     Example:
-        >>> from forestcoll import flow_optimum
-        >>> optimum_page(flow_optimum("ring:nodes=3")).title
+        >>> from forestcoll import optimum
+        >>> optimum_page(optimum("ring:nodes=3", "all-to-all")).title
         'ring:nodes=3: all-to-all over 3 compute nodes'
     """
     return Page(_title(best), (labelled(_rows(best)), *_reasons(best)))
 
 
-def generated_document(best: FlowOptimum, schedule: FlowSchedule, run: Mapping[str, object]) -> dict[str, object]:
-    """Return the JSON object of an optimum and a schedule of flows that reaches it; `run` is about the run."""
-    made = {"optimal": best.is_optimal, "verified": True, **flow_document(schedule), **run}
-    return optimum_document(best) | made
+def generated_document(best: "FlowOptimum", schedule: FlowSchedule) -> dict[str, object]:
+    """Return the JSON object of an optimum and a schedule of flows that reaches it."""
+    return optimum_document(best) | {"optimal": best.is_optimal, "verified": True, **flow_document(schedule)}
 
 
-def generated_page(best: FlowOptimum, schedule: FlowSchedule, run: Sequence[tuple[str, str]]) -> Page:
+def generated_page(best: "FlowOptimum", schedule: FlowSchedule, run: Sequence[tuple[str, str]]) -> Page:
     """Return the page of an optimum and a schedule of flows that reaches it; `run` has the rows about the run."""
     return Page(_title(best), (labelled([*_rows(best), *flow_rows(schedule), *run]), *_reasons(best)))
 
@@ -95,7 +100,7 @@ def flow_document(schedule: FlowSchedule) -> dict[str, object]:
     }
 
 
-def _title(best: FlowOptimum) -> str:
+def _title(best: "FlowOptimum") -> str:
     root = ""
     if best.root is not None:
         preposition = "from" if best.collective.dual.value == "gather" else "to"
@@ -105,7 +110,7 @@ def _title(best: FlowOptimum) -> str:
     return f"{best.topology.name}: {what}{matrix}"
 
 
-def _rows(best: FlowOptimum) -> list[tuple[str, str]]:
+def _rows(best: "FlowOptimum") -> list[tuple[str, str]]:
     """Return the rows that state an optimum."""
     unit = best.topology.bandwidth_unit
     found = [("algbw", bandwidth(best.algbw, unit))]
@@ -120,7 +125,17 @@ def _rows(best: FlowOptimum) -> list[tuple[str, str]]:
     return found
 
 
-def _reasons(best: FlowOptimum) -> tuple[str, ...]:
+def _reasons(best: "FlowOptimum") -> tuple[str, ...]:
     """Return sentences that explain why no schedule is faster."""
     first, *more = explanations.explain(best.bound, best.topology, best.demand)
     return (f"Bottleneck: {first}", *more)
+
+
+def verified_page(schedule: FlowSchedule, report: "FlowReport", file: Path) -> Page:
+    """Return the page of a valid schedule of flows that was read from `file`."""
+    return page_with(schedule, report, file, flow_rows(schedule))
+
+
+def verified_document(schedule: FlowSchedule, report: "FlowReport") -> dict[str, object]:
+    """Return the JSON keys of a valid schedule of flows."""
+    return document_with(schedule, report, flow_document(schedule))

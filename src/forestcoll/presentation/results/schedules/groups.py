@@ -1,14 +1,23 @@
 """The optimum of groups that run at the same time, layouts, and bundles: as pages and as JSON."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 
 from forestcoll.base.errors import plural, times
 from forestcoll.base.units import bytes_per_microsecond, has_known_size
 from forestcoll.demand.groups.layout import DIMENSIONS
 from forestcoll.demand.groups.value import Group
-from forestcoll.presentation.names import counted, link_lines
+from forestcoll.presentation.names import link_lines
 from forestcoll.presentation.results.schedules import explanations
+from forestcoll.presentation.results.schedules.bundle import (
+    collective_of,
+    member_document,
+    members_of_groups,
+    noun_of,
+    pieces_of,
+    text_of,
+    title_of,
+)
 from forestcoll.presentation.tables import Column, Page, Table, labelled
 from forestcoll.presentation.text import bandwidth, capitalized, percent
 from forestcoll.schedule.bundle.shape import bundle_shape
@@ -16,99 +25,68 @@ from forestcoll.schedule.bundle.value import BundleSchedule
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.proof.lengths.group_lengths import GroupLengthsProof
 from forestcoll.schedule.trees.value import TreeSchedule
-from forestcoll.solver.groups.gains import GroupGains, group_gains
 from forestcoll.solver.groups.layouts import LayoutTable
-from forestcoll.solver.groups.value import GroupsOptimum
+from forestcoll.solver.groups.value import GroupGains, GroupsOptimum
 from forestcoll.topology import Topology
-from forestcoll.verification import BundleReport
 
 _MOST_NAMED = 4
 _MOST_ORDERS = 6
 _MOST_ROWS = 20
 
 
-def optimum_document(best: GroupsOptimum, gains: GroupGains | None) -> dict[str, object]:
-    """Return the JSON object of an optimum of groups. For pieces, `gains` is None.
+def optimum_document(best: GroupsOptimum) -> dict[str, object]:
+    """Return the JSON object of an optimum of groups.
 
     Example:
-        >>> from forestcoll import group_gains, groups_optimum
-        >>> best = groups_optimum("ring:nodes=4", "0,1;2,3")
-        >>> optimum_document(best, group_gains(best))["groups"][0]["ranks"]
+        >>> from forestcoll import Groups, optimum
+        >>> optimum_document(optimum("ring:nodes=4", Groups("0,1;2,3")))["groups"][0]["ranks"]
         [0, 1]
     """
     topology = best.topology
     found: dict[str, object] = {
         "topology": topology.name,
-        "collective": _collective(best.groups),
-        "compute_nodes": len(_members(topology, best.groups)),
+        "collective": collective_of(best.groups),
+        "compute_nodes": len(members_of_groups(topology, best.groups)),
         "algbw": str(best.algbw),
         "algbw_float": float(best.algbw),
         "optimal_algbw": str(best.bound.algbw),
         "unit": topology.bandwidth_unit,
         "residual": best.residual,
-        "groups": [_group_document(best, gains, place) for place in range(len(best.groups))],
+        "groups": [_group_document(best, place) for place in range(len(best.groups))],
     }
+    gains = best.gains
     if gains is not None:
         found["relays"] = {
             "algbw": str(best.algbw),
-            "algbw_without": _text(gains.without_relays),
+            "algbw_without": text_of(gains.without_relays),
             "gain": None if gains.without_relays is None else str(best.algbw / gains.without_relays),
         }
     return found | {"proof": explanations.document(best.bound, topology)}
 
 
-def _group_document(best: GroupsOptimum, gains: GroupGains | None, place: int) -> dict[str, object]:
+def _group_document(best: GroupsOptimum, place: int) -> dict[str, object]:
     group, topology = best.groups[place], best.topology
-    found = _member_document(topology, group) | {"algbw": str(best.algbw_of(place))}
+    found, gains = member_document(topology, group) | {"algbw": str(best.algbw_of(place))}, best.gains
     if gains is not None:
         found["algbw_alone"] = str(gains.groups[place].algbw_alone)
-        found["algbw_alone_without_relays"] = _text(gains.groups[place].algbw_alone_without_relays)
+        found["algbw_alone_without_relays"] = text_of(gains.groups[place].algbw_alone_without_relays)
     found["uses_relays"] = best.uses_relays(place)
     return found
 
 
-def _member_document(topology: Topology, group: Group) -> dict[str, object]:
-    """Return the JSON keys of a group: who takes part, and the pieces, if it has pieces."""
-    demand = group.demand
-    found: dict[str, object] = {
-        "ranks": topology.ids(group.members(topology)),
-        "size": str(group.size),
-        "collective": demand.collective.value,
-    }
-    if demand.root is not None and demand.sources is None:
-        found["root"] = topology.nodes[demand.root].id
-    if demand.sources is not None and demand.targets is not None:
-        found |= {"sources": topology.ids(demand.sources), "targets": topology.ids(demand.targets)}
-    if group.pieces:
-        found["pieces"] = [{"id": name, "size": str(size)} for name, size in group.pieces]
-    return found
-
-
-def _text(value: Fraction | None) -> str | None:
-    return None if value is None else str(value)
-
-
-def optimum_page(best: GroupsOptimum, gains: GroupGains | None) -> Page:
-    """Return the page of an optimum of groups. For pieces, `gains` is None.
+def optimum_page(best: GroupsOptimum) -> Page:
+    """Return the page of an optimum of groups.
 
     Example:
-        >>> from forestcoll import group_gains, groups_optimum
-        >>> best = groups_optimum("ring:nodes=4", "0,1;2,3")
-        >>> optimum_page(best, group_gains(best)).title
+        >>> from forestcoll import Groups, optimum
+        >>> optimum_page(optimum("ring:nodes=4", Groups("0,1;2,3"))).title
         'ring:nodes=4: 2 groups at the same time, allgather, 4 compute nodes'
     """
-    return Page(_title(best.topology, best.groups), (labelled(_rows(best, gains)), *_below(best, gains)))
+    return Page(title_of(best.topology, best.groups), (labelled(_rows(best)), *_below(best)))
 
 
-def plain_page(best: GroupsOptimum) -> Page:
-    """Return the page of an optimum of groups; what each group would have alone is computed for it, but for pieces."""
-    return optimum_page(best, None if _pieces(best.groups) else group_gains(best))
-
-
-def generated_document(
-    best: GroupsOptimum, gains: GroupGains | None, bundle: BundleSchedule, run: Mapping[str, object]
-) -> dict[str, object]:
-    """Return the JSON object of an optimum and the bundle that reaches it; `run` is about the run."""
+def generated_document(best: GroupsOptimum, bundle: BundleSchedule) -> dict[str, object]:
+    """Return the JSON object of an optimum and the bundle that reaches it."""
     shape = bundle_shape(bundle)
     made = {
         "optimal": best.is_optimal,
@@ -118,55 +96,14 @@ def generated_document(
         "greatest_height": shape.greatest_height,
         "mean_height": shape.mean_height,
     }
-    return {**optimum_document(best, gains), **made, **run}
+    return {**optimum_document(best), **made}
 
 
-def generated_page(
-    best: GroupsOptimum, gains: GroupGains | None, bundle: BundleSchedule, run: Sequence[tuple[str, str]]
-) -> Page:
+def generated_page(best: GroupsOptimum, bundle: BundleSchedule, run: Sequence[tuple[str, str]]) -> Page:
     """Return the page of an optimum and the bundle that reaches it; `run` has the rows about the run."""
     amounts = [plural(count, noun) for count, noun in ((_trees(bundle), "tree"), (_flows(bundle), "flow")) if count]
-    rows = [*_rows(best, gains), ("schedules", f"{' and '.join(amounts)} of all {_noun(best.groups)}"), *run]
-    return Page(_title(best.topology, best.groups), (labelled(rows), *_below(best, gains)))
-
-
-def bundle_rows(bundle: BundleSchedule, report: BundleReport) -> list[tuple[str, str]]:
-    """Return the rows about the members of a verified bundle."""
-    alone = sorted({each.algbw for each in report.members if each.algbw is not None})
-    unit = bundle.topology.bandwidth_unit
-    span = " to ".join(bandwidth(each, unit) for each in dict.fromkeys((alone[0], alone[-1])))
-    return [
-        ("groups", f"{len(bundle.bundled)}, each correct; alone, the schedules reach {span}"),
-        ("busiest links", f"{report.busiest_count}, with the data of all {_noun(bundle.groups)}"),
-    ]
-
-
-def bundle_title(bundle: BundleSchedule) -> str:
-    """Return one line that names a bundle."""
-    return _title(bundle.topology, bundle.groups)
-
-
-def bundle_document(bundle: BundleSchedule, report: BundleReport) -> dict[str, object]:
-    """Return the JSON keys of a verified bundle."""
-    topology = bundle.topology
-    members = [
-        _member_document(topology, group)
-        | {
-            "algbw": str(group.size * (report.algbw or 0)),
-            "algbw_of_schedule_alone": _text(of_member.algbw),
-        }
-        for group, of_member in zip(bundle.groups, report.members, strict=True)
-    ]
-    return {
-        "collective": _collective(bundle.groups),
-        "topology": topology.name,
-        "compute_nodes": len(bundle.members),
-        "algbw": _text(report.algbw),
-        "optimal_algbw": None if bundle.bound is None else str(bundle.bound.algbw),
-        "optimal": report.optimal,
-        "unit": topology.bandwidth_unit,
-        "groups": members,
-    }
+    rows = [*_rows(best), ("schedules", f"{' and '.join(amounts)} of all {noun_of(best.groups)}"), *run]
+    return Page(title_of(best.topology, best.groups), (labelled(rows), *_below(best)))
 
 
 def _trees(bundle: BundleSchedule) -> int:
@@ -185,38 +122,10 @@ def _along(groups: Sequence[Group]) -> str:
     return {True: "", False: " of trees"}[along.pop()] if len(along) == 1 else " of trees and flows"
 
 
-def _members(topology: Topology, groups: Sequence[Group]) -> set[int]:
-    return {node for group in groups for node in group.members(topology)}
-
-
-def _collective(groups: Sequence[Group]) -> str | None:
-    """Return the collective of all groups; None if they differ."""
-    names = {group.demand.collective.value for group in groups}
-    return names.pop() if len(names) == 1 else None
-
-
-def _title(topology: Topology, groups: Sequence[Group]) -> str:
-    members = tuple(sorted(_members(topology, groups)))
-    what = _collective(groups) or "several collectives"
-    nodes = counted(topology, None if members == topology.compute else members)
-    if pieces := _pieces(groups):
-        return f"{topology.name}: {plural(pieces, 'piece')} of data, {nodes}"
-    return f"{topology.name}: {plural(len(groups), 'group')} at the same time, {what}, {nodes}"
-
-
-def _noun(groups: Sequence[Group]) -> str:
-    return "pieces" if _pieces(groups) else "groups"
-
-
-def _pieces(groups: Sequence[Group]) -> int:
-    """Return the number of pieces of data that groups move; 0 if they were not made of pieces."""
-    return sum(len(group.pieces) for group in groups)
-
-
-def _rows(best: GroupsOptimum, gains: GroupGains | None) -> list[tuple[str, str]]:
+def _rows(best: GroupsOptimum) -> list[tuple[str, str]]:
     """Return the rows that state an optimum."""
     unit, whose = best.topology.bandwidth_unit, " in each group" if _are_equal(best.groups) else " for size 1"
-    found = [("algbw", f"{bandwidth(best.algbw, unit)}{'' if _pieces(best.groups) else whose}")]
+    found = [("algbw", f"{bandwidth(best.algbw, unit)}{'' if pieces_of(best.groups) else whose}")]
     if best.is_optimal:
         found.append(("optimum", f"reached: no schedule{_along(best.groups)} is faster"))
     else:
@@ -225,9 +134,9 @@ def _rows(best: GroupsOptimum, gains: GroupGains | None) -> list[tuple[str, str]
     if has_known_size(unit):
         milliseconds = float(10**6 / (best.algbw * bytes_per_microsecond(unit)))
         found.append(("1 GB takes", f"{milliseconds:.4g} ms at that rate"))
-    if gains is None:
+    if best.gains is None:
         return found
-    without = gains.without_relays
+    without = best.gains.without_relays
     if without is None:
         found.append(("relays", "without relays outside the groups, there is no solution"))
     elif without < best.algbw:
@@ -240,9 +149,9 @@ def _are_equal(groups: Sequence[Group]) -> bool:
     return {group.size for group in groups} == {Fraction(1)}
 
 
-def _below(best: GroupsOptimum, gains: GroupGains | None) -> list[Table | str]:
+def _below(best: GroupsOptimum) -> list[Table | str]:
     """Return the table of groups or of pieces, and what limits them."""
-    return [_moved(best) if gains is None else _groups(best, gains), *_limits(best)]
+    return [_moved(best) if best.gains is None else _groups(best, best.gains), *_limits(best)]
 
 
 def _moved(best: GroupsOptimum) -> Table:
@@ -323,7 +232,7 @@ def _limits(best: GroupsOptimum) -> list[str]:
         return []
     lengths = dict(zip(proof.ends, proof.lengths, strict=True))
     links = [link for link in best.topology.links if lengths.get((link.source, link.target))]
-    limit, data = f"algbw <= {bandwidth(best.bound.algbw, unit)}", f"the data of all {_noun(best.groups)}"
+    limit, data = f"algbw <= {bandwidth(best.bound.algbw, unit)}", f"the data of all {noun_of(best.groups)}"
     if len(set(proof.lengths)) > 1:
         weighted = f"{plural(len(links), 'link')}, weighted by the lengths that --json lists"
         return [f"Bottleneck: {capitalized(data)} needs the bandwidth of {weighted}, so {limit}."]
@@ -337,8 +246,8 @@ def table_document(table: LayoutTable) -> dict[str, object]:
     """Return the JSON object of a layout.
 
     Example:
-        >>> from forestcoll import layout_table
-        >>> table_document(layout_table("ring:nodes=4", "tp=2,dp=2"))["dimensions"][0]["algbw"]
+        >>> from forestcoll import Groups, layout_table
+        >>> table_document(layout_table("ring:nodes=4", Groups("tp=2,dp=2", "allreduce")))["dimensions"][0]["algbw"]
         '1'
     """
     unit = table.topology.bandwidth_unit
@@ -374,8 +283,8 @@ def table_page(table: LayoutTable) -> Page:
     """Return the page of a layout.
 
     Example:
-        >>> from forestcoll import layout_table
-        >>> table_page(layout_table("ring:nodes=4", "tp=2,dp=2")).title
+        >>> from forestcoll import Groups, layout_table
+        >>> table_page(layout_table("ring:nodes=4", Groups("tp=2,dp=2", "allreduce"))).title
         'ring:nodes=4: layout tp=2,dp=2, allreduce in the groups of one dimension at a time'
     """
     what = f"{table.collective} in the groups of one dimension at a time"

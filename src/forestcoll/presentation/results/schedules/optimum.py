@@ -1,105 +1,51 @@
-"""An optimum as a page and as JSON: alone, and with the schedule that reaches it."""
+"""An optimum along trees as a page and as JSON: alone, and with the schedule that reaches it."""
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 from forestcoll.base.units import bytes_per_microsecond, has_known_size
 from forestcoll.demand.collective import Collective
 from forestcoll.presentation.names import counted
 from forestcoll.presentation.results.schedules import explanations
-from forestcoll.presentation.results.schedules.relays import RelayGain, participation_document, relay_rows, unused_lines
+from forestcoll.presentation.results.schedules.relays import participation_document, relay_rows, unused_lines
 from forestcoll.presentation.results.schedules.trees import shape_document, shape_rows, traffic_document, traffic_rows
 from forestcoll.presentation.tables import Page, Table, labelled
 from forestcoll.presentation.text import (
     bandwidth,
-    path_text,
     percent,
-    stage_document,
-    stage_times,
-    written_to,
 )
 from forestcoll.schedule.proof.cut import CutProof
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.solver.forests.plan import ForestPlan
-from forestcoll.solver.forests.value import Optimum
+from forestcoll.solver.forests.value import TreeOptimum
 
 
-def optimum_document(
-    best: Optimum, gain: RelayGain | None = None, by_trees: Sequence[Optimum] = ()
-) -> dict[str, object]:
-    """Return the JSON object of an optimum.
-
-    Args:
-        best: the optimum.
-        gain: what is gained by idle nodes as relays; None if there are no idle nodes.
-        by_trees: the optima for all numbers of trees, if they were requested.
-
-    Example:
-        >>> from forestcoll import optimum
-        >>> optimum_document(optimum("ring:nodes=3"))["algbw"]
-        '3'
-    """
-    return _document(best) | participation_document(best, gain) | _by_trees_document(by_trees)
+def optimum_document(best: TreeOptimum) -> dict[str, object]:
+    """Return the JSON object of an optimum along trees."""
+    return _document(best) | participation_document(best) | _by_trees_document(best.by_trees)
 
 
-def optimum_page(best: Optimum, gain: RelayGain | None = None, by_trees: Sequence[Optimum] = ()) -> Page:
-    """Return the page of an optimum. The arguments are those of `optimum_document`.
-
-    Example:
-        >>> from forestcoll import optimum
-        >>> optimum_page(optimum("ring:nodes=3")).title
-        'ring:nodes=3: allgather over 3 compute nodes'
-    """
-    rows = [*_rows(best), *relay_rows(best, gain)]
-    return Page(_title(best), (labelled(rows), *_reasons(best, by_trees)))
+def optimum_page(best: TreeOptimum) -> Page:
+    """Return the page of an optimum along trees."""
+    return _page_with(best, ())
 
 
-def generated_document(
-    best: Optimum,
-    schedule: TreeSchedule,
-    run: Mapping[str, object],
-    gain: RelayGain | None = None,
-    by_trees: Sequence[Optimum] = (),
-) -> dict[str, object]:
-    """Return the JSON object of an optimum and a schedule that reaches it.
-
-    `run` is the result of `run_document`; the other arguments are those of `optimum_document`.
-    """
-    made = {"optimal": schedule.algbw == best.bound.algbw, "verified": True, **shape_document(schedule), **run}
-    return optimum_document(best, gain, by_trees) | made | traffic_document(schedule)
+def _page_with(best: TreeOptimum, rows: Sequence[tuple[str, str]]) -> Page:
+    """Return the page of an optimum along trees, with more rows."""
+    return Page(_title(best), (labelled([*_rows(best), *relay_rows(best), *rows]), *_reasons(best)))
 
 
-def generated_page(
-    best: Optimum,
-    schedule: TreeSchedule,
-    run: Sequence[tuple[str, str]],
-    gain: RelayGain | None = None,
-    by_trees: Sequence[Optimum] = (),
-) -> Page:
-    """Return the page of an optimum and a schedule that reaches it.
-
-    `run` is the result of `run_rows`; the other arguments are those of `optimum_document`.
-    """
-    rows = [*_rows(best), *relay_rows(best, gain), *shape_rows(schedule), *traffic_rows(schedule), *run]
-    return Page(_title(best), (labelled(rows), *_reasons(best, by_trees)))
+def generated_document(best: TreeOptimum, schedule: TreeSchedule) -> dict[str, object]:
+    """Return the JSON object of an optimum and a schedule that reaches it."""
+    made = {"optimal": schedule.algbw == best.bound.algbw, "verified": True, **shape_document(schedule)}
+    return optimum_document(best) | made | traffic_document(schedule)
 
 
-def run_document(output: Path | None, seconds: Mapping[str, float], counters: Mapping[str, int]) -> dict[str, object]:
-    """Return the JSON keys about a run: its output, the time of each stage in seconds, and its counters."""
-    return {"output": path_text(output), "seconds": stage_document(seconds), "counters": dict(counters)}
+def generated_page(best: TreeOptimum, schedule: TreeSchedule, run: Sequence[tuple[str, str]]) -> Page:
+    """Return the page of an optimum and a schedule that reaches it, with the rows about the run."""
+    return _page_with(best, [*shape_rows(schedule), *traffic_rows(schedule), *run])
 
 
-def run_rows(
-    output: Path | None, seconds: Mapping[str, float], counters: Mapping[str, int], *, verbose: bool
-) -> list[tuple[str, str]]:
-    """Return the rows about a run, with its counters if `verbose`."""
-    rows = [("verified", "delivery, loads, algbw and the proof of the bound"), ("time", stage_times(seconds))]
-    if verbose:
-        rows.append(("counters", ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in counters.items())))
-    return [*rows, ("written", written_to(output))]
-
-
-def _document(best: Optimum) -> dict[str, object]:
+def _document(best: TreeOptimum) -> dict[str, object]:
     found: dict[str, object] = {
         "topology": best.topology.name,
         "collective": best.collective.value,
@@ -128,7 +74,7 @@ def _document(best: Optimum) -> dict[str, object]:
     return found
 
 
-def _phases(best: Optimum) -> list[dict[str, object]]:
+def _phases(best: TreeOptimum) -> list[dict[str, object]]:
     """Return an object for each phase of an allreduce."""
     if best.packing is None:
         return [_phase(plan) for plan in best.forests]
@@ -145,7 +91,7 @@ def _phase(plan: ForestPlan) -> dict[str, object]:
     }
 
 
-def _by_trees_document(by_trees: Sequence[Optimum]) -> dict[str, object]:
+def _by_trees_document(by_trees: Sequence[TreeOptimum]) -> dict[str, object]:
     """Return the JSON key with the optimum for each number of trees, if it was requested."""
     rows = [
         {"trees_per_root": each.trees_per_root, "algbw": str(each.algbw), "optimal": each.is_optimal}
@@ -154,12 +100,12 @@ def _by_trees_document(by_trees: Sequence[Optimum]) -> dict[str, object]:
     return {"by_trees": rows} if rows else {}
 
 
-def _reasons(best: Optimum, by_trees: Sequence[Optimum]) -> tuple[Table | str, ...]:
+def _reasons(best: TreeOptimum) -> tuple[Table | str, ...]:
     """Return the text below the rows: the optimum for each number of trees, the bottleneck, and unused capacity."""
-    return (*_by_trees_blocks(by_trees), *_bottleneck_lines(best), *unused_lines(best))
+    return (*_by_trees_blocks(best.by_trees), *_bottleneck_lines(best), *unused_lines(best))
 
 
-def _by_trees_blocks(by_trees: Sequence[Optimum]) -> tuple[Table | str, ...]:
+def _by_trees_blocks(by_trees: Sequence[TreeOptimum]) -> tuple[Table | str, ...]:
     if not by_trees:
         return ()
     unit, last = by_trees[0].topology.bandwidth_unit, by_trees[-1]
@@ -177,7 +123,7 @@ def _by_trees_blocks(by_trees: Sequence[Optimum]) -> tuple[Table | str, ...]:
     )
 
 
-def _title(best: Optimum) -> str:
+def _title(best: TreeOptimum) -> str:
     root = ""
     if best.root is not None:
         preposition = "to" if best.collective.only_reduces else "from"
@@ -186,7 +132,7 @@ def _title(best: Optimum) -> str:
     return f"{best.topology.name}: {what}"
 
 
-def _is_reachable(best: Optimum) -> bool:
+def _is_reachable(best: TreeOptimum) -> bool:
     """Return whether some number of trees is known to reach the bound."""
     if best.is_optimal:
         return True
@@ -194,12 +140,12 @@ def _is_reachable(best: Optimum) -> bool:
     return one and (best.network.has_balanced_switches or not best.network.able_switches)
 
 
-def _goal(best: Optimum) -> str:
+def _goal(best: TreeOptimum) -> str:
     """Return the name of the bound: `optimum` if it can be reached, else `bound`."""
     return "optimum" if len(best.forests) == 1 and _is_reachable(best) else "bound"
 
 
-def _rows(best: Optimum) -> list[tuple[str, str]]:
+def _rows(best: TreeOptimum) -> list[tuple[str, str]]:
     """Return the rows that state an optimum."""
     unit, upper = best.topology.bandwidth_unit, best.bound
     found = [("algbw", bandwidth(best.algbw, unit))]
@@ -223,7 +169,7 @@ def _rows(best: Optimum) -> list[tuple[str, str]]:
     return found
 
 
-def _trees(best: Optimum) -> str:
+def _trees(best: TreeOptimum) -> str:
     if best.packing is not None:
         return f"{len(best.packing.reduce)} to reduce and {len(best.packing.broadcast)} to gather, of different shares"
     if best.collective is Collective.ALLREDUCE:
@@ -243,7 +189,7 @@ def _trees_of_phase(plan: ForestPlan) -> str:
     return f"{plan.trees} from {roots} root{'s' * (roots > 1)}"
 
 
-def _bottleneck_lines(best: Optimum) -> list[str]:
+def _bottleneck_lines(best: TreeOptimum) -> list[str]:
     """Return sentences that explain why no schedule is faster."""
     first, *more = explanations.explain(best.bound, best.topology, best.demand)
     return [f"Bottleneck: {first}", *more]

@@ -1,18 +1,20 @@
-"""A step schedule as a page and as JSON: after it was generated, and after it was verified."""
+"""A verified step schedule as a page and as JSON."""
 
-from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from forestcoll.base.files import input_name
 from forestcoll.presentation.names import counted
 from forestcoll.presentation.tables import Page, labelled
-from forestcoll.presentation.text import bandwidth, path_text, stage_document, stage_times, written_to
+from forestcoll.presentation.text import bandwidth
 from forestcoll.schedule.steps.shape import reduction_factor
 from forestcoll.schedule.steps.value import StepSchedule
-from forestcoll.verification import StepReport
+
+if TYPE_CHECKING:
+    from forestcoll.verification import StepReport
 
 
-def step_document(schedule: StepSchedule, report: StepReport) -> dict[str, object]:
+def verified_document(schedule: StepSchedule, report: "StepReport") -> dict[str, object]:
     """Return the JSON keys of a valid step schedule and the report of its verification."""
     algbw = report.algbw
     return {
@@ -31,42 +33,7 @@ def step_document(schedule: StepSchedule, report: StepReport) -> dict[str, objec
     } | ({} if schedule.ranks is None else {"ranks": schedule.topology.ids(schedule.ranks)})
 
 
-def generated_document(
-    schedule: StepSchedule, report: StepReport, method: str, output: Path | None, seconds: Mapping[str, float]
-) -> dict[str, object]:
-    """Return the JSON object of a generated step schedule.
-
-    Args:
-        schedule: the schedule.
-        report: the result of `verify`, without a fault.
-        method: the name of the method that generated it.
-        output: the file that was written; None if none was.
-        seconds: the time of each stage of the run.
-    """
-    return step_document(schedule, report) | {
-        "method": method,
-        "verified": True,
-        "output": path_text(output),
-        "seconds": stage_document(seconds),
-    }
-
-
-def generated_page(
-    schedule: StepSchedule, report: StepReport, method: str, output: Path | None, seconds: Mapping[str, float]
-) -> Page:
-    """Return the page of a generated step schedule; the arguments are those of `generated_document`."""
-    topology = schedule.topology
-    rows = [
-        *step_rows(schedule, report),
-        ("verified", "senders have what they send, all shards arrive, loads are exact"),
-        ("time", stage_times(seconds)),
-        ("written", written_to(output)),
-    ]
-    what = f"{schedule.collective.value} by {method} over {counted(topology, schedule.ranks)}"
-    return Page(f"{topology.name}: {what}", (labelled(rows),))
-
-
-def verified_page(schedule: StepSchedule, report: StepReport, file: Path) -> Page:
+def verified_page(schedule: StepSchedule, report: "StepReport", file: Path) -> Page:
     """Return the page of a valid step schedule that was read from `file`."""
     topology = schedule.topology
     place = f"{topology.name}, {counted(topology, schedule.ranks)}"
@@ -74,7 +41,7 @@ def verified_page(schedule: StepSchedule, report: StepReport, file: Path) -> Pag
     return Page(title, (labelled(step_rows(schedule, report)),), valid=True)
 
 
-def step_rows(schedule: StepSchedule, report: StepReport) -> list[tuple[str, str]]:
+def step_rows(schedule: StepSchedule, report: "StepReport") -> list[tuple[str, str]]:
     """Return the rows about what a valid step schedule achieves."""
     factor, least = report.bandwidth_factor, report.least_factor
     if factor is None or least is None:

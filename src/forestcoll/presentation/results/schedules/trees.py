@@ -1,9 +1,17 @@
 """Rows and JSON keys about a schedule of trees: the number and height of its trees, and the data that it sends."""
 
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 from forestcoll.base.errors import plural
+from forestcoll.presentation.results.schedules.claims import document_with, page_with
+from forestcoll.presentation.tables import Page
 from forestcoll.schedule.trees.shape import tree_shape
 from forestcoll.schedule.trees.traffic import traffic_of
 from forestcoll.schedule.trees.value import TreeSchedule
+
+if TYPE_CHECKING:
+    from forestcoll.verification import TreeReport
 
 
 def traffic_document(schedule: TreeSchedule) -> dict[str, object]:
@@ -42,3 +50,13 @@ def shape_rows(schedule: TreeSchedule) -> list[tuple[str, str]]:
         ("listed trees", f"{shape.base_trees}{images if shape.group_order > 1 else ''}"),
         ("height", f"{height} (in links: {shape.greatest_hops}, {shape.mean_hops:.2f})"),
     ]
+
+
+def verified_page(schedule: TreeSchedule, report: "TreeReport", file: Path) -> Page:
+    """Return the page of a valid schedule of trees that was read from `file`."""
+    return page_with(schedule, report, file, [*shape_rows(schedule), *traffic_rows(schedule)])
+
+
+def verified_document(schedule: TreeSchedule, report: "TreeReport") -> dict[str, object]:
+    """Return the JSON keys of a valid schedule of trees."""
+    return document_with(schedule, report, shape_document(schedule) | traffic_document(schedule))

@@ -48,8 +48,8 @@ class GroupLengthsProof(LinkLengths):
         lengths: the lengths of these links, in the same order; all other links have length 0.
 
     Example:
-        >>> from forestcoll import groups_optimum
-        >>> best = groups_optimum("ring:nodes=4", "0,2;1,3")
+        >>> from forestcoll import Groups, optimum
+        >>> best = optimum("ring:nodes=4", Groups("0,2;1,3"))
         >>> str(best.algbw), str(best.bound.proof.algbw_of_groups(best.topology, best.groups))
         ('2', '2')
     """

@@ -1,10 +1,11 @@
-"""What is known of a collective on a network: the algbw that can be reached, and the bound."""
+"""The optimum as a value: the algbw that can be reached, and its bound with the proof; kinds say what reaches it."""
 
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
 from forestcoll.base.display import Displayed
+from forestcoll.base.exact import as_float
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.proof.bound import Bound
@@ -12,20 +13,47 @@ from forestcoll.topology import Topology
 
 
 @dataclass(frozen=True)
-class Rate(Displayed):
-    """The algbw of a collective on a network, next to its bound: the base of `Optimum` and `FlowOptimum`.
+class Optimum(Displayed):
+    """The greatest algbw of a demand on a network, next to its bound. `optimum` returns it.
+
+    Trees, flows and groups each have a kind of optimum, which also holds what reaches the algbw.
 
     Attributes:
         topology: the network.
-        demand: the collective and its parameters, in node numbers.
         algbw: the algbw that is reached, in the unit of the topology.
         bound: the algbw that no schedule exceeds, with the proof.
+
+    Example:
+        >>> from forestcoll import optimum
+        >>> best = optimum("dgx-a100:boxes=2")
+        >>> str(best.algbw), best.is_optimal, best.bound.proof.kind
+        ('1040/3', True, 'cut')
     """
 
     topology: Topology
-    demand: NodeDemand
     algbw: Fraction
     bound: Bound
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether `algbw` equals the bound."""
+        return self.algbw == self.bound.algbw
+
+    @property
+    def residual(self) -> float:
+        """The relative amount by which the bound exceeds `algbw`."""
+        return as_float(self.bound.algbw / self.algbw) - 1
+
+
+@dataclass(frozen=True)
+class CollectiveOptimum(Optimum):
+    """The optimum of one collective: the base of `TreeOptimum` and `FlowOptimum`.
+
+    Attributes:
+        demand: the collective and its parameters, in node numbers.
+    """
+
+    demand: NodeDemand
 
     @property
     def collective(self) -> Collective:
@@ -46,13 +74,3 @@ class Rate(Displayed):
     def members(self) -> tuple[int, ...]:
         """The numbers of the compute nodes that take part, in rising order."""
         return self.demand.members(self.topology)
-
-    @property
-    def is_optimal(self) -> bool:
-        """Whether `algbw` equals the bound."""
-        return self.algbw == self.bound.algbw
-
-    @property
-    def residual(self) -> float:
-        """The relative amount by which the bound exceeds `algbw`."""
-        return float(self.bound.algbw / self.algbw) - 1

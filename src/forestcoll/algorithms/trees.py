@@ -1,0 +1,94 @@
+"""Trees that reach the optimum (ForestColl): what most collectives are made of."""
+
+from dataclasses import dataclass, field, replace
+
+from forestcoll.algorithms.method import Generated, Method, Problem, methods
+from forestcoll.base.parameters import choice, count, flag
+from forestcoll.base.progress import Progress
+from forestcoll.demand.collective import SCHEDULED
+from forestcoll.schedule.proof.optimum import CollectiveOptimum
+from forestcoll.schedule.trees.value import TreeSchedule
+from forestcoll.solver.forests.value import RelayGain, TreeOptimum
+from forestcoll.solver.generation.forest import schedule_for
+from forestcoll.solver.generation.growing import TreeSearch
+from forestcoll.solver.optimum import optimum_without_relays, solve
+
+
+@methods.add("trees", summary="Trees that reach the optimum; growing them is fast, and packing them always succeeds.")
+@dataclass(frozen=True)
+class Trees(Method):
+    """Trees that reach the optimum, or the best for a number of trees.
+
+    Attributes:
+        k: the number of trees per root, in an allreduce the mean over the roots. If all switches are balanced, the
+            result is the best with that number, except for an allreduce. For an allreduce and for unbalanced switches,
+            bandwidths or weights are rounded, and it is the best that is found; `bound` states the distance.
+        most: the most trees per root. The result is the best that `k` finds for 1 to `most`, with the smallest of
+            equally good numbers.
+        peers: the most ranks of other boxes that a rank exchanges data with. The result is the optimum of a logical
+            network (`topology.logical_network`); `bound` is still that of all schedules.
+        search: how trees are found: `fast` grows them, `proven` packs them as in the paper, and `auto` packs those that
+            cannot be grown.
+        compact: whether the schedule lists base trees and a symmetry of the network, if there is a symmetry.
+
+    Example:
+        >>> from forestcoll import Trees, generate
+        >>> generate("mi250:boxes=2,gpus=8", "allgather", Trees(k=4)).trees_per_root
+        4
+    """
+
+    collectives = SCHEDULED
+    takes = frozenset({"ranks", "shards"})
+
+    k: int | None = field(default=None, metadata=count("few that reach the optimum", "trees per root"))
+    most: int | None = field(default=None, metadata=count("no limit", "the best number of trees per root up to this"))
+    peers: int | None = field(default=None, metadata=count("no limit", "most ranks of other boxes that a rank meets"))
+    search: str = field(default="auto", metadata=choice("how trees are found", *TreeSearch))
+    compact: bool = field(default=False, metadata=flag("list base trees and a symmetry"))
+
+    def problem(self) -> str | None:
+        """Two numbers of trees exclude each other."""
+        return None if self.k is None or self.most is None else "k and most exclude each other; give one of them"
+
+    def optimum(self, problem: Problem) -> TreeOptimum:
+        """Return the optimum that the trees reach."""
+        counts = {"trees": self.k, "max_trees": self.most, "max_peers": self.peers}
+        return solve(problem.topology, problem.demand, **counts, progress=problem.progress)
+
+    def schedule(self, problem: Problem) -> TreeSchedule:
+        """Return the trees."""
+        return self._reaching(self.optimum(problem), problem)
+
+    def generated(self, problem: Problem) -> Generated:
+        """Return the trees and the optimum, with the algbw that the loads of the links allow."""
+        best = self.optimum(problem)
+        schedule = self._reaching(best, problem)
+        return Generated(schedule, replace(best, algbw=schedule.algbw))
+
+    def _reaching(self, best: TreeOptimum, problem: Problem) -> TreeSchedule:
+        return schedule_for(best, search=TreeSearch(self.search), compact=self.compact, progress=problem.progress)
+
+    def with_gain(self, best: CollectiveOptimum, progress: Progress) -> CollectiveOptimum:
+        """Return the optimum with what idle nodes gain as relays, unless peers are limited."""
+        if not isinstance(best, TreeOptimum) or best.logical is not None:
+            return best
+        if len(best.members) == len(best.topology.compute):
+            return best
+        without = optimum_without_relays(best, trees=self.k, max_trees=self.most, progress=progress)
+        return replace(best, relays=RelayGain(best.algbw, None if without is None else without.algbw))
+
+
+@methods.add("fast", summary="Trees that are grown; an error if they cannot be grown.")
+@dataclass(frozen=True)
+class FastTrees(Trees):
+    """Trees that are grown, and an error if they cannot be grown: `trees:search=fast`."""
+
+    search: str = field(default="fast", metadata=choice("how trees are found", "fast"))
+
+
+@methods.add("proven", summary="Trees that are packed by the proven method of the paper.")
+@dataclass(frozen=True)
+class ProvenTrees(Trees):
+    """Trees that are packed by the proven method of the paper: `trees:search=proven`."""
+
+    search: str = field(default="proven", metadata=choice("how trees are found", "proven"))
