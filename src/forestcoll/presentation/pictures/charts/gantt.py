@@ -9,7 +9,7 @@ from forestcoll.presentation.pictures.charts.style import INK, MUTED, SURFACE, T
 from forestcoll.presentation.pictures.svg import Element, element
 
 _WIDTH, _RIGHT, _TOP = 960.0, 940.0, 14.0
-_MOST_NAMES = 240.0
+_MOST_NAMES = 400.0
 """The greatest width of the names of rows."""
 _NAMED, _UNNAMED, _FEW = 20.0, 12.0, 80.0
 """The height of a row if each row has a name, and if several rows share one; and the least height of all rows."""
@@ -99,7 +99,7 @@ def _drawn(bar: Bar, top: float, height: float, scale: Linear) -> Iterator[Eleme
 def _box(kind: int, x: float, y: float, width: float, height: float) -> Element:
     colour = line_style(kind).colour
     fill, stroke = (SURFACE, colour) if _is_hollow(kind) else (colour, None)
-    return element("rect", x=x, y=y, width=width, height=height, fill=fill, stroke=stroke)
+    return element("rect", x=x, y=y, width=width, height=height, fill=fill, stroke=stroke, stroke_width=stroke and "2")
 
 
 def _is_hollow(kind: int) -> bool:

@@ -54,10 +54,11 @@ def chart(width: float, height: float, title: str, content: Sequence[Element]) -
 def headed(lines: Sequence[str], *charts: Element) -> Element:
     """Return charts below each other, under lines of text, of which the first is the title."""
     width = max(float(each.get("width", "0")) for each in charts)
-    wrapped = [part for line in lines for part in wrap(printable(line), int(width / text_width("x", TEXT + 1)))]
+    most, first = int(width / text_width("x", TEXT + 1)), lines[0]
+    wrapped = [(part, "600" if line is first else None) for line in lines for part in wrap(printable(line), most)]
     texts = [
-        label(line, 4, 24 + 19 * place, font_size=TEXT + 1, font_weight=None if place else "600")
-        for place, line in enumerate(wrapped)
+        label(part, 4, 24 + 19 * place, font_size=TEXT + 1, font_weight=weight)
+        for place, (part, weight) in enumerate(wrapped)
     ]
     top = 24.0 + 19 * len(wrapped)
     for each in charts:
