@@ -3,7 +3,7 @@
     .venv/bin/python evidence/papers.py [NAME...] [--largest N] [--quick]
 
 NAME is the name of an exhibit, such as forestcoll/table-1, or of a page, such as one-port. The other sections of the
-pages are kept. The program needs matplotlib (`pip install 'forestcoll[pictures]'`).
+pages are kept. The program needs matplotlib (`pip install matplotlib`).
 """
 
 import argparse

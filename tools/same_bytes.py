@@ -86,16 +86,6 @@ def kept_name(name: str) -> str:
     return f"{subject}/{readable}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
-@contextlib.contextmanager
-def prepared_matplotlib() -> Iterator[None]:
-    """Let matplotlib list the fonts before the first job: it prints a message if this takes long."""
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ["MPLCONFIGDIR"] = folder
-        with contextlib.suppress(ImportError):
-            import matplotlib.font_manager  # noqa: F401
-        yield
-
-
 def record(path: Path, only: str, keep: Path | None) -> None:
     """Run all jobs on two processes, and write the record."""
     if keep is not None and keep.exists() and any(keep.iterdir()):
@@ -106,7 +96,7 @@ def record(path: Path, only: str, keep: Path | None) -> None:
     seconds: dict[str, float] = {}
     began = time.monotonic()
     pools = ProcessPoolExecutor(PROCESSES, mp_context=get_context("spawn"), initializer=set_environment)
-    with prepared_matplotlib(), pools as pool:
+    with pools as pool:
         for each in as_completed([pool.submit(done, job, only, keep) for job in jobs]):
             name, seconds[name], hashes = each.result()
             outputs |= hashes

@@ -99,7 +99,7 @@ _INDEX_HEAD = """# Evidence
 With these pages you can check every table, figure and theorem of four papers that can be made without the clusters of
 their authors, and our findings beyond the papers. `evidence/papers.py` makes all of them again, in some minutes, and
 `evidence/papers.py forestcoll/table-1` makes one. `--largest 256` limits exhibits that grow with the number of nodes.
-The program needs matplotlib: `pip install 'forestcoll[pictures]'`.
+The program needs matplotlib: `pip install matplotlib`.
 
 | verdict | meaning |
 | --- | --- |

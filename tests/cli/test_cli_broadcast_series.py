@@ -97,13 +97,6 @@ def test_the_port_model_can_be_changed_by_an_option(figure_1: Path) -> None:
     assert answer(figure_1, "--source", "s", "--ports", "all")["throughput"] == "2"
 
 
-def test_a_period_is_drawn(figure_1: Path, tmp_path: Path) -> None:
-    first, second = tmp_path / "one.svg", tmp_path / "two.svg"
-    for path in (first, second):
-        assert run_command("broadcast-series", figure_1, "--source", "s", "--picture", path).status == 0
-    assert first.read_bytes() == second.read_bytes()
-
-
 @pytest.mark.parametrize(
     ("source", "message"),
     [

@@ -10,7 +10,7 @@ from cli_run import COMMANDS, run_command
 
 from forestcoll.base.errors import InputError
 from forestcoll.cli.outputs import check_outputs
-from forestcoll.cli.types import ChartFile, FileName, FileOrText, OutputFile, PictureFile
+from forestcoll.cli.types import FileName, FileOrText, OutputFile, PictureFile
 
 
 def problem(name: str, values: dict[str, object]) -> str:
@@ -46,7 +46,7 @@ def test_every_option_of_a_file_says_whether_it_is_written(name: str) -> None:
         is_written = re.search(r"\b(write|draw|file to write|folder to write|keeps)\b", text, re.IGNORECASE)
         if isinstance(each.type, FileName) and is_written:
             assert isinstance(each.type, OutputFile), each.name
-        if isinstance(each.type, ChartFile | PictureFile):
+        if isinstance(each.type, PictureFile):
             assert ".svg" in text
 
 

@@ -49,14 +49,6 @@ def test_the_schedule_of_packets_is_written_and_verified(line: Path, tmp_path: P
     assert json.loads(path.read_text())["topology"]["graph"]["bandwidth_unit"] == "packets/us"
 
 
-def test_the_title_of_a_plot_has_two_lines(line: Path, tmp_path: Path) -> None:
-    path = tmp_path / "plot.svg"
-    assert run_command("pipelined-broadcast", line, "--source", "a", "--size", "1MB", "--plot", path).status == 0
-    text = path.read_text()
-    assert "<!-- pipelined broadcast from a -->" in text
-    assert "?" not in text.replace("<?xml", "").replace("?>", "")
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [

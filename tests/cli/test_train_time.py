@@ -32,14 +32,6 @@ def test_the_time_of_a_given_allreduce_schedule_of_trees_or_steps(tmp_path: Path
         assert "all-to-all" in run.out
 
 
-def test_a_picture_is_drawn(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    for ending in ("png", "svg"):
-        picture = tmp_path / f"timeline.{ending}"
-        assert run_command("train-time", "switch-base-256", "ring:nodes=8", "--picture", picture).status == 0
-        assert picture.stat().st_size > 1000
-
-
 def test_an_incorrect_schedule_is_refused(tmp_path: Path) -> None:
     schedule = tmp_path / "fast.json"
     run_command("generate", "ring:nodes=4", "--collective", "allreduce", "-o", schedule)

@@ -180,7 +180,6 @@ simulate s.json --model program --costs costs.json --sizes 1M --json
 simulate s.json --sizes 1M,8M --at 2M --gantt gantt.svg --trace trace.json
 simulate s.json --sizes 1M,8M --plot plot.svg
 simulate s.json --sizes 1M --plot plot.png
-simulate s.json --sizes 1M --plot plot.pdf
 simulate s.json --sizes 1M --csv -
 simulate s.json --sizes 1M --links - --json
 simulate a.json --model program --sizes 64K,1G

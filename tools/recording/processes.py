@@ -101,7 +101,7 @@ from forestcoll.cli import main
 try:
     main()
 finally:
-    heavy = {"click", "numpy", "rich", "networkx", "highspy", "yaml", "matplotlib", "google", "resvg_py", "torch"}
+    heavy = {"click", "numpy", "rich", "networkx", "highspy", "yaml", "google", "resvg_py", "torch"}
     print(sorted({name.partition(".")[0] for name in sys.modules} & heavy), file=sys.stderr)
 """
 
@@ -238,7 +238,7 @@ def environment() -> dict[str, str | None]:
     """Return the versions on which outputs depend."""
     from importlib import metadata
 
-    names = ("click", "highspy", "matplotlib", "networkx", "numpy", "protobuf", "pyyaml", "resvg-py", "rich", "torch")
+    names = ("click", "highspy", "networkx", "numpy", "protobuf", "pyyaml", "resvg-py", "rich", "torch")
     found: dict[str, str | None] = {"python": sys.version.split()[0]}
     for name in names:
         try:

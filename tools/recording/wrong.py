@@ -195,6 +195,7 @@ simulate s.json --csv x.svg
 simulate s.json --csv s.json
 simulate s.json --csv l.csv --links l.csv
 simulate s.json --plot p.txt
+simulate s.json --plot p.pdf
 simulate s.json --csv a.csv --plot no/b.svg
 simulate bundle.json --model program
 simulate series.json --model program

@@ -16,7 +16,7 @@ from forestcoll.cli.options import (
     topology_argument,
     with_ports,
 )
-from forestcoll.cli.types import ChartFile, IntegerFrom, Part
+from forestcoll.cli.types import IntegerFrom, Part, PictureFile
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 )
 @ports_option
 @click.option("--simulate", type=IntegerFrom(min=1), metavar="K", help="Also simulate the broadcast of K messages.")
-@path_option("--picture", ChartFile(), "Also draw one period as a Gantt chart: .png, .svg or .pdf.")
+@path_option("--picture", PictureFile(".svg", ".png"), "Also draw one period as a Gantt chart: .svg or .png.")
 @output_option
 @json_option
 def command(  # noqa: PLR0913 (one parameter per option)
@@ -98,7 +98,7 @@ def command(  # noqa: PLR0913 (one parameter per option)
             run = play_series(schedule, simulate, cuts=good_cuts(schedule, simulate), progress=progress)
         with written_together():
             if picture is not None:
-                from forestcoll.presentation.pictures.gantt import draw_period
+                from forestcoll.presentation.results.schedules.period_plot import draw_period
 
                 progress.begin("drawing")
                 draw_period(schedule, picture)

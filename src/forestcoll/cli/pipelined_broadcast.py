@@ -15,7 +15,7 @@ from forestcoll.cli.options import (
     topology_argument,
     with_ports,
 )
-from forestcoll.cli.types import ChartFile, DataSize, IntegerFrom
+from forestcoll.cli.types import DataSize, IntegerFrom, PictureFile
 
 
 @click.command("pipelined-broadcast")
@@ -31,7 +31,9 @@ from forestcoll.cli.types import ChartFile, DataSize, IntegerFrom
     help="The number of packets; with 1 the message is not divided.  [default: the best number]",
 )
 @ports_option
-@path_option("--plot", ChartFile(), "Also draw the times for sizes up to a million times as large: .png, .svg or .pdf.")
+@path_option(
+    "--plot", PictureFile(".svg", ".png"), "Also draw the times for sizes up to a million times as large: .svg or .png."
+)
 @output_option
 @json_option
 def command(  # noqa: PLR0913 (one parameter per option)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from forestcoll.cli.options import costs_option, file_argument, path_option
-from forestcoll.cli.types import SIZES, ChartFile, MessageSize, MessageSizes, NumberFrom, OutputFile
+from forestcoll.cli.types import SIZES, MessageSize, MessageSizes, NumberFrom, OutputFile, PictureFile
 
 if TYPE_CHECKING:
     from forestcoll.schedule.schedule import Schedule
@@ -55,9 +55,11 @@ _MICROSECONDS = NumberFrom(0, 10**9)
     help="The data size for --links, --gantt and --trace.  [default: the last of --sizes]",
 )
 @path_option("--csv", OutputFile(".csv"), "Also write the table as comma-separated values.")
-@path_option("--plot", ChartFile(), "Also draw time and bandwidth by size: .png, .svg or .pdf.")
+@path_option("--plot", PictureFile(".svg", ".png"), "Also draw time and bandwidth by size: .svg or .png.")
 @path_option("--links", OutputFile(".csv"), "Also write the utilisation of each link as comma-separated values.")
-@path_option("--gantt", ChartFile(), "Also draw a Gantt chart of the thread blocks of the program: .png, .svg or .pdf.")
+@path_option(
+    "--gantt", PictureFile(".svg", ".png"), "Also draw a Gantt chart of the thread blocks of the program: .svg or .png."
+)
 @path_option(
     "--trace",
     OutputFile(".json"),
@@ -138,7 +140,7 @@ def _costs(file: Path | None, alpha_us: float | None, overhead_us: float | None)
 def _write_run(schedule: "Schedule", costs: "Costs", size: int, *, gantt: Path | None, trace: Path | None) -> None:
     """Simulate the program of the schedule for one size, and write the activity of its thread blocks."""
     from forestcoll.base.files import write_text
-    from forestcoll.presentation.pictures.simulation import draw_gantt
+    from forestcoll.presentation.results.programs.program_plot import draw_gantt
     from forestcoll.presentation.results.schedules.simulation import run_title
     from forestcoll.simulation.simulate import ProgramModel
     from forestcoll.simulation.tables import chrome_trace

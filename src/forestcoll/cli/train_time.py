@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from forestcoll.cli.options import json_option
-from forestcoll.cli.types import ChartFile, DataSizes, ExactNumber, FileOrText, TopologySpec
+from forestcoll.cli.types import DataSizes, ExactNumber, FileOrText, PictureFile, TopologySpec
 
 
 @click.command("train-time")
@@ -28,7 +28,9 @@ from forestcoll.cli.types import ChartFile, DataSizes, ExactNumber, FileOrText, 
     metavar="SIZES",
     help="The bucket sizes to try; the report is about the best one.",
 )
-@click.option("--picture", type=ChartFile(), metavar="FILE", help="Also draw the timeline: .png, .svg or .pdf.")
+@click.option(
+    "--picture", type=PictureFile(".svg", ".png"), metavar="FILE", help="Also draw the timeline: .svg or .png."
+)
 @json_option
 def command(  # noqa: PLR0913 (one parameter per option)
     *, profile: str, network: str, alpha: Fraction, buckets: tuple[int, ...], picture: Path | None, as_json: bool
@@ -45,9 +47,8 @@ def command(  # noqa: PLR0913 (one parameter per option)
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.design.workloads import best_iteration, iterate, network_of_file
     from forestcoll.design.workloads.samples import profile_of
-    from forestcoll.presentation.pictures.timeline import draw_iteration
     from forestcoll.presentation.printing import print_json, print_page
-    from forestcoll.presentation.results.networks.training import training_document, training_page, training_title
+    from forestcoll.presentation.results.networks.training import draw_iteration, training_document, training_page
 
     with TerminalProgress() as progress:
         progress.begin("measuring the network")
@@ -58,7 +59,7 @@ def command(  # noqa: PLR0913 (one parameter per option)
         tried = {size: iterate(model, measured, size).total_us for size in buckets}
         if picture is not None:
             progress.begin("drawing")
-            draw_iteration(best, training_title(model, measured), picture)
+            draw_iteration(model, measured, best, picture)
     if as_json:
         print_json(training_document(model, measured, best, tried))
     else:

@@ -176,17 +176,6 @@ class OutputFile(FileName):
         check_writable(path)
 
 
-class ChartFile(OutputFile):
-    """A picture that matplotlib draws."""
-
-    def check(self, path: Path, values: Mapping[str, Any]) -> None:
-        """Check that such a picture can be drawn and written."""
-        from forestcoll.presentation.pictures.canvas import check_pictures
-
-        check_pictures([path])
-        super().check(path, values)
-
-
 class PictureFile(OutputFile):
     """A picture that is made as SVG, or a page with it."""
 

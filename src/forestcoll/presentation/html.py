@@ -1,16 +1,20 @@
-"""Results as HTML for notebooks and web pages.
+"""Results as HTML for notebooks, and the elements of pages in one file.
 
 `html_of` finds the function that makes the page of a value by the name of the value's type. So no module is imported
-for types that are not used. The HTML is escaped and self-contained: it loads no resources, and its styles do not affect
-the surrounding page. Colours are inherited; green and red have a medium lightness and are readable on light and dark
+for types that are not used. Its HTML is self-contained: it loads no resources, and its styles do not affect the
+surrounding page. Colours are inherited; green and red have a medium lightness and are readable on light and dark
 backgrounds.
+
+The standard library escapes all texts, and a policy in each page forbids the browser to load anything.
 """
 
 import importlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from html import escape
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from importlib.resources import files
 from typing import Any
+from xml.etree import ElementTree
 
+from forestcoll.presentation.pictures.svg import Element, element
 from forestcoll.presentation.tables import Page, Table
 
 _RESULTS = "forestcoll.presentation.results"
@@ -35,8 +39,11 @@ _PICTURES = {
 
 _CELL = "padding:0.15em 1.2em 0.15em 0;text-align:{align};vertical-align:top;border:0"
 _HEAD = f"{_CELL};border-bottom:1px solid currentColor;font-weight:600"
-_VALIDITY_STYLES = {None: "", True: "color:#2e9e4f", False: "color:#d9534f"}
+_TITLE = "font-weight:600"
+_VALIDITY_STYLES = {None: "", True: ";color:#2e9e4f", False: ";color:#d9534f"}
 """Green for a valid result and red for an invalid one, both readable on white and on black."""
+
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 
 
 def html_of(value: object) -> str:
@@ -55,9 +62,16 @@ def html_of(value: object) -> str:
         >>> html_of(Page("a <b> c")).count("a &lt;b&gt; c")
         1
     """
-    if isinstance(value, Table):
-        return _division([_table(value)])
-    return _page(value if isinstance(value, Page) else page_of(value), _picture_of(value))
+    page = Page("", (value,)) if isinstance(value, Table) else value if isinstance(value, Page) else page_of(value)
+    made = element("div", class_="forestcoll", style="font-family:sans-serif")
+    if page.title:
+        made.append(element("div", page.title, style=f"{_TITLE}{_VALIDITY_STYLES[page.valid]}"))
+    for block in page.blocks:
+        made.extend([element("div", block, style="white-space:pre-wrap")] if isinstance(block, str) else _table(block))
+    function = _function_for(value, _PICTURES)
+    picture: Element | None = None if function is None else function(value)
+    made.extend([] if picture is None else [picture])
+    return ElementTree.tostring(made, encoding="unicode", short_empty_elements=False)
 
 
 def page_of(value: object) -> Page:
@@ -76,12 +90,6 @@ def page_of(value: object) -> Page:
     return page
 
 
-def _picture_of(value: object) -> str:
-    function = _function_for(value, _PICTURES)
-    picture: str = "" if function is None else function(value)
-    return picture
-
-
 def _function_for(value: object, table: Mapping[str, str]) -> Callable[[object], Any] | None:
     """Return the function that `table` has for the type of a value, or None."""
     for kind in type(value).__mro__:
@@ -93,31 +101,102 @@ def _function_for(value: object, table: Mapping[str, str]) -> Callable[[object],
     return None
 
 
-def _page(page: Page, picture: str = "") -> str:
-    title = f'<div style="font-weight:600;{_VALIDITY_STYLES[page.valid]}">{escape(page.title)}</div>'
-    return _division([title, *(_block(each) for each in page.blocks), picture])
+def _table(table: Table) -> Iterator[Element]:
+    if table.title:
+        yield element("div", table.title, style=_TITLE)
+    rows = [_row("th", _HEAD, table.titles, table)] if table.titles else []
+    rows += [_row("td", _CELL, cells, table) for cells in table.cells()]
+    yield element("table", *rows, style="border-collapse:collapse;margin:0.4em 0")
+    for note in table.notes:
+        yield element("div", note, style="opacity:0.7")
 
 
-def _block(block: Table | str) -> str:
-    return f'<div style="white-space:pre-wrap">{escape(block)}</div>' if isinstance(block, str) else _table(block)
-
-
-def _division(parts: Iterable[str]) -> str:
-    return f'<div class="forestcoll" style="font-family:sans-serif">{"".join(parts)}</div>'
-
-
-def _table(table: Table) -> str:
-    title = f'<div style="font-weight:600">{escape(table.title)}</div>' if table.title else ""
-    notes = "".join(f'<div style="opacity:0.7">{escape(note)}</div>' for note in table.notes)
-    head = _row("th", _HEAD, table.titles, table) if table.titles else ""
-    rows = "".join(_row("td", _CELL, row, table) for row in table.cells())
-    body = f'<table style="border-collapse:collapse;margin:0.4em 0">{head}{rows}</table>'
-    return f"{title}{body}{notes}"
-
-
-def _row(tag: str, style: str, cells: Sequence[str], table: Table) -> str:
+def _row(tag: str, style: str, cells: Sequence[str], table: Table) -> Element:
     aligned = (
-        f'<{tag} style="{style.format(align="right" if column.right else "left")}">{escape(cell)}</{tag}>'
+        element(tag, cell, style=style.format(align="right" if column.right else "left"))
         for column, cell in zip(table.columns, cells, strict=True)
     )
-    return f'<tr style="background:none">{"".join(aligned)}</tr>'
+    return element("tr", *aligned, style="background:none")
+
+
+def page_text(title: str, body: Sequence[Element], *, name: str) -> str:
+    """Return the text of a page, which works from a file, without a network and without a server.
+
+    Args:
+        title: the title of the page.
+        body: the elements of the body.
+        name: the name of the styles and of the script, NAME.css and NAME.js in the folder of this module.
+    """
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=_POLICY),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("title", title),
+        _verbatim("style", f"{name}.css"),
+    )
+    page = element("html", head, element("body", *body, _verbatim("script", f"{name}.js")), lang="en")
+    return f"<!DOCTYPE html>\n{ElementTree.tostring(page, encoding='unicode', method='html')}\n"
+
+
+def _verbatim(tag: str, name: str) -> Element:
+    """Return an element with the text of a file, including its line breaks."""
+    made = element(tag)
+    made.text = files("forestcoll.presentation").joinpath(name).read_text(encoding="utf-8")
+    return made
+
+
+def paragraph(*content: Element | str, class_: str | None = None) -> Element:
+    """Return a paragraph."""
+    return element("p", *content, class_=class_)
+
+
+def items(lines: Iterable[Element | str]) -> Element:
+    """Return a list with one item for each line."""
+    return element("ul", *(element("li", line) for line in lines))
+
+
+def section(key: str, title: str, *content: Element) -> Element:
+    """Return a section with a heading of the second level; `key` is its id."""
+    return element("section", element("h2", title), *content, id=key)
+
+
+def table(caption: str, titles: Sequence[str], rows: Iterable[Element], *, right: Sequence[int] = ()) -> Element:
+    """Return a table in a box that can be scrolled with the keyboard.
+
+    Args:
+        caption: what the table shows.
+        titles: the titles of the columns.
+        rows: the rows, as `row` makes them.
+        right: the numbers of the columns of numbers, which are aligned to the right.
+    """
+    heads = (
+        element("th", title, scope="col", class_="number" if place in right else None)
+        for place, title in enumerate(titles)
+    )
+    content = element("table", element("thead", element("tr", *heads)), element("tbody", *rows), aria_label=caption)
+    box = element("div", content, class_="scroll", tabindex="0", role="region", aria_label=caption)
+    return element("div", paragraph(caption, class_="note"), box, class_="table")
+
+
+def row(head: Element | str, cells: Iterable[Element | str], *, right: Sequence[int] = (), key: str = "") -> Element:
+    """Return a row of a table, whose first cell is its heading; `key` is the key of the row for the script."""
+    rest = (
+        element("td", cell, class_="number" if place in right else None) for place, cell in enumerate(cells, start=1)
+    )
+    return element("tr", element("th", head, scope="row"), *rest, data_rows=key or None)
+
+
+def figure(picture: Element, caption: str, *, key: str = "", hidden: bool = False) -> Element:
+    """Return a picture with its caption, in a box that can be scrolled with the keyboard.
+
+    Args:
+        picture: an `svg` element.
+        caption: what the picture shows; none if empty.
+        key: the key of the row of the comparison that the picture shows, for the script; empty for pictures of all.
+        hidden: whether the figure is hidden until a reader chooses it.
+    """
+    box = element("div", picture, class_="scroll", tabindex="0", role="group", aria_label=picture.get("aria-label", ""))
+    shown = {"data_row": key or None, "hidden": "" if hidden else None}
+    return element("figure", *([element("figcaption", caption)] if caption else []), box, **shown)

@@ -4,7 +4,7 @@ import pytest
 
 from forestcoll import Topology, TopologyBuilder, atomic_broadcast, compare_series, pipelined_broadcast
 from forestcoll.base.errors import InputError
-from forestcoll.presentation.pictures.gantt import chart
+from forestcoll.presentation.results.schedules.period_plot import chart
 from forestcoll.topology.graph.overheads import without_overheads
 from forestcoll.verification import verify
 from forestcoll.verification.series.timetable import timetable_fault
@@ -60,7 +60,7 @@ def test_the_sender_is_busy_for_its_overhead_and_the_link() -> None:
 def test_a_chart_shows_the_overheads_at_the_ports_of_the_node() -> None:
     names, bars = chart(compare_series(triangle(), "a").schedule())
     sends = names.index("a sends")
-    assert {bar.label for bar in bars if bar.row == sends} == {"→ a sends", "→ b receives"}
+    assert {bar.text for bar in bars if bar.row == sends} == {"→ a sends", "→ b receives"}
 
 
 def test_a_schedule_for_another_network_breaks_a_rule() -> None:

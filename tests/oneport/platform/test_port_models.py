@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from forestcoll import TopologyBuilder, atomic_broadcast, compare_series, pipelined_broadcast
 from forestcoll.oneport import Platform, SeriesComparison, steady_optimum
 from forestcoll.oneport.series.flow_form import flow_form
-from forestcoll.presentation.pictures.gantt import chart
+from forestcoll.presentation.results.schedules.period_plot import chart
 from forestcoll.simulation.series.play import play_series
 from forestcoll.topology import Topology
 from forestcoll.topology.builder import PORT_MODELS
@@ -114,7 +114,7 @@ def test_a_chart_has_the_rows_of_the_model(port_model: str, verbs: set[str]) -> 
     names, bars = chart(compared(port_model).schedule())
     assert {name.split()[1] for name in names} == verbs
     for row in range(len(names)):
-        ends = sorted((bar.begin, bar.begin + bar.length) for bar in bars if bar.row == row)
+        ends = sorted((bar.begin, bar.end) for bar in bars if bar.row == row)
         assert all(before[1] <= after[0] + 1e-9 for before, after in pairwise(ends))
 
 

@@ -193,7 +193,7 @@ def test_colours_have_enough_contrast(scheme: int) -> None:
 def test_a_notebook_shows_the_answer_the_table_and_a_chart() -> None:
     shown = compare("dgx-a100:boxes=2", baselines=["nccl-ring"], sizes=[2**20])._repr_html_()
     assert shown is not None
-    assert "is 1.62 times as fast as NCCL&#x27;s rings" in shown
+    assert "is 1.62 times as fast as NCCL's rings" in shown
     assert "<table" in shown
     assert "61.53%" in shown
     assert shown.count("<svg") == 1

@@ -4,7 +4,7 @@ from dataclasses import fields
 
 from forestcoll.base.errors import plural
 from forestcoll.base.version import __version__
-from forestcoll.presentation.pages.html import items, section
+from forestcoll.presentation.html import items, section
 from forestcoll.presentation.pages.study import Study
 from forestcoll.presentation.pictures.svg import Element, element
 from forestcoll.presentation.results.comparisons.answers import listed

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.comparison import Comparison
+from forestcoll.presentation.html import items, page_text, paragraph
 from forestcoll.presentation.pages import origin, sections, timeline
-from forestcoll.presentation.pages.html import items, page_text, paragraph
 from forestcoll.presentation.pages.study import Study
 from forestcoll.presentation.pictures.svg import Element, element
 from forestcoll.presentation.results.comparisons.answers import question
@@ -62,7 +62,7 @@ def html_report(found: Comparison, *, command: str | None = None, progress: Prog
         data_own=study.keys[study.own.name],
     )
     skip = element("a", "Skip to the answer", href="#answer", class_="skip")
-    return page_text(title, [skip, main], name="report")
+    return page_text(title, [skip, main], name="pages/report")
 
 
 def _contents(parts: list[Element]) -> Element:

@@ -8,8 +8,8 @@ from forestcoll.base.units import size_name
 from forestcoll.comparison import Row
 from forestcoll.comparison.busy import LinkClass
 from forestcoll.demand.collective import Collective
+from forestcoll.presentation.html import figure, items, paragraph, row, section, table
 from forestcoll.presentation.pages.figures import box_lines, cut_bars, size_lines
-from forestcoll.presentation.pages.html import figure, items, paragraph, row, section, table
 from forestcoll.presentation.pages.networks import NetworkPictures
 from forestcoll.presentation.pages.study import Study
 from forestcoll.presentation.pages.terms import used_terms

@@ -9,7 +9,7 @@ from forestcoll.base.errors import plural
 from forestcoll.base.units import size_name
 from forestcoll.comparison import Row
 from forestcoll.comparison.curves import scale_of, schedule_of
-from forestcoll.presentation.pages.html import figure, paragraph, section
+from forestcoll.presentation.html import figure, paragraph, section
 from forestcoll.presentation.pages.study import Study
 from forestcoll.presentation.pictures.charts.sends import MOST_BARS, SendBar, send_chart
 from forestcoll.presentation.pictures.svg import Element, element

@@ -1,1 +1,1 @@
-"""Pictures of what the other modules make. They need matplotlib, which is an optional extra."""
+"""Pictures of what the other modules make. PNG files need resvg-py, which is an optional extra."""

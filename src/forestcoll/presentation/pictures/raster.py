@@ -13,6 +13,8 @@ _ZOOM = 2
 _VARIABLE = re.compile(r"var\(--[\w-]+, ([^()]+)\)")
 """A variable of CSS with its fallback, which is drawn, because the library does not read variables."""
 
+_LETTERS = '<svg xmlns="http://www.w3.org/2000/svg" width="90" height="20"><text y="15">letters</text></svg>'
+
 
 def check_picture(path: Path, formats: Sequence[str] = FORMATS) -> None:
     """Check before the work that a picture can be written to this file.
@@ -47,42 +49,32 @@ def check_png() -> None:
     """Check that pictures can be drawn as PNG.
 
     Raises:
-        InputError: resvg-py is not installed.
+        InputError: resvg-py is not installed, or this system has no font for it.
     """
     if util.find_spec("resvg_py") is None:
         raise InputError("resvg-py, which draws PNG files, is not installed; run: pip install 'forestcoll[pictures]'")
+    if _drawn(_LETTERS) == _drawn(_LETTERS.replace("letters", "")):
+        raise InputError("this system has no font that PNG files can have; install DejaVu Sans, or write an SVG file")
 
 
 def png_of(svg: str) -> bytes:
     """Return a picture as PNG, in light colours and with two pixels for each unit of length.
 
-    Texts are drawn in DejaVu Sans, which matplotlib brings with it; without matplotlib, in a font of the system.
+    Texts are drawn in DejaVu Sans or, if it is not installed, in another font of the system.
 
     Args:
         svg: the text of an `svg` element.
 
     Raises:
-        InputError: resvg-py is not installed.
+        InputError: as for `check_png`.
     """
     check_png()
+    return _drawn(_VARIABLE.sub(r"\1", svg))
+
+
+def _drawn(svg: str) -> bytes:
     import resvg_py
 
-    fonts = _font_folders()
     return bytes(
-        resvg_py.svg_to_bytes(
-            svg_string=_VARIABLE.sub(r"\1", svg),
-            zoom=_ZOOM,
-            font_dirs=fonts,
-            skip_system_fonts=bool(fonts),
-            font_family="DejaVu Sans",
-            sans_serif_family="DejaVu Sans",
-        )
+        resvg_py.svg_to_bytes(svg_string=svg, zoom=_ZOOM, font_family="DejaVu Sans", sans_serif_family="DejaVu Sans")
     )
-
-
-def _font_folders() -> list[str]:
-    if util.find_spec("matplotlib") is None:
-        return []
-    from matplotlib import get_data_path
-
-    return [f"{get_data_path()}/fonts/ttf"]

@@ -2,7 +2,7 @@
 
 from forestcoll.base.errors import InputError
 from forestcoll.presentation.pictures.network.picture import load_picture, network_picture
-from forestcoll.presentation.pictures.svg import text
+from forestcoll.presentation.pictures.svg import Element, text
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import Topology
 
@@ -10,22 +10,22 @@ MOST_BYTES = 180_000
 """The size of the greatest picture that a notebook shows."""
 
 
-def topology_picture(topology: Topology) -> str:
-    """Return the picture of a network as SVG; no text if it would be too large."""
-    return _small(text(network_picture(topology, title=f"The network {topology.name}")))
+def topology_picture(topology: Topology) -> Element | None:
+    """Return the picture of a network; None if it would be too large."""
+    return _small(network_picture(topology, title=f"The network {topology.name}"))
 
 
-def schedule_picture(schedule: Schedule) -> str:
-    """Return the picture of the loads of a schedule as SVG; no text if there is none or if it would be too large.
+def schedule_picture(schedule: Schedule) -> Element | None:
+    """Return the picture of the loads of a schedule; None if there is none or if it would be too large.
 
     The schedule was not verified, so that it may cross links that do not exist.
     """
     title = f"{schedule.operation} on {schedule.topology.name}: loads of the links"
     try:
-        return _small(text(load_picture(schedule, title=title)))
+        return _small(load_picture(schedule, title=title))
     except (InputError, ValueError):
-        return ""
+        return None
 
 
-def _small(svg: str) -> str:
-    return svg if len(svg) <= MOST_BYTES else ""
+def _small(picture: Element) -> Element | None:
+    return picture if len(text(picture)) <= MOST_BYTES else None

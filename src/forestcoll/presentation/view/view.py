@@ -7,19 +7,20 @@ from pathlib import Path
 from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.base.files import PathLike, as_path, write_text
 from forestcoll.base.progress import SILENT, Progress
+from forestcoll.base.version import __version__
 from forestcoll.demand.demand import NodeDemand
+from forestcoll.presentation.html import figure, page_text, paragraph, section
 from forestcoll.presentation.pictures.layout import layout_of
 from forestcoll.presentation.pictures.network.picture import load_picture, network_picture
 from forestcoll.presentation.pictures.raster import FORMATS as PICTURES
 from forestcoll.presentation.pictures.raster import check_picture, write_picture
 from forestcoll.presentation.pictures.sends.player import Player
 from forestcoll.presentation.pictures.sends.stories import selected_stories
-from forestcoll.presentation.pictures.svg import Element, text
+from forestcoll.presentation.pictures.svg import Element, element, text
 from forestcoll.presentation.results.networks.networks import network_sentence
 from forestcoll.presentation.results.schedules.explanations import explain
 from forestcoll.presentation.tables import Page
 from forestcoll.presentation.text import bandwidth
-from forestcoll.presentation.view.html import Figure, Section, html_page
 from forestcoll.presentation.view.pairs import pair_picture
 from forestcoll.presentation.view.sentences import schedule_sentence
 from forestcoll.schedule.proof import Bound
@@ -29,6 +30,7 @@ from forestcoll.topology import Topology
 
 FORMATS = (".html", *PICTURES)
 _MOST_STORIES = 120
+_HINT = "Point at a node or a link, or press Tab and the arrow keys, to see its name, bandwidth and load."
 _PAIR = "The upper row shows the loads of the links, the lower row the way of a part of the data of one node."
 
 
@@ -83,29 +85,32 @@ class View:
         Raises:
             InputError: there is no picture of schedules of this kind.
         """
-        return html_page(self.title, list(self._sections()))
+        hint = element("p", _HINT, id="details", role="status", aria_live="polite")
+        footer = element("footer", f"Written by forestcoll {__version__}.")
+        main = element("main", element("h1", self.title), *self._sections(), hint, footer)
+        return page_text(self.title, [main], name="view/page")
 
-    def _sections(self) -> Iterator[Section]:
+    def _sections(self) -> Iterator[Element]:
         schedule, topology = self.schedule, self.topology
         layout = layout_of(topology)
         network = network_picture(topology, bound=self.bound, title=f"The network {topology.name}", layout=layout)
-        yield Section("The network", (network_sentence(topology),), Figure(network, _network_caption(self.bound)))
+        shown = figure(network, _network_caption(self.bound))
+        yield section("network", "The network", paragraph(network_sentence(topology)), shown)
         if self.bound is not None:
-            yield Section("The bound", tuple(self._bound_lines()))
+            yield section("bound", "The bound", *map(_line, self._bound_lines(self.bound)))
         if schedule is None:
             return
         loads = load_picture(schedule, title=f"{self.title}: loads of the links", layout=layout)
-        caption = "The colour of a link is the part of the time that it is busy, for large data."
-        yield Section("The loads of the links", (schedule_sentence(schedule),), Figure(loads, caption))
+        shown = figure(loads, "The colour of a link is the part of the time that it is busy, for large data.")
+        yield section("loads", "The loads of the links", paragraph(schedule_sentence(schedule)), shown)
         stories, are_all = selected_stories(schedule, _MOST_STORIES)
         if stories:
-            player = Player(topology, layout, stories)
             words = "Choose a part of the schedule, or play its sends one after the other."
             more = "" if are_all else f" The list has {len(stories)} parts; the others are left out."
-            yield Section("The sends", (words + more,), Figure(player.picture(), "", player.data()))
-
+            player = _player(Player(topology, layout, stories))
+            yield section("sends", "The sends", paragraph(words + more), player)
         if (pair := self._pair()) is not None:
-            yield Section("Side by side", (_PAIR,), Figure(pair, ""))
+            yield section("pair", "Side by side", paragraph(_PAIR), figure(pair, ""))
 
     def _pair(self) -> Element | None:
         if self.schedule is None or self.beside is None:
@@ -113,14 +118,36 @@ class View:
         other, name = self.beside
         return pair_picture(self.schedule, other, (self.name, name))
 
-    def _bound_lines(self) -> Iterator[str]:
-        if self.bound is None:
-            return
-        unit = self.topology.bandwidth_unit
-        kind = " along trees" if self.bound.proof.trees_only else ""
-        yield f"No {self.bound.collective.value}{kind} on this network exceeds {bandwidth(self.bound.algbw, unit)}."
-        for line in explain(self.bound, self.topology, self.demand):
+    def _bound_lines(self, bound: Bound) -> Iterator[str]:
+        kind = " along trees" if bound.proof.trees_only else ""
+        algbw = bandwidth(bound.algbw, self.topology.bandwidth_unit)
+        yield f"No {bound.collective.value}{kind} on this network exceeds {algbw}."
+        for line in explain(bound, self.topology, self.demand):
             yield line.replace("--json lists", "forestcoll optimum --json lists")
+
+
+def _line(line: str) -> Element:
+    return paragraph(line.strip(), class_="indented" if line.startswith(" ") else None)
+
+
+def _player(player: Player) -> Element:
+    """Return the picture of the sends with its controls, and what its script needs."""
+    made = figure(player.picture(), "")
+    made.set("class", "player")
+    controls = element(
+        "div",
+        element("label", "Part of the schedule ", element("select", class_="story")),
+        element("button", "◀ Back", type="button", class_="back", aria_label="Previous send"),
+        element("button", "▶ Play", type="button", class_="play"),
+        element("button", "Next ▶", type="button", class_="next", aria_label="Next send"),
+        element("button", "All sends", type="button", class_="all"),
+        element("output", class_="state", aria_live="polite"),
+        class_="controls",
+        hidden="",
+    )
+    made.insert(0, controls)
+    made.append(element("script", player.data(), type="application/json"))
+    return made
 
 
 def _network_caption(bound: Bound | None) -> str:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import ceil, floor, log10
 
 from forestcoll.presentation.pictures.charts.parts import (
     chart,
@@ -13,7 +12,7 @@ from forestcoll.presentation.pictures.charts.parts import (
     ruler,
     vertical_axis,
 )
-from forestcoll.presentation.pictures.charts.scales import Linear, Logarithmic, Scale, spread
+from forestcoll.presentation.pictures.charts.scales import Linear, Logarithmic, Scale, log_ticks, spread
 from forestcoll.presentation.pictures.charts.style import BOUND, MUTED, TEXT, LineStyle, elided, line_style
 from forestcoll.presentation.pictures.svg import Element, element
 
@@ -57,23 +56,23 @@ class Axes:
         x_title: the name of the values on the horizontal axis, which is logarithmic.
         y_title: the name and the unit of the values on the vertical axis.
         x_ticks: values of x, with their texts.
-        y_ticks: values of y, with their texts; the first is 0.
+        y_ticks: values of y, with their texts; the first is 0. None for a logarithmic axis, with its own ticks.
     """
 
     x_title: str
     y_title: str
     x_ticks: Sequence[tuple[float, str]]
-    y_ticks: Sequence[tuple[float, str]]
+    y_ticks: Sequence[tuple[float, str]] | None = None
 
 
-def line_chart(title: str, axes: Axes, lines: Sequence[Line], limit: tuple[float, str]) -> Element:
+def line_chart(title: str, axes: Axes, lines: Sequence[Line], limit: tuple[float, str] | None = None) -> Element:
     """Return a chart of lines.
 
     Args:
         title: what the chart shows, for readers who cannot see it.
         axes: the axes.
-        lines: the lines, from front to back; each has one point at least.
-        limit: a value of y that no line exceeds, with its text.
+        lines: the lines, from front to back; each has one point at least. On a logarithmic axis, y is positive.
+        limit: a value of y that the lines are compared with, and its text; None if there is none.
 
     Example:
         >>> from forestcoll.presentation.pictures.svg import text
@@ -82,56 +81,35 @@ def line_chart(title: str, axes: Axes, lines: Sequence[Line], limit: tuple[float
         >>> "ring</text>" in text(made)
         True
     """
-    right = _WIDTH - _NAMES
-    xs = [x for line in lines for x, _ in line.values]
-    x_scale = Logarithmic(min(xs), max(xs), _LEFT, right)
-    y_scale = Linear(0, max(limit[0], *(value for value, _ in axes.y_ticks)) * 1.04, _BOTTOM, _TOP)
-    content = [
-        *vertical_axis(axes.y_ticks, y_scale, _LEFT, right),
-        *horizontal_axis(axes.x_ticks, x_scale, _TOP, _BOTTOM),
-        label(axes.y_title, 4, 16, fill=MUTED),
-        label(axes.x_title, (_LEFT + right) / 2, _BOTTOM + 2 * TEXT + 12, text_anchor="middle", fill=MUTED),
-        ruler((_LEFT, y_scale(limit[0])), (right, y_scale(limit[0])), stroke=BOUND, stroke_width=2),
-        label(limit[1], _LEFT + 6, y_scale(limit[0]) - 5, fill=BOUND, font_weight="600"),
-        *(_drawn(line, x_scale, y_scale) for line in reversed(lines)),
-        *_names(lines, y_scale, right),
-    ]
-    return chart(_WIDTH, _HEIGHT, title, content)
-
-
-def log_chart(
-    title: str, x_title: str, y_title: str, x_ticks: Sequence[tuple[float, str]], lines: Sequence[Line]
-) -> Element:
-    """Return a chart of lines whose axes are both logarithmic.
-
-    Args:
-        title: what the chart shows, for readers who cannot see it.
-        x_title: the name of the values on the horizontal axis.
-        y_title: the name and the unit of the values on the vertical axis.
-        x_ticks: values of x, with their texts.
-        lines: the lines, from front to back; each has one point at least, and positive values.
-
-    Example:
-        >>> from forestcoll.presentation.pictures.svg import text
-        >>> made = log_chart("time", "size", "µs", [(1, "1")], [Line("ring", ((1, 2.0), (8, 300.0)), (1,), 0)])
-        >>> "ring</text>" in text(made), "100</text>" in text(made)
-        (True, True)
-    """
     height = max(_HEIGHT, _TOP + _GAP * (len(lines) + 4))
     bottom, right = height - (_HEIGHT - _BOTTOM), _WIDTH - _NAMES
     xs, ys = ([point[axis] for line in lines for point in line.values] for axis in (0, 1))
     x_scale = Logarithmic(min(xs), max(xs), _LEFT, right)
-    powers = range(floor(log10(min(ys))), ceil(log10(max(ys))) + 1)
-    y_scale = Logarithmic(10.0 ** powers[0], 10.0 ** max(powers[-1], powers[0] + 1), bottom, _TOP)
+    y_ticks, y_scale = _vertical(axes, [*ys, *([] if limit is None else [limit[0]])], bottom)
     content = [
-        *vertical_axis([(10.0**power, f"{10.0**power:g}") for power in powers], y_scale, _LEFT, right),
-        *horizontal_axis(x_ticks, x_scale, _TOP, bottom),
-        label(y_title, 4, 16, fill=MUTED),
-        label(x_title, (_LEFT + right) / 2, bottom + 2 * TEXT + 12, text_anchor="middle", fill=MUTED),
+        *vertical_axis(y_ticks, y_scale, _LEFT, right),
+        *horizontal_axis(axes.x_ticks, x_scale, _TOP, bottom),
+        label(axes.y_title, 4, 16, fill=MUTED),
+        label(axes.x_title, (_LEFT + right) / 2, bottom + 2 * TEXT + 12, text_anchor="middle", fill=MUTED),
+        *([] if limit is None else _limit(limit, y_scale, right)),
         *(_drawn(line, x_scale, y_scale) for line in reversed(lines)),
         *_names(lines, y_scale, right, bottom),
     ]
     return chart(_WIDTH, height, title, content)
+
+
+def _vertical(axes: Axes, values: Sequence[float], bottom: float) -> tuple[Sequence[tuple[float, str]], Scale]:
+    """Return the ticks and the scale of the vertical axis for these values."""
+    if axes.y_ticks is not None:
+        return axes.y_ticks, Linear(0, max(*values, *(tick for tick, _ in axes.y_ticks)) * 1.04, bottom, _TOP)
+    ticks = log_ticks(min(values), max(values))
+    return [(tick, f"{tick:g}") for tick in ticks], Logarithmic(ticks[0], ticks[-1], bottom, _TOP)
+
+
+def _limit(limit: tuple[float, str], scale: Scale, right: float) -> Iterator[Element]:
+    y = scale(limit[0])
+    yield ruler((_LEFT, y), (right, y), stroke=BOUND, stroke_width=2)
+    yield label(limit[1], _LEFT + 6, y - 5, fill=BOUND, font_weight="600")
 
 
 def _drawn(line: Line, x_scale: Logarithmic, y_scale: Scale) -> Element:
@@ -155,7 +133,7 @@ def _drawn(line: Line, x_scale: Logarithmic, y_scale: Scale) -> Element:
     )
 
 
-def _names(lines: Sequence[Line], scale: Scale, right: float, bottom: float = _BOTTOM) -> Iterator[Element]:
+def _names(lines: Sequence[Line], scale: Scale, right: float, bottom: float) -> Iterator[Element]:
     ends = [scale(line.values[-1][1]) for line in lines]
     for line, end, y in zip(lines, ends, spread(ends, _GAP, _TOP, bottom), strict=True):
         style = line.style

@@ -1,10 +1,22 @@
 """Parts of charts: texts, straight lines, axes, markers and bars with stripes."""
 
 from collections.abc import Iterator, Sequence
+from textwrap import wrap
 from typing import TypeAlias
 
+from forestcoll.base.display import printable
 from forestcoll.presentation.pictures.charts.scales import Scale
-from forestcoll.presentation.pictures.charts.style import EXCESS, FONT, GRID, INK, MUTED, SURFACE, TEXT, LineStyle
+from forestcoll.presentation.pictures.charts.style import (
+    EXCESS,
+    FONT,
+    GRID,
+    INK,
+    MUTED,
+    SURFACE,
+    TEXT,
+    LineStyle,
+    text_width,
+)
 from forestcoll.presentation.pictures.svg import Element, element, number, picture
 
 Point: TypeAlias = tuple[float, float]
@@ -37,6 +49,22 @@ def chart(width: float, height: float, title: str, content: Sequence[Element]) -
     """Return a chart with this content, from back to front; `title` says what it shows."""
     paper = element("rect", width=width, height=height, fill=SURFACE)
     return picture(width, height, title, paper, element("g", *content, font_family=FONT))
+
+
+def headed(lines: Sequence[str], *charts: Element) -> Element:
+    """Return charts below each other, under lines of text, of which the first is the title."""
+    width = max(float(each.get("width", "0")) for each in charts)
+    most, first = int(width / text_width("x", TEXT + 1)), lines[0]
+    wrapped = [(part, "600" if line is first else None) for line in lines for part in wrap(printable(line), most)]
+    texts = [
+        label(part, 4, 24 + 19 * place, font_size=TEXT + 1, font_weight=weight)
+        for place, (part, weight) in enumerate(wrapped)
+    ]
+    top = 24.0 + 19 * len(wrapped)
+    for each in charts:
+        each.set("y", number(top))
+        top += float(each.get("height", "0"))
+    return chart(width, top, ": ".join(lines), [*texts, *charts])
 
 
 def vertical_axis(ticks: Sequence[tuple[float, str]], scale: Scale, left: float, right: float) -> Iterator[Element]:

@@ -4,7 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log2, log10, sqrt
 
+from forestcoll.base.units import size_name
+
 _STEPS = (1, 2, 5, 10)
+_MOST_TICKS = 8
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,41 @@ def round_ticks(high: float, most: int = 6) -> list[float]:
     power = 10.0 ** floor(log10(high / most))
     step = next(power * each for each in _STEPS if floor(high / (power * each) + 1e-9) < most)
     return [round(place * step, 12) for place in range(floor(high / step + 1e-9) + 1)]
+
+
+def log_ticks(low: float, high: float) -> list[float]:
+    """Return round values for a logarithmic axis, the first at most `low` and the last at least `high`.
+
+    Example:
+        >>> log_ticks(3, 40), log_ticks(0.5, 4000), log_ticks(1, 1.03)
+        ([2.0, 5.0, 10.0, 20.0, 50.0], [0.1, 1.0, 10.0, 100.0, 1000.0, 10000.0], [1.0, 1.01, 1.02, 1.03])
+    """
+    if high < 2 * low:
+        step = round_ticks(max(high - low, low / 100))[1]
+        first = floor(low / step + 1e-9)
+        last = max(first + 1, ceil(high / step - 1e-9))
+        return [float(f"{place * step:.12g}") for place in range(first, last + 1)]
+    powers = range(floor(log10(low)), ceil(log10(high)) + 1)
+    ticks = [float(f"{factor}e{power}") for power in powers for factor in (1, 2, 5)]
+    near = ticks[sum(tick <= low for tick in ticks) - 1 : sum(tick < high for tick in ticks) + 1]
+    return near if len(near) <= _MOST_TICKS else [float(f"1e{power}") for power in powers]
+
+
+def size_ticks(sizes: Sequence[int]) -> list[tuple[float, str]]:
+    """Return at most seven of these sizes in bytes, with their names, for a logarithmic axis.
+
+    The sizes are in ascending order. Sizes that are too near to each other are left out.
+
+    Example:
+        >>> size_ticks([1000, 1024, 2**20, 2**30])
+        [(1000.0, '1KB'), (1048576.0, '1MiB'), (1073741824.0, '1GiB')]
+    """
+    apart = (sizes[-1] / sizes[0]) ** (1 / 6) * (1 - 1e-9)
+    chosen = [sizes[0]]
+    for size in sizes[1:]:
+        if size >= chosen[-1] * apart:
+            chosen.append(size)
+    return [(float(size), size_name(size)) for size in chosen]
 
 
 def thinned(values: Sequence[int], most: int) -> list[int]:

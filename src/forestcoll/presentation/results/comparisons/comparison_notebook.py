@@ -3,7 +3,7 @@
 from forestcoll.algorithms.baseline import OWN
 from forestcoll.comparison import Comparison
 from forestcoll.presentation.pictures.charts.bars import Bar, bar_chart
-from forestcoll.presentation.pictures.svg import Element, text
+from forestcoll.presentation.pictures.svg import Element, element
 from forestcoll.presentation.results.comparisons.answers import answer, best_other, question, speed
 from forestcoll.presentation.results.comparisons.comparison import schedule_table
 from forestcoll.presentation.tables import Page
@@ -19,9 +19,9 @@ def comparison_summary(found: Comparison) -> Page:
     return Page(question(found), (*sentences, schedule_table(found), *verdicts, _MORE))
 
 
-def comparison_picture(found: Comparison) -> str:
+def comparison_picture(found: Comparison) -> Element:
     """Return the picture that a notebook shows of a comparison, on a light background."""
-    return f'<div style="background:#ffffff;max-width:760px">{text(share_bars(found))}</div>'
+    return element("div", share_bars(found), style="background:#ffffff;max-width:760px")
 
 
 def keys_of(found: Comparison) -> dict[str, str]:

@@ -1,9 +1,15 @@
-"""The time of a training iteration as a page and as JSON."""
+"""The time of a training iteration as a page, as JSON and as a picture."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from forestcoll.base.errors import plural
 from forestcoll.design.workloads import Iteration, Network, Profile
+from forestcoll.design.workloads.iteration import Kind
+from forestcoll.presentation.pictures.charts.gantt import Bar, gantt_chart
+from forestcoll.presentation.pictures.charts.parts import headed
+from forestcoll.presentation.pictures.raster import write_picture
+from forestcoll.presentation.pictures.svg import text
 from forestcoll.presentation.results.networks.exchange_rates import exchange_document
 from forestcoll.presentation.tables import Page, labelled
 from forestcoll.presentation.text import duration
@@ -50,9 +56,27 @@ def training_page(model: Profile, network: Network, best: Iteration) -> Page:
     ]
     if network.exchange is not None:
         rows.append(("all-to-all rate", network.exchange.description))
-    return Page(f"{training_title(model, network)}, {network.nodes} nodes", (labelled(rows),))
+    return Page(f"{_title(model, network)}, {network.nodes} nodes", (labelled(rows),))
 
 
-def training_title(model: Profile, network: Network) -> str:
-    """Return the title of the picture of an iteration."""
+def draw_iteration(model: Profile, network: Network, best: Iteration, path: Path) -> None:
+    """Draw the two streams of an iteration over time, as in Figure 16 of the direct-connect paper.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    kinds = list(Kind)
+    bars = [
+        Bar(0 if each.kind.is_computing else 1, each.begin_us / 1000, each.end_us / 1000, kinds.index(each.kind))
+        for each in best.intervals
+    ]
+    until = best.total_us / 1000
+    title = f"{_title(model, network)}: {until:.4g} ms, buckets of {best.bucket_bytes:,} bytes"
+    chart = gantt_chart(
+        "Bars: the work of two streams", ("time (ms)", until), [("computation", 1), ("communication", 1)], bars, kinds
+    )
+    write_picture(text(headed([title], chart)), path)
+
+
+def _title(model: Profile, network: Network) -> str:
     return f"{model.name} on {network.name}"

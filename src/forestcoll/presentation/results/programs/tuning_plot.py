@@ -1,8 +1,7 @@
 """The plot of a tuning: time over message size, of the best programs, of each candidate, and the lower bound."""
 
-from forestcoll.base.units import size_name
-from forestcoll.presentation.pictures.charts.lines import Line, log_chart
-from forestcoll.presentation.pictures.charts.scales import thinned
+from forestcoll.presentation.pictures.charts.lines import Axes, Line, line_chart
+from forestcoll.presentation.pictures.charts.scales import size_ticks
 from forestcoll.presentation.pictures.svg import text
 from forestcoll.tuning.value import Tuning
 
@@ -19,9 +18,9 @@ def time_plot(tuning: Tuning) -> str:
     lines = [_line(OURS, sizes, tuning.microseconds, 0), _line(BOUND, sizes, tuning.bounds, 1)]
     for place, curve in enumerate(tuning.curves[:_MOST_LINES], start=2):
         lines.append(_line(curve.name, sizes, curve.microseconds, place))
-    ticks = [(float(size), size_name(size)) for size in thinned(tuning.sizes, 6)]
+    axes = Axes("size of M", "time (µs)", size_ticks(tuning.sizes))
     title = f"Lines: the time of {tuning.collective.value} on {tuning.topology.name} over the size of M"
-    return text(log_chart(title, "size of M", "time (µs)", ticks, lines)) + "\n"
+    return text(line_chart(title, axes, lines)) + "\n"
 
 
 def _line(name: str, sizes: list[float], times: tuple[float | None, ...] | tuple[float, ...], place: int) -> Line:

@@ -1,11 +1,15 @@
 """A pipelined broadcast as a page, as JSON and as a picture."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from forestcoll.base.errors import plural
 from forestcoll.oneport.message.pipelined import Pipeline, PipelinePlan, root_rule
-from forestcoll.presentation.pictures.pipeline import SizePoint, draw_pipeline
+from forestcoll.presentation.pictures.charts.lines import Axes, Line, line_chart
+from forestcoll.presentation.pictures.charts.parts import headed
+from forestcoll.presentation.pictures.charts.scales import size_ticks
+from forestcoll.presentation.pictures.raster import write_picture
+from forestcoll.presentation.pictures.svg import text
 from forestcoll.presentation.results.networks.networks import ports_text
 from forestcoll.presentation.tables import Page, labelled
 from forestcoll.presentation.text import duration, stage_document, stage_times, written_to
@@ -131,10 +135,17 @@ def _multiple(plan: PipelinePlan) -> str:
 
 def draw_plans(pipeline: Pipeline, plan: PipelinePlan, path: Path) -> None:
     """Draw the times of plans for the size of `plan` and for larger sizes, as multiples of the bound."""
-    points = []
-    for step in range(_SIZES_DRAWN):
-        size = round(plan.size * _STEP**step)
-        best, by_rule = pipeline.plan(size), pipeline.plan(size, packets=root_rule(size))
-        points.append(SizePoint(size, float(best.makespan / best.bound), float(by_rule.makespan / by_rule.bound)))
-    source = plan.topology.nodes[plan.source].id
-    draw_pipeline((plan.topology.name, f"pipelined broadcast from {source}"), points, path)
+    sizes = [round(plan.size * _STEP**step) for step in range(_SIZES_DRAWN)]
+    lines = [
+        _line("best plan", 0, [pipeline.plan(size) for size in sizes]),
+        _line("√L rule", 1, [pipeline.plan(size, packets=root_rule(size)) for size in sizes]),
+    ]
+    axes = Axes("size of the message", "time as a multiple of the bound", size_ticks(sizes))
+    title = f"pipelined broadcast from {plan.topology.nodes[plan.source].id}"
+    chart = line_chart("Lines: the time of plans over the size of the message", axes, lines, (1.0, "lower bound"))
+    write_picture(text(headed((plan.topology.name, title), chart)), path)
+
+
+def _line(name: str, place: int, plans: Sequence[PipelinePlan]) -> Line:
+    values = tuple((float(plan.size), float(plan.makespan / plan.bound)) for plan in plans)
+    return Line(name, values, tuple(size for size, _ in values), place)

@@ -4,7 +4,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from forestcoll.base.units import size_name
-from forestcoll.presentation.pictures.simulation import plot_points
+from forestcoll.presentation.pictures.charts.lines import Axes, Line, line_chart
+from forestcoll.presentation.pictures.charts.parts import headed
+from forestcoll.presentation.pictures.charts.scales import round_ticks, size_ticks
+from forestcoll.presentation.pictures.raster import write_picture
+from forestcoll.presentation.pictures.svg import text
 from forestcoll.presentation.tables import Column, Page, Table
 from forestcoll.presentation.text import duration
 from forestcoll.schedule.schedule import Schedule
@@ -36,9 +40,25 @@ def plot_of(schedule: Schedule, points: Sequence[Point], algbw: float, path: Pat
         path: the file to write.
 
     Raises:
-        InputError: matplotlib is not installed, or the file cannot be written.
+        InputError: the file cannot be written.
     """
-    plot_points(points, schedule_title(schedule), schedule.topology.bandwidth_unit, algbw, path)
+    ordered = sorted(points, key=lambda point: point.size)
+    ticks = size_ticks([point.size for point in ordered])
+    rates = [_line("algbw", 0, ordered), _line("busbw", 1, ordered)]
+    highest = max(algbw, *(rate for line in rates for _, rate in line.values))
+    rate_ticks = [(value, f"{value:g}") for value in round_ticks(highest)]
+    unit, limit = schedule.topology.bandwidth_unit, (algbw, f"algbw of the schedule, {algbw:.4g}")
+    upper = line_chart(
+        "Lines: algbw and busbw over the size of M", Axes("", f"bandwidth ({unit})", ticks, rate_ticks), rates, limit
+    )
+    times = Line("time", tuple((float(point.size), point.seconds * 1e6) for point in ordered), rates[0].marks, 0)
+    lower = line_chart("Line: the time over the size of M", Axes("size of M", "time (µs)", ticks), [times])
+    write_picture(text(headed([schedule_title(schedule)], upper, lower)), path)
+
+
+def _line(name: str, place: int, points: Sequence[Point]) -> Line:
+    values = tuple((float(point.size), float(getattr(point, name))) for point in points)
+    return Line(name, values, tuple(size for size, _ in values), place)
 
 
 def points_document(points: Sequence[Point]) -> list[dict[str, object]]:

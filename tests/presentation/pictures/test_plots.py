@@ -1,0 +1,147 @@
+"""Plots and Gantt charts show the data that they are made of."""
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import partial
+from math import log
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+import resvg_py
+
+from forestcoll import generate, simulate
+from forestcoll.base.errors import InputError
+from forestcoll.design.workloads import iterate, network_of_file
+from forestcoll.design.workloads.samples import profile_of
+from forestcoll.oneport.message.pipelined import Pipeline, root_rule
+from forestcoll.oneport.series.comparison import compare_series
+from forestcoll.presentation.pictures.charts.gantt import Bar, gantt_chart
+from forestcoll.presentation.pictures.raster import png_of
+from forestcoll.presentation.results.networks.training import draw_iteration
+from forestcoll.presentation.results.programs.program_plot import draw_gantt
+from forestcoll.presentation.results.schedules.period_plot import chart, draw_period
+from forestcoll.presentation.results.schedules.pipeline import draw_plans
+from forestcoll.presentation.results.schedules.simulation import plot_of
+from forestcoll.simulation import Costs
+from forestcoll.simulation.simulate import ProgramModel
+from oneport_platforms import figure_1
+
+
+@pytest.fixture
+def drawn(tmp_path: Path) -> Callable[..., ElementTree.Element]:
+    """Return a function that draws twice, compares the bytes, and returns the elements of the picture."""
+
+    def draw(function: Callable[..., Any], *arguments: object) -> ElementTree.Element:
+        paths = [tmp_path / "one.svg", tmp_path / "two.svg"]
+        for path in paths:
+            function(*arguments, path)
+        texts = [path.read_text() for path in paths]
+        assert texts[0] == texts[1]
+        return ElementTree.fromstring(texts[0].replace(' xmlns="http://www.w3.org/2000/svg"', ""))  # noqa: S314
+
+    return draw
+
+
+def texts(picture: ElementTree.Element) -> list[str]:
+    return [each.text or "" for each in picture.iter("text")]
+
+
+def assert_affine(places: Sequence[float], values: Sequence[float]) -> None:
+    """Check that places on an axis are those of values, but for the scale of the axis."""
+    low, high = min(values), max(values)
+    begin, end = (places[values.index(each)] for each in (low, high))
+    expected = [begin + (end - begin) * (value - low) / (high - low) for value in values]
+    assert list(places) == pytest.approx(expected, abs=0.06)
+
+
+def bars_of(picture: ElementTree.Element) -> list[tuple[float, float, float]]:
+    """Return the begin, the end and the top of each bar."""
+    boxes = [each for each in picture.iter("rect") if each.get("class") == "bar"]
+    places = [[float(each.get(name, "")) for name in ("x", "width", "y")] for each in boxes]
+    return [(x, x + width + 0.5, y) for x, width, y in places]
+
+
+def assert_bars(picture: ElementTree.Element, bars: Sequence[Bar]) -> None:
+    begins, ends, tops = zip(*bars_of(picture), strict=True)
+    wide = [place for place, bar in enumerate(bars) if ends[place] - begins[place] > 1.01]
+    assert_affine(
+        [*begins, *(ends[place] for place in wide)],
+        [*(bar.begin for bar in bars), *(bars[place].end for place in wide)],
+    )
+    assert_affine(tops, [bar.row for bar in bars])
+
+
+def lines_of(picture: ElementTree.Element) -> list[list[tuple[float, float]]]:
+    """Return the places of each line, from front to back."""
+    points = [[each.split(",") for each in (line.get("points") or "").split()] for line in picture.iter("polyline")]
+    return [[(float(x), float(y)) for x, y in line] for line in reversed(points)]
+
+
+def test_a_period_has_a_bar_for_each_use_of_a_port(drawn: Callable[..., ElementTree.Element]) -> None:
+    schedule = compare_series(figure_1(), "s").schedule()
+    names, bars = chart(schedule)
+    picture = drawn(draw_period, schedule)
+    assert_bars(picture, bars)
+    assert {*names, "tree 0", schedule.topology.name} <= set(texts(picture))
+
+
+def test_an_iteration_has_two_rows(drawn: Callable[..., ElementTree.Element]) -> None:
+    network = network_of_file("ring:nodes=8", alpha_us=Fraction(10))
+    model = profile_of("switch-base-256").on(network.nodes)
+    best = iterate(model, network, 10**7)
+    picture = drawn(draw_iteration, model, network, best)
+    assert_bars(
+        picture, [Bar(0 if each.kind.is_computing else 1, each.begin_us, each.end_us, 0) for each in best.intervals]
+    )
+    assert {"forward", "backward", "allreduce", "all-to-all", "computation", "communication"} <= set(texts(picture))
+
+
+def test_a_run_has_a_bar_for_each_instruction(drawn: Callable[..., ElementTree.Element]) -> None:
+    model = ProgramModel(generate("ring:nodes=4"), Costs())
+    program, timeline = model.program(1), model.run(10**6, 1)
+    picture = drawn(draw_gantt, program, timeline, "a title")
+    assert len(bars_of(picture)) == len(timeline.actions)
+    assert {"a title", "one row per block", "rank 0", "rank 3", "send", "receive"} <= set(texts(picture))
+
+
+def test_simulated_bandwidths_and_times_are_drawn(drawn: Callable[..., ElementTree.Element]) -> None:
+    schedule = generate("ring:nodes=4", "allreduce")
+    points = simulate(schedule, [10**3, 10**6, 10**9])
+    picture = drawn(plot_of, schedule, points[::-1], 4.0)
+    times, algbw, busbw = lines_of(picture)
+    for line in (times, algbw, busbw):
+        assert_affine([x for x, _ in line], [log(point.size) for point in points])
+    rates = [*(point.algbw for point in points), *(point.busbw for point in points)]
+    assert_affine([y for _, y in (*algbw, *busbw)], rates)
+    assert_affine([y for _, y in times], [log(point.seconds) for point in points])
+    shown = {"bandwidth (GB/s)", "time (µs)", "algbw", "busbw", "1KB", "1MB", "1GB", "algbw of the schedule, 4"}
+    assert shown <= set(texts(picture))
+
+
+def test_plans_are_drawn_as_multiples_of_the_bound(drawn: Callable[..., ElementTree.Element]) -> None:
+    pipeline = Pipeline(figure_1(), "s")
+    picture = drawn(draw_plans, pipeline, pipeline.plan(10**4))
+    best, by_rule = lines_of(picture)
+    sizes = [10**4, 10**5, 10**10]
+    plans = [*map(pipeline.plan, sizes), *(pipeline.plan(size, packets=root_rule(size)) for size in sizes)]
+    places = [y for line in (best, by_rule) for _, y in (line[0], line[2], line[12])]
+    assert_affine(places, [log(plan.makespan / plan.bound) for plan in plans])
+    assert texts(picture)[:2] == [pipeline.plan(1).topology.name, "pipelined broadcast from s"]
+    assert {"lower bound", "best plan", "√L rule", "10KB", "10GB"} <= set(texts(picture))
+
+
+def test_a_legend_has_as_many_lines_as_it_needs() -> None:
+    kinds = [f"a kind with a long name, {number}" for number in range(6)]
+    made = gantt_chart("t", ("time", 0.0), [("a", 1)], [Bar(0, 0.0, 0.0, kind) for kind in range(6)], kinds)
+    places = [(float(each.get("x", "")), float(each.get("y", ""))) for each in made.iter("text") if each.text in kinds]
+    assert len(set(places)) == 6
+    assert len({y for _, y in places}) > 1
+    assert max(x for x, _ in places) < 700
+
+
+def test_a_system_without_fonts_draws_no_png(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("resvg_py.svg_to_bytes", partial(resvg_py.svg_to_bytes, skip_system_fonts=True))
+    with pytest.raises(InputError, match="no font"):
+        png_of("<svg/>")
