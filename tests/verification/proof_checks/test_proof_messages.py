@@ -92,6 +92,7 @@ UNPROVEN: dict[str, Asked] = {
     "a shift that moves a switch": (dual(SET, symmetry=turn(2, [4, 1, 2, 3, 0])), WITH_HUB, NodeDemand()),
     "a shift that moves a slow link": (dual(SET, symmetry=turn(4)), one_link_slower(), NodeDemand()),
     "a shift that moves an island": (dual(SET, symmetry=turn(2, [0, 1, 2, 3, 6, 7, 4, 5])), ISLANDS, NodeDemand()),
+    "a shift to a node twice": (dual(SET, symmetry=turn(2, [0, 0, 1, 1])), RING, NodeDemand()),
     "a set of negative weight in a dual": (dual((DOWN, (0,), -1)), RING, NodeDemand()),
     "a set of all nodes in a dual": (dual((DOWN, (0, 1, 2, 3), 1)), RING, NodeDemand()),
     "a potential of a compute node": (dual(SET, potentials={DOWN: {0: HALF}}), RING, NodeDemand()),
@@ -117,6 +118,7 @@ UNPROVEN: dict[str, Asked] = {
     "negative lengths": (LengthsProof.of(RING, (-1,) * 8), RING, EXCHANGE),
     "a length of no link": (LengthsProof(((0, 2),), (1,)), RING, EXCHANGE),
     "no lengths": (LengthsProof((), ()), RING, EXCHANGE),
+    "lengths of 0": (LengthsProof.of(RING, (0,) * 8), RING, EXCHANGE),
     "lengths and no way back": (LengthsProof(((0, 1),), (1,)), ONE_WAY, EXCHANGE),
     "prices of an allgather": (prices(), figure_1(), NodeDemand()),
     "prices of a reduce": (prices(), figure_1(), NodeDemand(Collective.REDUCE, root=0)),
@@ -274,6 +276,8 @@ def test_every_message_of_a_condition() -> None:
     for name, asked in UNPROVEN.items():
         found += [(name, of_condition(*asked)), (f"{name}, the proof itself", by_itself(*asked))]
     found += [(name, of_condition(*asked)) for name, asked in ONLY_VERIFIED.items()]
+    swapped = dual(SET, potentials={DOWN: {4: ONE}}, symmetry=turn(2, [0, 1, 2, 3, 5, 4]))
+    found.append(("a potential of one of two images", by_itself(swapped, with_switches(RING, "xy"), NodeDemand())))
     for name, (make, wrong) in WRONG.items():
         schedule = with_proof(make(), wrong)
         found.append((f"schedule with {name}", verify(schedule).fault))
