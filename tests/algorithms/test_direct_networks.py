@@ -12,6 +12,7 @@ from forestcoll.schedule.steps.shape import StepShape, step_shape
 from forestcoll.topology import TopologyBuilder
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
+from refusal import refusal
 
 
 def _cost(name: str, method: str, collective: str = "allgather", chunks: int | None = None) -> StepShape:
@@ -106,11 +107,8 @@ def test_unsupported_arguments_raise_an_error() -> None:
     ring = build_topology("ring:nodes=8")
     with pytest.raises(InputError, match="no full-duplex link between 1 and 3, an edge of the double binary tree"):
         generate_steps(ring, Collective.ALLREDUCE, method=StepMethod.DOUBLE_BINARY_TREE)
-    with pytest.raises(InputError, match="unknown step method 'best'; choose one of 'bfb'"):
-        generate_steps(ring, method="best")
+    assert "unknown step method 'best'; choose one of 'bfb'" in refusal(generate_steps, ring, method="best")
     with pytest.raises(InputError, match="chunks are only for 'bfb' and 'double-binary-tree'"):
         generate_steps(ring, method="ring", chunks=2)
-    with pytest.raises(InputError, match="a data size is only for the method 'bfb'"):
-        generate_steps(ring, method="ring", data_size=2)
-    with pytest.raises(InputError, match="a reduce has one root"):
-        generate_steps(ring, "reduce", method="ring")
+    assert "a data size is only for the method 'bfb'" in refusal(generate_steps, ring, method="ring", data_size=2)
+    assert "a reduce has one root" in refusal(generate_steps, ring, "reduce", method="ring")

@@ -6,11 +6,11 @@ from itertools import pairwise
 import pytest
 
 from forestcoll import flow_optimum, generate, generate_flows, optimum, verify
-from forestcoll.base.errors import InputError
 from forestcoll.programs.interpreter import check
 from forestcoll.programs.lowering import Options, Placement, Style, lower
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.trees.value import TreeSchedule
+from refusal import refusal
 
 BOXES = "dgx-a100:boxes=4,gpus=2"
 
@@ -104,9 +104,6 @@ def test_a_program_with_few_peers_is_proven(style: Style) -> None:
 
 
 def test_base_trees_and_no_peers_are_refused() -> None:
-    with pytest.raises(InputError, match="leave compact out"):
-        generate(BOXES, max_peers=2, compact=True)
-    with pytest.raises(InputError, match="max_peers is 0; it must be at least 1"):
-        optimum(BOXES, max_peers=0)
-    with pytest.raises(InputError, match="max_peers is 1; 4 boxes need at least 2 peers"):
-        flow_optimum(BOXES, max_peers=1)
+    assert "leave compact out" in refusal(generate, BOXES, max_peers=2, compact=True)
+    assert "max_peers is 0; it must be at least 1" in refusal(optimum, BOXES, max_peers=0)
+    assert "max_peers is 1; 4 boxes need at least 2 peers" in refusal(flow_optimum, BOXES, max_peers=1)
