@@ -1,7 +1,6 @@
 """Every method on random networks: schedules are right, reach their optima, are read back and become programs."""
 
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +13,6 @@ from forestcoll.demand.collective import SCHEDULED, Collective
 from forestcoll.programs.formats.exporting import Target, export_with, usual_options
 from forestcoll.programs.interpreter import check as check_program
 from forestcoll.programs.lowering import Options, Placement, Style, lower
-from forestcoll.schedule.files import read_schedule, write_schedule
 from forestcoll.schedule.trees.traffic import traffic_of
 from forestcoll.solver.optimum import optimum
 from forestcoll.solver.personalised import generate_flows
@@ -32,6 +30,7 @@ from networks import (
     shards_for,
     uneven_networks,
 )  # fmt: skip
+from one_answer import drawn_arguments, drawn_networks
 from oracles import best_allgather
 from schedule_checks import check_forests, every_third_idle, options_of
 
@@ -49,59 +48,11 @@ def check(topology: Topology, **options: Any) -> None:
 
 
 @pytest.mark.parametrize("collective", SCHEDULED)
-@examples(150)
-@given(networks(), st.integers(0, 7))
-def test_collectives(collective: Collective, topology: Topology, place: int) -> None:
-    check(topology, **arguments_for(topology, collective, place))
-
-
-@examples(200)
-@given(networks(), st.data())
-def test_shards_of_any_size(topology: Topology, data: st.DataObject) -> None:
-    shards = data.draw(shards_for(topology))
-    for collective in (Collective.ALLGATHER, Collective.REDUCE_SCATTER):
-        check(topology, collective=collective, shards=shards)
-
-
-@pytest.mark.parametrize("collective", SCHEDULED)
-@examples(100)
-@given(networks(kinds=st.just(SMALL)), st.integers(0, 7), st.integers(1, 5), st.sampled_from(["trees", "max_trees"]))
-def test_given_numbers_of_trees(
-    collective: Collective, topology: Topology, place: int, trees: int, option: str
-) -> None:
-    check(topology, **arguments_for(topology, collective, place), **{option: trees})
-
-
-@examples(80)
-@given(networks(kinds=st.just(SMALL)), st.data(), st.integers(1, 4))
-def test_given_numbers_of_trees_for_shards_of_any_size(topology: Topology, data: st.DataObject, trees: int) -> None:
-    check(topology, shards=data.draw(shards_for(topology)), trees=trees)
-
-
-@pytest.mark.parametrize("bits", [61, 70, 128, 190])
-@examples(60)
-@given(st.data())
-def test_bandwidths_of_many_digits(bits: int, data: st.DataObject) -> None:
-    bandwidths = st.one_of(st.integers(1, 2**bits), st.integers(2**bits - 9, 2**bits), st.just(1)).map(Fraction)
-    check(data.draw(networks(most=6, kinds=st.just(bandwidths))))
-
-
-@pytest.mark.parametrize("collective", SCHEDULED)
-@examples(30)
-@given(st.one_of(networks(most=7), uneven_networks(most=6, kinds=st.just(SMALL))), st.data())
-def test_some_of_the_compute_nodes(collective: Collective, topology: Topology, data: st.DataObject) -> None:
-    """Networks have idle compute nodes, and switches may be unbalanced."""
-    check(topology, **options_of(topology, collective, data.draw(ranks_for(topology))))
-
-
-@examples(25)
-@given(networks(most=6, kinds=st.just(SMALL)), st.data(), st.integers(1, 3))
-def test_shards_roots_and_numbers_of_trees(topology: Topology, data: st.DataObject, trees: int) -> None:
-    ranks = data.draw(ranks_for(topology))
-    counts = data.draw(st.lists(st.integers(1, 5), min_size=len(ranks), max_size=len(ranks)))
-    shards = {topology.compute[rank]: Fraction(count, sum(counts)) for rank, count in zip(ranks, counts, strict=True)}
-    for options in ({"shards": shards}, {"shards": shards, "collective": "reduce-scatter"}, {"trees": trees}):
-        check(topology, ranks=ranks, **options)
+@examples(320)
+@given(drawn_networks(), st.data())
+def test_schedules_are_right(collective: Collective, topology: Topology, data: st.DataObject) -> None:
+    """For some or all compute nodes, shards of any size, and any number of trees."""
+    check(topology, **data.draw(drawn_arguments(topology, collective)))
 
 
 @examples(60)
@@ -116,20 +67,6 @@ def test_an_allreduce_on_a_tree_reaches_the_least_bandwidth(edges: list[tuple[in
     assert schedule.bound is not None
     assert schedule.algbw == schedule.bound.algbw == min(bandwidth for _, bandwidth in edges)
     assert verify(schedule).optimal
-
-
-@examples(60)
-@given(one_way_networks(), st.data(), st.sampled_from(SCHEDULED))
-def test_a_schedule_file_is_read_back_equal(
-    tmp_path_factory: pytest.TempPathFactory, topology: Topology, data: st.DataObject, collective: Collective
-) -> None:
-    path = Path(tmp_path_factory.getbasetemp()) / "schedule.json"
-    options = options_of(topology, collective, data.draw(ranks_for(topology)))
-    if collective.has_shards and data.draw(st.booleans()):
-        options = arguments_for(topology, collective) | {"shards": data.draw(shards_for(topology))}
-    schedule = generate(topology, **options)
-    write_schedule(schedule, path)
-    assert read_schedule(path) == schedule
 
 
 @examples(60)
@@ -165,7 +102,7 @@ def test_programs(topology: Topology, collective: Collective, place: int, option
 def test_programs_of_shards_of_any_size(
     data: st.DataObject, topology: Topology, collective: Collective, style: Style
 ) -> None:
-    shards = data.draw(shards_for(topology))
+    shards = data.draw(shards_for(topology.compute))
     schedule = generate(topology, collective=collective, shards=shards)
     lowering = lower(schedule, Options(style=style))
     assert check_program(lowering.program).ok

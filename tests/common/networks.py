@@ -5,7 +5,7 @@ The incoming and outgoing bandwidths of each switch are equal. Those of compute 
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, pairwise
@@ -174,11 +174,11 @@ def ranks_for(draw: st.DrawFn, topology: Topology) -> tuple[int, ...]:
 
 
 @st.composite
-def shards_for(draw: st.DrawFn, topology: Topology) -> dict[int, Fraction]:
-    """Shards of any size, including 0, for the nodes of a random network, by id."""
-    counts = draw(st.lists(st.integers(0, 6), min_size=len(topology.compute), max_size=len(topology.compute)))
+def shards_for(draw: st.DrawFn, nodes: Sequence[int]) -> dict[int, Fraction]:
+    """Shards of any size, including 0, for some nodes of a random network, by id."""
+    counts = draw(st.lists(st.integers(0, 6), min_size=len(nodes), max_size=len(nodes)))
     counts[draw(st.integers(0, len(counts) - 1))] += 1
-    return {node: Fraction(count, sum(counts)) for node, count in zip(topology.compute, counts, strict=True)}
+    return {node: Fraction(count, sum(counts)) for node, count in zip(nodes, counts, strict=True)}
 
 
 def with_abilities(topology: Topology, abilities: Iterable[tuple[bool, bool]]) -> Topology:

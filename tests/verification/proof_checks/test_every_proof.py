@@ -83,7 +83,7 @@ def test_the_verifier_and_the_proof_compute_the_same_bound(topology: Topology, d
     root = data.draw(st.sampled_from(ranks or topology.compute)) if collective.has_root else None
     shards = None
     if collective.has_shards and ranks is None and data.draw(st.booleans()):
-        by_node = data.draw(shards_for(topology))
+        by_node = data.draw(shards_for(topology.compute))
         shards = tuple(by_node[node] for node in topology.compute)
     demand, proof = NodeDemand(collective, root, shards, ranks), data.draw(cuts_and_duals(topology))
     assert by_judge(proof, topology, demand) == by_proof(proof, topology, demand)

@@ -33,7 +33,7 @@ def demands(draw: st.DrawFn, topology: Topology) -> NodeDemand:
     members = topology.compute if ranks is None else ranks
     demand = NodeDemand(collective, draw(st.sampled_from(members)) if collective.has_root else None, ranks=ranks)
     if collective in {Collective.ALLGATHER, Collective.REDUCE_SCATTER} and ranks is None and draw(st.booleans()):
-        by_node = draw(shards_for(topology))
+        by_node = draw(shards_for(topology.compute))
         return replace(demand, shards=tuple(by_node[node] for node in topology.compute))
     if collective is Collective.ALL_TO_ALL and draw(st.booleans()):
         part = st.builds(Fraction, st.integers(0, 3), st.integers(1, 3))
