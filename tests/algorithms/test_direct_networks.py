@@ -9,9 +9,9 @@ from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.method import StepMethod
 from forestcoll.schedule.steps.shape import StepShape, step_shape
-from forestcoll.topology import TopologyBuilder
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
+from networks import linked
 from refusal import refusal
 
 
@@ -47,14 +47,8 @@ def test_rings_reach_the_least_bandwidth_time(name: str, method: str, nodes: int
 
 
 def test_rings_share_data_by_bandwidth_and_accept_any_numbering() -> None:
-    builder = TopologyBuilder("odd ring")
-    for node in "abcde":
-        builder.add_compute(node)
-    around = "adbec"
-    for one, other in zip(around, around[1:] + around[0], strict=True):
-        builder.add_link(one, other, 3)
-        builder.add_link(other, one, 1)
-    schedule = generate_steps(builder.build(), method="ring")
+    ring = linked("a b c d e", "a>d:3 d>a d>b:3 b>d b>e:3 e>b e>c:3 c>e c>a:3 a>c")
+    schedule = generate_steps(ring, method="ring")
     assert verify(schedule).optimal
     assert schedule.phases[0].transfers.points[1] in {Fraction(1, 4), Fraction(3, 4)}
 

@@ -24,6 +24,7 @@ from networks import (
     arguments_for,
     duplex_networks,
     examples,
+    linked,
     networks,
     one_way_networks,
     ranks_for,
@@ -144,12 +145,7 @@ def test_no_route_passes_through_a_compute_node_and_relays_are_used(spec: str) -
 
 def test_copies_at_relays_reduce_the_traffic() -> None:
     """A broadcast from one end of a star to two others crosses the link to the idle hub once, not twice."""
-    builder = TopologyBuilder("star")
-    builder.add_compute("hub")
-    for node in "abc":
-        builder.add_compute(node)
-        builder.add_duplex("hub", node, 1)
-    schedule = generate(builder.build(), "broadcast", root="a", ranks=[1, 2, 3])
+    schedule = generate(linked("hub a b c", "hub=a hub=b hub=c"), "broadcast", root="a", ranks=[1, 2, 3])
     assert verify(schedule).optimal
     assert traffic_of(schedule).wire == 3
 

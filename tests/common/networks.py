@@ -195,21 +195,31 @@ def arguments_for(topology: Topology, collective: Collective, place: int = 0) ->
     return {"collective": collective} | ({"root": root} if collective.has_root else {})
 
 
-def linked(compute: str, links: str, *, switches: str = "", able: bool = False, connected: bool = True) -> Topology:
+def linked(
+    compute: str,
+    links: str,
+    *,
+    switches: str = "",
+    able: bool = False,
+    connected: bool = True,
+    name: str = "network",
+    **options: Any,
+) -> Topology:
     """Return the network of these nodes, in this order, and links: `a>b:5` leads one way, `a=b:1/2` both, `a>b` has 1.
 
-    `able` switches copy and add up.
+    `able` switches copy and add up. `a>b:5@3` has a latency of 3 us. The `options` are those of a `TopologyBuilder`.
     """
-    builder = TopologyBuilder("network")
+    builder = TopologyBuilder(name, **options)
     for node in compute.split():
         builder.add_compute(node)
     for node in switches.split():
         builder.add_switch(node, multicast=able, aggregation=able)
     for link in links.split():
-        ends, _, bandwidth = link.partition(":")
+        ends, _, speed = link.partition(":")
+        bandwidth, _, latency = speed.partition("@")
         add = builder.add_duplex if "=" in ends else builder.add_link
         source, target = ends.replace("=", ">").split(">")
-        add(source, target, bandwidth or 1)
+        add(source, target, bandwidth or 1, latency_us=latency or None)
     return builder.build(connected=connected)
 
 

@@ -15,7 +15,7 @@ from forestcoll.solver.forests.broadcast import broadcast_bound, broadcast_bound
 from forestcoll.solver.forests.plan import ForestPlan
 from forestcoll.solver.forests.value import Optimum
 from forestcoll.solver.optimum import optimum
-from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
 from networks import duplex_networks, examples, linked, networks, one_way_networks, shards_for
 from oracles import (
@@ -192,11 +192,8 @@ def test_bandwidths_of_many_digits(bits: int, data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("bits", [60, 61, 62, 63, 64, 122, 124, 125, 127, 128])
 def test_sums_at_the_limits_of_the_integer_widths(bits: int) -> None:
-    builder = TopologyBuilder("star")
-    builder.add_switch("s")
-    for node in range(4):
-        builder.add_duplex(builder.add_compute(node), "s", 2**bits - node)
-    topology = builder.build()
+    links = (f"{node}=s:{2**bits - node}" for node in range(4))
+    topology = linked("0 1 2 3", " ".join(links), switches="s")
     check(optimum(topology), best_allgather(topology))
 
 

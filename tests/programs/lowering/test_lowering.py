@@ -28,9 +28,9 @@ from forestcoll.simulation.program.events import run_in_time
 from forestcoll.simulation.simulate import paths_of
 from forestcoll.solver.generation.step_duality import from_allgathers
 from forestcoll.solver.personalised import generate_flows
-from forestcoll.topology import TopologyBuilder
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
+from networks import linked
 from refusal import refusal
 from routed_steps import random_allgather
 
@@ -176,12 +176,9 @@ def test_strands_share_the_chunks_of_a_tree(collective: Collective) -> None:
 
 
 def test_parts_of_trees_that_share_a_link_alternate() -> None:
-    builder = TopologyBuilder("two chains with a common first link")
-    for node in range(4):
-        builder.add_compute(node)
-    for source, target, bandwidth in ((0, 1, 2), (1, 2, 1), (1, 3, 1), (2, 3, 1), (3, 2, 1), (1, 0, 1), (2, 1, 1)):
-        builder.add_link(source, target, bandwidth)
-    schedule = generate(builder.build(), collective=Collective.BROADCAST, root=0)
+    """The first link of both chains is the same."""
+    chains = linked("0 1 2 3", "0>1:2 1>2 1>3 2>3 3>2 1>0 2>1")
+    schedule = generate(chains, collective=Collective.BROADCAST, root=0)
     program = lowered(schedule, chunks=64, step_chunks=1).program
     costs = Costs(alpha_us=0, overhead_us=0)
     seconds = run_in_time(program, paths_of(schedule), 2 * 10**9, costs).seconds

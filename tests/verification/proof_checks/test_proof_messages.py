@@ -46,12 +46,13 @@ from forestcoll.schedule.proof import (
 from forestcoll.schedule.proof.documents import KINDS
 from forestcoll.schedule.proof.prices import Port, PortKind
 from forestcoll.schedule.trees.value import TreeSchedule
-from forestcoll.topology import Symmetry, Topology, TopologyBuilder
+from forestcoll.topology import Symmetry, Topology
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import Fault, verify
 from forestcoll.verification.proof_checks import checks
 from forestcoll.verification.proof_checks.checks import CHECKS, proven
 from forestcoll.verification.proof_checks.question import UnprovenError
+from networks import linked
 from oneport_platforms import figure_1
 from verify_drafts import allreduce, broadcast, ring
 
@@ -70,12 +71,7 @@ def of_ring(*cuts: tuple[tuple[int, ...], Fraction], lengths: tuple[int, ...] = 
 
 
 def of_star(*cuts: tuple[tuple[int, ...], Fraction]) -> Asked:
-    builder = TopologyBuilder("star")
-    for name in "abcd":
-        builder.add_compute(name)
-    for name in "abc":
-        builder.add_duplex(name, "d", 1)
-    star = builder.build()
+    star = linked("a b c d", "a=d b=d c=d", name="star")
     proof = replace(TreeDistancesProof.of(star, (1,) * 6), cuts=cuts)
     return proof, star, replace(ALLREDUCE, ranks=(0, 1, 2))
 

@@ -19,9 +19,10 @@ from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.shape_of import shape_of
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.simulation import simulate
-from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
+from networks import linked, with_abilities
 from refusal import refusal
 from verify_drafts import relayed
 
@@ -56,16 +57,10 @@ def idle_roots() -> TreeSchedule:
 
 def star(*, multicast: bool = True, aggregation: bool = True, idle: bool = False) -> Topology:
     """Three compute nodes around a hub, which is a switch or an idle compute node."""
-    builder = TopologyBuilder("star")
-    for node in "abc":
-        builder.add_compute(node)
+    links = "a=hub:4 b=hub:4 c=hub:4"
     if idle:
-        builder.add_compute("hub")
-    else:
-        builder.add_switch("hub", multicast=multicast, aggregation=aggregation)
-    for node in "abc":
-        builder.add_duplex(node, "hub", 4)
-    return builder.build()
+        return linked("a b c hub", links, name="star")
+    return with_abilities(linked("a b c", links, switches="hub", name="star"), [(multicast, aggregation)])
 
 
 def through_the_hub(topology: Topology, ranks: tuple[int, ...] | None = None) -> TreeSchedule:
