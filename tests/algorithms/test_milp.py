@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 from made import algbw_of, verified
 
-from forestcoll import TopologyBuilder, compare, load_topology, lower, optimum, read_schedule, verify, write_schedule
+from forestcoll import compare, load_topology, lower, optimum, read_schedule, verify, write_schedule
 from forestcoll.algorithms.generate import problem_of
 from forestcoll.algorithms.method import Problem
 from forestcoll.algorithms.steps.milp import milp, solved
 from forestcoll.demand.demand import Demand
 from forestcoll.schedule.steps.value import StepSchedule
+from networks import linked
 
 
 @pytest.mark.parametrize(
@@ -61,11 +62,7 @@ def test_the_best_numbers_of_chunks_and_steps_are_found(topology: str, algbw: st
 
 
 def test_one_way_links() -> None:
-    builder = TopologyBuilder("one way", bandwidth_unit="apples")
-    nodes = [builder.add_compute(name) for name in ("a", "b", "c")]
-    for place, node in enumerate(nodes):
-        builder.add_link(node, nodes[place - 1], 1)
-    network = builder.build()
+    network = linked("a b c", "a>c b>a c>b", bandwidth_unit="apples")
     for collective, algbw in (("allgather", "3/2"), ("reduce-scatter", "3/2"), ("allreduce", "3/4")):
         assert algbw_of("milp", network, collective) == Fraction(algbw)
     row = compare(network, baselines=["milp"]).row("milp")

@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 from made import made
 
-from forestcoll import TopologyBuilder, TreeSchedule, load_topology, lower, read_schedule, verify, write_schedule
+from forestcoll import TreeSchedule, load_topology, lower, read_schedule, verify, write_schedule
 from forestcoll.algorithms.baseline import baselines
 from forestcoll.algorithms.generate import problem_of
 from forestcoll.algorithms.nccl_tree import binary_tree, mirrored_tree
 from forestcoll.algorithms.ring_orders import closed_orders, passages
 from forestcoll.algorithms.routes import Routes
+from networks import linked
 
 
 @pytest.mark.parametrize("gpus", [2, 4, 6, 8])
@@ -61,14 +62,7 @@ def test_a_number_with_children_in_one_tree_is_a_leaf_of_the_mirrored_tree(size:
 
 
 def test_a_route_is_the_widest_of_the_shortest_through_switches() -> None:
-    builder = TopologyBuilder("two switches")
-    for name in ("a", "b"):
-        builder.add_compute(name)
-    for name, bandwidth in (("narrow", 1), ("wide", 2)):
-        builder.add_switch(name)
-        builder.add_duplex("a", name, bandwidth)
-        builder.add_duplex("b", name, bandwidth)
-    topology = builder.build()
+    topology = linked("a b", "a=narrow b=narrow a=wide:2 b=wide:2", switches="narrow wide")
     route = Routes(topology).find(0, 1)
     assert route is not None
     assert topology.ids(route) == ["a", "wide", "b"]
@@ -104,11 +98,7 @@ def test_a_schedule_can_be_written_read_and_lowered(name: str, tmp_path: Path) -
 
 
 def test_the_transposed_problem_of_a_network_with_equal_links_both_ways_is_the_problem_itself() -> None:
-    builder = TopologyBuilder("one way")
-    nodes = [builder.add_compute(name) for name in ("a", "b", "c")]
-    for place, node in enumerate(nodes):
-        builder.add_link(node, nodes[place - 1], 1)
-    same, other = problem_of("dgx-a100:boxes=2"), problem_of(builder.build())
+    same, other = problem_of("dgx-a100:boxes=2"), problem_of(linked("a b c", "a>c b>a c>b"))
     assert same.transposed() is same
     assert other.transposed() is not other
     ends = {(link.source, link.target) for link in other.topology.links}

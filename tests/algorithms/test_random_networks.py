@@ -1,14 +1,13 @@
 """Every method on random networks: schedules are right, reach their optima, are read back and become programs."""
 
-from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forestcoll.algorithms.asked import asked
 from forestcoll.algorithms.generate import generate, optimum
 from forestcoll.algorithms.trees import Trees
 from forestcoll.base.errors import NoSolutionError
@@ -17,7 +16,6 @@ from forestcoll.demand.demand import Demand
 from forestcoll.programs.formats.exporting import Target, export_with, usual_options
 from forestcoll.programs.interpreter import check as check_program
 from forestcoll.programs.lowering import Options, Placement, Style, lower
-from forestcoll.schedule.files import read_schedule, write_schedule
 from forestcoll.schedule.trees.traffic import traffic_of
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
@@ -27,12 +25,14 @@ from networks import (
     demand_for,
     duplex_networks,
     examples,
+    linked,
     networks,
     one_way_networks,
     ranks_for,
     shards_for,
     uneven_networks,
 )  # fmt: skip
+from one_answer import drawn_arguments, drawn_networks
 from oracles import best_allgather
 from schedule_checks import check_forests, demand_over, every_third_idle
 
@@ -50,62 +50,14 @@ def check(topology: Topology, demand: Demand = Demand(), method: Trees = Trees()
 
 
 @pytest.mark.parametrize("collective", SCHEDULED)
-@examples(150)
-@given(networks(), st.integers(0, 7))
-def test_collectives(collective: Collective, topology: Topology, place: int) -> None:
-    check(topology, demand_for(topology, collective, place))
-
-
-@examples(200)
-@given(networks(), st.data())
-def test_shards_of_any_size(topology: Topology, data: st.DataObject) -> None:
-    shards = data.draw(shards_for(topology))
-    for collective in (Collective.ALLGATHER, Collective.REDUCE_SCATTER):
-        check(topology, Demand(collective, shards=shards))
-
-
-@pytest.mark.parametrize("collective", SCHEDULED)
-@examples(100)
-@given(
-    networks(kinds=st.just(SMALL)),
-    st.integers(0, 7),
-    st.sampled_from([Trees(k=k) for k in range(1, 6)] + [Trees(most=k) for k in range(1, 6)]),
-)
-def test_given_numbers_of_trees(collective: Collective, topology: Topology, place: int, method: Trees) -> None:
-    check(topology, demand_for(topology, collective, place), method)
-
-
-@examples(80)
-@given(networks(kinds=st.just(SMALL)), st.data(), st.integers(1, 4))
-def test_given_numbers_of_trees_for_shards_of_any_size(topology: Topology, data: st.DataObject, trees: int) -> None:
-    check(topology, Demand(shards=data.draw(shards_for(topology))), Trees(k=trees))
-
-
-@pytest.mark.parametrize("bits", [61, 70, 128, 190])
-@examples(60)
-@given(st.data())
-def test_bandwidths_of_many_digits(bits: int, data: st.DataObject) -> None:
-    bandwidths = st.one_of(st.integers(1, 2**bits), st.integers(2**bits - 9, 2**bits), st.just(1)).map(Fraction)
-    check(data.draw(networks(most=6, kinds=st.just(bandwidths))))
-
-
-@pytest.mark.parametrize("collective", SCHEDULED)
-@examples(30)
-@given(st.one_of(networks(most=7), uneven_networks(most=6, kinds=st.just(SMALL))), st.data())
-def test_some_of_the_compute_nodes(collective: Collective, topology: Topology, data: st.DataObject) -> None:
-    """Networks have idle compute nodes, and switches may be unbalanced."""
-    check(topology, demand_over(topology, collective, data.draw(ranks_for(topology))))
-
-
-@examples(25)
-@given(networks(most=6, kinds=st.just(SMALL)), st.data(), st.integers(1, 3))
-def test_shards_roots_and_numbers_of_trees(topology: Topology, data: st.DataObject, trees: int) -> None:
-    ranks = data.draw(ranks_for(topology))
-    counts = data.draw(st.lists(st.integers(1, 5), min_size=len(ranks), max_size=len(ranks)))
-    shards = {topology.compute[rank]: Fraction(count, sum(counts)) for rank, count in zip(ranks, counts, strict=True)}
-    for collective in (Collective.ALLGATHER, Collective.REDUCE_SCATTER):
-        check(topology, Demand(collective, ranks, shards=shards))
-    check(topology, Demand(ranks=ranks), Trees(k=trees))
+@examples(320)
+@given(drawn_networks(), st.data())
+def test_schedules_are_right(collective: Collective, topology: Topology, data: st.DataObject) -> None:
+    """For some or all compute nodes, shards of any size, and any number of trees."""
+    demand, method = asked(data.draw(drawn_arguments(topology, collective)))
+    assert isinstance(demand, Demand)
+    assert isinstance(method, Trees)
+    check(topology, demand, method)
 
 
 @examples(60)
@@ -120,20 +72,6 @@ def test_an_allreduce_on_a_tree_reaches_the_least_bandwidth(edges: list[tuple[in
     assert schedule.bound is not None
     assert schedule.algbw == schedule.bound.algbw == min(bandwidth for _, bandwidth in edges)
     assert verify(schedule).optimal
-
-
-@examples(60)
-@given(one_way_networks(), st.data(), st.sampled_from(SCHEDULED))
-def test_a_schedule_file_is_read_back_equal(
-    tmp_path_factory: pytest.TempPathFactory, topology: Topology, data: st.DataObject, collective: Collective
-) -> None:
-    path = Path(tmp_path_factory.getbasetemp()) / "schedule.json"
-    demand = demand_over(topology, collective, data.draw(ranks_for(topology)))
-    if collective.has_shards and data.draw(st.booleans()):
-        demand = replace(demand_for(topology, collective), shards=data.draw(shards_for(topology)))
-    schedule = generate(topology, demand)
-    write_schedule(schedule, path)
-    assert read_schedule(path) == schedule
 
 
 @examples(60)
@@ -169,7 +107,7 @@ def test_programs(topology: Topology, collective: Collective, place: int, option
 def test_programs_of_shards_of_any_size(
     data: st.DataObject, topology: Topology, collective: Collective, style: Style
 ) -> None:
-    shards = data.draw(shards_for(topology))
+    shards = data.draw(shards_for(topology.compute))
     schedule = generate(topology, Demand(collective, shards=shards))
     lowering = lower(schedule, Options(style=style))
     assert check_program(lowering.program).ok
@@ -211,12 +149,7 @@ def test_no_route_passes_through_a_compute_node_and_relays_are_used(spec: str) -
 
 def test_copies_at_relays_reduce_the_traffic() -> None:
     """A broadcast from one end of a star to two others crosses the link to the idle hub once, not twice."""
-    builder = TopologyBuilder("star")
-    builder.add_compute("hub")
-    for node in "abc":
-        builder.add_compute(node)
-        builder.add_duplex("hub", node, 1)
-    schedule = generate(builder.build(), Demand("broadcast", ranks=[1, 2, 3], root="a"))
+    schedule = generate(linked("hub a b c", "hub=a hub=b hub=c"), Demand("broadcast", ranks=[1, 2, 3], root="a"))
     assert verify(schedule).optimal
     assert traffic_of(schedule).wire == 3
 

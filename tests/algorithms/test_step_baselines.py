@@ -15,8 +15,7 @@ from forestcoll.algorithms.steps.bine import code
 from forestcoll.algorithms.steps.sends import bits_of
 from forestcoll.algorithms.steps.swing import partners
 from forestcoll.schedule.steps.shape import step_shape
-from forestcoll.topology import TopologyBuilder
-from networks import duplex_networks, examples, networks, one_way_networks
+from networks import duplex_networks, examples, linked, networks, one_way_networks
 
 NAMES = [each.name for each in baselines() if each.family is Family.STEPS and each.name != "milp"]
 ANY_NUMBER = ["bruck", "pat"]
@@ -136,11 +135,6 @@ def test_schedules_on_many_random_networks_verify_and_keep_the_bound(topology: T
 
 
 def test_swing_on_a_torus_needs_a_network_without_switches() -> None:
-    builder = TopologyBuilder("three nodes and a switch in a ring")
-    for node in range(3):
-        builder.add_compute(node)
-    builder.add_switch(3)
-    for node in range(4):
-        builder.add_duplex(node, (node + 1) % 4, 1)
+    ring = linked("0 1 2", "0=1 1=2 2=3 3=0", switches="3")
     with pytest.raises(DoesNotApplyError, match="has switches"):
-        made("swing-torus", problem_of(builder.build()))
+        made("swing-torus", problem_of(ring))

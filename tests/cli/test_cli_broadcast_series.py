@@ -42,22 +42,6 @@ def test_the_source_is_named_by_id_or_by_position_and_an_id_wins(tmp_path: Path)
     assert found == {"a": "a", "1": "b", "2": "0", "0": "0"}
 
 
-def test_the_text_report(figure_1: Path) -> None:
-    run = run_command("broadcast-series", figure_1, "--source", "s")
-    assert (run.status, run.err) == (0, "")
-    lines = run.out.splitlines()
-    assert lines[0] == "figure 1: series of broadcasts from s over 5 compute nodes, one port"
-    for line in (
-        "  throughput     1 messages per unit of time",
-        "  optimum        reached; no schedule is faster",
-        "  period         2, 2 messages",
-        "  best DAG       4/5 (0.8), 80.00% of the optimum",
-        "  best tree      2/3 (0.666667), 66.67% of the optimum",
-        "  1 receives (1)",
-    ):
-        assert line in lines
-
-
 def test_a_schedule_along_the_best_dag_or_tree_or_with_a_loss_has_its_throughput(figure_1: Path) -> None:
     assert answer(figure_1, "--source", "s", "--along", "dag")["throughput"] == "4/5"
     assert answer(figure_1, "--source", "s", "--along", "tree")["throughput"] == "2/3"

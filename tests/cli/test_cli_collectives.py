@@ -39,26 +39,6 @@ def test_every_collective_is_generated_and_verified(tmp_path: Path, collective: 
         assert f": {collective} " in run_command(*command).out
 
 
-def test_the_text_report_of_an_allreduce_calls_its_bound_a_bound() -> None:
-    out = run_command("optimum", "dgx-a100:boxes=2", "--collective", "allreduce", "--max-trees", 2).out
-    for words in (
-        "1200/7",
-        "bound",
-        "520/3 GB/s (173.333) at most along trees",
-        "1 per root to reduce and 1 per root to gather",
-        "98.90% of the bound",
-    ):
-        assert words in out
-    document = json_of("optimum", "dgx-a100:boxes=2", "--collective", "allreduce")
-    assert (document["algbw"], document["optimal_algbw"], document["proof"]) == ("520/3", "520/3", {"kind": "receipt"})
-    bottleneck = document["bottleneck"]
-    assert bottleneck["exit_bandwidth"] == "200"
-    assert document["phases"] == [
-        {"collective": "reduce-scatter", "algbw": "1040/3", "trees_per_root": 13},
-        {"collective": "allgather", "algbw": "1040/3", "trees_per_root": 13},
-    ]
-
-
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter"])
 def test_shards_are_read_from_a_file(tmp_path: Path, collective: str) -> None:
     shards, path = tmp_path / "shards.json", tmp_path / "s.json"

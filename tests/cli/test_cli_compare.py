@@ -4,28 +4,6 @@ from pathlib import Path
 
 from cli_run import json_of, run_command, written
 
-ROW_KEYS = {"name", "family", "algbw", "algbw_float", "share", "valid", "height", "times", "reason", "cuts"}
-STEP_KEYS = ROW_KEYS - {"height"} | {"steps"}
-
-
-def test_the_document_has_the_documented_keys() -> None:
-    names = "nccl-ring,nccl-tree,two-level,bruck"
-    document = json_of("compare", "dgx-a100:boxes=2", "--sizes", "1M,1G", "--baselines", names)
-    assert set(document) == {"topology", "collective", "optimal_algbw", "unit", "rows", "skipped"}
-    assert (document["collective"], document["optimal_algbw"], document["unit"]) == ("allgather", "1040/3", "GB/s")
-    rows, skipped = document["rows"], document["skipped"]
-    assert all(set(row) == (STEP_KEYS if row["family"] == "steps" else ROW_KEYS) for row in rows)
-    assert all(row["valid"] is True for row in rows)
-    assert {row["name"]: (row["algbw"], row.get("steps")) for row in rows} == {
-        "forestcoll": ("1040/3", None),
-        "two-level": ("2400/7", None),
-        "nccl-ring": ("640/3", None),
-        "bruck": ("80/3", 4),
-    }
-    assert [set(point) for point in rows[0]["times"]] == [{"size", "time_us", "algbw", "busbw"}] * 2
-    assert [set(each) for each in skipped] == [{"name", "reason"}]
-    assert skipped[0]["name"] == "nccl-tree"
-
 
 def test_schedules_from_files_are_rows_or_one_line(tmp_path: Path) -> None:
     file = written(tmp_path / "schedule.json", "generate", "ring:nodes=4")

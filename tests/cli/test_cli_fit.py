@@ -33,21 +33,6 @@ def test_costs_are_fitted_and_written_and_used(tmp_path: Path, table: str) -> No
     assert worst < 0.12
 
 
-def test_the_page_has_measured_and_simulated_times_and_the_error(table: str) -> None:
-    lines = run_command("fit", table, *RINGS).out.splitlines()
-    assert lines[0] == "Costs fitted to 4 measured times"
-    assert any(line.split()[0] == "alpha_us" and line.endswith("fitted") for line in lines[2:])
-    assert any("launch_us was not fitted: the measured times do not tell it from alpha_us" in line for line in lines)
-    assert lines[-1].startswith("Error of the fit: ")
-
-
-def test_a_log_is_fitted() -> None:
-    document = json_of("fit", str(LOG), *RINGS, "--model", "alpha-beta")
-    costs = document["costs"]
-    assert costs["overhead_us"] == 0
-    assert 0.7 < costs["efficiency"] <= 1
-
-
 def test_an_option_of_simulate_replaces_the_value_of_the_file(tmp_path: Path) -> None:
     (tmp_path / "costs.json").write_text('{"format": "forestcoll.costs/1", "alpha_us": 50, "overhead_us": 0}')
     run_command("generate", "ring:nodes=4", "-o", str(tmp_path / "ring.json"))
@@ -56,17 +41,6 @@ def test_an_option_of_simulate_replaces_the_value_of_the_file(tmp_path: Path) ->
     (fast,) = json.loads(run_command(*words, "--alpha-us", "10").out)
     assert slow["time_us"] == pytest.approx(100, rel=1e-3)
     assert fast["time_us"] == pytest.approx(20, rel=1e-3)
-
-
-def test_the_json_of_a_log() -> None:
-    document = json_of("explain", "dgx-a100:boxes=2", "--measured", str(LOG))
-    tests = document["tests"]
-    (test,) = tests
-    assert (test["collective"], test["ranks"], test["bound_algbw"]) == ("allgather", 16, "1040/3")
-    assert (test["bound_busbw"], test["ring_algbw"], test["verdict"]) == ("325", "640/3", "normal for rings")
-    assert test["best"] == {"size": 4294967296, "algbw": 187.970139, "share": 0.542222}
-    assert test["rows"][-1]["out_of_place"]["share"] == 0.542222
-    assert test["limiting_links"][0] == {"links": 1, "bandwidth": "300", "between": ["GPU", "box switch"]}
 
 
 def test_the_page_of_a_log(tmp_path: Path) -> None:

@@ -1,29 +1,7 @@
 import time
-from fractions import Fraction
 from pathlib import Path
 
 from cli_run import edge, json_of, run_command, write_network
-
-CONTRACT = {
-    "topology",
-    "collective",
-    "compute_nodes",
-    "algbw",
-    "algbw_float",
-    "unit",
-    "trees_per_root",
-    "tree_bandwidth",
-    "bottleneck",
-}
-
-
-def test_json_has_the_documented_keys() -> None:
-    document = json_of("optimum", "mi250:boxes=2")
-    assert set(document) >= CONTRACT
-    assert document["collective"] == "allgather"
-    assert (document["compute_nodes"], document["unit"]) == (32, "GB/s")
-    assert (document["trees_per_root"], document["tree_bandwidth"]) == (83, "2/15")
-    assert document["algbw_float"] == float(Fraction(5312, 15))
 
 
 def test_the_list_of_numbers_of_trees_ends_with_the_optimum() -> None:
@@ -34,20 +12,6 @@ def test_the_list_of_numbers_of_trees_ends_with_the_optimum() -> None:
     assert [row["trees_per_root"] for row in rows] == list(range(1, 84))
     assert [row["optimal"] for row in rows] == [False] * 82 + [True]
     assert (document["trees_per_root"], document["algbw"]) == (83, rows[-1]["algbw"]) == (83, "5312/15")
-
-
-def test_the_text_report_says_that_more_trees_add_nothing() -> None:
-    out = run_command("optimum", "dgx-a100:boxes=2", "--max-trees", 20).out
-    assert (
-        "  13  1040/3 GB/s (346.667), 100.00% of the optimum\n  More trees do not increase the bandwidth.\nBottleneck"
-        in out
-    )
-    assert "do not increase" not in run_command("optimum", "dgx-a100:boxes=2", "--max-trees", 12).out
-
-
-def test_whole_boxes_are_named_as_boxes() -> None:
-    out = run_command("optimum", "dgx-a100:boxes=4").out
-    assert "The 8 GPUs of box 0 must receive 3/4 of the data from the other 24 GPUs" in out
 
 
 def test_a_file_in_another_unit(tmp_path: Path) -> None:

@@ -8,17 +8,15 @@ import click
 import pytest
 from cli_run import COMMANDS, run_command
 
-from forestcoll.base.errors import InputError
 from forestcoll.cli.outputs import check_outputs
 from forestcoll.cli.types import FileName, FileOrText, OutputFile, PictureFile
+from refusal import refusal
 
 
 def problem(name: str, values: dict[str, object]) -> str:
     context = click.Context(COMMANDS[name])
     context.params = values
-    with pytest.raises(InputError) as caught:
-        check_outputs(context)
-    return str(caught.value)
+    return refusal(check_outputs, context)
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -11,25 +11,6 @@ def schedule(tmp_path: Path) -> Path:
     return written(tmp_path / "schedule.json", "generate", "dgx-a100:boxes=2,gpus=2")
 
 
-def test_json_is_a_list_with_one_entry_per_size(schedule: Path) -> None:
-    run = run_command("simulate", schedule, "--sizes", "1K..1G", "--json")
-    assert (run.status, run.err) == (0, "")
-    points = json.loads(run.out)
-    assert (points[0]["size"], points[-1]["size"]) == (2**10, 2**30)
-    for point in points:
-        assert point["algbw"] == pytest.approx(point["size"] / point["time_us"] / 1000)
-        assert point["busbw"] == pytest.approx(point["algbw"] * 3 / 4)
-
-
-def test_the_text_report_lists_the_busiest_links(schedule: Path) -> None:
-    run = run_command("simulate", schedule, "--sizes", "1MB,1GB")
-    assert (run.status, run.err) == (0, "")
-    lines = run.out.splitlines()
-    assert lines[0] == "dgx-a100:boxes=2,gpus=2: allgather over 4 compute nodes"
-    assert [line.split()[0] for line in lines[2:4]] == ["1MB", "1GB"]
-    assert "Busiest links at 1GB" in run.out
-
-
 def test_latency_dominates_the_time_of_small_messages(schedule: Path) -> None:
     def time(*options: object) -> float:
         out = run_command("simulate", schedule, "--sizes", "1KB", "--json", *options).out

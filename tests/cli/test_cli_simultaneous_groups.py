@@ -15,17 +15,6 @@ def test_groups_and_the_layout_that_names_them_have_the_same_optimum() -> None:
     of_layout = json_of("optimum", A100, "--layout", "tp=8,dp=2", "--collective", "allreduce")
     assert of_groups == of_layout
     assert of_groups["algbw"] == of_groups["optimal_algbw"] == "25"
-    groups = of_groups["groups"]
-    assert len(groups) == 8
-    assert groups[1] == {
-        "ranks": ["b0/gpu1", "b1/gpu1"],
-        "size": "1",
-        "collective": "allreduce",
-        "algbw": "25",
-        "algbw_alone": "200",
-        "algbw_alone_without_relays": "25",
-        "uses_relays": groups[1]["uses_relays"],
-    }
 
 
 def test_a_bundle_is_generated_verified_simulated_and_drawn(tmp_path: Path) -> None:
@@ -67,17 +56,6 @@ def test_groups_from_a_file_have_their_own_collectives(tmp_path: Path) -> None:
         ("broadcast", "1/2", 5),
     ]
     assert found["collective"] is None
-
-
-def test_a_table_compares_the_orders_of_a_layout() -> None:
-    words = ("optimum", A100, "--layout", "tp=8,dp=2", "--collective", "allreduce", "--table")
-    found = json_of(*words)
-    assert [(each["name"], each["algbw"], each["algbw_alone"]) for each in found["dimensions"]] == [
-        ("tp", "1300/7", "1375/7"),
-        ("dp", "25", "200"),
-    ]
-    assert [each["order"] for each in found["orders"]] == [["dp", "tp"], ["tp", "dp"]]
-    assert "tp, dp (given)" in run_command(*words).out
 
 
 @pytest.mark.parametrize(

@@ -29,17 +29,7 @@ def test_a_topology_is_written(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     run = run_command("topology", "dgx-a100:boxes=2", "-o", path)
     assert (run.status, run.err) == (0, "")
-    assert run.out.splitlines() == [
-        f"dgx-a100:boxes=2: written to {path}",
-        "dgx-a100:boxes=2 has 16 compute nodes in 2 boxes, 3 switches, and 64 links, each in one direction.",
-    ]
-    assert json_of("topology", "dgx-a100:boxes=2", "-o", path) == {
-        "topology": "dgx-a100:boxes=2",
-        "compute_nodes": 16,
-        "switches": 3,
-        "links": 64,
-        "unit": "GB/s",
-        "output": str(path),
-    }
+    assert run.out.startswith(f"dgx-a100:boxes=2: written to {path}\n")
+    assert json_of("topology", "dgx-a100:boxes=2", "-o", path)["output"] == str(path)
     assert read_topology(path) == build_topology("dgx-a100:boxes=2")
     assert json_of("optimum", path)["algbw"] == "1040/3"

@@ -6,25 +6,11 @@ from pathlib import Path
 import pytest
 from cli_run import json_of, run_command
 
-KEYS = {
-    "topology",
-    "collective",
-    "optimal_algbw",
-    "unit",
-    "costs",
-    "ranges",
-    "sizes",
-    "candidates",
-    "skipped",
-    "folder",
-}
 
-
-def test_the_document_has_the_documented_keys(tmp_path: Path) -> None:
+def test_the_document_has_the_values_of_the_manifest(tmp_path: Path) -> None:
     folder = tmp_path / "tuned"
     run = run_command("tune", "ring:nodes=3", "--sizes", "1K..64K", "--json", "-o", folder)
     document = run.document()
-    assert set(document) == KEYS
     assert document["folder"] == str(folder)
     manifest = json.loads((folder / "manifest.json").read_text())
     assert [row["time_us"] for row in document["ranges"]] == [row["time_us"] for row in manifest["ranges"]]

@@ -10,16 +10,6 @@ from cli_run import json_of, run_command
 COMMAND = ("find-topology", "--no-cache")
 
 
-def test_json_lists_the_frontier_in_the_order_of_steps() -> None:
-    document = json_of(*COMMAND, "--nodes", 64, "--degree", 4, "--published-only")
-    rows = document["pareto"]
-    assert [row["steps"] for row in rows] == [3, 4, 6]
-    assert [row["bandwidth_factor"] for row in rows] == ["21/16", "1", "63/64"]
-    assert [row["diameter"] for row in rows] == [3, 4, 6]
-    assert {"name", "steps", "bandwidth_factor", "diameter"} <= set(rows[0])
-    assert document["bound"] == {"steps": 3, "bandwidth_factor": "63/64"}
-
-
 def test_network_and_schedule_are_written_and_verified(tmp_path: Path) -> None:
     network, schedule = tmp_path / "network.json", tmp_path / "schedule.json.gz"
     arguments = ("--nodes", 27, "--degree", 4, "--collective", "allreduce", "--size", "1KB")
@@ -33,30 +23,10 @@ def test_network_and_schedule_are_written_and_verified(tmp_path: Path) -> None:
     assert json.loads(network.read_text())["graph"]["name"] == document["chosen"]
 
 
-def test_the_report_says_how_the_rate_of_all_to_alls_was_computed() -> None:
-    words = (*COMMAND, "--nodes", 32, "--degree", 4, "--size", "1MB", "--collective", "all-to-all")
-    assert "  all-to-all: the exact rate of the best flow" in run_command(*words).out.splitlines()
-    rows = json_of(*words)["pareto"]
-    rate = rows[0]["all_to_all_rate"]
-    assert (rate["method"], rate["reason"]) == ("exact", None)
-    assert rate["algbw"] == rate["bound_algbw"] == pytest.approx(32 * 5.4217e-2, rel=1e-4)
-    plain = json_of(*COMMAND, "--nodes", 32, "--degree", 4, "--size", "1MB")["pareto"]
-    assert "all_to_all_rate" not in plain[0]
-
-
 @pytest.mark.parametrize("choice", ["6", "C(64,{6,7})"])
 def test_a_network_is_chosen_by_steps_or_name(choice: str) -> None:
     run = run_command(*COMMAND, "--nodes", 64, "--degree", 4, "--published-only", "--choose", choice, "--json")
     assert run.document()["chosen"] == "C(64,{6,7})"
-
-
-def test_a_sweep_lists_every_size() -> None:
-    document = json_of(*COMMAND, "--nodes", "5..12", "--degree", 4, "--bidirectional")
-    frontiers = document["frontiers"]
-    assert [each["nodes"] for each in frontiers] == list(range(5, 13))
-    assert all(each["pareto"][0]["steps"] <= 2 for each in frontiers)
-    text = run_command(*COMMAND, "--nodes", "5..6", "--degree", 4, "--size", "1MB").out
-    assert text.count("best ") == 2
 
 
 def test_the_cache_can_be_disabled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,12 +54,6 @@ def test_only_one_frontier_is_drawn_if_the_search_uses_the_bases_of_the_paper(tm
     plot = tmp_path / "plot.svg"
     assert run_command(*COMMAND, "--nodes", 12, "--degree", 2, "--published-only", "--plot", plot).status == 0
     assert "networks found" not in plot.read_text()
-
-
-def test_the_report_says_which_network_is_the_best_for_a_workload() -> None:
-    page = run_command(*COMMAND, "--nodes", 64, "--degree", 4, "--published-only", "--size", "1MB").out
-    assert "no allgather beats 3 steps and 0.9844 M/B" in page
-    assert "Chosen: L(C(16,{3,4})), the best for allreduce of 1,000,000 bytes." in page
 
 
 def test_the_expanded_network_and_its_schedule_are_written(tmp_path: Path) -> None:

@@ -1,25 +1,9 @@
 import json
 from pathlib import Path
 
-import pytest
 from cli_run import edge, json_of, run_command, write_network
 
 from forestcoll.base.files import read_document
-
-
-def test_the_training_time_of_a_sample_profile() -> None:
-    document = json_of("train-time", "switch-base-256", "torus:dims=4x4,bandwidth=25/8")
-    assert document["nodes"] == 16
-    parts = [float(str(document[key])) for key in ("computing_us", "all_to_all_us", "exposed_allreduce_us")]
-    assert sum(parts) == pytest.approx(document["iteration_us"])
-    assert len(document["by_bucket"]) == 4
-
-
-def test_the_report_says_how_the_rate_of_all_to_alls_was_computed() -> None:
-    words = ("train-time", "switch-base-256", "torus:dims=4x4,bandwidth=25/8")
-    assert "the exact rate of the best flow" in run_command(*words).out
-    rate = json_of(*words)["all_to_all_rate"]
-    assert rate == {"algbw": 6.25, "bound_algbw": 6.25, "method": "exact", "reason": None}
 
 
 def test_the_time_of_a_given_allreduce_schedule_of_trees_or_steps(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ The incoming and outgoing bandwidths of each switch are equal. Those of compute 
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, pairwise
@@ -175,11 +175,11 @@ def ranks_for(draw: st.DrawFn, topology: Topology) -> tuple[int, ...]:
 
 
 @st.composite
-def shards_for(draw: st.DrawFn, topology: Topology) -> dict[int, Fraction]:
-    """Shards of any size, including 0, for the nodes of a random network, by id."""
-    counts = draw(st.lists(st.integers(0, 6), min_size=len(topology.compute), max_size=len(topology.compute)))
+def shards_for(draw: st.DrawFn, nodes: Sequence[int]) -> dict[int, Fraction]:
+    """Shards of any size, including 0, for some nodes of a random network, by id."""
+    counts = draw(st.lists(st.integers(0, 6), min_size=len(nodes), max_size=len(nodes)))
     counts[draw(st.integers(0, len(counts) - 1))] += 1
-    return {node: Fraction(count, sum(counts)) for node, count in zip(topology.compute, counts, strict=True)}
+    return {node: Fraction(count, sum(counts)) for node, count in zip(nodes, counts, strict=True)}
 
 
 def with_abilities(topology: Topology, abilities: Iterable[tuple[bool, bool]]) -> Topology:
@@ -196,21 +196,31 @@ def demand_for(topology: Topology, collective: Collective, place: int = 0) -> De
     return Demand(collective, root=root if collective.has_root else None)
 
 
-def linked(compute: str, links: str, *, switches: str = "", able: bool = False, connected: bool = True) -> Topology:
+def linked(
+    compute: str,
+    links: str,
+    *,
+    switches: str = "",
+    able: bool = False,
+    connected: bool = True,
+    name: str = "network",
+    **options: Any,
+) -> Topology:
     """Return the network of these nodes, in this order, and links: `a>b:5` leads one way, `a=b:1/2` both, `a>b` has 1.
 
-    `able` switches copy and add up.
+    `able` switches copy and add up. `a>b:5@3` has a latency of 3 us. The `options` are those of a `TopologyBuilder`.
     """
-    builder = TopologyBuilder("network")
+    builder = TopologyBuilder(name, **options)
     for node in compute.split():
         builder.add_compute(node)
     for node in switches.split():
         builder.add_switch(node, multicast=able, aggregation=able)
     for link in links.split():
-        ends, _, bandwidth = link.partition(":")
+        ends, _, speed = link.partition(":")
+        bandwidth, _, latency = speed.partition("@")
         add = builder.add_duplex if "=" in ends else builder.add_link
         source, target = ends.replace("=", ">").split(">")
-        add(source, target, bandwidth or 1)
+        add(source, target, bandwidth or 1, latency_us=latency or None)
     return builder.build(connected=connected)
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from forestcoll.algorithms.asked import asked
 from forestcoll.algorithms.generate import generate, optimum
 from forestcoll.base.errors import NoSolutionError
-from forestcoll.demand.collective import SCHEDULED
+from forestcoll.demand.collective import SCHEDULED, Collective
 from forestcoll.schedule.proof.documents import proof_document, proof_from_document
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.solver.bounds.table import bounds_of
@@ -32,9 +32,9 @@ def drawn_networks(draw: st.DrawFn, *, most: int = 7) -> Topology:
 
 
 @st.composite
-def drawn_arguments(draw: st.DrawFn, topology: Topology) -> dict[str, Any]:
+def drawn_arguments(draw: st.DrawFn, topology: Topology, collective: Collective | None = None) -> dict[str, Any]:
     """Arguments of `optimum` for a network: a collective, and possibly ranks, shards, and a number of trees."""
-    collective = draw(st.sampled_from(SCHEDULED))
+    collective = collective or draw(st.sampled_from(SCHEDULED))
     options: dict[str, Any] = {"collective": collective}
     members = topology.compute
     if draw(st.booleans()):
@@ -43,8 +43,8 @@ def drawn_arguments(draw: st.DrawFn, topology: Topology) -> dict[str, Any]:
         members = tuple(topology.compute[rank] for rank in ranks)
     if collective.has_root:
         options["root"] = topology.nodes[draw(st.sampled_from(members))].id
-    if collective.has_shards and "ranks" not in options and draw(st.integers(0, 3)) == 0:
-        options["shards"] = draw(shards_for(topology))
+    if collective.has_shards and draw(st.integers(0, 3)) == 0:
+        options["shards"] = draw(shards_for(members))
     number = draw(st.sampled_from([None, "trees", "max_trees"]))
     if number is not None:
         options[number] = draw(st.integers(1, 5))

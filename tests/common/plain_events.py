@@ -1,5 +1,7 @@
 """A plain simulation of the events of a program, which tests compare the native one with.
 
+Each thread block is a process, and so is the helper of each PORT channel and each transfer.
+
 Each block executes its instructions in order. An instruction starts when everything that it waits for has happened,
 and first takes the overhead. Then its data is transferred to the other rank over the links between them; all active
 transfers share the links fairly. The block continues when the last byte has left, and the data arrives one latency
@@ -9,10 +11,9 @@ fast; an instruction that adds up data also takes the time of the reduction. A b
 memory of other ranks waits for two latencies more: that of its request, and that of the data.
 """
 
-import heapq
-from collections import deque
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections import Counter, deque
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -22,9 +23,7 @@ from forestcoll.simulation.loads import bytes_per_second
 from forestcoll.simulation.program.events import Action
 from forestcoll.simulation.program.limits import RouteShare, limits_of
 from forestcoll.simulation.program.paths import Paths
-from plain_transfers import Sharing, Transfers
-
-_NEVER = float("inf")
+from plain_transfers import Clock, Process, Sharing
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,31 +37,7 @@ class PlainTimeline:
 
 def run_plainly(program: Program, paths: Paths, size: int, costs: Costs) -> PlainTimeline:
     """Simulate a program without faults and barriers on `size` bytes of data M."""
-    run = _Run(program, paths, size, costs)
-    run.until_done()
-    return run.timeline()
-
-
-@dataclass(slots=True)
-class _Block:
-    """The state of a block: its next instruction, whether that has begun, and how many of its parts are not done."""
-
-    rank: int
-    number: int
-    instructions: Sequence[Instruction]
-    place: int = 0
-    busy: bool = False
-    parts: int = 0
-    begin: float = 0.0
-
-
-@dataclass(slots=True)
-class _Port:
-    """The queue of requests to the helper of a channel; each request calls its argument when it is done."""
-
-    waiting: deque[Callable[[Callable[[float], None]], None]] = field(default_factory=deque)
-    busy: bool = False
-    flushing: list[Callable[[float], None]] = field(default_factory=list)
+    return _Run(program, paths, size, costs).timeline()
 
 
 class _Run:
@@ -71,287 +46,171 @@ class _Run:
     def __init__(self, program: Program, paths: Paths, size: int, costs: Costs) -> None:
         self.program, self.paths, self.costs = program, paths, costs
         self.chunk_bytes = size / program.chunks
-        self.now = costs.launch_us * 1e-6
-        self.events: list[tuple[float, int, Callable[[], None]]] = []
-        self.count = 0
-        self.blocks = [
-            _Block(rank, number, block.instructions)
-            for rank, each in enumerate(program.ranks)
-            for number, block in enumerate(each.blocks)
-        ]
-        self.block_of = {(block.rank, block.number): block for block in self.blocks}
-        self.ready = deque(self.blocks)
-        self.waiting_blocks: dict[object, list[_Block]] = {}
-        self.arrived = [0] * len(program.channels)
-        self.signals = [0] * len(program.channels)
-        self.slots = [program.slots] * len(program.channels)
-        self.ports = {place: _Port() for place, each in enumerate(program.channels) if each.kind is ChannelKind.PORT}
-        self.semaphores = {
-            (rank, number): start
-            for rank, each in enumerate(program.ranks)
-            for number, start in enumerate(each.semaphores)
+        ranks = range(len(program.ranks))
+        self.done = {(rank, number): 0 for rank in ranks for number in range(len(program.ranks[rank].blocks))}
+        self.requests: dict[int, deque[Process]] = {
+            number: deque() for number, each in enumerate(program.channels) if each.kind is ChannelKind.PORT
         }
-        self.packets: dict[tuple[int, object, int], int] = {}
-        self.flows: dict[RouteShare, int] = {}
+        self.arrived, self.signals, self.used = Counter[int](), Counter[int](), Counter[int]()
+        self.semaphores = {(rank, each): n for rank in ranks for each, n in enumerate(program.ranks[rank].semaphores)}
+        self.packets: set[tuple[int, object, int]] = set()
         self.actions: list[Action] = []
-        self._prepare()
+        flows = [
+            flow for rank, number, _, each in program.instructions() for flow in self._flows_of(rank, number, each)
+        ]
+        self.flows = {flow: place for place, flow in enumerate(dict.fromkeys(flows))}
+        limits = limits_of(paths, list(self.flows), costs)
+        self.sent = np.zeros(len(self.flows))
+        sharing = Sharing(limits.multipaths, limits.bandwidths)
+        self.clock = Clock(sharing, len(self.flows), now=costs.launch_us * 1e-6)
+        for place in self.done:
+            self.clock.start(self._block(*place))
+        for channel in self.requests:
+            self.clock.start(self._helper(channel))
 
-    def _prepare(self) -> None:
-        for rank, block, _, instruction in self.program.instructions():
-            for flow in self._flows_of(rank, block, instruction):
-                self.flows.setdefault(flow, len(self.flows))
-        self.multipaths = [self.paths.between(flow.source, flow.target) for flow in self.flows]
-        limits = limits_of(self.paths, list(self.flows), self.costs)
-        self.transfers = Transfers(Sharing(limits.multipaths, limits.bandwidths), len(self.flows))
-        self.sent = np.zeros(len(self.multipaths))
+    def timeline(self) -> PlainTimeline:
+        """Simulate all events, and return the result."""
+        self.clock.run()
+        blocks = {place: len(self.program.ranks[place[0]].blocks[place[1]].instructions) for place in self.done}
+        assert self.done == blocks
+        bandwidths = bytes_per_second(self.paths.topology)
+        carried = np.zeros(len(bandwidths))
+        for flow, place in self.flows.items():
+            path = self.paths.between(flow.source, flow.target)
+            np.add.at(carried, list(path.links), self.sent[place] * np.array(path.weights))
+        return PlainTimeline(self.clock.now, tuple(self.actions), tuple((carried / bandwidths).tolist()))
 
-    def _flows_of(self, rank: int, block: int, instruction: Instruction) -> list[RouteShare]:
-        """Return the flow of each transfer of an instruction."""
-        limited = self.costs.block_gbps is not None and instruction.channel not in self.ports
-        pairs = _pairs(self.program, rank, instruction)
-        owner = (rank, block) if limited else None
-        return [RouteShare(source, target, owner, is_read=source != rank) for source, target in pairs]
+    def _block(self, rank: int, number: int) -> Process:
+        for place, each in enumerate(self.program.ranks[rank].blocks[number].instructions):
+            for other in each.after:
+                yield partial(self._is_past, (rank, other.block), other.instruction)
+            yield partial(self._may_start, rank, each)
+            self._consume(rank, each)
+            begin = self.clock.now
+            if each.places:
+                added = max(0, len(each.sources) - 1) * each.count * self.chunk_bytes
+                yield begin + self.costs.overhead_us * 1e-6 + self.costs.reduction_us_per_mb * 1e-12 * added
+            if each.places and each.channel in self.requests:
+                self.requests[each.channel].append(self._transfers(rank, number, each))
+            else:
+                yield from self._transfers(rank, number, each)
+            self.used.subtract(source.channel for source in each.sources if isinstance(source, Message))
+            for channel in each.signals:
+                self._signal(channel)
+            yield lambda each=each: not any(self.requests[channel] for channel in each.flushes)  # type: ignore[misc]
+            for semaphore in each.releases:
+                self.semaphores[rank, semaphore] += 1
+            if each.places:
+                self.actions.append(Action(rank, number, place, begin, self.clock.now))
+            self.done[rank, number] += 1
 
-    def until_done(self) -> None:
-        """Process events until there are none left."""
-        while True:
-            while self.ready:
-                self._advance(self.ready.popleft())
-            if not self.events and not self.transfers:
-                break
-            self._next()
-        assert all(block.place == len(block.instructions) for block in self.blocks)
+    def _is_past(self, block: tuple[int, int], instruction: int) -> bool:
+        return self.done[block] > instruction
 
-    def _next(self) -> None:
-        """Process the next event: a timed one, or the end of a transfer."""
-        due = self.events[0][0] if self.events else _NEVER
-        end = self.transfers.next_end()
-        passed = min(due - self.now, end)
-        finished = self.transfers.advance(passed)
-        self.now = due if passed == due - self.now else self.now + passed
-        for done in finished:
-            done(self.now)
-        while self.events and self.events[0][0] <= self.now:
-            heapq.heappop(self.events)[2]()
+    def _may_start(self, rank: int, instruction: Instruction) -> bool:
+        """Return whether everything that the instruction waits for, except other instructions, has happened."""
+        return (
+            all(map(self._has_arrived, instruction.sources))
+            and all(map(self._has_slot, instruction.targets))
+            and all(self.signals[channel] for channel in instruction.waits)
+            and all(self.semaphores[rank, semaphore] for semaphore in instruction.acquires)
+        )
 
-    def _add_event(self, time: float, callback: Callable[[], None]) -> None:
-        self.count += 1
-        heapq.heappush(self.events, (time, self.count, callback))
+    def _has_arrived(self, place: Message | Span | Multicast) -> bool:
+        if isinstance(place, Message):
+            return self.arrived[place.channel] > 0
+        return not (isinstance(place, Span) and place.packets) or self.packets.issuperset(_cells(place, place.rank))
 
-    def _wake(self, what: object) -> None:
-        self.ready.extend(self.waiting_blocks.pop(what, ()))
+    def _has_slot(self, place: Message | Span | Multicast) -> bool:
+        slots = self.program.slots
+        return slots is None or not isinstance(place, Message) or self.used[place.channel] < slots
 
-    def _advance(self, block: _Block) -> None:
-        """Start the next instruction of a block, if everything that it waits for has happened."""
-        if block.busy or block.place == len(block.instructions):
-            return
-        instruction = block.instructions[block.place]
-        awaited = self._awaited(block, instruction)
-        if awaited is not None:
-            self.waiting_blocks.setdefault(awaited, []).append(block)
-            return
-        self._consume(block, instruction)
-        block.busy, block.begin = True, self.now
-        overhead = self.costs.overhead_us * 1e-6 if instruction.places else 0.0
-        if len(instruction.sources) > 1:
-            added = (len(instruction.sources) - 1) * instruction.count * self.chunk_bytes
-            overhead += self.costs.reduction_us_per_mb * 1e-12 * added
-        if overhead:
-            self._add_event(self.now + overhead, lambda: self._send(block, instruction))
-        else:
-            self._send(block, instruction)
-
-    def _awaited(self, block: _Block, instruction: Instruction) -> object:
-        """Return the key of an event that the instruction waits for, or None."""
-        for each in instruction.after:
-            if self.block_of[block.rank, each.block].place <= each.instruction:
-                return "step", block.rank, each.block
-        for channel in instruction.waits:
-            if not self.signals[channel]:
-                return "signal", channel
-        for semaphore in instruction.acquires:
-            if not self.semaphores[block.rank, semaphore]:
-                return "semaphore", block.rank, semaphore
-        return self._awaited_data(instruction)
-
-    def _awaited_data(self, instruction: Instruction) -> object:
-        for place in instruction.sources:
-            if isinstance(place, Message) and not self.arrived[place.channel]:
-                return "message", place.channel
-            if isinstance(place, Span) and place.packets and not self._has_packets(place):
-                return "packets", place.rank
-        for place in instruction.targets:
-            if isinstance(place, Message) and self.slots[place.channel] == 0:
-                return "slot", place.channel
-        return None
-
-    def _has_packets(self, span: Span) -> bool:
-        chunks = range(span.offset, span.offset + span.count)
-        return all((span.rank, span.buffer, chunk) in self.packets for chunk in chunks)
-
-    def _consume(self, block: _Block, instruction: Instruction) -> None:
+    def _consume(self, rank: int, instruction: Instruction) -> None:
         """Consume the signals, semaphores, messages and slots that the instruction waited for."""
-        for channel in instruction.waits:
-            self.signals[channel] -= 1
+        self.signals.subtract(instruction.waits)
         for semaphore in instruction.acquires:
-            self.semaphores[block.rank, semaphore] -= 1
-        for place in instruction.sources:
-            if isinstance(place, Message):
-                self.arrived[place.channel] -= 1
-        for place in instruction.targets:
-            if isinstance(place, Message) and (slots := self.slots[place.channel]) is not None:
-                self.slots[place.channel] = slots - 1
+            self.semaphores[rank, semaphore] -= 1
+        self.arrived.subtract(place.channel for place in instruction.sources if isinstance(place, Message))
+        self.used.update(place.channel for place in instruction.targets if isinstance(place, Message))
 
-    def _send(self, block: _Block, instruction: Instruction) -> None:
-        """Start the transfers of an instruction; it is done when the last of them is done."""
-        port = self.ports.get(instruction.channel) if instruction.channel is not None else None
-        if port is not None and instruction.places:
-            port.waiting.append(lambda done: self._transfer(block, instruction, done))
-            self._port(instruction.channel or 0)
-            self._finish(block, instruction)
-        else:
-            self._transfer(block, instruction, lambda _: self._finish(block, instruction))
+    def _helper(self, channel: int) -> Process:
+        """Send one request after the other; a request is in the list until it is done."""
+        waiting = self.requests[channel]
+        while True:
+            yield lambda: bool(waiting)
+            yield from waiting[0]
+            waiting.popleft()
 
-    def _transfer(self, block: _Block, instruction: Instruction, done: Callable[[float], None]) -> None:
-        """Start the transfers of an instruction, and call `done` when the last byte has left."""
-        flows = self._flows_of(block.rank, block.number, instruction)
-        left = len(flows)
-
-        def part_done(now: float) -> None:
-            nonlocal left
-            left -= 1
-            if not left:
-                done(now)
-
-        def transfer_done(flow: RouteShare) -> Callable[[float], None]:
-            def is_done(now: float) -> None:
-                latency = (self.costs.alpha_us + self.multipaths[self.flows[flow]].latency_us) * 1e-6
-                self._add_event(now + latency, lambda: self._arrive(instruction, flow.target))
-                if flow.is_read and latency:
-                    self._add_event(now + 2 * latency, lambda: part_done(now + 2 * latency))
-                else:
-                    part_done(now)
-
-            return is_done
-
-        size = instruction.count * self.chunk_bytes
-        for flow in flows:
-            self.sent[self.flows[flow]] += size
-            self.transfers.start(self.flows[flow], size, transfer_done(flow))
+    def _transfers(self, rank: int, number: int, instruction: Instruction) -> Process:
+        """Send the data of an instruction, until the last byte has left, or has arrived if the block reads it."""
+        flows, finished = self._flows_of(rank, number, instruction), Counter[None]()
         if not flows:
-            self._packets(instruction, block.rank)
-            done(self.now)
+            self._write_packets(instruction, rank)
+        for flow in flows:
+            self.clock.start(self._transfer(flow, instruction, finished))
+        yield lambda: finished.total() == len(flows)
 
-    def _arrive(self, instruction: Instruction, target: int) -> None:
+    def _transfer(self, flow: RouteShare, instruction: Instruction, finished: Counter[None]) -> Process:
+        place, size = self.flows[flow], instruction.count * self.chunk_bytes
+        self.sent[place] += size
+        yield from self.clock.transfer(place, size)
+        latency = self._latency(flow.source, flow.target)
+        self.clock.start(self._arrival(self.clock.now + latency, instruction, flow.target))
+        if flow.is_read:
+            yield self.clock.now + 2 * latency
+        finished[None] += 1
+
+    def _arrival(self, time: float, instruction: Instruction, target: int) -> Process:
+        yield time
         for place in instruction.targets:
             if isinstance(place, Message) and self.program.channels[place.channel].target == target:
                 self.arrived[place.channel] += 1
-                self._wake(("message", place.channel))
-        self._packets(instruction, target)
+        self._write_packets(instruction, target)
 
-    def _packets(self, instruction: Instruction, rank: int) -> None:
+    def _write_packets(self, instruction: Instruction, rank: int) -> None:
         for place in instruction.targets:
-            if isinstance(place, Message) or not place.packets:
-                continue
-            if isinstance(place, Multicast) or place.rank == rank:
-                for chunk in range(place.offset, place.offset + place.count):
-                    self.packets[rank, place.buffer, chunk] = 1
-                self._wake(("packets", rank))
-
-    def _finish(self, block: _Block, instruction: Instruction) -> None:
-        for place in instruction.sources:
-            if isinstance(place, Message) and (slots := self.slots[place.channel]) is not None:
-                self.slots[place.channel] = slots + 1
-                self._wake(("slot", place.channel))
-        for channel in instruction.signals:
-            self._signal(channel)
-        waiting = [self.ports[channel] for channel in instruction.flushes if self._has_work(channel)]
-        block.parts = len(waiting) + 1
-        for port in waiting:
-            port.flushing.append(lambda _: self._count_down(block, instruction))
-        self._count_down(block, instruction)
-
-    def _has_work(self, channel: int) -> bool:
-        return self.ports[channel].busy or bool(self.ports[channel].waiting)
-
-    def _count_down(self, block: _Block, instruction: Instruction) -> None:
-        block.parts -= 1
-        if block.parts:
-            return
-        for semaphore in instruction.releases:
-            self.semaphores[block.rank, semaphore] += 1
-            self._wake(("semaphore", block.rank, semaphore))
-        if instruction.places:
-            self.actions.append(Action(block.rank, block.number, block.place, block.begin, self.now))
-        block.busy = False
-        block.place += 1
-        self._wake(("step", block.rank, block.number))
-        self.ready.append(block)
+            if (
+                not isinstance(place, Message)
+                and place.packets
+                and (isinstance(place, Multicast) or place.rank == rank)
+            ):
+                self.packets.update(_cells(place, rank))
 
     def _signal(self, channel: int) -> None:
-        each = self.program.channels[channel]
-        multipath = self.paths.between(each.source, each.target)
-        latency = (self.costs.alpha_us + multipath.latency_us) * 1e-6
-
-        def send(now: float) -> None:
-            self._add_event(now + latency, arrive)
-
-        def arrive() -> None:
-            self.signals[channel] += 1
-            self._wake(("signal", channel))
-
-        if channel in self.ports:
-
-            def request(done: Callable[[float], None]) -> None:
-                send(self.now)
-                done(self.now)
-
-            self.ports[channel].waiting.append(request)
-            self._port(channel)
+        """Send a signal; on a PORT channel, the helper sends it after the requests before it."""
+        if channel in self.requests:
+            self.requests[channel].append(self._sent_signal(channel))
         else:
-            send(self.now)
+            self.clock.start(self._sent_signal(channel))
 
-    def _port(self, channel: int) -> None:
-        """Start the next request of the helper of a channel, if the helper is idle."""
-        port = self.ports[channel]
-        if port.busy:
-            return
-        if not port.waiting:
-            flushing, port.flushing = port.flushing, []
-            for done in flushing:
-                done(self.now)
-            return
+    def _sent_signal(self, channel: int) -> Process:
+        self.clock.start(self._signal_arrival(channel))
+        yield self.clock.now
 
-        def request_done(_: float) -> None:
-            port.busy = False
-            self._port(channel)
+    def _signal_arrival(self, channel: int) -> Process:
+        each = self.program.channels[channel]
+        yield self.clock.now + self._latency(each.source, each.target)
+        self.signals[channel] += 1
 
-        port.busy = True
-        port.waiting.popleft()(request_done)
+    def _latency(self, source: int, target: int) -> float:
+        return (self.costs.alpha_us + self.paths.between(source, target).latency_us) * 1e-6
 
-    def timeline(self) -> PlainTimeline:
-        """Return the result."""
-        bandwidths = bytes_per_second(self.paths.topology)
-        carried = np.zeros(len(bandwidths))
-        for multipath, sent in zip(self.multipaths, self.sent.tolist(), strict=True):
-            for link, weight in zip(multipath.links, multipath.weights, strict=True):
-                carried[link] += sent * weight
-        return PlainTimeline(self.now, tuple(self.actions), tuple((carried / bandwidths).tolist()))
+    def _flows_of(self, rank: int, block: int, instruction: Instruction) -> list[RouteShare]:
+        """Return the flow of each transfer of an instruction."""
+        limited = self.costs.block_gbps is not None and instruction.channel not in self.requests
+        pairs = [(other, rank) for place in instruction.sources for other in self._others(rank, place)]
+        pairs += [(rank, other) for place in instruction.targets for other in self._others(rank, place)]
+        owner = (rank, block) if limited else None
+        return [RouteShare(source, target, owner, is_read=source != rank) for source, target in pairs]
+
+    def _others(self, rank: int, place: Message | Span | Multicast) -> list[int]:
+        """Return the other ranks whose memory a place is in; that of a message is in that of its receiver."""
+        if isinstance(place, Multicast):
+            ranks = list(self.program.groups[place.group])
+        else:
+            ranks = [self.program.channels[place.channel].target if isinstance(place, Message) else place.rank]
+        return [other for other in ranks if other != rank]
 
 
-def _pairs(program: Program, rank: int, instruction: Instruction) -> list[tuple[int, int]]:
-    """Return the source and the target rank of each transfer of an instruction."""
-    pairs = []
-    for place in instruction.sources:
-        if isinstance(place, Span) and place.rank != rank:
-            pairs.append((place.rank, rank))
-        elif isinstance(place, Multicast):
-            pairs += [(other, rank) for other in program.groups[place.group] if other != rank]
-    for place in instruction.targets:
-        if isinstance(place, Message):
-            pairs.append((rank, program.channels[place.channel].target))
-        elif isinstance(place, Span) and place.rank != rank:
-            pairs.append((rank, place.rank))
-        elif isinstance(place, Multicast):
-            pairs += [(rank, other) for other in program.groups[place.group] if other != rank]
-    return pairs
+def _cells(place: Span | Multicast, rank: int) -> set[tuple[int, object, int]]:
+    return {(rank, place.buffer, chunk) for chunk in range(place.offset, place.offset + place.count)}

@@ -1,19 +1,19 @@
-"""The active transfers of a simulation: how far each is, and which ends next.
+"""Processes and transfers at the same time, of which tests make plain simulations.
 
-Transfers of one flow have the same rate at any time. So one number for each flow, the bytes that each of its active
-transfers has moved since the flow was last idle, says how far all of them are: a transfer ends when that number reaches
-the number at its start plus its size.
+A process is a generator that yields what it waits for: a time, or a condition. After each event, every process whose
+wait is over goes on.
 """
 
-import heapq
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from forestcoll.simulation.loads import FloatArray
 from forestcoll.simulation.program.paths import Multipath
 
-_NEVER = float("inf")
+Wait = float | Callable[[], bool]
+Process = Iterator[Wait]
 
 
 class Sharing:
@@ -24,8 +24,7 @@ class Sharing:
         self._bandwidths = bandwidths
         self._links = np.array([link for each in multipaths for link in each.links], dtype=np.int64)
         self._weights = np.array([weight for each in multipaths for weight in each.weights])
-        self._multipath_of = np.repeat(np.arange(len(multipaths)), [len(each.links) for each in multipaths])
-        self._count = len(multipaths)
+        self._flows = np.repeat(np.arange(len(multipaths)), [len(each.links) for each in multipaths])
         self._known: dict[bytes, FloatArray] = {}
 
     def rates(self, counts: FloatArray) -> FloatArray:
@@ -40,91 +39,75 @@ class Sharing:
 
     def _filled(self, counts: FloatArray) -> FloatArray:
         """Raise all rates together; when a link is full, the rates of the transfers that cross it are final."""
-        rates = np.zeros(self._count)
-        growing = np.flatnonzero(counts[self._multipath_of])
-        links, flows = self._links[growing], self._multipath_of[growing]
-        weights = self._weights[growing] * counts[flows]
-        free = counts > 0
-        left = self._bandwidths.copy()
-        while len(links):
-            loads = np.bincount(links, weights, len(left))
+        rates, growing, left = np.zeros(len(counts)), counts > 0, self._bandwidths.copy()
+        while growing.any():
+            of_growing = growing[self._flows]
+            links, flows = self._links[of_growing], self._flows[of_growing]
+            loads = np.bincount(links, self._weights[of_growing] * counts[flows], len(left))
             used = loads > 0
             step = (left[used] / loads[used]).min()
-            rates[free] += step
+            rates[growing] += step
             left -= loads * step
             full = used & (left <= self._bandwidths * 1e-9)
-            stopped = np.zeros(self._count, dtype=np.bool_)
-            stopped[flows[full[links]]] = True
-            free &= ~stopped
-            kept = ~stopped[flows]
-            links, flows, weights = links[kept], flows[kept], weights[kept]
+            growing[flows[full[links]]] = False
         return rates
 
 
-class Transfers:
-    """The active transfers; `sharing` gives their rates."""
+@dataclass(slots=True, eq=False)
+class _Transfer:
+    """An active transfer: its flow, its size, and what is left of it."""
 
-    def __init__(self, sharing: Sharing, flows: int) -> None:
-        """Start with no transfers of `flows` flows."""
-        self._sharing = sharing
-        self._counts = np.zeros(flows)
-        self._moved = np.zeros(flows)
-        self._ends = np.full(flows, _NEVER)
-        self._waiting: list[list[tuple[float, int, Callable[[float], None]]]] = [[] for _ in range(flows)]
-        self._rates = np.zeros(flows)
-        self._stale = False
-        self._started = 0
-        self._active = 0
+    flow: int
+    size: float
+    left: float
 
-    def __len__(self) -> int:
-        """Return the number of active transfers."""
-        return self._active
 
-    def start(self, flow: int, size: float, done: Callable[[float], None]) -> None:
-        """Start a transfer of `size` bytes; `done` is called with the time of its end."""
-        waiting = self._waiting[flow]
-        if not waiting:
-            self._moved[flow] = 0.0
-        heapq.heappush(waiting, (self._moved[flow] + size, self._started, done))
-        self._ends[flow] = waiting[0][0]
-        self._counts[flow] += 1
-        self._started += 1
-        self._active += 1
-        self._stale = True
+@dataclass
+class Clock:
+    """The time, the processes that wait, and the active transfers."""
 
-    def next_end(self) -> float:
-        """Return the seconds until the next transfer ends; infinity if none is active."""
-        if not self._active:
-            return _NEVER
-        if self._stale:
-            self._rates = self._sharing.rates(self._counts)
-            self._stale = False
-        return float(self._left().min())
+    sharing: Sharing
+    flows: int
+    now: float = 0.0
+    _waits: dict[Process, Wait] = field(default_factory=dict)
+    _active: list[_Transfer] = field(default_factory=list)
 
-    def _left(self) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-        """Return the seconds until the next end in each flow."""
-        left = np.full(len(self._counts), _NEVER)
-        np.divide(self._ends - self._moved, self._rates, out=left, where=self._rates > 0)
-        return left
+    def start(self, process: Process) -> None:
+        self._waits[process] = self.now
 
-    def advance(self, seconds: float) -> list[Callable[[float], None]]:
-        """Let time pass, and return what to call for the transfers that ended, in the order in which they started.
+    def transfer(self, flow: int, size: float) -> Process:
+        """Transfer `size` bytes."""
+        transfer = _Transfer(flow, size, size)
+        self._active.append(transfer)
+        yield lambda: transfer not in self._active
 
-        `next_end` was called since the last start.
-        """
-        if not self._active:
-            return []
-        over = np.flatnonzero(self._left() <= seconds * (1 + 1e-9))
-        self._moved += self._rates * seconds
-        ended: list[tuple[int, Callable[[float], None]]] = []
-        for flow in over.tolist():
-            waiting = self._waiting[flow]
-            last = waiting[0][0] * (1 + 1e-9)
-            while waiting and waiting[0][0] <= last:
-                _, number, done = heapq.heappop(waiting)
-                ended.append((number, done))
-                self._counts[flow] -= 1
-            self._ends[flow] = waiting[0][0] if waiting else _NEVER
-        self._active -= len(ended)
-        self._stale = self._stale or bool(ended)
-        return [done for _, done in sorted(ended, key=lambda each: each[0])]
+    def run(self) -> None:
+        """Let time pass from one event to the next until there are none left."""
+        while True:
+            while over := [each for each, wait in self._waits.items() if self._is_over(wait)]:
+                for process in over:
+                    self._go_on(process)
+            times = [wait for wait in self._waits.values() if isinstance(wait, float)]
+            if not times and not self._active:
+                break
+            self._pass(min(times, default=float("inf")))
+
+    def _is_over(self, wait: Wait) -> bool:
+        return wait <= self.now if isinstance(wait, float) else wait()
+
+    def _go_on(self, process: Process) -> None:
+        wait = next(process, None)
+        if wait is None:
+            del self._waits[process]
+        else:
+            self._waits[process] = wait
+
+    def _pass(self, due: float) -> None:
+        """Let time pass until `due`, or until the first transfer ends."""
+        flows = [each.flow for each in self._active]
+        rates = self.sharing.rates(np.bincount(flows, minlength=self.flows).astype(np.float64)).tolist()
+        passed = min([due - self.now, *(each.left / rates[each.flow] for each in self._active)])
+        self.now = due if passed == due - self.now else self.now + passed
+        for each in self._active:
+            each.left -= rates[each.flow] * passed
+        self._active = [each for each in self._active if each.left > each.size * 1e-9]

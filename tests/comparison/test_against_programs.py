@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from forestcoll import InputError, TopologyBuilder, compare, export, generate, load_topology
+from forestcoll import InputError, compare, export, generate, load_topology
 from forestcoll.algorithms.method import Problem
 from forestcoll.base.progress import SILENT
 from forestcoll.comparison.against.files import Candidate, candidates
 from forestcoll.comparison.against.program_runs import ProgramRun
 from forestcoll.demand.demand import Demand
+from networks import linked
 
 TARGETS = ("msccl-xml", "mscclpp-json")
 
@@ -56,9 +57,7 @@ def test_a_program_written_by_hand_is_measured(tmp_path: Path) -> None:
         '<algo name="two" nchunksperloop="2" nchannels="1" proto="Simple" ngpus="2" coll="allgather" inplace="0" '
         f'outofplace="1" minBytes="0" maxBytes="0">{gpus}</algo>'
     )
-    builder = TopologyBuilder("two nodes")
-    builder.add_duplex(builder.add_compute("a"), builder.add_compute("b"), 10)
-    row = compare(builder.build(), baselines=[], against=[file], sizes=[2**20]).row(str(file))
+    row = compare(linked("a b", "a=b:10"), baselines=[], against=[file], sizes=[2**20]).row(str(file))
     assert row.valid
     assert row.algbw == 20
     assert row.height == 1
@@ -108,14 +107,8 @@ def test_a_program_that_does_not_fit_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_route_is_the_widest_of_the_shortest(tmp_path: Path) -> None:
-    builder = TopologyBuilder("two switches")
-    for name in ("a", "b"):
-        builder.add_compute(name)
-    for name, bandwidth in (("narrow", 1), ("wide", 2)):
-        builder.add_switch(name)
-        builder.add_duplex("a", name, bandwidth)
-        builder.add_duplex("b", name, bandwidth)
+    topology = linked("a b", "a=narrow b=narrow a=wide:2 b=wide:2", switches="narrow wide")
     file = exported(tmp_path, "ring:nodes=2", "allgather", "msccl-xml")
-    row = compare(builder.build(), baselines=[], against=[file], sizes=[2**20]).row(str(file))
+    row = compare(topology, baselines=[], against=[file], sizes=[2**20]).row(str(file))
     assert row.algbw == Fraction(4)
     assert row.reason.endswith("links of 2 GB/s 100% busy, links of 1 GB/s 0%")

@@ -22,6 +22,7 @@ from forestcoll.algorithms.boxes import Boxes
 from forestcoll.comparison.link_loads import link_classes, link_loads
 from forestcoll.presentation.results.comparisons.comparison import comparison_document, comparison_page
 from forestcoll.simulation.simulate import loads_of
+from networks import linked
 
 
 def compared(topology: str | Topology, baselines: Iterable[str], collective: str = "allgather") -> Comparison:
@@ -122,9 +123,7 @@ def test_what_does_not_apply_has_a_reason_and_no_row() -> None:
 
 
 def test_times_are_left_out_if_the_size_of_the_unit_is_not_known() -> None:
-    builder = TopologyBuilder("apples", bandwidth_unit="apples")
-    builder.add_duplex(builder.add_compute("a"), builder.add_compute("b"), 1)
-    found = compared(builder.build(), ["direct"])
+    found = compared(linked("a b", "a=b", bandwidth_unit="apples"), ["direct"])
     assert [(row.name, row.times) for row in found.rows] == [("forestcoll", ()), ("direct", ())]
 
 

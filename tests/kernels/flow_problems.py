@@ -58,7 +58,7 @@ def weighted(draw: st.DrawFn, among: st.SearchStrategy[Topology]) -> Scaled:
     """A network as the generator passes it to a core; shards are equal, unequal, or all at one node."""
     topology = draw(among)
     one = st.sampled_from(topology.compute).map(lambda node: {node: Fraction(1)})
-    return scaled(topology, draw(st.one_of(st.none(), shards_for(topology), one)))
+    return scaled(topology, draw(st.one_of(st.none(), shards_for(topology.compute), one)))
 
 
 def scaled(topology: Topology, shards: dict[int, Fraction] | None = None) -> Scaled:

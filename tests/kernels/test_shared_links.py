@@ -1,6 +1,5 @@
 """Transfers of the core share links as the plain simulation says, however few of them a change touches."""
 
-import heapq
 from itertools import pairwise
 from random import Random
 from typing import Any, cast
@@ -10,7 +9,7 @@ import pytest
 
 from forestcoll.kernels.events import HopTables, Rows, hop_program
 from forestcoll.simulation.program.paths import Multipath
-from plain_transfers import Sharing, Transfers
+from plain_transfers import Clock, Process, Sharing
 
 FAR_APART = (1.0, 2.0, 3.0, 5.0, 5.0, 7.0, 40.0, 1e3)
 
@@ -45,34 +44,21 @@ def plain_ends(tables: HopTables, latency: float) -> list[float]:
     )
     weights = iter(tables["weights"].tolist())
     multipaths = [Multipath(tuple(each), tuple(next(weights) for _ in each), 0) for each in lists]
-    transfers = Transfers(Sharing(multipaths, tables["bandwidths"]), len(multipaths))
+    clock = Clock(Sharing(multipaths, tables["bandwidths"]), len(multipaths))
     waits = np.bincount(tables["after"][1], minlength=len(pairs)).tolist()
-    ends, ended = [0.0] * len(pairs), list[int]()
-    arrivals: list[tuple[float, int]] = []
-    now = 0.0
+    ends = [0.0] * len(pairs)
 
-    def start(hop: int) -> None:
-        transfers.start(pairs[hop], sizes[hop], lambda _: ended.append(hop))
+    def move(hop: int) -> Process:
+        yield lambda: not waits[hop]
+        yield from clock.transfer(pairs[hop], sizes[hop])
+        ends[hop] = clock.now
+        yield clock.now + latency
+        for other in after[hop]:
+            waits[other] -= 1
 
-    for hop, count in enumerate(waits):
-        if not count:
-            start(hop)
-    while arrivals or len(transfers):
-        due = arrivals[0][0] if arrivals else float("inf")
-        passed = min(transfers.next_end(), due - now)
-        done = transfers.advance(passed)
-        now += passed
-        for each in done:
-            each(now)
-        for hop in ended:
-            ends[hop] = now
-            heapq.heappush(arrivals, (now + latency, hop))
-        ended.clear()
-        while arrivals and arrivals[0][0] <= now:
-            for other in after[heapq.heappop(arrivals)[1]]:
-                waits[other] -= 1
-                if not waits[other]:
-                    start(other)
+    for hop in range(len(pairs)):
+        clock.start(move(hop))
+    clock.run()
     return ends
 
 

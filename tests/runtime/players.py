@@ -27,8 +27,9 @@ from forestcoll.runtime.engine.plan import Plan
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.solver.generation.step_duality import from_allgathers
-from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
+from networks import linked
 from routed_steps import random_allgather
 
 LIMIT = 30.0
@@ -170,14 +171,8 @@ def routed_steps_of(topology: Topology, ranks: tuple[int, ...] | None = None) ->
 
 def able_switch() -> Topology:
     """Return four ranks on a switch that copies and adds up, and slow links between them."""
-    builder = TopologyBuilder("able")
-    for rank in range(4):
-        builder.add_compute(rank)
-    builder.add_switch("switch", multicast=True, aggregation=True)
-    for rank in range(4):
-        builder.add_duplex(rank, "switch", 10)
-        builder.add_duplex(rank, (rank + 1) % 4, 1)
-    return builder.build()
+    links = "0=switch:10 1=switch:10 2=switch:10 3=switch:10 0=1 1=2 2=3 3=0"
+    return linked("0 1 2 3", links, switches="switch", able=True, name="able")
 
 
 NETWORKS: dict[str, Callable[[], list[Schedule]]] = {

@@ -15,6 +15,7 @@ from forestcoll.runtime import Communicator, MemoryStore
 from forestcoll.runtime.engine.elements import AnyArray, ElementType, ReduceOp, bits_to_float, float_to_bits
 from forestcoll.topology.registry import build_topology
 from networks import examples
+from refusal import refusal
 
 
 @pytest.fixture(scope="module")
@@ -44,9 +45,7 @@ CASES: dict[str, tuple[Callable[[Communicator], Any], str]] = {
 
 def test_bad_arguments(group: Communicator) -> None:
     for name, (call, text) in CASES.items():
-        with pytest.raises(InputError) as refused:
-            call(group)
-        assert text in str(refused.value), name
+        assert text in refusal(call, group), name
         assert group.records() == []
 
 
@@ -64,9 +63,7 @@ def test_bad_groups() -> None:
     usual: dict[str, Any] = {"rank": 0, "store": MemoryStore(), "timeout": 1}
     one, other = (generate(f"complete:nodes={count}", "allreduce") for count in (2, 3))
     for name, (options, text) in GROUPS.items():
-        with pytest.raises(InputError) as refused:
-            Communicator([one], **(usual | options))
-        assert text in str(refused.value), name
+        assert text in refusal(Communicator, [one], **usual | options), name
     for schedules, text in (([], "schedules are empty"), ([one, one], "two schedules"), ([one, other], "one topology")):
         with pytest.raises(InputError, match=text):
             Communicator(schedules, rank=0, store=MemoryStore())
@@ -77,8 +74,7 @@ def test_a_closed_group_is_refused(group: Communicator) -> None:
         closed = players.groups[0]
         closed.close()
         closed.close()
-        with pytest.raises(InputError, match="is closed; make a new Communicator"):
-            closed.allreduce(np.ones(3))
+        assert "is closed; make a new Communicator" in refusal(closed.allreduce, np.ones(3))
     assert repr(group).startswith("Communicator('default', rank 0 of 2: allgather, allreduce")
 
 
@@ -129,8 +125,7 @@ def test_counts_and_shapes(alone: Communicator) -> None:
     assert np.array_equal(np.asarray(alone.allreduce(data.T).wait(LIMIT)), data.T)
     assert np.array_equal(np.asarray(alone.allgather(data, counts=[6]).wait(LIMIT)), np.arange(6.0))
     assert np.array_equal(np.asarray(alone.broadcast(data, np.empty_like(data)).wait(LIMIT)), data)
-    with pytest.raises(InputError, match="the shard of rank 0 has 5"):
-        alone.allgather(data, counts=[5])
+    assert "the shard of rank 0 has 5" in refusal(alone.allgather, data, counts=[5])
     records = alone.records()
     assert records[-1]["collective"] == "broadcast"
     assert records[-1]["bytes"] == 48
@@ -140,5 +135,4 @@ def test_counts_and_shapes(alone: Communicator) -> None:
 def test_the_size_must_be_said() -> None:
     with pytest.raises(InputError, match=r"schedules are empty; .* or size=1 for a group of one"):
         Communicator([], rank=0)
-    with pytest.raises(InputError, match="rank is 1; the group has 1 ranks, so use 0 to 0"):
-        Communicator([], rank=1, size=1)
+    assert "rank is 1; the group has 1 ranks, so use 0 to 0" in refusal(Communicator, [], rank=1, size=1)

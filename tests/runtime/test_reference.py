@@ -119,7 +119,7 @@ def compare(plan: Plan, result: AnyArray, expected: AnyArray, element: ElementTy
 def test_random_networks(topology: Topology, data: st.DataObject) -> None:
     ranks = data.draw(ranks_for(topology))
     made = [generate(topology, replace(demand_for(topology, each, ranks[0]), ranks=ranks)) for each in SCHEDULED]
-    for schedule in (*made, generate(topology, Demand(shards=data.draw(shards_for(topology))))):
+    for schedule in (*made, generate(topology, Demand(shards=data.draw(shards_for(topology.compute))))):
         check(plan_of(schedule), ElementType.I32, ReduceOp.SUM, 60 * len(schedule.members), 7)
 
 

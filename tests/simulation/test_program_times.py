@@ -26,6 +26,7 @@ from forestcoll.simulation.program.events import EventSimulation, Timeline, run_
 from forestcoll.simulation.program.paths import Paths
 from forestcoll.simulation.program.rounds import Messages
 from forestcoll.topology import Topology, TopologyBuilder
+from networks import linked
 from small_programs import move
 
 FIFO, MEMORY, PORT = ChannelKind.FIFO, ChannelKind.MEMORY, ChannelKind.PORT
@@ -137,12 +138,7 @@ USE = move(FAR, Span(1, Buffer.SCRATCH, 0, 1))
 
 
 def test_ranks_without_a_path_over_switches_are_refused() -> None:
-    builder = TopologyBuilder("line")
-    for node in "abc":
-        builder.add_compute(node)
-    builder.add_duplex("a", "b", 1)
-    builder.add_duplex("b", "c", 1)
-    network = builder.build()
+    network = linked("a b c", "a=b b=c", name="line")
     two_away = Channel(FIFO, 0, 2)
     with pytest.raises(InputError, match="line: no path leads from 'a' to 'c' over switches alone"):
         microseconds(program([[SEND]], [], [[RECEIVE]], channels=(two_away,)), network)

@@ -17,7 +17,7 @@ from forestcoll.solver.allreduce.linear_program import allreduce_optimum
 from forestcoll.solver.forests.broadcast import broadcast_bound, broadcast_bounds, reduce_bound, reduce_bounds
 from forestcoll.solver.forests.plan import ForestPlan
 from forestcoll.solver.forests.value import TreeOptimum
-from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
 from networks import duplex_networks, examples, linked, networks, one_way_networks, shards_for
 from oracles import (
@@ -32,6 +32,7 @@ from oracles import (
     least_exit,
     overdrawn_switches,
 )
+from schedule_checks import check_forests
 
 KINDS = {
     "full duplex": duplex_networks(),
@@ -120,7 +121,7 @@ def test_a_broadcast_and_a_reduce(topology: Topology, data: st.DataObject) -> No
 @examples(200)
 @given(networks(), st.data())
 def test_shards_of_any_size(topology: Topology, data: st.DataObject) -> None:
-    shards = data.draw(shards_for(topology))
+    shards = data.draw(shards_for(topology.compute))
     check(optimum(topology, Demand(shards=shards)), best_from(topology, shards))
     check(optimum(topology, Demand(Collective.REDUCE_SCATTER, shards=shards)), best_towards(topology, shards))
 
@@ -128,7 +129,7 @@ def test_shards_of_any_size(topology: Topology, data: st.DataObject) -> None:
 @examples(150)
 @given(networks(most=5), st.data(), st.integers(1, 3))
 def test_a_number_of_trees_for_shards_of_any_size(topology: Topology, data: st.DataObject, trees: int) -> None:
-    shards = data.draw(shards_for(topology))
+    shards = data.draw(shards_for(topology.compute))
     for collective in (Collective.ALLGATHER, Collective.REDUCE_SCATTER):
         try:
             best = optimum(topology, Demand(collective, shards=shards), Trees(k=trees))
@@ -179,22 +180,22 @@ def test_a_collective_equals_its_dual_on_the_transposed_network(topology: Topolo
         assert set(dual.cut) == set(range(len(topology.nodes))) - set(best.cut)
 
 
-@examples(150)
-@given(st.sampled_from([61, 70, 128, 195]), st.data())
+@pytest.mark.parametrize("bits", [61, 70, 128, 195])
+@examples(75)
+@given(st.data())
 def test_bandwidths_of_many_digits(bits: int, data: st.DataObject) -> None:
     most = 2**bits
     bandwidths = st.one_of(st.integers(1, most), st.integers(most // 2, most), st.just(1)).map(Fraction)
     topology = data.draw(networks(most=6, kinds=st.just(bandwidths)))
-    check(optimum(topology), best_allgather(topology))
+    best = optimum(topology)
+    check(best, best_allgather(topology))
+    check_forests(best)
 
 
 @pytest.mark.parametrize("bits", [60, 61, 62, 63, 64, 122, 124, 125, 127, 128])
 def test_sums_at_the_limits_of_the_integer_widths(bits: int) -> None:
-    builder = TopologyBuilder("star")
-    builder.add_switch("s")
-    for node in range(4):
-        builder.add_duplex(builder.add_compute(node), "s", 2**bits - node)
-    topology = builder.build()
+    links = (f"{node}=s:{2**bits - node}" for node in range(4))
+    topology = linked("0 1 2 3", " ".join(links), switches="s")
     check(optimum(topology), best_allgather(topology))
 
 

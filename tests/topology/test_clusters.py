@@ -9,6 +9,7 @@ from forestcoll import optimum
 from forestcoll.topology import TopologyBuilder, write_topology
 from forestcoll.topology.clusters.joining.box import box_of_machine
 from forestcoll.topology.registry import Size, build_topology, builders, load_topology, recipe_of
+from networks import linked
 from refusal import refusal
 
 SHAPES = [
@@ -161,9 +162,7 @@ def test_a_file_is_one_box_and_without_nics_needs_numbers(tmp_path: Path) -> Non
 
 def test_a_file_in_another_unit_is_converted(tmp_path: Path) -> None:
     path = tmp_path / "box.json"
-    builder = TopologyBuilder("box", bandwidth_unit="Gb/s")
-    builder.add_duplex(builder.add_compute("a"), builder.add_compute("b"), 800)
-    write_topology(builder.build(), path)
+    write_topology(linked("a b", "a=b:800", bandwidth_unit="Gb/s"), path)
     spec = f"cluster:box={path},boxes=2,nics=2,nic_bandwidth=50"
     assert bandwidth(load_topology(spec), "b0/a", "b0/b") == 100
     path.write_text(path.read_text().replace("Gb/s", "parsecs"))

@@ -14,6 +14,7 @@ from forestcoll.topology import TopologyBuilder, topology_from_document, topolog
 from forestcoll.topology import registry as registry_module
 from forestcoll.topology.networkx_graph import from_networkx, to_networkx
 from forestcoll.topology.registry import Recipe, Size, build_topology, builders, load_topology, topology_builder
+from networks import linked
 from refusal import refusal
 
 
@@ -183,10 +184,7 @@ def test_a_topology_is_returned_unchanged_and_another_type_is_refused() -> None:
         assert refusal(load_topology, value) == f"topology is {shown(value)}; {expected}"
     topology = build_topology("ring:nodes=3")
     assert load_topology(topology) is topology
-    apart = TopologyBuilder("apart")
-    apart.add_compute("a")
-    apart.add_compute("b")
-    assert load_topology(apart.build(connected=False)).name == "apart"
+    assert load_topology(linked("a b", "", connected=False, name="apart")).name == "apart"
 
 
 @pytest.fixture

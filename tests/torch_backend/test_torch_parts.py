@@ -31,6 +31,7 @@ from forestcoll.torch.options import cache_folder, completed
 from forestcoll.torch.replanning import changed_topology
 from forestcoll.torch.schedules.agreement import Agreement
 from forestcoll.torch.schedules.cache import schedule_of
+from refusal import refusal
 
 RING = load_topology("ring:nodes=4")
 BOXES = load_topology("dgx-a100:boxes=2,gpus=2")
@@ -127,8 +128,7 @@ def test_a_part_of_the_network_has_the_ranks_in_their_order() -> None:
     assert [part.nodes[each].id for each in part.compute] == ["b1/gpu1", "b1/gpu0"]
     assert Network(BOXES, BOXES.compute).part(range(4)) is BOXES
     assert Network.from_bytes(network.to_bytes()) == network
-    with pytest.raises(InputError, match="node 0 reaches node 2 only over nodes of other ranks"):
-        Network(RING, RING.compute).part([0, 2])
+    assert "node 0 reaches node 2 only over nodes of other ranks" in refusal(Network(RING, RING.compute).part, [0, 2])
 
 
 def test_the_map_shows_the_hosts_and_boxes_on_several_hosts_are_named() -> None:
@@ -221,10 +221,8 @@ def test_an_array_keeps_its_tensor_whose_memory_can_still_be_resized() -> None:
 
 def test_paths_and_new_schedules_need_a_group() -> None:
     assert paths() == ()
-    with pytest.raises(InputError, match=r"there is no group of the backend forestcoll; call init_process_group"):
-        replan()
-    with pytest.raises(InputError, match=r"the group is not of the backend forestcoll"):
-        paths(dist.HashStore())
+    assert "there is no group of the backend forestcoll; call init_process_group" in refusal(replan)
+    assert "the group is not of the backend forestcoll" in refusal(paths, dist.HashStore())
 
 
 def test_the_cache_can_be_filled_by_several_processes_at_once(tmp_path: Path) -> None:

@@ -10,12 +10,13 @@ from forestcoll.demand.collective import Collective, PhaseOp
 from forestcoll.schedule.proof import Bound, CutProof, ReceiptProof
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
-from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology import Topology
 from forestcoll.verification import Fault, claims
 from forestcoll.verification.claims import Claim, bound_rules, is_optimal
 from forestcoll.verification.network import Network
 from forestcoll.verification.proof_checks.question import UnprovenError
 from forestcoll.verification.rule import first_fault
+from networks import linked
 
 RING = generate("ring:nodes=4", "allreduce")
 BEST = Fraction(RING.algbw)
@@ -53,12 +54,7 @@ def test_a_schedule_above_its_bound_is_refused() -> None:
 
 def thin(bandwidth: str) -> Topology:
     """Return a line of three nodes, in which a link of this bandwidth leads to the last one, and no link back."""
-    builder = TopologyBuilder("line")
-    for name in "abc":
-        builder.add_compute(name)
-    builder.add_duplex("a", "b", 1)
-    builder.add_link("b", "c", Fraction(bandwidth))
-    return builder.build(connected=False)
+    return linked("a b c", f"a=b b>c:{bandwidth}", connected=False, name="line")
 
 
 def of_cut(inside: tuple[int, ...]) -> Claim:

@@ -20,7 +20,8 @@ from forestcoll.runtime.engine.elements import ElementType, ReduceOp
 from forestcoll.runtime.launch import Launch
 from forestcoll.schedule.files import write_schedule
 from forestcoll.schedule.schedule import Schedule
-from forestcoll.topology import Topology, TopologyBuilder, write_topology
+from forestcoll.topology import Topology, write_topology
+from networks import linked
 from started import Ended, alone, completed, in_threads, refusal, run_ranks, words
 
 Captured: TypeAlias = pytest.CaptureFixture[str]
@@ -58,12 +59,7 @@ def run(*ranks: tuple[object, ...], **more: str) -> Ended:
 
 
 def line() -> Topology:
-    builder = TopologyBuilder("relay")
-    for node in "abc":
-        builder.add_compute(node)
-    for one, other in ("ab", "bc"):
-        builder.add_duplex(one, other, 1)
-    return builder.build()
+    return linked("a b c", "a=b b=c", name="relay")
 
 
 def test_the_table_is_that_of_nccl_tests_with_more_columns() -> None:
@@ -159,9 +155,8 @@ def test_schedule_files_are_measured_one_after_the_other_without_checks_or_in_pl
 
 
 def test_bandwidths_are_in_gigabytes_where_the_unit_has_no_size_and_checks_can_be_left_out() -> None:
-    builder = TopologyBuilder("messages", bandwidth_unit="messages")
-    builder.add_duplex(builder.add_compute("a"), builder.add_compute("b"), 3)
-    reports = measured(request_of(1024, checks=0), generate(builder.build(), "allreduce"))
+    network = linked("a b", "a=b:3", bandwidth_unit="messages")
+    reports = measured(request_of(1024, checks=0), generate(network, "allreduce"))
     assert bench_document(reports)["unit"] == "GB/s"
     (row,) = reports[0].rows
     assert row.bound is None

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import Collective
 from forestcoll.measurement.bench.patterns import as_type, combined, empty, fill, gathered, values_of, wrong_places
 from forestcoll.measurement.bench.request import BenchRequest, busbw_factor, elements_named, ops_named, sizes_between
 from forestcoll.runtime.engine.elements import ElementType, ReduceOp, bits_to_float
+from refusal import refusal
 
 
 def test_sizes_grow_by_a_factor_or_by_a_step() -> None:
@@ -18,12 +18,9 @@ def test_sizes_grow_by_a_factor_or_by_a_step() -> None:
 
 
 def test_bad_sizes_are_refused() -> None:
-    with pytest.raises(InputError, match="exchange -b and -e"):
-        sizes_between(9, 8)
-    with pytest.raises(InputError, match="factor is 1; use 2 or more"):
-        sizes_between(1, 8, 1)
-    with pytest.raises(InputError, match="more than 1000 sizes"):
-        sizes_between(1, 2**40, None, 1)
+    assert "exchange -b and -e" in refusal(sizes_between, 9, 8)
+    assert "factor is 1; use 2 or more" in refusal(sizes_between, 1, 8, 1)
+    assert "more than 1000 sizes" in refusal(sizes_between, 1, 2**40, None, 1)
 
 
 def test_types_and_reductions_have_the_names_of_nccl_tests_and_of_forestcoll() -> None:
@@ -35,19 +32,14 @@ def test_types_and_reductions_have_the_names_of_nccl_tests_and_of_forestcoll() -
 
 @pytest.mark.parametrize("text", ["", "floaty", "complex", "ALL"])
 def test_unknown_names_are_refused(text: str) -> None:
-    with pytest.raises(InputError, match="no such element type"):
-        elements_named(text)
-    with pytest.raises(InputError, match="no such reduction"):
-        ops_named(text)
+    assert "no such element type" in refusal(elements_named, text)
+    assert "no such reduction" in refusal(ops_named, text)
 
 
 def test_a_request_is_checked() -> None:
-    with pytest.raises(InputError, match="0 sizes"):
-        BenchRequest(())
-    with pytest.raises(InputError, match="0 iterations"):
-        BenchRequest((8,), iterations=0)
-    with pytest.raises(InputError, match="library is 'nccl'"):
-        BenchRequest((8,), other_library="nccl")
+    assert "0 sizes" in refusal(BenchRequest, ())
+    assert "0 iterations" in refusal(BenchRequest, (8,), iterations=0)
+    assert "library is 'nccl'" in refusal(BenchRequest, (8,), other_library="nccl")
 
 
 def test_bus_bandwidth_is_that_of_nccl_tests() -> None:

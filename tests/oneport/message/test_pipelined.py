@@ -18,7 +18,7 @@ from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
 from forestcoll.verification.series.timetable import timetable_fault
-from networks import examples
+from networks import examples, linked
 from oneport_platforms import platform_of_costs, random_platforms
 from packet_schedules import least_makespan
 
@@ -142,13 +142,7 @@ def test_plans_approach_the_bound_as_messages_grow(topology: Topology) -> None:
 
 
 def test_trees_are_chosen_for_the_best_packet_size() -> None:
-    builder = TopologyBuilder("detour", port_model="one-port")
-    for node in range(3):
-        builder.add_compute(node)
-    builder.add_link(0, 1, 10, latency_us=10)
-    builder.add_link(1, 2, 10, latency_us=10_000)
-    builder.add_link(0, 2, 5, latency_us=10)
-    topology = builder.build()
+    topology = linked("0 1 2", "0>1:10@10 1>2:10@10000 0>2:5@10", port_model="one-port")
     assert {tree.edges for tree in pipelined_broadcast(topology, 0, 10_000).trees} == {((0, 1), (0, 2))}
     assert ((0, 1), (1, 2)) in {tree.edges for tree in pipelined_broadcast(topology, 0, 10**12).trees}
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll import TopologyBuilder, atomic_broadcast, compare_series, pipelined_broadcast
+from forestcoll import atomic_broadcast, compare_series, pipelined_broadcast
 from forestcoll.oneport import Platform, SeriesComparison, steady_optimum
 from forestcoll.oneport.series.flow_form import flow_form
 from forestcoll.presentation.results.schedules.period_plot import chart
@@ -17,7 +17,7 @@ from forestcoll.topology.builder import PORT_MODELS
 from forestcoll.topology.graph.overheads import without_overheads
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
-from networks import examples
+from networks import examples, linked
 from oneport_platforms import (
     bounded_platforms,
     broken,
@@ -135,13 +135,6 @@ def test_sending_to_all_neighbours_at_once_takes_the_time_of_the_longest_path() 
 
 
 def test_a_switch_with_more_links_out_than_in_does_not_copy_messages() -> None:
-    builder = TopologyBuilder("fan")
-    for node in "abc":
-        builder.add_compute(node)
-    builder.add_link("a", builder.add_switch("switch"), 1)
-    for node in "bc":
-        builder.add_link("switch", node, 1)
-        builder.add_link(node, "a", 1)
-    compared = compare_series(builder.build(), "a")
+    compared = compare_series(linked("a b c", "a>s s>b b>a s>c c>a", switches="s"), "a")
     assert str(compared.best.throughput) == "1/2"
     assert verify(compared.schedule()).optimal

@@ -10,6 +10,7 @@ import pytest
 import forestcoll.presentation.pages
 from forestcoll import Comparison, Costs, TopologyBuilder, compare, generate, html_report, write_schedule
 from forestcoll.presentation.pages.terms import TERMS, used_terms
+from networks import linked
 from parsed_page import Page
 
 GLOSSARY = Path(__file__).parents[3] / "docs" / "glossary.md"
@@ -133,12 +134,8 @@ def test_a_comparison_with_only_one_schedule_has_a_report() -> None:
 
 
 def test_a_network_without_a_known_unit_has_no_times() -> None:
-    network = TopologyBuilder("tiny", bandwidth_unit="cars/day")
-    for node in range(3):
-        network.add_compute(node)
-    for node in range(3):
-        network.add_duplex(node, (node + 1) % 3, 10)
-    page = Page(html_report(compare(network.build())))
+    network = linked("0 1 2", "0=1:10 1=2:10 2=0:10", bandwidth_unit="cars/day")
+    page = Page(html_report(compare(network)))
     assert "By size of the data" not in [text for _, text in page.headings]
     assert "Times are simulated" not in page.text
     assert "cars/day" in page.text

@@ -15,6 +15,7 @@ from forestcoll.programs.interpreter import check
 from forestcoll.programs.lowering import Options, Placement, lower
 from forestcoll.programs.model import Protocol
 from forestcoll.tuning.programs.export import export
+from refusal import refusal
 
 ROOT = Path(__file__).parents[3]
 
@@ -62,8 +63,7 @@ def test_malformed_text_is_refused_with_its_line() -> None:
 
 def test_nested_entities_and_elements_are_refused() -> None:
     entities = "".join(f"<!ENTITY a{i} '{f'&a{i - 1};' * 10}'>" for i in range(1, 20))
-    with pytest.raises(InputError, match="document type"):
-        parsed(f"<!DOCTYPE algo [<!ENTITY a0 'ha'>{entities}]><algo name='&a19;'/>")
+    assert "document type" in refusal(parsed, f"<!DOCTYPE algo [<!ENTITY a0 'ha'>{entities}]><algo name='&a19;'/>")
     with pytest.raises(InputError, match="is inside <algo>"):
         parsed("<algo name='' proto='' coll='' nchannels='1' nchunksperloop='1' ngpus='1'>" + "<algo>" * 10**5)
 
@@ -232,10 +232,8 @@ def test_the_root_is_the_rank_that_receives_nothing() -> None:
     )
     assert msccl_xml.to_program(parsed(text)).root == 0
     assert msccl_xml.to_program(parsed(text), root=2).root == 2
-    with pytest.raises(InputError, match="there is no rank 4"):
-        msccl_xml.to_program(parsed(text), root=4)
-    with pytest.raises(InputError, match="allgather has no root"):
-        msccl_xml.to_program(parsed(ALGORITHM), root=0)
+    assert "there is no rank 4" in refusal(msccl_xml.to_program, parsed(text), root=4)
+    assert "allgather has no root" in refusal(msccl_xml.to_program, parsed(ALGORITHM), root=0)
 
 
 def test_messages_take_one_slot_if_the_greatest_size_allows_it() -> None:
@@ -286,5 +284,4 @@ def test_a_broadcast_or_reduce_that_would_hang_has_a_remark(
 
 def test_an_allreduce_has_no_remark_and_only_some_dialects_are_known() -> None:
     assert export(schedule("dgx-a100:boxes=2,gpus=2", Collective.ALLREDUCE), "msccl-xml").remarks == ()
-    with pytest.raises(InputError, match="there is no dialect 'amd'"):
-        msccl_xml.dialect_named("amd")
+    assert "there is no dialect 'amd'" in refusal(msccl_xml.dialect_named, "amd")

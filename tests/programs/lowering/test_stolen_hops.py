@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll import Topology, TopologyBuilder, generate
+from forestcoll import Topology, generate
 from forestcoll.demand.collective import PhaseOp
 from forestcoll.demand.demand import Demand
 from forestcoll.programs.lowering import Options, lower
@@ -17,20 +17,14 @@ from forestcoll.programs.lowering.stolen_hops import with_stolen_hops
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.verification import verify
-from networks import examples, networks
+from networks import examples, linked, networks
 
 Edge = tuple[int, int]
 
 
 def triangle(fast: int = 1) -> Topology:
     """Three nodes with links of bandwidth 1; that between the last two has `fast`."""
-    builder = TopologyBuilder("triangle")
-    for node in range(3):
-        builder.add_compute(node)
-    builder.add_duplex(0, 1, 1)
-    builder.add_duplex(0, 2, 1)
-    builder.add_duplex(1, 2, fast)
-    return builder.build()
+    return linked("0 1 2", f"0=1 0=2 1=2:{fast}")
 
 
 def along(topology: Topology, collective: str, trees: Sequence[Sequence[Edge]]) -> TreeSchedule:

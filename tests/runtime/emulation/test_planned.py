@@ -18,8 +18,9 @@ from forestcoll.runtime.emulation.rates import change_of, changed, emulated
 from forestcoll.runtime.emulation.requirements import missing
 from forestcoll.runtime.emulation.seat import start_of
 from forestcoll.runtime.environment import interface_here, launcher_rank, links_here, pacing_here
-from forestcoll.topology import TopologyBuilder
 from forestcoll.topology.registry import build_topology
+from networks import linked
+from refusal import refusal
 from remarks import Remarks
 
 
@@ -105,15 +106,13 @@ def test_variables_are_read() -> None:
 
 def test_links_in_another_form_are_refused() -> None:
     for text in ("10.0.0.1", "[]", '{"a": 1}', "{"):
-        with pytest.raises(InputError, match="expected a JSON object"):
-            links_here({"FORESTCOLL_LINKS": text})
+        assert "expected a JSON object" in refusal(links_here, {"FORESTCOLL_LINKS": text})
 
 
 def test_a_communicator_takes_its_addresses_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     schedule = generate("complete:nodes=2", "allreduce")
     monkeypatch.setenv("FORESTCOLL_LINKS", '{"nobody": "127.0.0.1"}')
-    with pytest.raises(InputError, match="nobody"):
-        Communicator([schedule], rank=0, store=MemoryStore(), timeout=1)
+    assert "nobody" in refusal(Communicator, [schedule], rank=0, store=MemoryStore(), timeout=1)
     monkeypatch.setenv("FORESTCOLL_LINKS", '{"0": "127.0.0.3", "1": "127.0.0.3"}')
     monkeypatch.setenv("FORESTCOLL_INTERFACE", "127.0.0.2")
     store: Any = MemoryStore()
@@ -144,9 +143,7 @@ def test_a_scale_keeps_the_ratios_of_links() -> None:
 def test_without_a_scale_links_are_as_fast_as_the_real_ones_and_have_no_latencies() -> None:
     assert {link.bandwidth for link in emulated(two_boxes(), None).links} == {100, 20}
     assert emulated(build_topology("ring:nodes=3"), None).links[0].bandwidth == 8000
-    builder = TopologyBuilder("pair")
-    builder.add_duplex(builder.add_compute("a"), builder.add_compute("b"), 1, latency_us=5)
-    assert all(link.latency_us is None for link in emulated(builder.build(), None).links)
+    assert all(link.latency_us is None for link in emulated(linked("a b", "a=b:1@5"), None).links)
 
 
 @pytest.mark.parametrize(
@@ -169,11 +166,9 @@ def test_a_bad_scale_is_refused(scale: str, message: str) -> None:
 
 
 def test_an_unknown_unit_needs_a_scale() -> None:
-    builder = TopologyBuilder("pair", bandwidth_unit="messages")
-    builder.add_duplex(builder.add_compute("a"), builder.add_compute("b"), 3)
-    with pytest.raises(InputError, match="use --scale"):
-        emulated(builder.build(), None)
-    assert emulated(builder.build(), "10Mbit=1").links[0].bandwidth == 30
+    pair = linked("a b", "a=b:3", bandwidth_unit="messages")
+    assert "use --scale" in refusal(emulated, pair, None)
+    assert emulated(pair, "10Mbit=1").links[0].bandwidth == 30
 
 
 def test_a_change_names_both_ends_of_a_link() -> None:
@@ -187,9 +182,8 @@ def test_a_change_names_both_ends_of_a_link() -> None:
     assert len(after.links) == len(network.links)
     dead = changed(network, [change_of(network, "a0--core=0@1")])
     assert len(dead.links) == len(network.links) - 2  # it is left out
-    builder = TopologyBuilder("dashes", bandwidth_unit="Mb/s")
-    builder.add_duplex(builder.add_compute("a--1"), builder.add_compute("b--2"), 10)
-    change = change_of(builder.build(), "a--1--b--2=1@0")
+    dashes = linked("a--1 b--2", "a--1=b--2:10", bandwidth_unit="Mb/s")
+    change = change_of(dashes, "a--1--b--2=1@0")
     assert (change.one, change.other) == (0, 1)
 
 

@@ -19,6 +19,7 @@ from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
 from networks import examples, networks, one_way_networks
+from refusal import refusal
 
 DIRECT = st.one_of(networks(most=6, switches=False), one_way_networks(most=6, switches=False))
 
@@ -48,20 +49,16 @@ def test_shards_move_with_their_nodes() -> None:
     topology = build_topology("double-binary-tree:nodes=7")
     schedule = generate(topology, "allreduce", "double-binary-tree")
     image = np.roll(np.arange(7), 1).tolist()
-    with pytest.raises(InputError, match="does not map its links"):
-        mapped_to(schedule, topology, image)
+    assert "does not map its links" in refusal(mapped_to, schedule, topology, image)
     assert mapped_to(schedule, topology, list(range(7))) == schedule
     for wrong in ([0, 0, 1, 2, 3, 4, 5], [0, 1, 2], [0, 1, 2, 3, 4, 5, 7]):
-        with pytest.raises(InputError, match="the image does not list each node"):
-            mapped_to(schedule, topology, wrong)
+        assert "the image does not list each node" in refusal(mapped_to, schedule, topology, wrong)
 
 
 def test_only_a_reduce_scatter_and_an_allgather_make_an_allreduce() -> None:
     ring, other = bfb(build_topology("ring:nodes=4")), bfb(build_topology("complete:nodes=4"))
-    with pytest.raises(InputError, match="not allgather and allgather"):
-        combined(ring, ring)
-    with pytest.raises(InputError, match="for different networks"):
-        combined(reversed_steps(ring), other)
+    assert "not allgather and allgather" in refusal(combined, ring, ring)
+    assert "for different networks" in refusal(combined, reversed_steps(ring), other)
     with pytest.raises(InputError, match="have different shards; make them the same"):
         combined(reversed_steps(ring), replace(ring, shards=(Fraction(1, 2), *[Fraction(1, 6)] * 3)))
     with pytest.raises(InputError, match="have different ranks; make them the same"):

@@ -15,19 +15,13 @@ from forestcoll.schedule.trees.expansion import TreeImage, expanded, tree_images
 from forestcoll.schedule.trees.shape import TreeShape, tree_shape
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.topology import Shift, Symmetry, Topology, TopologyBuilder
+from networks import linked
 
 
 def _topology() -> Topology:
     """Return four fully connected GPUs (0 to 3), which are also linked to two connected switches (4, 5)."""
-    builder = TopologyBuilder("four")
-    for number in range(4):
-        builder.add_compute(number)
-    for switch in (4, 5):
-        builder.add_switch(switch)
-    for one in range(5):
-        for other in range(one + 1, 6):
-            builder.add_duplex(one, other, 1)
-    return builder.build()
+    links = " ".join(f"{one}={other}" for one, other in combinations(range(6), 2))
+    return linked("0 1 2 3", links, switches="4 5")
 
 
 def _schedule(routes: list[list[int]], trees: list[tuple[int, Fraction, list[int]]]) -> TreeSchedule:

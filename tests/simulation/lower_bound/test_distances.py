@@ -1,29 +1,21 @@
 """Distances to and from a cut, by hand, and the least time in which data arrives."""
 
 from fractions import Fraction
-from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll import TopologyBuilder, build_topology
+from forestcoll import build_topology
 from forestcoll.simulation.lower_bound.arrivals import Arrival
 from forestcoll.simulation.lower_bound.distances import Distances, entrances
 from forestcoll.topology import Topology
-from networks import examples
+from networks import examples, linked
 
 
 def row() -> Topology:
     """Return four nodes in a row, with links of 1, 2 and 3 GB/s, and a switch that joins the first one and the last."""
-    builder = TopologyBuilder("row")
-    nodes = [builder.add_compute(name) for name in "abcd"]
-    for bandwidth, (one, other) in enumerate(pairwise(nodes), start=1):
-        builder.add_duplex(one, other, bandwidth)
-    switch = builder.add_switch("switch")
-    builder.add_duplex(nodes[0], switch, 4)
-    builder.add_duplex(nodes[3], switch, 4)
-    return builder.build()
+    return linked("a b c d", "a=b b=c:2 c=d:3 a=switch:4 d=switch:4", switches="switch")
 
 
 def test_a_send_passes_any_number_of_switches() -> None:
@@ -56,11 +48,8 @@ def test_a_link_after_which_data_would_leave_the_set_does_not_count() -> None:
 
 
 def test_a_link_that_data_cannot_reach_does_not_count() -> None:
-    builder = TopologyBuilder("dead switch")
-    one, other = builder.add_compute("one"), builder.add_compute("other")
-    builder.add_duplex(one, other, 1)
-    builder.add_link(builder.add_switch("switch"), other, 1)
-    assert entrances(builder.build(), [{1}], range(2)) == {Arrival(1 / 2, ((1, 1000.0),))}
+    dead = linked("one other", "one=other switch>other", switches="switch")
+    assert entrances(dead, [{1}], range(2)) == {Arrival(1 / 2, ((1, 1000.0),))}
 
 
 def test_members_that_are_farther_away_have_less_data() -> None:

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll import TopologyBuilder, build_topology
+from forestcoll import build_topology
 from forestcoll.simulation.lower_bound.arrivals import Arrival
 from forestcoll.simulation.lower_bound.distances import Distances
 from forestcoll.simulation.lower_bound.flows_over_time import MOST_PAIRS, quickest_flows, successive_shortest_paths
 from forestcoll.topology import Topology
-from networks import examples, uneven_networks
+from networks import examples, linked, uneven_networks
 
 
 def test_summands_of_one_box_reach_another_directly_and_over_the_nics_of_others() -> None:
@@ -27,12 +27,8 @@ def test_summands_of_one_box_reach_another_directly_and_over_the_nics_of_others(
 
 def test_a_later_path_may_take_back_what_an_earlier_one_uses() -> None:
     """The shortest path a-b-c-d blocks both others, a-b-f-h-d and a-e-g-c-d: 3 sends, then 5 in addition."""
-    builder = TopologyBuilder("crossed")
-    for name in "abcdefgh":
-        builder.add_compute(name)
-    for one, other in ("ab", "bc", "cd", "ae", "eg", "gc", "bf", "fh", "hd", "da"):
-        builder.add_link(one, other, 1)
-    assert list(successive_shortest_paths(builder.build(), 0, 3)) == [(3, Fraction(1)), (5, Fraction(1))]
+    crossed = linked("a b c d e f g h", "a>b b>c c>d a>e e>g g>c b>f f>h h>d d>a")
+    assert list(successive_shortest_paths(crossed, 0, 3)) == [(3, Fraction(1)), (5, Fraction(1))]
 
 
 def test_pairs_of_equal_members_are_tried_once() -> None:

@@ -24,7 +24,7 @@ from forestcoll.solver.forests.value import TreeOptimum
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.tuning.shallow import shallow_forest
 from forestcoll.tuning.streams import stream_program
-from networks import examples, uneven_networks
+from networks import examples, linked, uneven_networks
 
 COSTS = Costs(alpha_us=5, overhead_us=1)
 
@@ -97,12 +97,8 @@ def test_a_switch_that_copies_leaves_only_the_bound_of_any_schedule() -> None:
 
 
 def test_latencies_of_links_and_the_launch_count() -> None:
-    builder = TopologyBuilder("slow")
-    nodes = [builder.add_compute(each) for each in range(2)]
-    for source, target in product(nodes, repeat=2):
-        if source != target:
-            builder.add_link(source, target, 1, latency_us=3)
-    found = HopBound(optimum(builder.build(), "allgather"), [Costs(alpha_us=5, overhead_us=1, launch_us=10)])
+    slow = linked("0 1", "0=1:1@3")
+    found = HopBound(optimum(slow, "allgather"), [Costs(alpha_us=5, overhead_us=1, launch_us=10)])
     assert found.microseconds(2) == pytest.approx(10 + 10, abs=0.01)
 
 
@@ -210,13 +206,8 @@ def test_few_sends_of_a_row_cross_the_boxes_several_times() -> None:
 
 def test_links_that_leave_parts_bound_an_allreduce_too() -> None:
     """Three nodes in a one-way ring need four messages for each element; a switch that nothing enters sends none."""
-    builder = TopologyBuilder("ring with a dead switch")
-    nodes = [builder.add_compute(name) for name in "abc"]
-    for one, other in pairwise([*nodes, nodes[0]]):
-        builder.add_link(one, other, 1)
-    builder.add_link(builder.add_switch("dead"), nodes[0], 1)
-    size = 2**30
-    found = HopBound(optimum(builder.build(), "allreduce"), [COSTS]).microseconds(size)
+    ring, size = linked("a b c", "a>b b>c c>a dead>a", switches="dead"), 2**30
+    found = HopBound(optimum(ring, "allreduce"), [COSTS]).microseconds(size)
     assert found == pytest.approx(size * 4 / 3e3 + 7)
 
 

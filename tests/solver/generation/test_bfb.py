@@ -14,7 +14,7 @@ from forestcoll.demand.collective import Collective
 from forestcoll.schedule.steps.shape import StepShape, step_shape
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.solver.generation.bfb import bfb
-from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
 from networks import examples, linked, networks, one_way_networks
@@ -128,13 +128,7 @@ def test_a_fitting_number_of_chunks_costs_no_bandwidth() -> None:
 
 def _two_paths(slow_latency: int) -> Topology:
     """Return a network with two paths from node 0 to node 3: over node 1, and over node 2 with a higher latency."""
-    builder = TopologyBuilder("two paths")
-    for node in range(4):
-        builder.add_compute(node)
-    for source, target in ((0, 1), (0, 2), (1, 3), (3, 0)):
-        builder.add_link(source, target, 1, latency_us=1)
-    builder.add_link(2, 3, 1, latency_us=slow_latency)
-    return builder.build()
+    return linked("0 1 2 3", f"0>1:1@1 0>2:1@1 1>3:1@1 3>0:1@1 2>3:1@{slow_latency}")
 
 
 def test_links_share_a_load_by_their_latencies() -> None:
@@ -210,12 +204,7 @@ def _times(schedule: StepSchedule) -> StepShape:
 
 
 def test_latencies_that_differ_are_not_mapped_to_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    builder = TopologyBuilder("ring")
-    for node in range(6):
-        builder.add_compute(node)
-    for node in range(6):
-        builder.add_duplex(node, (node + 1) % 6, 1, latency_us=1 + node % 3)
-    topology = builder.build()
+    topology = linked("0 1 2 3 4 5", "0=1:1@1 1=2:1@2 2=3:1@3 3=4:1@1 4=5:1@2 5=0:1@3")
     plain = bfb(topology, data_size=6000)
     monkeypatch.setattr("forestcoll.solver.generation.bfb.allgather._SYMMETRY_FROM", 0)
     assert bfb(topology, data_size=6000) == plain

@@ -49,7 +49,10 @@ def test_each_method_reports_its_stages_and_counters(method: TreeSearch, stages:
 
 @pytest.mark.parametrize("method", list(TreeSearch))
 def test_every_route_is_used_and_listed_once_and_the_same_in_each_run(method: TreeSearch) -> None:
-    schedule, other = generate(TOPOLOGY, method=Trees(search=method)), generate(TOPOLOGY, method=Trees(search=method))
+    schedule, other = (
+        generate(TOPOLOGY, method=Trees(search=method)),
+        generate(TOPOLOGY, method=Trees(search=method)),
+    )
     assert (schedule.routes, schedule.phases) == (other.routes, other.phases)
     routes = list(schedule.routes)
     assert len(set(routes)) == len(routes)

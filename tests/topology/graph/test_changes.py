@@ -1,12 +1,11 @@
 from fractions import Fraction
-from itertools import pairwise
 
 import pytest
 
 from forestcoll import changed_network, generate, optimum, verify
-from forestcoll.topology import TopologyBuilder
 from forestcoll.topology.graph.link_classes import link_classes
 from forestcoll.topology.registry import load_topology
+from networks import linked
 from refusal import refusal
 
 A100 = load_topology("dgx-a100:boxes=2")
@@ -29,12 +28,9 @@ def test_a_link_is_gone_or_slower_in_both_directions() -> None:
 
 
 def test_ids_with_dashes_and_commas() -> None:
-    builder = TopologyBuilder("odd")
-    nodes = [builder.add_compute("a--b"), builder.add_compute("c,d"), builder.add_compute(7)]
-    for one, other in pairwise([*nodes, nodes[0]]):
-        builder.add_duplex(one, other, 1)
+    odd = linked("a--b c,d 7", "a--b=c,d c,d=7 7=a--b")
     for gone in ("a--b--c,d", "c,d--7"):
-        assert len(changed_network(builder.build(), [gone]).links) == 4
+        assert len(changed_network(odd, [gone]).links) == 4
 
 
 @pytest.mark.parametrize(
@@ -71,13 +67,7 @@ def test_link_classes_are_named_by_what_they_join() -> None:
 
 
 def test_a_link_whose_name_can_be_read_in_two_ways_is_refused() -> None:
-    builder = TopologyBuilder("dashes")
-    for node in ("a", "a--b", "b--c", "c"):
-        builder.add_compute(node)
-    builder.add_duplex("a", "b--c", 1)
-    builder.add_duplex("a--b", "c", 1)
-    builder.add_duplex("a", "c", 1)
-    topology = builder.build()
+    topology = linked("a a--b b--c c", "a=b--c a--b=c a=c", name="dashes")
     said = "dashes: 'a--b--c' names two links, because ids contain '--'; rename nodes"
     assert refusal(changed_network, topology, ["a--b--c"]).startswith(said)
     assert len(changed_network(topology, ["a--c"], degrade=[]).links) == 4

@@ -10,11 +10,11 @@ import numpy.typing as npt
 import pytest
 
 from forestcoll.base.errors import InternalError
-from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology import Topology
 from forestcoll.topology.graph.least_arborescences import LeastArborescences
 from forestcoll.topology.graph.least_trees import LeastTrees
 from forestcoll.topology.graph.metric import Lengths, Metric
-from networks import ALL_EXAMPLES, drawn_network
+from networks import ALL_EXAMPLES, drawn_network, linked
 
 
 def branching(topology: Topology) -> list[int]:
@@ -118,12 +118,7 @@ def test_distances_are_those_of_networkx(*, dtype: type, backwards: bool) -> Non
 
 
 def test_a_node_that_is_not_reached_is_far_away() -> None:
-    builder = TopologyBuilder("pair and a switch without links")
-    for name in "ab":
-        builder.add_compute(name)
-    builder.add_switch("alone")
-    builder.add_duplex("a", "b", 1)
-    metric = Metric(builder.build(), np.array([2, 3]), 99)
+    metric = Metric(linked("a b", "a=b", switches="alone"), np.array([2, 3]), 99)
     assert metric.distances.tolist() == [[0, 2, 99], [3, 0, 99], [99, 99, 0]]
     with pytest.raises(InternalError, match="no walk leads from node 0 to node 2"):
         metric.walk(0, 2)

@@ -18,7 +18,7 @@ from test_hwloc_xml import dgx2
 from test_simulators import INFRAGRAPH
 
 from forestcoll.base.exact import rounded
-from forestcoll.topology import TopologyBuilder, write_topology
+from forestcoll.topology import write_topology
 from forestcoll.topology.importers import formats, yaml_values
 from forestcoll.topology.importers.formats import FORMATS, import_sources, import_topology
 from forestcoll.topology.importers.graphs import plain
@@ -27,7 +27,7 @@ from forestcoll.topology.importers.matrices import table
 from forestcoll.topology.importers.options import ImportOptions
 from forestcoll.topology.importers.simulators import infragraph
 from forestcoll.topology.importers.source import Source
-from networks import examples
+from networks import examples, linked
 from refusal import refusal
 
 
@@ -157,10 +157,8 @@ def test_a_rounded_number_has_the_digits_and_is_near(number: Fraction, digits: i
 
 
 def test_a_file_of_any_format_is_rounded(tmp_path: Path) -> None:
-    builder = TopologyBuilder("long numbers")
-    ends = builder.add_compute("a"), builder.add_compute("b")
-    builder.add_duplex(*ends, Fraction(10**40 + 1, 3), latency_us="0.123456")
-    write_topology(builder.build(), tmp_path / "long.json")
+    long = linked("a b", f"a=b:{10**40 + 1}/3@0.123456", name="long numbers")
+    write_topology(long, tmp_path / "long.json")
     (tmp_path / "edges.txt").write_text("a b 1.23456\nb a 1\n")
     found = import_topology(tmp_path / "long.json", options=ImportOptions(rounding="4"))
     assert found.assumed == ("bandwidths and latencies are rounded to 4 digits, those of 2 links",)
@@ -173,9 +171,7 @@ def test_a_file_of_any_format_is_rounded(tmp_path: Path) -> None:
 
 
 def test_rounding_never_makes_a_number_too_long(tmp_path: Path) -> None:
-    builder = TopologyBuilder("nines")
-    builder.add_link(builder.add_compute("a"), builder.add_compute("b"), 10**60 - 1)
-    builder.add_link("b", "a", Fraction(1, 10**60 - 1))
-    write_topology(builder.build(), tmp_path / "nines.json")
+    nines = linked("a b", f"a>b:{10**60 - 1} b>a:1/{10**60 - 1}", name="nines")
+    write_topology(nines, tmp_path / "nines.json")
     network = import_topology(tmp_path / "nines.json", options=ImportOptions(rounding="6")).topology
     assert {link.bandwidth for link in network.links} == {Fraction(10**60 - 1), Fraction(1, 10**60 - 1)}

@@ -10,11 +10,12 @@ import numpy as np
 from forestcoll.demand.collective import Collective, PhaseOp
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.proof import Proof, ProofError, TreeDualProof, WeightedCut
-from forestcoll.topology import Link, Node, NodeKind, Shift, Symmetry, Topology, TopologyBuilder
+from forestcoll.topology import Link, Node, NodeKind, Shift, Symmetry, Topology
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification.network import Network
 from forestcoll.verification.proof_checks.checks import proven
 from forestcoll.verification.proof_checks.question import Question, UnprovenError
+from networks import linked, with_abilities
 
 ALLREDUCE = NodeDemand(Collective.ALLREDUCE)
 EXCHANGE = NodeDemand(Collective.ALL_TO_ALL)
@@ -48,11 +49,7 @@ def by_judge(proof: Proof, topology: Topology, demand: NodeDemand) -> Fraction |
 
 def line() -> Topology:
     """Return three nodes in a line, with another bandwidth of each link."""
-    builder = TopologyBuilder("line")
-    first, second, third = (builder.add_compute(name) for name in "abc")
-    for source, target, bandwidth in ((first, second, 3), (second, first, 5), (second, third, 2), (third, second, 7)):
-        builder.add_link(source, target, bandwidth)
-    return builder.build()
+    return linked("a b c", "a>b:3 b>a:5 b>c:2 c>b:7", name="line")
 
 
 LINE = line()
@@ -60,14 +57,8 @@ LINE = line()
 
 def hub(*, multicast: bool = False, aggregation: bool = False) -> Topology:
     """Return three nodes at a switch, with another bandwidth of each link."""
-    builder = TopologyBuilder("hub")
-    for name in "abc":
-        builder.add_compute(name)
-    builder.add_switch("s", multicast=multicast, aggregation=aggregation)
-    for place, name in enumerate("abc"):
-        builder.add_link(name, "s", 2 + place)
-        builder.add_link("s", name, 7 - place)
-    return builder.build()
+    network = linked("a b c", "a>s:2 s>a:7 b>s:3 s>b:6 c>s:4 s>c:5", switches="s", name="hub")
+    return with_abilities(network, [(multicast, aggregation)])
 
 
 def with_switches(

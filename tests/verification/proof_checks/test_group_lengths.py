@@ -14,12 +14,12 @@ from forestcoll.demand.demand import NodeDemand
 from forestcoll.demand.groups.value import Group
 from forestcoll.schedule.proof import GroupLengthsProof, ProofError
 from forestcoll.schedule.proof.lengths import group_lengths as proof_module
-from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology import Topology
 from forestcoll.verification.proof_checks import group_lengths
 from forestcoll.verification.proof_checks.checks import proven
 from forestcoll.verification.proof_checks.group_lengths import groups_bound
 from forestcoll.verification.proof_checks.question import UnprovenError
-from networks import examples, ranks_for, shards_for, uneven_networks, with_abilities
+from networks import examples, linked, ranks_for, shards_for, uneven_networks, with_abilities
 
 PERSONALISED = (Collective.ALL_TO_ALL, Collective.GATHER, Collective.SCATTER)
 
@@ -33,7 +33,7 @@ def demands(draw: st.DrawFn, topology: Topology) -> NodeDemand:
     members = topology.compute if ranks is None else ranks
     demand = NodeDemand(collective, draw(st.sampled_from(members)) if collective.has_root else None, ranks=ranks)
     if collective in {Collective.ALLGATHER, Collective.REDUCE_SCATTER} and ranks is None and draw(st.booleans()):
-        by_node = draw(shards_for(topology))
+        by_node = draw(shards_for(topology.compute))
         return replace(demand, shards=tuple(by_node[node] for node in topology.compute))
     if collective is Collective.ALL_TO_ALL and draw(st.booleans()):
         part = st.builds(Fraction, st.integers(0, 3), st.integers(1, 3))
@@ -90,16 +90,9 @@ def test_random_groups_have_the_bound_that_the_proof_computes(most: int, monkeyp
 
 def grid() -> Topology:
     """Return six nodes in two rows, with another bandwidth of each link, and a one-way switch between four of them."""
-    builder = TopologyBuilder("grid")
-    for name in "abcdef":
-        builder.add_compute(name)
-    builder.add_switch("s", multicast=True)
-    for place, (one, other) in enumerate(zip("abdeabc", "bcefdef", strict=True)):
-        builder.add_link(one, other, 1 + place)
-        builder.add_link(other, one, 2 + 2 * place)
-    for place, (one, other) in enumerate(zip("adss", "sscf", strict=True)):
-        builder.add_link(one, other, 20 + 5 * place)
-    return builder.build()
+    links = "a>b:1 b>a:2 b>c:2 c>b:4 d>e:3 e>d:6 e>f:4 f>e:8 a>d:5 d>a:10 b>e:6 e>b:12 c>f:7 f>c:14"
+    topology = linked("a b c d e f", f"{links} a>s:20 d>s:25 s>c:30 s>f:35", switches="s")
+    return with_abilities(topology, [(True, False)])
 
 
 GRID = grid()
@@ -174,12 +167,7 @@ def test_another_node_may_be_merged_with_any_source(monkeypatch: pytest.MonkeyPa
 
 def one_way() -> Topology:
     """Return a line of three nodes in which data moves in one direction."""
-    builder = TopologyBuilder("one way")
-    for name in "abc":
-        builder.add_compute(name)
-    builder.add_link("a", "b", 1)
-    builder.add_link("b", "c", 2)
-    return builder.build(connected=False)
+    return linked("a b c", "a>b b>c:2", connected=False, name="one way")
 
 
 def test_a_length_may_be_0_and_only_roots_with_data_need_a_tree() -> None:

@@ -46,12 +46,13 @@ from forestcoll.schedule.proof import (
 from forestcoll.schedule.proof.documents import KINDS
 from forestcoll.schedule.proof.prices import Port, PortKind
 from forestcoll.schedule.trees.value import TreeSchedule
-from forestcoll.topology import Symmetry, Topology, TopologyBuilder
+from forestcoll.topology import Symmetry, Topology
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import Fault, verify
 from forestcoll.verification.proof_checks import checks
 from forestcoll.verification.proof_checks.checks import CHECKS, proven
 from forestcoll.verification.proof_checks.question import UnprovenError
+from networks import linked
 from oneport_platforms import figure_1
 from verify_drafts import allreduce, broadcast, ring
 
@@ -70,12 +71,7 @@ def of_ring(*cuts: tuple[tuple[int, ...], Fraction], lengths: tuple[int, ...] = 
 
 
 def of_star(*cuts: tuple[tuple[int, ...], Fraction]) -> Asked:
-    builder = TopologyBuilder("star")
-    for name in "abcd":
-        builder.add_compute(name)
-    for name in "abc":
-        builder.add_duplex(name, "d", 1)
-    star = builder.build()
+    star = linked("a b c d", "a=d b=d c=d", name="star")
     proof = replace(TreeDistancesProof.of(star, (1,) * 6), cuts=cuts)
     return proof, star, replace(ALLREDUCE, ranks=(0, 1, 2))
 
@@ -92,6 +88,7 @@ UNPROVEN: dict[str, Asked] = {
     "a shift that moves a switch": (dual(SET, symmetry=turn(2, [4, 1, 2, 3, 0])), WITH_HUB, NodeDemand()),
     "a shift that moves a slow link": (dual(SET, symmetry=turn(4)), one_link_slower(), NodeDemand()),
     "a shift that moves an island": (dual(SET, symmetry=turn(2, [0, 1, 2, 3, 6, 7, 4, 5])), ISLANDS, NodeDemand()),
+    "a shift to a node twice": (dual(SET, symmetry=turn(2, [0, 0, 1, 1])), RING, NodeDemand()),
     "a set of negative weight in a dual": (dual((DOWN, (0,), -1)), RING, NodeDemand()),
     "a set of all nodes in a dual": (dual((DOWN, (0, 1, 2, 3), 1)), RING, NodeDemand()),
     "a potential of a compute node": (dual(SET, potentials={DOWN: {0: HALF}}), RING, NodeDemand()),
@@ -117,6 +114,7 @@ UNPROVEN: dict[str, Asked] = {
     "negative lengths": (LengthsProof.of(RING, (-1,) * 8), RING, EXCHANGE),
     "a length of no link": (LengthsProof(((0, 2),), (1,)), RING, EXCHANGE),
     "no lengths": (LengthsProof((), ()), RING, EXCHANGE),
+    "lengths of 0": (LengthsProof.of(RING, (0,) * 8), RING, EXCHANGE),
     "lengths and no way back": (LengthsProof(((0, 1),), (1,)), ONE_WAY, EXCHANGE),
     "prices of an allgather": (prices(), figure_1(), NodeDemand()),
     "prices of a reduce": (prices(), figure_1(), NodeDemand(Collective.REDUCE, root=0)),
@@ -274,6 +272,8 @@ def test_every_message_of_a_condition() -> None:
     for name, asked in UNPROVEN.items():
         found += [(name, of_condition(*asked)), (f"{name}, the proof itself", by_itself(*asked))]
     found += [(name, of_condition(*asked)) for name, asked in ONLY_VERIFIED.items()]
+    swapped = dual(SET, potentials={DOWN: {4: ONE}}, symmetry=turn(2, [0, 1, 2, 3, 5, 4]))
+    found.append(("a potential of one of two images", by_itself(swapped, with_switches(RING, "xy"), NodeDemand())))
     for name, (make, wrong) in WRONG.items():
         schedule = with_proof(make(), wrong)
         found.append((f"schedule with {name}", verify(schedule).fault))

@@ -33,12 +33,13 @@ from forestcoll.schedule.proof import (
     TreeDistancesProof,
     TreeLengthsProof,
 )
-from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification.proof_checks import tree_lengths
 from forestcoll.verification.proof_checks.checks import proven
 from forestcoll.verification.proof_checks.distances import least_sums
 from forestcoll.verification.proof_checks.question import UnprovenError
+from networks import linked, with_abilities
 from oneport_platforms import figure_1, platform_of_costs
 
 SHARDS = (Fraction(1, 2), Fraction(1, 3), Fraction(1, 6))
@@ -96,26 +97,13 @@ FREE = tuple(int({link.source, link.target} != {0, 1}) for link in RING.links)
 
 def letter_h() -> Topology:
     """Return four compute nodes at the ends of an H, in an order in which neighbours are not adjacent, and two hubs."""
-    builder = TopologyBuilder("H")
-    for name in "abcdxy":
-        builder.add_compute(name)
-    for one, other in zip("adxyy", "xxybc", strict=True):
-        builder.add_duplex(one, other, 1)
-    return builder.build()
+    return linked("a b c d x y", "a=x d=x x=y y=b y=c")
 
 
 def two_switches() -> Topology:
     """Return three nodes that all send to a switch that adds up. It sends to one that copies, which sends to all."""
-    builder = TopologyBuilder("two switches")
-    for name in "abc":
-        builder.add_compute(name)
-    builder.add_switch("adds", aggregation=True)
-    builder.add_switch("copies", multicast=True)
-    for name in "abc":
-        builder.add_link(name, "adds", 1)
-        builder.add_link("copies", name, 1)
-    builder.add_link("adds", "copies", 1)
-    return builder.build()
+    links = "a>adds b>adds c>adds adds>copies copies>a copies>b copies>c"
+    return with_abilities(linked("a b c", links, switches="adds copies"), [(False, True), (True, False)])
 
 
 Value = tuple[Proof, Topology, NodeDemand, str]

@@ -12,13 +12,13 @@ from forestcoll.oneport import compare_series
 from forestcoll.schedule.proof import Bound, CutProof, PricesProof, Proof
 from forestcoll.schedule.proof.prices import Port, PortKind
 from forestcoll.schedule.series.value import Round, SeriesSchedule, SeriesTree, Transfer
-from forestcoll.topology import TopologyBuilder
 from forestcoll.verification import verify
 from forestcoll.verification.claims import Claim
 from forestcoll.verification.network import Network
 from forestcoll.verification.proof_checks.question import UnprovenError
 from forestcoll.verification.rule import first_fault
 from forestcoll.verification.series.verifier import CLAIMS, RULES, series_rules
+from networks import linked
 from oneport_platforms import FIGURE_1, figure_1, platform_of_costs
 
 GOOD = compare_series(figure_1(), "s").schedule()
@@ -58,13 +58,8 @@ def half_rounds() -> Schedule:
 
 def through_a_switch(*routes: tuple[int, ...], node: str = "b") -> Schedule:
     """Return a series from node 0 over switch 2 to `node`, with these routes in each tree."""
-    builder = TopologyBuilder("line", port_model="one-port")
-    for name in ("a", node):
-        builder.add_compute(name)
-    builder.add_switch("w")
-    builder.add_link("a", "w", 1)
-    builder.add_link("w", node, 1)
-    good = compare_series(builder.build(), "a").schedule()
+    line = linked(f"a {node}", f"a>w w>{node}", switches="w", name="line", port_model="one-port")
+    good = compare_series(line, "a").schedule()
     return replace(good, trees=tuple(replace(tree, routes=routes or tree.routes) for tree in good.trees))
 
 
@@ -74,12 +69,7 @@ def slow() -> Schedule:
 
 
 def half_duplex() -> Schedule:
-    builder = TopologyBuilder("path", port_model="half-duplex")
-    for node in "sab":
-        builder.add_compute(node)
-    builder.add_duplex("s", "a", 1)
-    builder.add_duplex("a", "b", 1)
-    return compare_series(builder.build(), "s").schedule()
+    return compare_series(linked("s a b", "s=a a=b", name="path", port_model="half-duplex"), "s").schedule()
 
 
 def of_trees() -> Iterator[tuple[str, Schedule]]:

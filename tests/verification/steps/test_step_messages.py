@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
-from itertools import combinations, permutations
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -20,10 +20,11 @@ from forestcoll.schedule.proof import Bound, CutProof, LengthsProof, ReceiptProo
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.steps.value import StepPhase, StepSchedule, Transfer, Transfers
 from forestcoll.solver.generation.bfb import bfb
-from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
 from forestcoll.verification.steps.rules import step_rules
+from networks import linked
 
 Sent = tuple[int, str, str, int, int]
 """The shard, the begin and the end of the part, the source and the target of a transfer."""
@@ -33,12 +34,9 @@ RING = build_topology("ring:nodes=4")
 
 def triangle(*, descending: bool = False) -> Topology:
     """Return three nodes with links between all, with bandwidths from 1 to 6: node 0 sends least or, else, node 2."""
-    builder = TopologyBuilder("triangle")
-    for name in "abc":
-        builder.add_compute(name)
-    for place, (one, other) in enumerate(permutations("abc", 2)):
-        builder.add_link(one, other, 6 - place if descending else 1 + place)
-    return builder.build()
+    ends = enumerate(permutations("abc", 2))
+    links = (f"{one}>{other}:{6 - place if descending else 1 + place}" for place, (one, other) in ends)
+    return linked("a b c", " ".join(links), name="triangle")
 
 
 TRIANGLE = triangle()
@@ -315,12 +313,7 @@ def test_every_message_of_steps() -> None:
 
 def pairs() -> Topology:
     """Return two pairs of nodes: fast links in the pairs, and slow ones between them."""
-    builder = TopologyBuilder("pairs")
-    for name in "abcd":
-        builder.add_compute(name)
-    for one, other in combinations("abcd", 2):
-        builder.add_duplex(one, other, 100 if one + other in {"ab", "cd"} else 1)
-    return builder.build()
+    return linked("a b c d", "a=b:100 a=c a=d b=c b=d c=d:100", name="pairs")
 
 
 SLOW = LengthsProof.of(pairs(), tuple(int(link.bandwidth == 1) for link in pairs().links))

@@ -20,10 +20,10 @@ from forestcoll.schedule.steps.expansion import expanded_steps
 from forestcoll.schedule.steps.shape import reduction_factor, step_shape
 from forestcoll.schedule.steps.value import StepPhase, StepSchedule, Transfer, Transfers
 from forestcoll.simulation import simulate
-from forestcoll.topology import Shift, Symmetry, TopologyBuilder
+from forestcoll.topology import Shift, Symmetry
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
-from networks import examples
+from networks import examples, linked
 
 NETWORKS = (
     "complete:nodes=5",
@@ -70,12 +70,7 @@ def test_without_compact_all_transfers_are_listed(monkeypatch: pytest.MonkeyPatc
     whole = generate(network, method="bfb")
     assert whole.symmetry is None
     assert listed(expanded_steps(generate(network, method="bfb:compact=true"))) == listed(whole)
-    line = TopologyBuilder("line")
-    for name in "abc":
-        line.add_compute(name)
-    line.add_duplex("a", "b", 1)
-    line.add_duplex("b", "c", 1)
-    assert generate(line.build(), method="bfb:compact=true").symmetry is None
+    assert generate(linked("a b c", "a=b b=c"), method="bfb:compact=true").symmetry is None
 
 
 @pytest.mark.parametrize("collective", KINDS)
@@ -103,16 +98,11 @@ def test_any_image_may_stand_for_a_base_transfer(collective: str) -> None:
 
 
 def test_routes_have_images() -> None:
-    builder = TopologyBuilder("two on a switch")
-    for name in "ab":
-        builder.add_compute(name)
-    builder.add_switch("s")
-    for name in "ab":
-        builder.add_duplex(name, "s", 5)
+    topology = linked("a b", "a=s:5 b=s:5", switches="s")
     send = Transfer(0, Fraction(0), Fraction(1), 0, 1, route=0)
     swap = Symmetry((Shift(2, np.array([1, 0, 2], dtype=np.int32)),))
     phase = StepPhase(compact("ring:nodes=3").phases[0].op, Transfers.of([[send]]))
-    base = StepSchedule(builder.build(), Collective.ALLGATHER, (phase,), routes=Rows.of([(0, 2, 1)]), symmetry=swap)
+    base = StepSchedule(topology, Collective.ALLGATHER, (phase,), routes=Rows.of([(0, 2, 1)]), symmetry=swap)
     whole = expanded_steps(base)
     assert list(whole.routes) == [(0, 2, 1), (1, 2, 0)]
     assert verify(whole).step_times == verify(base).step_times == (Fraction(1, 10),)
@@ -203,21 +193,14 @@ def test_the_loads_of_all_images_are_exact() -> None:
 
 def test_the_sum_of_the_images_may_exceed_64_bits() -> None:
     """All nodes send over one link, in parts whose sizes fit 64 bits and whose sum does not."""
-    builder = TopologyBuilder("four behind one link")
-    for name in "abcd":
-        builder.add_compute(name)
-    for name in "st":
-        builder.add_switch(name)
-    builder.add_link("s", "t", 5)
-    for name in "abcd":
-        builder.add_link(name, "s", 5)
-        builder.add_link("t", name, 5)
+    links = "s>t:5 a>s:5 b>s:5 c>s:5 d>s:5 t>a:5 t>b:5 t>c:5 t>d:5"
+    topology = linked("a b c d", links, switches="s t")
     point, routes, step = Fraction(1, 2**60), [(0, 4, 5, target) for target in (1, 2, 3)], []
     for route, (*_, target) in enumerate(routes):
         step += [Transfer(0, Fraction(0), point, 0, target, route), Transfer(0, point, Fraction(1), 0, target, route)]
     turn = Symmetry((Shift(4, np.array([1, 2, 3, 0, 4, 5], dtype=np.int32)),))
     phase = StepPhase(compact("ring:nodes=3").phases[0].op, Transfers.of([step]))
-    base = StepSchedule(builder.build(), Collective.ALLGATHER, (phase,), routes=Rows.of(routes), symmetry=turn)
+    base = StepSchedule(topology, Collective.ALLGATHER, (phase,), routes=Rows.of(routes), symmetry=turn)
     assert verify(base).step_times == verify(expanded_steps(base)).step_times == (Fraction(3, 5),)
 
 

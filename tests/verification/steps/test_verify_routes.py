@@ -7,14 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from plain_steps import simulates, step_times
 
-from forestcoll import TopologyBuilder
 from forestcoll.demand.collective import Collective, PhaseOp
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.steps.shape import step_shape
 from forestcoll.schedule.steps.value import StepPhase, StepSchedule, Transfer, Transfers
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
-from networks import examples
+from networks import examples, linked, with_abilities
 from routed_steps import routed_schedules
 
 Path = tuple[int, ...]
@@ -81,17 +80,11 @@ WHOLE = (Fraction(0), Fraction(1))
 
 def crossing(*routes: Path, sent: tuple[tuple[int, int, int | None], ...] = ((0, 1, 0), (1, 0, 1))) -> StepSchedule:
     """Nodes 0 and 1 on the switches 2 and 3, of which 2 can copy, and the transfers (source, target, route)."""
-    builder = TopologyBuilder("two switches")
-    for name in ("a", "b"):
-        builder.add_compute(name)
-    for name in ("s", "t"):
-        builder.add_switch(name, multicast=name == "s", aggregation=name == "s")
-        for node in ("a", "b"):
-            builder.add_duplex(node, name, 2)
-    builder.add_duplex("s", "t", 2)
+    network = linked("a b", "a=s:2 b=s:2 a=t:2 b=t:2 s=t:2", switches="s t")
+    topology = with_abilities(network, [(True, True)])
     steps = [[Transfer(source, *WHOLE, source, target, route) for source, target, route in sent]]
     phase = StepPhase(PhaseOp.BROADCAST, Transfers.of(steps))
-    return StepSchedule(builder.build(), Collective.ALLGATHER, (phase,), routes=Rows.of(list(routes)))
+    return StepSchedule(topology, Collective.ALLGATHER, (phase,), routes=Rows.of(list(routes)))
 
 
 RIGHT = ((0, 2, 1), (1, 3, 2, 0))

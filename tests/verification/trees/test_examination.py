@@ -13,11 +13,11 @@ from forestcoll.algorithms.generate import generate
 from forestcoll.demand.collective import Collective, PhaseOp
 from forestcoll.schedule.rows import IntArray, Rows, row_starts
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
-from forestcoll.topology import TopologyBuilder
 from forestcoll.verification.rule import first_fault
 from forestcoll.verification.trees import examination
 from forestcoll.verification.trees.context import TreeContext
 from forestcoll.verification.trees.rules import RULE_BOOKS
+from networks import linked, with_abilities
 from verify_drafts import GOOD, OTHERS, ring
 
 GENERATED: tuple[tuple[str, str, dict[str, Any]], ...] = (
@@ -178,17 +178,10 @@ def test_many_trees_and_routes_are_marked_apart() -> None:
 
 def star(*, multicast: bool, aggregation: bool) -> TreeSchedule:
     """Return an allreduce of two nodes through switch 2, with a switch 3 that can do nothing."""
-    builder = TopologyBuilder("star")
-    for node in "ab":
-        builder.add_compute(node)
-    builder.add_switch("hub", multicast=multicast, aggregation=aggregation)
-    builder.add_switch("plain")
-    for node in "ab":
-        builder.add_duplex(node, "hub", 4)
-        builder.add_duplex(node, "plain", 4)
+    network = linked("a b", "a=hub:4 a=plain:4 b=hub:4 b=plain:4", switches="hub plain")
     whole = (Fraction(1),)
     return TreeSchedule(
-        topology=builder.build(),
+        topology=with_abilities(network, [(multicast, aggregation)]),
         collective=Collective.ALLREDUCE,
         routes=Rows.of([[0, 2], [1, 2], [2, 0], [2, 1]]),
         phases=(

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
-from itertools import combinations, pairwise
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -22,6 +22,7 @@ from forestcoll.verification import rules, verify
 from forestcoll.verification.routes import table, wording
 from forestcoll.verification.routes.context import RouteContext
 from forestcoll.verification.trees import delivery
+from networks import linked, with_abilities
 from verify_drafts import allreduce, broadcast, one_way_sum, ring, two_gpus
 
 
@@ -137,22 +138,17 @@ def test_nodes_of_different_routes_are_different_in_networks_of_any_size() -> No
 
 
 def test_kinds_of_nodes_and_long_lists_in_messages() -> None:
-    builder = TopologyBuilder("kinds")
-    for name in "abc":
-        builder.add_compute(name)
-    for copying, adding in ((False, False), (True, False), (False, True), (True, True)):
-        builder.add_switch(f"{copying} {adding}", multicast=copying, aggregation=adding)
-    for one, other in pairwise("abc"):
-        builder.add_duplex(one, other, 1)
-    context = RouteContext(builder.build(), (0, 1), Rows.of([]), None)
+    kinds = [(False, False), (True, False), (False, True), (True, True)]
+    network = with_abilities(linked("a b c", "a=b b=c", switches="none copies adds both"), kinds)
+    context = RouteContext(network, (0, 1), Rows.of([]), None)
     assert [wording.kind(context, node) for node in range(7)] == [
         "rank 'a'",
         "rank 'b'",
         "idle node 'c'",
-        "switch 'False False'",
-        "switch 'True False' that can multicast",
-        "switch 'False True' that can aggregate",
-        "switch 'True True' that can multicast and aggregate",
+        "switch 'none'",
+        "switch 'copies' that can multicast",
+        "switch 'adds' that can aggregate",
+        "switch 'both' that can multicast and aggregate",
     ]
     assert wording.kind(RouteContext(context.topology, None, Rows.of([]), None), 2) == "compute node 'c'"
     assert wording.listed(range(8)) == "(0, 1, 2, 3, 4, 5, 6, 7)"

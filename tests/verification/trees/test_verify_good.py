@@ -17,6 +17,7 @@ from forestcoll.verification import LinkLoad, rules, verify
 from forestcoll.verification.trees import context, delivery
 from forestcoll.verification.trees.context import TreeContext
 from forestcoll.verification.trees.rules import RULE_BOOKS
+from networks import linked
 from verify_drafts import (
     GOOD,
     OTHERS,
@@ -111,9 +112,8 @@ def test_huge_denominators_and_bandwidths_stay_exact() -> None:
     report = verify(draft.freeze())
     assert (report.ok, report.optimal, report.algbw) == (True, True, Fraction(20))
     bandwidth = Fraction(10**40 + 1, 10**39)
-    builder = TopologyBuilder("fine")
-    builder.add_duplex(builder.add_compute("a"), builder.add_compute("b"), bandwidth)
-    fine = replace(two_gpus(), topology=builder.build(), algbw=2 * bandwidth, optimal=2 * bandwidth)
+    pair = linked("a b", f"a=b:{bandwidth}")
+    fine = replace(two_gpus(), topology=pair, algbw=2 * bandwidth, optimal=2 * bandwidth)
     assert verify(fine.freeze()).optimal
     fault = verify(replace(fine, algbw=2 * bandwidth + Fraction(1, 10**50)).freeze()).fault
     assert fault is not None
