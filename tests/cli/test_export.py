@@ -151,10 +151,3 @@ def test_programs_for_simulators_are_written_for_a_size_and_checked(
     assert (found["format"], found["valid"], found["remarks"]) == (target.replace("astra-sim", "chakra"), True, [])
     assert refused in run_command("check-program", tmp_path / checked, "--root", 1).error_line()
     assert len(list(tmp_path.rglob("*.et"))) == {"chakra": 4, "goal": 0, "astra-sim": 8}[target]
-
-
-def test_an_export_for_a_simulator_states_the_expected_algbw(tmp_path: Path) -> None:
-    ring = written(tmp_path / "ring.json", "generate", "ring:nodes=3")
-    page = run_command("export", ring, "--to", "astra-sim", "--bytes", "1GB", "-o", tmp_path / "sim").out
-    assert "expected algbw   3 at 1GB" in page
-    assert (tmp_path / "sim" / "run.sh").exists()

@@ -245,9 +245,9 @@ def usual_options(schedule: Schedule, target: Target, dialect: str = DEFAULT_DIA
 
     A program is for both in place and out of place if the format and the kind of schedule allow it, else as frameworks
     call the collective (`usual_placement`), and out of place for simulators. Plans of MSCCL++ have loops over pieces of
-    128 KiB. Traces and GOAL schedules also have pieces, because simulators do not cut data further: 8, or fewer if
-    there would be more than `MOST_IN_PIECES` instructions. Many ranks need fewer pieces, because the shards of all
-    ranks follow each other anyway. Programs of steps have no pieces.
+    128 KiB. Traces and GOAL schedules also have pieces, because simulators do not cut data further: 8, or 16 for
+    ASTRA-sim, or fewer if there would be more than `MOST_IN_PIECES` instructions. Many ranks need fewer pieces, because
+    the shards of all ranks follow each other anyway. Programs of steps have no pieces.
     """
     lowerer = lowerer_for(schedule)
     one = usual_placement(schedule.collective) if lowerer.in_place else Placement.OUT_OF_PLACE
@@ -260,9 +260,13 @@ def usual_options(schedule: Schedule, target: Target, dialect: str = DEFAULT_DIA
 
 
 def _pieces(schedule: Schedule, target: Target) -> int:
-    """Return the number of pieces for a simulator: the greatest power of two up to 8 with few enough instructions."""
+    """Return the number of pieces for a simulator: the greatest power of two with few enough instructions.
+
+    It is 8 at most, or 16 for ASTRA-sim, which moves one message at a time over a link.
+    """
     most = MOST_IN_PIECES_OF_GOAL if target is Target.GOAL else MOST_IN_PIECES
-    return next((pieces for pieces in (8, 4, 2) if pieces * least_instructions(schedule) <= most), 1)
+    tried = (16, 8, 4, 2) if target is Target.ASTRA_SIM else (8, 4, 2)
+    return next((pieces for pieces in tried if pieces * least_instructions(schedule) <= most), 1)
 
 
 def least_instructions(schedule: Schedule) -> int:
