@@ -19,8 +19,7 @@ SCHEDULE = "use it as in 'forestcoll verify FILE' or 'forestcoll export FILE'"
 NETWORK = "give it as TOPOLOGY, as in 'forestcoll optimum FILE'"
 PROGRAM = "use it as in 'forestcoll check-program FILE'"
 PROGRAMS = (
-    "expected MSCCL XML, an execution plan of MSCCL++ in JSON, a GOAL schedule, or a trace of Chakra named "
-    "PREFIX.0.et, as 'forestcoll export' writes them"
+    "expected MSCCL XML, an execution plan of MSCCL++ in JSON, or a GOAL schedule, as 'forestcoll export' writes them"
 )
 
 

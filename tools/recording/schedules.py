@@ -95,9 +95,7 @@ check-program d.xml --dialect microsoft
 check-program i.xml --dialect azure
 check-program b.json
 check-program a.goal --json
-check-program simulation/collective.0.et
 check-program steps.xml
-check-program steps.0.et --json
 """
 
 

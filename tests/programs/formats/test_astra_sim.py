@@ -2,17 +2,15 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
+from chakra_reader import attributes_of, nodes_of
 from samples import schedule
 
 from forestcoll.algorithms.by_steps import generate_steps
 from forestcoll.algorithms.generate import generate
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import Collective
-from forestcoll.programs.formats import chakra
-from forestcoll.programs.formats.chakra.schema import message
 from forestcoll.solver.personalised import generate_flows
 from forestcoll.topology.registry import build_topology
 from forestcoll.tuning.programs.export import export
@@ -22,13 +20,6 @@ KEYS = {
     Collective.REDUCE_SCATTER: ("reduce-scatter-implementation-custom", 7),
     Collective.ALLREDUCE: ("all-reduce-implementation-custom", 0),
 }
-
-
-def called(data: bytes) -> dict[str, Any]:
-    """Return the attributes of the only node of a workload."""
-    node = message("Node").FromString(data[data[0] + 2 :])
-    assert node.type == 7
-    return {each.name: getattr(each, each.WhichOneof("value")) for each in node.attr}
 
 
 @pytest.mark.parametrize("collective", KEYS)
@@ -42,11 +33,12 @@ def test_a_folder_has_all_that_a_simulation_needs(tmp_path: Path, collective: Co
     assert all(f"={name}" in done.files["run.sh"].decode() for name in named)
     key, number = KEYS[collective]
     assert json.loads(done.files["system.json"])[key] == ["collective"]
-    assert called(done.files["workload.1.et"]) == {"is_cpu_op": False, "comm_type": number, "comm_size": 3000}
+    (node,) = nodes_of(done.files["workload.1.et"])
+    assert (node.name, node.type) == (collective.value, 7)
+    assert attributes_of(node) == {"is_cpu_op": False, "comm_type": number, "comm_size": 3000}
+    assert node.SerializeToString(deterministic=True) in done.files["workload.1.et"]
     assert done.files["network.yml"].startswith(b"topology: [ Ring ]\n")
-    assert [each.nodes for each in chakra.read_traces(tmp_path / "sim" / "collective")] == [
-        each.nodes for each in done.traces
-    ]
+    assert [done.files[f"collective.{rank}.et"] for rank in range(3)] == list(done.rank_files)
 
 
 def test_other_kinds_of_schedules_have_a_folder_too() -> None:

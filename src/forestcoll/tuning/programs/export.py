@@ -39,8 +39,8 @@ def export(
 
     Without `options`, simulation chooses the number of chunks, which calls divide, and blocks, channels,
     instances and pieces within the limits of the runtime. The text is read back, checked by the rules of the format
-    and, except for Chakra, whose traces do not say which data they move, run on symbolic data. So a wrong program is
-    never returned.
+    and run on symbolic data, so a wrong program is never returned. Traces of Chakra do not say which data they move;
+    it is only checked that they fit together.
 
     Args:
         schedule: a schedule of trees, steps or flows that `verify` accepts. Of flows, only a plain all-to-all has a
