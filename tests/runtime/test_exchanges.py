@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from players import LIMIT, Players, data_for
 
+from exchange_reference import run_exchange
 from forestcoll.base.errors import CommunicationError, InputError
 from forestcoll.runtime import Communicator
 from forestcoll.runtime.engine.elements import AnyArray, ElementType
 from forestcoll.runtime.engine.exchange import Counts, all_to_all_counts, counts_of_shares, exchange_layout
-from forestcoll.runtime.engine.exchange_reference import run_exchange
 from forestcoll.runtime.engine.plan import plan_of
 from forestcoll.solver.personalised import generate_flows
 from forestcoll.topology import Topology

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from flow_form import flow_form
 from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.oneport import Platform, SteadyOptimum, compare_series, steady_optimum
 from forestcoll.oneport.platform.packing import packed_trees, rates_of
 from forestcoll.oneport.series.exchange import exchanged
 from forestcoll.oneport.series.fewer_trees import equal_trees
-from forestcoll.oneport.series.flow_form import flow_form
 from forestcoll.oneport.series.optimum import busiest_port, optimum_by_prices
 from forestcoll.schedule.series.value import SeriesTree
 from forestcoll.solver.optimum import optimum
