@@ -249,8 +249,8 @@ what-if dgx-a100:boxes=2 --fail links --json
 what-if dgx-a100:boxes=2 --fail switches --json
 what-if dgx-a100:boxes=3 --fail boxes
 what-if dgx-a100:boxes=2 --fail nics -o failover
-what-if dgx-a100:boxes=2,gpus=2 --fail nics --at-once 2 --checkpoint done.json
-what-if dgx-a100:boxes=2,gpus=2 --fail nics --at-once 2 --checkpoint done.json --json
+what-if dgx-a100:boxes=2,gpus=2 --fail nics --at-once 2
+what-if dgx-a100:boxes=2,gpus=2 --fail nics --at-once 2 --json
 what-if ring:nodes=4 --fail links -o ring-failover --json
 what-if ring:nodes=6 --fail links --jobs 2 --collective allreduce
 what-if dgx-a100:boxes=2 --upgrade
