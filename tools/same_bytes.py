@@ -45,10 +45,9 @@ FORMAT = "forestcoll.same-bytes/1"
 
 @contextlib.contextmanager
 def empty_folder() -> Iterator[None]:
-    """Work in an empty folder, with an empty cache next to it."""
+    """Work in an empty folder."""
     home = Path(tempfile.mkdtemp(prefix=PREFIX))
     (folder := home / "folder").mkdir()
-    os.environ["XDG_CACHE_HOME"] = str(home / "cache")
     try:
         with contextlib.chdir(folder):
             yield

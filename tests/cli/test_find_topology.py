@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from cli_run import json_of, run_command
 
-COMMAND = ("find-topology", "--no-cache")
+COMMAND = ("find-topology",)
 
 
 def test_json_lists_the_frontier_in_the_order_of_steps() -> None:
@@ -57,15 +57,6 @@ def test_a_sweep_lists_every_size() -> None:
     assert all(each["pareto"][0]["steps"] <= 2 for each in frontiers)
     text = run_command(*COMMAND, "--nodes", "5..6", "--degree", 4, "--size", "1MB").out
     assert text.count("best ") == 2
-
-
-def test_the_cache_can_be_disabled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    run_command("find-topology", "--nodes", 12, "--degree", 4, "--no-cache")
-    assert not list(tmp_path.rglob("*.json"))
-    first = run_command("find-topology", "--nodes", 12, "--degree", 4, "--json")
-    assert [path.name for path in tmp_path.rglob("*.json")] == ["12-4.json"]
-    assert run_command("find-topology", "--nodes", 12, "--degree", 4, "--json").out == first.out
 
 
 def test_the_frontier_and_the_chosen_network_are_drawn(tmp_path: Path) -> None:

@@ -266,7 +266,7 @@ what-if dgx-a100:boxes=2 --ranks 0-3 --fail nics
     "find-topology": """
 find-topology --nodes 12 --degree 4
 find-topology --nodes 12 --degree 4 --json
-find-topology --nodes 12 --degree 4 --no-cache --size 1MB --topology-output network.json
+find-topology --nodes 12 --degree 4 --size 1MB --topology-output network.json
 find-topology --nodes 12 --degree 4 --collective allgather --topology-output n.json --schedule-output steps.json
 find-topology --nodes 36 --degree 4 --base torus:dims=3x3 --plot frontier.svg --picture net.svg
 find-topology --nodes 32 --degree 4 --published-only --size 1MB --collective mix
