@@ -44,7 +44,7 @@ from forestcoll.oneport.series.all_ports import trees_by_links
 from forestcoll.oneport.series.fewer_trees import MAX_CHOSEN, equal_trees
 from forestcoll.schedule.proof.prices import Port, PricesProof, end_ports
 from forestcoll.schedule.series.value import SeriesTree
-from forestcoll.solver.exact_lp.exact_packing import packing_optimum
+from forestcoll.solver.exact_lp.exact_simplex import packing_optimum
 from forestcoll.solver.exact_lp.linear_program import Floats, LinearProgram, Solution
 from forestcoll.solver.exact_lp.row import Row
 
