@@ -152,18 +152,14 @@ def command(  # noqa: PLR0913 (one parameter per option)
 
 
 def _verify_and_write(schedule: "Schedule", output: Path | None, progress: "Progress") -> None:
-    """Verify a schedule while another thread writes it; the file gets its name after the verification."""
-    from forestcoll.schedule.files import prepared_schedule
+    from forestcoll.schedule.files import write_schedule
     from forestcoll.verification import certified, verify
 
     progress.begin("verifying")
-    if output is None:
-        certified(verify(schedule))
-        return
-    with prepared_schedule(schedule, output) as put_in_place:
-        certified(verify(schedule))
+    certified(verify(schedule))
+    if output is not None:
         progress.begin("writing")
-        put_in_place()
+        write_schedule(schedule, output)
 
 
 def _check_trees_only(method: str, *, compact: bool, others: tuple[int | None, ...]) -> None:
