@@ -12,9 +12,11 @@ import importlib.util
 import multiprocessing as mp
 import os
 import statistics
+import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -25,10 +27,12 @@ from forestcoll.demand.collective import Collective
 from forestcoll.runtime import Communicator, TcpStore, Work
 from forestcoll.runtime.engine.elements import AnyArray, ElementType
 from forestcoll.runtime.engine.plan import Plan, plan_of
-from forestcoll.runtime.engine.reference import run_reference
 from forestcoll.runtime.engine.sizing import layout_of
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.topology.registry import build_topology
+
+sys.path.append(str(Path(__file__).parents[1] / "tests" / "common"))
+from runtime_reference import run_reference
 
 Call: TypeAlias = Callable[[AnyArray], object]
 

@@ -21,7 +21,6 @@ import argparse
 import contextlib
 import hashlib
 import json
-import os
 import re
 import shutil
 import sys
@@ -45,10 +44,9 @@ FORMAT = "forestcoll.same-bytes/1"
 
 @contextlib.contextmanager
 def empty_folder() -> Iterator[None]:
-    """Work in an empty folder, with an empty cache next to it."""
+    """Work in an empty folder."""
     home = Path(tempfile.mkdtemp(prefix=PREFIX))
     (folder := home / "folder").mkdir()
-    os.environ["XDG_CACHE_HOME"] = str(home / "cache")
     try:
         with contextlib.chdir(folder):
             yield

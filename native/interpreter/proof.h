@@ -8,7 +8,7 @@
 // - by a signal, which instructions of the block or the helper that sent it are done, and that its rank has started;
 //   nothing that others had told the sender;
 // - if its program consists of messages and accesses to the own memory: by a received sum that has the contribution of
-//   its own rank, what was known when the rank first sent this contribution (`programs/interpreter/local_order.py`).
+//   its own rank, what was known when the rank first sent this contribution, as it was sent before it came back.
 //
 // All of this holds in every run. If it does not order all accesses of a cell, nothing is proven. The work is nearly
 // linear in the number of instructions, and the memory in the number of cells and blocks.

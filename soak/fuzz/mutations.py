@@ -1,4 +1,4 @@
-"""Mutations of files that know the format: values of JSON, elements of XML, cells of text, fields of binary traces.
+"""Mutations of files that know the format: values of JSON, elements of XML, cells of text.
 
 Most mutated files stay well formed, so that they reach the code behind the parser. Some are cut or spoilt byte by byte.
 """
@@ -134,7 +134,7 @@ def _text(text: str, random: Random) -> str:
 
 
 def _bytes(data: bytes, random: Random) -> bytes:
-    """Return bytes with some changed, removed, repeated or cut off: lengths and tags of a binary trace."""
+    """Return bytes with some changed, removed, repeated or cut off."""
     changed = bytearray(data)
     for _ in range(random.choice([1, 1, 2, 8])):
         place = random.randrange(len(changed) + 1)

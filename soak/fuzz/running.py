@@ -87,7 +87,6 @@ def _become(words: Sequence[str], folder: Path, out: int, err: int) -> None:
         )
         faulthandler.enable(sys.stderr)
         sys.argv = ["forestcoll", *words]
-        os.environ["XDG_CACHE_HOME"] = str(folder / ".." / "cache")
         main()
     except SystemExit as end:
         sys.stdout.flush()

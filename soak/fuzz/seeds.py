@@ -67,7 +67,6 @@ COMMANDS = (
     "broadcast-series ring:nodes=3 --source 0 -o series.json",
     "export allgather.json --to msccl-xml -o program.xml",
     "export allgather.json --to mscclpp-json -o program.json",
-    "export allgather.json --to chakra -o trace",
     "export allgather.json --to goal -o program.goal",
     "compare ring:nodes=3 --baselines direct --html report.html",
     "view ring:nodes=3 -o view.svg",

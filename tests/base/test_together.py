@@ -5,7 +5,6 @@ import os
 import shutil
 import signal
 import sys
-from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -13,7 +12,6 @@ from typing import Any
 import pytest
 from failing_calls import failing
 
-from forestcoll.base import together
 from forestcoll.base.errors import InputError
 from forestcoll.base.files import write_text
 from forestcoll.base.folders import make_folder, replaced_folder
@@ -181,18 +179,6 @@ def test_a_stream_is_written_after_all_parts_are_complete(tmp_path: Path, capsys
     assert capsys.readouterr().out == ""
     write_both(tmp_path / "a")
     assert capsys.readouterr().out == "text"
-
-
-def test_files_apart_are_no_results(tmp_path: Path) -> None:
-    before = sets_written()
-    with suppress(ZeroDivisionError), written_together():
-        with written_together(apart=True):
-            write_text(tmp_path / "cache", ["kept"])
-        write_text(tmp_path / "a", ["text"])
-        raise ZeroDivisionError
-    assert content(tmp_path) == {"cache": "kept"}
-    assert sets_written() == before
-    assert getattr(together._thread, "open", None) is None
 
 
 def test_an_error_in_a_folder_names_the_folder_and_not_its_part(tmp_path: Path) -> None:

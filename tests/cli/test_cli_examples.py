@@ -43,7 +43,6 @@ def _process(words: list[str]) -> Run:
 
 def _run(lines: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
     shutil.copy(LOG, folder)
     for line in lines:
         program, *words = shlex.split(line)

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from cli_run import command, edge, environment, json_of, process, run_command, write_network, written
+from cli_run import command, edge, environment, process, run_command, write_network, written
 
 from forestcoll.base.files import STANDARD_STREAM, write_text
 
@@ -122,7 +122,7 @@ SETS = [
     "export ring.json --to mscclpp-json -o plan.json --snippet plan.py",
     "simulate ring.json --csv a.csv --links b.csv --trace c.json --gantt d.svg",
     "expand steps.json --by line-graph=1 -o a.json --topology-output b.json",
-    "find-topology --no-cache --nodes 8 --degree 2 --topology-output a.json --plot b.svg",
+    "find-topology --nodes 8 --degree 2 --topology-output a.json --plot b.svg",
     "broadcast-series ring:nodes=3 --source 0 --picture a.svg -o b.json",
     "pipelined-broadcast ring:nodes=2 --source 0 --size 1MB --plot a.svg -o b.json",
     "tune ring:nodes=2 --sizes 1MB -o tuned",
@@ -170,15 +170,3 @@ def test_the_limit_of_memory_is_an_option_of_every_command(tmp_path: Path) -> No
     path = write_network(tmp_path, [edge(*link) for link in LINKS], range(4), [4, 5, 6], directed=True)
     assert "the memory limit 100 MB is less than" in run_command("optimum", path, "--max-memory", "100MB").error_line()
     assert run_command("optimum", path, "--max-memory", "1GB").status == 0
-
-
-def test_without_a_home_directory_the_finder_works(monkeypatch: pytest.MonkeyPatch) -> None:
-    def unknown(*_: object) -> None:
-        raise KeyError
-
-    for name in ("HOME", "XDG_CACHE_HOME"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("pwd.getpwuid", unknown)
-    with pytest.raises(RuntimeError):
-        Path.home()
-    assert json_of("find-topology", "--nodes", 12, "--degree", 4)["pareto"]

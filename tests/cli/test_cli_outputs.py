@@ -88,7 +88,6 @@ INTO_ONE_OUTPUT = [
 
 INTO_A_FOLDER = [
     ("generate ring:nodes=4 --groups 0,1;2,3 --members out -o out/group-1.json", "is a file of the output --members"),
-    ("what-if ring:nodes=4 --fail links -o out --checkpoint out/a", "--checkpoint out/a: is a file of the output -o"),
 ]
 NO = ": cannot be written: the folder {}/no does not exist"
 NO_OUTPUT = [

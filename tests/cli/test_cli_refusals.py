@@ -237,7 +237,6 @@ WRONG_USAGE = [
     ("what-if ring --fail links --upgrade", "exclude each other"),
     ("what-if ring --upgrade --at-once 2", "--at-once and -o are for --fail"),
     ("what-if ring --upgrade --bandwidth 2", "--bandwidth is for --add-link"),
-    ("what-if ring --upgrade --checkpoint x", "--checkpoint is for --fail and --add-link"),
     ("what-if ring --fail links --collective broadcast", "needs a root; give the id of a compute node"),
     ("what-if ring --fail links --root 0", "has no root; leave --root out"),
     ("what-if ring --fail links --jobs 0", "'0'; expected an integer from 1 to 1024 (see "),

@@ -13,14 +13,13 @@ from forestcoll.schedule import files as schedules
 from forestcoll.simulation import costs
 from forestcoll.topology import files as topologies
 from forestcoll.topology.importers.measurements import document as measurements
-from forestcoll.what_if import failover, sweep
+from forestcoll.what_if import failover
 
 SCHEDULE = "use it as in 'forestcoll verify FILE' or 'forestcoll export FILE'"
 NETWORK = "give it as TOPOLOGY, as in 'forestcoll optimum FILE'"
 PROGRAM = "use it as in 'forestcoll check-program FILE'"
 PROGRAMS = (
-    "expected MSCCL XML, an execution plan of MSCCL++ in JSON, a GOAL schedule, or a trace of Chakra named "
-    "PREFIX.0.et, as 'forestcoll export' writes them"
+    "expected MSCCL XML, an execution plan of MSCCL++ in JSON, or a GOAL schedule, as 'forestcoll export' writes them"
 )
 
 
@@ -47,7 +46,6 @@ def test_every_format_of_a_file_has_a_kind() -> None:
         costs.FORMAT,
         measurements.FORMAT,
         pieces.FORMAT,
-        sweep.FORMAT,
     }
     assert {name for name in formats if file_kinds.kind_of({"format": name}) is None} == set()
 
@@ -77,9 +75,3 @@ def test_every_format_of_a_file_has_a_kind() -> None:
 def test_a_file_of_another_kind_is_named(words: list[str], said: str, folder: Path) -> None:
     path = folder / words[1]
     assert run_command(words[0], path, *words[2:]).error_line() == f"{path}: {said}"
-
-
-@pytest.mark.parametrize("name", ["empty", "text", "schedule.json"])
-def test_a_checkpoint_is_not_another_file(name: str, folder: Path) -> None:
-    run = run_command("what-if", "ring:nodes=3", "--fail", "links", "--checkpoint", folder / name)
-    assert run.error_line() == f"{folder / name}: is not the file of a sweep; name another file"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from cli_run import json_of, run_command
 
-COMMAND = ("find-topology", "--no-cache")
+COMMAND = ("find-topology",)
 
 
 def test_network_and_schedule_are_written_and_verified(tmp_path: Path) -> None:
@@ -27,15 +27,6 @@ def test_network_and_schedule_are_written_and_verified(tmp_path: Path) -> None:
 def test_a_network_is_chosen_by_steps_or_name(choice: str) -> None:
     run = run_command(*COMMAND, "--nodes", 64, "--degree", 4, "--published-only", "--choose", choice, "--json")
     assert run.document()["chosen"] == "C(64,{6,7})"
-
-
-def test_the_cache_can_be_disabled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    run_command("find-topology", "--nodes", 12, "--degree", 4, "--no-cache")
-    assert not list(tmp_path.rglob("*.json"))
-    first = run_command("find-topology", "--nodes", 12, "--degree", 4, "--json")
-    assert [path.name for path in tmp_path.rglob("*.json")] == ["12-4.json"]
-    assert run_command("find-topology", "--nodes", 12, "--degree", 4, "--json").out == first.out
 
 
 def test_the_frontier_and_the_chosen_network_are_drawn(tmp_path: Path) -> None:

@@ -101,7 +101,6 @@ def _folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     shutil.copy(LOG, folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        patch.setenv("XDG_CACHE_HOME", "cache")
         patch.setattr("forestcoll.cli.terminal_progress.LONG_SECONDS", 1e9)
         for command in MADE_FIRST:
             assert run_command(*shlex.split(command)).status == 0, command

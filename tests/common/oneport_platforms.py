@@ -14,7 +14,7 @@ from forestcoll.oneport import Platform, periodic_schedule, steady_optimum
 from forestcoll.schedule.proof import Bound
 from forestcoll.schedule.series.document import from_document, text_of
 from forestcoll.schedule.series.value import SeriesSchedule, SeriesTree
-from forestcoll.solver.exact_lp.exact_packing import packing_optimum
+from forestcoll.solver.exact_lp.exact_simplex import packing_optimum
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.graph.overheads import without_overheads
 from forestcoll.verification import verify

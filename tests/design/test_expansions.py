@@ -21,7 +21,6 @@ from forestcoll.design.expressions import (
     DegreeExpansion,
     LineGraph,
     Parallel,
-    construction_of,
 )
 from forestcoll.design.measure import Cost, moore_steps
 from forestcoll.design.realisation import predicted_cost, schedule_of, topology_of
@@ -108,7 +107,6 @@ def test_the_network_has_the_stated_properties() -> None:
         mirror = each.mirror()
         assert (mirror is None) == (KAUTZ.name in each.name or "Π(2,5)" in each.name), each.name
         assert mirror is None or is_mirror(wiring, mirror), each.name
-        assert construction_of(each.to_document()) == each, each.name
 
 
 def test_expansions_are_those_of_graph_theory() -> None:

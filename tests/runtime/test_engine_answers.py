@@ -19,10 +19,10 @@ from forestcoll.demand.collective import Collective
 from forestcoll.runtime import Communicator, MemoryStore
 from forestcoll.runtime.engine.elements import AnyArray, ElementType, ReduceOp
 from forestcoll.runtime.engine.plan import Plan, plan_of
-from forestcoll.runtime.engine.reference import run_reference
 from forestcoll.runtime.engine.sizing import Layout, layout_of
 from forestcoll.topology.registry import build_topology
 from networks import examples
+from runtime_reference import run_reference
 
 LAYOUTS = ("plain", "strided", "reversed", "offset", "read-only")
 FACTORS = [1 + rank / 4 for rank in range(16)]

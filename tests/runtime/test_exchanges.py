@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from players import LIMIT, Players, data_for
 
+from exchange_reference import run_exchange
 from forestcoll.algorithms.generate import generate
 from forestcoll.base.errors import CommunicationError, InputError
 from forestcoll.demand.demand import Demand
 from forestcoll.runtime import Communicator
 from forestcoll.runtime.engine.elements import AnyArray, ElementType
 from forestcoll.runtime.engine.exchange import Counts, all_to_all_counts, counts_of_shares, exchange_layout
-from forestcoll.runtime.engine.exchange_reference import run_exchange
 from forestcoll.runtime.engine.plan import plan_of
 from forestcoll.topology import Topology
 from networks import SMALL, examples, networks

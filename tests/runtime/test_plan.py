@@ -20,7 +20,6 @@ from forestcoll.runtime import Communicator
 from forestcoll.runtime.engine import plan as plans
 from forestcoll.runtime.engine.elements import AnyArray, ElementType, ReduceOp
 from forestcoll.runtime.engine.plan import Plan, plan_of, rates_of
-from forestcoll.runtime.engine.reference import run_reference
 from forestcoll.runtime.engine.sizing import MOST_CHUNK, layout_of, shard_counts
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
@@ -31,6 +30,7 @@ from forestcoll.verification import Report
 from networks import examples
 from refusal import refusal
 from routed_steps import random_allgather
+from runtime_reference import run_reference
 
 
 def test_steps_with_routes_name_the_links_at_both_ends_and_their_members() -> None:

@@ -13,10 +13,10 @@ from forestcoll.demand.collective import SCHEDULED, Collective
 from forestcoll.demand.demand import Demand
 from forestcoll.runtime.engine.elements import AnyArray, ElementType, ReduceOp, bits_to_float
 from forestcoll.runtime.engine.plan import Plan, plan_of
-from forestcoll.runtime.engine.reference import run_reference
 from forestcoll.runtime.engine.sizing import layout_of
 from forestcoll.topology import Topology
 from networks import demand_for, examples, networks, ranks_for, shards_for
+from runtime_reference import run_reference
 
 PLANS = {name: [plan_of(schedule) for schedule in make()] for name, make in NETWORKS.items()}
 TOLERANCE = {ElementType.F16: 2e-2, ElementType.BF16: 1e-1, ElementType.F32: 1e-5, ElementType.F64: 1e-13}

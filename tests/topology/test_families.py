@@ -6,7 +6,7 @@ import networkx as nx
 import pytest
 
 from forestcoll.topology import Topology
-from forestcoll.topology.families._draws import Draws
+from forestcoll.topology.families.tiers import Draws
 from forestcoll.topology.networkx_graph import to_networkx
 from forestcoll.topology.registry import Size, build_topology, recipe_of
 from refusal import refusal

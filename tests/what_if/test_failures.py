@@ -1,6 +1,5 @@
 """Every row of a study is compared with a fresh run on the changed network."""
 
-import json
 import random
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -14,13 +13,10 @@ import pytest
 
 from forestcoll import changed_network, changes_of, failures, optimum
 from forestcoll.base.errors import InputError, NoSolutionError
-from forestcoll.base.progress import Progress
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import load_topology
-from forestcoll.what_if.change import Change
 from forestcoll.what_if.failures import parts_of
 from forestcoll.what_if.study import Study
-from forestcoll.what_if.value import Evaluator, Value
 
 
 def rebuilt(topology: Topology, gone_links: set[tuple[int, int]], gone_nodes: set[int]) -> Topology | None:
@@ -186,67 +182,6 @@ def test_a_dask_client_gives_the_same_rows(tmp_path: Path) -> None:
     ):
         topology = load_topology("mi250:boxes=2,gpus=8")
         assert failures(topology, executor=client.get_executor()).rows == failures(topology).rows
-
-
-class Stopping(Progress):
-    """Stops the work after some advances, as Ctrl-C does."""
-
-    def __init__(self, after: int) -> None:
-        self.after = after
-
-    def advance(self, done: int, total: int) -> None:  # noqa: ARG002
-        self.after -= 1
-        if not self.after:
-            raise KeyboardInterrupt
-
-
-def test_an_interrupted_study_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = tmp_path / "sweep.json"
-    topology = load_topology("mi250:boxes=2,gpus=8")
-    with pytest.raises(KeyboardInterrupt):
-        failures(topology, checkpoint=file, progress=Stopping(4))
-    whole = failures(topology)
-    done: list[Change] = []
-    ask = Evaluator.value
-
-    def watched(evaluator: Evaluator, change: Change) -> Value:
-        done.append(change)
-        return ask(evaluator, change)
-
-    monkeypatch.setattr(Evaluator, "value", watched)
-    assert failures(topology, checkpoint=file).rows == whole.rows
-    assert len(done) == len(whole.rows) + 1 - 4
-    done.clear()
-    assert failures(topology, checkpoint=file).rows == whole.rows
-    assert not done
-
-
-def test_a_wrong_checkpoint_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "sweep.json"
-    other = '{"format": "forestcoll.what-if/1", "question": "x", "values": {}}'
-    no_sweep = "is not the file of a sweep"
-    for text, said in (("{}", no_sweep), ("[", no_sweep), (other, "is of another network or collective")):
-        file.write_text(text)
-        with pytest.raises(InputError, match=said):
-            failures("ring:nodes=4", checkpoint=file)
-
-
-def test_a_damaged_value_of_a_checkpoint_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "sweep.json"
-    failures("ring:nodes=4", checkpoint=file)
-    text = file.read_text()
-    file.write_text(text.replace('"algbw": "', '"algbw": "x'))
-    with pytest.raises(InputError, match="cannot be read; remove the file"):
-        failures("ring:nodes=4", checkpoint=file)
-    document = json.loads(text)
-    changes: dict[str, list[object]] = {"algbw": [2, True, None], "proof": [3, None], "optimal": ["false", 0, None]}
-    changes["cut"] = [["0"], [True], [0.5], [-1], [4], "01", None, 5]
-    for key, others in changes.items():
-        for other in others:
-            values = {change: value | {key: other} for change, value in document["values"].items()}
-            file.write_text(json.dumps(document | {"values": values}))
-            with pytest.raises(InputError, match=r"sweep.json: a value of the sweep cannot be read; remove the file"):
-                failures("ring:nodes=4", checkpoint=file)
 
 
 @pytest.mark.parametrize(

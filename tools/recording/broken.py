@@ -73,7 +73,6 @@ export trees.json --to msccl-xml -o program.xml
 export allreduce.json --to msccl-xml --dialect rccl -o rccl.xml
 export allreduce.json --to mscclpp-json -o plan.json
 export trees.json --to goal -o program.goal
-export trees.json --to chakra --bytes 1MiB -o trace
 topology hosts.json -o network.graphml
 """
 """Lines that write the files to break."""
@@ -81,7 +80,7 @@ topology hosts.json -o network.graphml
 CASES = {
     "verify": "trees.json allreduce.json nvls.json compact.json broadcast.json odd-trees.json steps.json exchange.json "
     "flows.json bundle.json series.json",
-    "check-program": "program.xml rccl.xml plan.json program.goal trace.0.et",
+    "check-program": "program.xml rccl.xml plan.json program.goal",
     "optimum": "hosts.json odd.json unbalanced.json topo.txt network.graphml",
     "optimum dgx-a100:boxes=2,gpus=2 --demand": "pieces.json",
     "optimum dgx-a100:boxes=2,gpus=2 --collective all-to-all --demand": "demand.csv",

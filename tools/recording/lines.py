@@ -248,8 +248,8 @@ what-if dgx-a100:boxes=2 --fail links --json
 what-if dgx-a100:boxes=2 --fail switches --json
 what-if dgx-a100:boxes=3 --fail boxes
 what-if dgx-a100:boxes=2 --fail nics -o failover
-what-if dgx-a100:boxes=2,gpus=2 --fail nics --at-once 2 --checkpoint done.json
-what-if dgx-a100:boxes=2,gpus=2 --fail nics --at-once 2 --checkpoint done.json --json
+what-if dgx-a100:boxes=2,gpus=2 --fail nics --at-once 2
+what-if dgx-a100:boxes=2,gpus=2 --fail nics --at-once 2 --json
 what-if ring:nodes=4 --fail links -o ring-failover --json
 what-if ring:nodes=6 --fail links --jobs 2 --collective allreduce
 what-if dgx-a100:boxes=2 --upgrade
@@ -265,7 +265,7 @@ what-if dgx-a100:boxes=2 --ranks 0-3 --fail nics
     "find-topology": """
 find-topology --nodes 12 --degree 4
 find-topology --nodes 12 --degree 4 --json
-find-topology --nodes 12 --degree 4 --no-cache --size 1MB --topology-output network.json
+find-topology --nodes 12 --degree 4 --size 1MB --topology-output network.json
 find-topology --nodes 12 --degree 4 --collective allgather --topology-output n.json --schedule-output steps.json
 find-topology --nodes 36 --degree 4 --base torus:dims=3x3 --plot frontier.svg --picture net.svg
 find-topology --nodes 32 --degree 4 --published-only --size 1MB --collective mix

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from forestcoll.base.exact import as_float
-from forestcoll.solver.exact_lp.exact_packing import packing_optimum
+from forestcoll.solver.exact_lp.exact_simplex import packing_optimum
 
 Order: TypeAlias = tuple[int, ...]
 """All members of a box, in the order of a ring."""

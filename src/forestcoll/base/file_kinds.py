@@ -29,7 +29,6 @@ PROFILE = FileKind("a profile of a model", "use it as in 'forestcoll train-time 
 COSTS = FileKind("a file of costs", "use it as in 'forestcoll simulate SCHEDULE --costs FILE'")
 MEASUREMENTS = FileKind("a file of measurements", "use it as in 'forestcoll import FILE -o NETWORK'")
 PIECES = FileKind("a file of pieces", "use it as in 'forestcoll generate TOPOLOGY --demand FILE'")
-SWEEP = FileKind("the checkpoint of a sweep", "use it as in 'forestcoll what-if TOPOLOGY --checkpoint FILE'")
 
 _BY_FORMAT = {
     "forestcoll.topology/1": NETWORK,
@@ -44,7 +43,6 @@ _BY_FORMAT = {
     "forestcoll.costs/1": COSTS,
     "forestcoll.measurements/1": MEASUREMENTS,
     "forestcoll.demand/1": PIECES,
-    "forestcoll.what-if/1": SWEEP,
 }
 """The kinds of JSON files by their mark "format"."""
 

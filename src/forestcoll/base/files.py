@@ -6,7 +6,6 @@ Files are untrusted. Their size, and the memory that their content will take, ar
 (`resources`). The limits of the parser (depth, digits) are reported as an `InputError` that names the file.
 """
 
-import _thread
 import gzip
 import io
 import json
@@ -14,9 +13,7 @@ import os
 import stat
 import sys
 import zlib
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
-from itertools import takewhile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, TypeAlias, cast
 
@@ -24,7 +21,7 @@ from forestcoll.base.errors import InputError, shown
 from forestcoll.base.exact import WrittenFloat
 from forestcoll.base.file_kinds import kind_of_text
 from forestcoll.base.resources import advice, check_json_memory, check_text_memory, most_text
-from forestcoll.base.together import FileSet, new_part, note_written, reported, written_together
+from forestcoll.base.together import new_part, note_written, reported, written_together
 
 MAX_BYTES = 2 * 2**30
 """The largest document that is read, in bytes after decompression (2 GiB): a schedule of thousands of nodes."""
@@ -33,9 +30,6 @@ STANDARD_STREAM = Path("-")
 """Standard input when a path is read, standard output when it is written."""
 
 _PIECE_BYTES = 2**20
-
-_EARLY_BYTES = 2**24
-"""The bytes of a file after which the system is asked to write them to the disk, while the next ones are made."""
 
 _unread: list[bytearray] = []
 """Standard input, if `peek_bytes` read it and nothing has read it since; it can be read only once."""
@@ -283,98 +277,6 @@ def check_writable(path: Path) -> None:
             raise InputError(f"{path}: cannot be written: Permission denied")
 
 
-@contextmanager
-def prepared_text(path: Path, chunks: Iterable[str | bytes]) -> Iterator[Callable[[], None]]:
-    """Write a text to a temporary file in another thread while the block runs.
-
-    The block receives a function that waits for the thread and lets the file take its place when the block ends. If the
-    block does not call it, or raises an exception, the temporary file is removed. A device, a pipe or `STANDARD_STREAM`
-    cannot be prepared: there, the function writes the text.
-
-    Args:
-        path: the file, compressed with gzip if its name ends in `.gz`.
-        chunks: the text; bytes are UTF-8. The other thread makes the chunks.
-
-    Raises:
-        InputError: the file cannot be written.
-    """
-    with reported(path):
-        is_prepared = not _is_written_directly(path)
-        target = _target_of(path) if is_prepared else path
-    if not is_prepared:
-        yield lambda: write_text(path, chunks)
-        return
-    with written_together() as files:
-        part = files.begin(target)
-        with reported(path):
-            file = _new_file(part)
-        writer = _Writer(file, chunks, compress=target.suffix == ".gz")
-        writer.start()
-        try:
-            yield lambda: _place(files, writer, part, target, path)
-        finally:
-            writer.stop()
-
-
-def _place(files: FileSet, writer: "_Writer", part: Path, target: Path, path: Path) -> None:
-    with reported(path):
-        writer.finish()
-        part.chmod(_mode_for(target))
-    files.place(part, target, path)
-
-
-LONGEST_STOP = 1.0
-"""The most seconds to wait for a thread that is stopped."""
-
-_POLL = 0.2
-"""The seconds after which a thread that waits looks for Ctrl-C, which may arrive just before it begins to wait."""
-
-
-class _Writer:
-    """Writes chunks to a file in another thread. If it is stopped, the file has only the first of them.
-
-    Ctrl-C may arrive anywhere. In `start` and `join` of `threading.Thread`, it can raise a `RuntimeError` about a lock,
-    so this class uses the thread and the lock that these are made of.
-    """
-
-    def __init__(self, file: IO[bytes], chunks: Iterable[str | bytes], *, compress: bool) -> None:
-        self._file, self._chunks, self._compress = file, chunks, compress
-        self._stopped = False
-        self._error: BaseException | None = None
-        self._running = _thread.allocate_lock()
-
-    def start(self) -> None:
-        self._running.acquire()
-        _thread.start_new_thread(self._run, ())
-
-    def _run(self) -> None:
-        try:
-            _fill(self._file, takewhile(lambda _: not self._stopped, self._chunks), compress=self._compress)
-        except BaseException as error:  # noqa: BLE001 (raised again in the thread that waits)
-            self._error = error
-        finally:
-            self._running.release()
-
-    def finish(self) -> None:
-        """Wait until all chunks are written; raise what the thread raised."""
-        while not self._ended_within(_POLL):
-            pass
-        if self._error is not None:
-            raise self._error
-
-    def stop(self) -> None:
-        """Stop before the next chunk. A chunk that takes long does not delay the end of the process."""
-        self._stopped = True
-        self._ended_within(LONGEST_STOP)
-
-    def _ended_within(self, seconds: float) -> bool:
-        """Return whether the thread ends within some seconds; wait no longer."""
-        ended = self._running.acquire(timeout=seconds)
-        if ended:
-            self._running.release()
-        return ended
-
-
 def _write(path: Path, chunks: Iterable[str | bytes]) -> None:
     with reported(path):
         target = _target_of(path)
@@ -422,28 +324,9 @@ def _new_file(part: Path) -> IO[bytes]:
 def _fill(file: IO[bytes], chunks: Iterable[str | bytes], *, compress: bool) -> None:
     """Write the chunks to the file, to the disk too, and close it."""
     with file:
-        _write_chunks(file, _written_early(file, chunks), compress=compress)
+        _write_chunks(file, chunks, compress=compress)
         file.flush()
         os.fsync(file.fileno())
-
-
-def _written_early(file: IO[bytes], chunks: Iterable[str | bytes]) -> Iterator[str | bytes]:
-    """Yield the chunks. What `file` already holds goes to the disk meanwhile, so that `fsync` waits less at the end."""
-    begin = 0
-    for chunk in chunks:
-        yield chunk
-        end = file.tell()
-        if end - begin >= _EARLY_BYTES:
-            _begin_to_write(file.fileno(), begin, end - begin)
-            begin = end
-
-
-def _begin_to_write(descriptor: int, begin: int, length: int) -> None:
-    """Ask the system to write a part of a file to the disk, without waiting for it; not all systems can."""
-    if hasattr(os, "posix_fadvise"):
-        # Linux begins to write what is no longer needed, and forgets only what is already on the disk.
-        with suppress(OSError):
-            os.posix_fadvise(descriptor, begin, length, os.POSIX_FADV_DONTNEED)
 
 
 def _mode_for(target: Path) -> int:

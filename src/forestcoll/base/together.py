@@ -131,20 +131,17 @@ class FileSet:
 
 
 @contextmanager
-def written_together(*, apart: bool = False) -> Iterator[FileSet]:
+def written_together() -> Iterator[FileSet]:
     """Let the files and folders that the block writes take their places together at its end, or none if it fails.
 
     SIGTERM and SIGHUP end the process as they do without this function, but after all parts are removed. Ctrl-C and the
     program's own handlers wait while parts are renamed or removed. Inside another set, the files belong to that one.
 
-    Args:
-        apart: whether the files belong to no other set and are no results, such as those of a cache.
-
     Raises:
         InputError: a file cannot be put in its place; the old files are there again.
     """
     outer: FileSet | None = getattr(_thread, "open", None)
-    if outer is not None and not apart:
+    if outer is not None:
         yield outer
         return
     files = FileSet()
@@ -156,17 +153,17 @@ def written_together(*, apart: bool = False) -> Iterator[FileSet]:
                 files.write_streams()
                 endings.wait()
                 files.put_in_place()
-                if files.moves and not apart:
+                if files.moves:
                     note_written()
             finally:
-                _close(files, outer, endings)
+                _close(files, endings)
         finally:  # a signal raises its exception once, maybe just before `_close` lets it wait
-            _close(files, outer, endings)
+            _close(files, endings)
 
 
-def _close(files: FileSet, outer: FileSet | None, endings: Endings) -> None:
+def _close(files: FileSet, endings: Endings) -> None:
     endings.wait()
-    _thread.open = outer
+    _thread.open = None
     files.clean_up()
 
 

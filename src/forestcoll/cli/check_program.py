@@ -20,8 +20,7 @@ def command(context: click.Context, file: Path, *, dialect: str | None, root: in
 
     FILE is MSCCL XML, an MSCCL++ execution plan in JSON, or a GOAL schedule, written by any program; - is standard
     input. The program is checked against the rules of its runtimes and executed on symbolic data. In every possible
-    order of its steps, it must end with the correct data and must not deadlock. FILE may also be a Chakra trace,
-    PREFIX.0.et; then the traces of all ranks are checked together. Traces, and GOAL schedules of other programs, do not
+    order of its steps, it must end with the correct data and must not deadlock. GOAL schedules of other programs do not
     say which data they move; only their messages and dependencies are checked.
 
     If the program is invalid, the exit status is 1, and the message names the rank, the thread block and the step of

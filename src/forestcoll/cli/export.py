@@ -168,8 +168,8 @@ def command(  # noqa: PLR0913 (one parameter per option)
     given are chosen by a simulation of the program, within the limits of the runtime. The report states the sizes for
     which the runtime uses the program, and the expected bandwidth. If not all trees or flows fit, those with the
     largest shares are kept, and the report states the loss of bandwidth. Before a program is written, it is read back
-    and, except for Chakra traces, executed on symbolic data. If the program is long, a note first states the time, the
-    memory and the size of the files that it will take.
+    and executed on symbolic data; of Chakra traces, only messages and dependencies are checked. If the program is long,
+    a note first states the time, the memory and the size of the files that it will take.
 
     Chakra traces are one file per rank: with -o PREFIX, the files are PREFIX.0.et, PREFIX.1.et, and so on. For
     astra-sim, -o names a folder; it gets the traces, a workload, and all settings of a simulation.

@@ -89,7 +89,6 @@ _TRAFFIC = ("allgather", "allreduce", "all-to-all", "mix")
     PictureFile(".html", ".svg", ".png"),
     "Draw the chosen network: .html (a page), .svg or .png (one picture).",
 )
-@click.option("--no-cache", is_flag=True, help="Do not read or write the cache of search results.")
 @jobs_option("The number of processes for a sweep.")
 @json_option
 def command(*, as_json: bool, **options: Any) -> None:
@@ -124,7 +123,6 @@ class _Options:
     schedule_output: Path | None
     plot: Path | None
     picture: Path | None
-    no_cache: bool
     jobs: int
 
     @property
@@ -187,7 +185,7 @@ def _find(request: _Options, *, as_json: bool) -> None:
     workload = request.workload()
     with TerminalProgress() as progress:
         progress.begin("searching")
-        frontier = _frontier(request, progress)
+        frontier = _frontier(request)
         progress.begin("measuring")
         chosen = chosen_of(frontier, workload, request.choose)
         with written_together():
@@ -200,14 +198,10 @@ def _find(request: _Options, *, as_json: bool) -> None:
     print_page(finder.frontier_page(frontier, workload, chosen, why, request.outputs))
 
 
-def _frontier(request: _Options, progress: "TerminalProgress") -> "Frontier":
-    from forestcoll.design.search.cache import find_with_cache
+def _frontier(request: _Options) -> "Frontier":
     from forestcoll.design.search.finder import find_topologies
 
-    nodes, degree = request.nodes[0], request.degree[0]
-    if request.no_cache or request.base_networks:
-        return find_topologies(nodes, degree, bases=request.bases(), **request.search)
-    return find_with_cache(nodes, degree, progress=progress, **request.search)
+    return find_topologies(request.nodes[0], request.degree[0], bases=request.bases(), **request.search)
 
 
 def _draw(frontier: "Frontier", chosen: "Construction", request: _Options, progress: "TerminalProgress") -> None:
@@ -219,20 +213,20 @@ def _draw(frontier: "Frontier", chosen: "Construction", request: _Options, progr
 
     if request.plot is not None:
         progress.begin("drawing the frontier")
-        write_picture(frontier_plot(frontier, _published(request, progress)), request.plot)
+        write_picture(frontier_plot(frontier, _published(request)), request.plot)
     if request.picture is not None:
         progress.begin("drawing the network")
         write_view(View(topology_of(chosen), None, None, NodeDemand()), request.picture)
 
 
-def _published(request: _Options, progress: "TerminalProgress") -> "Frontier | None":
+def _published(request: _Options) -> "Frontier | None":
     """Return the networks of the paper's bases, or None if they are what was searched for, or if there are none."""
     from forestcoll.base.errors import NoSolutionError
 
     if request.published_only and not request.base_networks:
         return None
     try:
-        return _frontier(replace(request, published_only=True, base_networks=()), progress)
+        return _frontier(replace(request, published_only=True, base_networks=()))
     except NoSolutionError:
         return None
 

@@ -108,28 +108,18 @@ def command(*, topology: str, output: Path | None, as_json: bool, verbose: bool,
 def _verify_and_write(
     schedule: "Schedule", output: Path | None, members: Path | None, progress: "Progress"
 ) -> "Report":
-    """Verify a schedule while another thread writes it; the files get their names after the verification."""
     from forestcoll.base.together import written_together
     from forestcoll.schedule.bundle.files import write_members
     from forestcoll.schedule.bundle.value import BundleSchedule
-    from forestcoll.schedule.files import prepared_schedule
+    from forestcoll.schedule.files import write_schedule
     from forestcoll.verification import certified, verify
 
     progress.begin("verifying")
-    if output is None and members is None:
-        return certified(verify(schedule))
-    if output is None or members is not None:
-        report = certified(verify(schedule))
-        progress.begin("writing")
-        with written_together():
-            if members is not None and isinstance(schedule, BundleSchedule):
-                write_members(schedule, members)
-            if output is not None:
-                with prepared_schedule(schedule, output) as put_in_place:
-                    put_in_place()
-        return report
-    with prepared_schedule(schedule, output) as put_in_place:
-        report = certified(verify(schedule))
-        progress.begin("writing")
-        put_in_place()
+    report = certified(verify(schedule))
+    progress.begin("writing")
+    with written_together():
+        if members is not None and isinstance(schedule, BundleSchedule):
+            write_members(schedule, members)
+        if output is not None:
+            write_schedule(schedule, output)
     return report

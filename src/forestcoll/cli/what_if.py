@@ -14,12 +14,11 @@ from forestcoll.cli.options import (
     jobs_option,
     json_option,
     named_network,
-    path_option,
     processes,
     ranks_option,
     topology_argument,
 )
-from forestcoll.cli.types import IntegerFrom, OutputFile, OutputFolder
+from forestcoll.cli.types import IntegerFrom, OutputFolder
 from forestcoll.demand.collective import SCHEDULED, Collective
 
 if TYPE_CHECKING:
@@ -46,7 +45,6 @@ _PARTS = ("links", "nics", "switches", "boxes")
 @ranks_option
 @click.option("--root", metavar="ID", help="The root of a broadcast or a reduce, by its id or position.")
 @jobs_option("Processes that work.")
-@path_option("--checkpoint", OutputFile(), "A file that keeps finished work: an interrupted run goes on from it.")
 @click.option(
     "-o",
     "--output",
@@ -89,7 +87,6 @@ class _WhatIfOptions:
     ranks: str | None
     root: str | None
     jobs: int
-    checkpoint: Path | None
     output: Path | None
 
     def check(self) -> None:
@@ -103,8 +100,6 @@ class _WhatIfOptions:
             raise click.UsageError("--at-once and -o are for --fail; give it too")
         if self.bandwidth is not None and not self.add_link:
             raise click.UsageError("--bandwidth is for --add-link; give it too")
-        if self.checkpoint is not None and self.fail is None and not self.add_link:
-            raise click.UsageError("--checkpoint is for --fail and --add-link; leave it out")
         self._request  # noqa: B018 (it is checked before any work)
 
     @property
@@ -126,7 +121,7 @@ class _WhatIfOptions:
             return words.upgrades_document(upgraded), words.upgrades_page(upgraded)
         if self.add_link:
             with processes(self.jobs) as executor:
-                how: dict[str, Any] = {"executor": executor, "checkpoint": self.checkpoint, "progress": progress}
+                how: dict[str, Any] = {"executor": executor, "progress": progress}
                 study = additions(self._changed(), **self._request, bandwidth=self.bandwidth, **how)
             return words.study_document(study), words.study_page(study, "new link")
         study = changes_of(self._network(), **self._request, without=self.without, degrade=self.degrade)
@@ -142,7 +137,7 @@ class _WhatIfOptions:
             check_failover(network, self.output, part, **self._request, at_once=at_once)
         with processes(self.jobs) as executor:
             how: dict[str, Any] = {"at_once": at_once, "executor": executor, "progress": progress}
-            study = failures(network, part, **self._request, checkpoint=self.checkpoint, **how)
+            study = failures(network, part, **self._request, **how)
             made = None if self.output is None else write_failover(network, self.output, part, **self._request, **how)
         document, page = words.study_document(study), words.study_page(study, f"failure of {part}")
         if made is None:

@@ -1,16 +1,12 @@
 """A network and its allgather as an expression of base networks and expansions.
 
-The cost of an expression follows from the theorems. The wiring and the schedule are made only on request. An expression
-can be written as JSON (`to_document`) and read back (`construction_of`), for the cache and for other processes. This
-module has the base networks, and `expansions` has the expansions.
+The cost of an expression follows from the theorems. The wiring and the schedule are made only on request. This module
+has the base networks, and `expansions` has the expansions.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
-from typing import cast
 
 from forestcoll.design.bases import base_mirror, base_sends, base_wiring
 from forestcoll.design.breadth_first import breadth_first_cost_of, breadth_first_sends
@@ -151,23 +147,3 @@ class Base(Construction):
             "loops": self.has_loops,
             "branches": self.branches,
         }
-
-
-def base_of(document: Mapping[str, object]) -> Base:
-    """Return the base network that `Base.to_document` wrote.
-
-    Raises:
-        KeyError: the document is not that of a base network.
-    """
-    return Base(
-        name=cast("str", document["name"]),
-        nodes=cast("int", document["nodes"]),
-        degree=cast("int", document["degree"]),
-        cost=Cost(cast("int", document["steps"]), Fraction(cast("str", document["bandwidth_factor"]))),
-        is_bidirectional=cast("bool", document["both_ways"]),
-        is_breadth_first=cast("bool", document["breadth_first"]),
-        is_simple=cast("bool", document["simple"]),
-        has_loops=cast("bool", document["loops"]),
-        branches=cast("bool", document["branches"]),
-        spec=cast("str", document["base"]),
-    )

@@ -1,18 +1,17 @@
 """The expansions of networks as expressions: each makes a larger network, with its allgather, of smaller ones.
 
-The cost of an expression follows from the theorems. `construction_of` reads an expression back from its JSON.
+The cost of an expression follows from the theorems.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import cast
 
 import numpy as np
 
 from forestcoll.base.errors import InternalError
 from forestcoll.design.breadth_first import breadth_first_cost_of, breadth_first_sends
-from forestcoll.design.constructions import Construction, base_of
+from forestcoll.design.constructions import Construction
 from forestcoll.design.expansions import cartesian_power, degree_expansion, line_graph, parallel_links
 from forestcoll.design.expansions.bidirectional import bidirectional, bidirectional_sends
 from forestcoll.design.expansions.cartesian_product import product_cost, product_mirror, product_wiring
@@ -455,37 +454,3 @@ def _product_name(factors: Sequence[Construction]) -> str:
 
 def _identity(nodes: int) -> IntArray:
     return np.arange(nodes, dtype=np.int32)
-
-
-def construction_of(document: Mapping[str, object]) -> Construction:
-    """Return the expression that `Construction.to_document` wrote.
-
-    Raises:
-        KeyError: the document is not an expression.
-    """
-    for kind, read in _READERS.items():
-        if kind in document:
-            return read(document)
-    return base_of(document)
-
-
-def _inner(document: Mapping[str, object], kind: str) -> Construction:
-    return construction_of(cast("Mapping[str, object]", document[kind]))
-
-
-_READERS: Mapping[str, Callable[[Mapping[str, object]], Construction]] = {
-    "line_graph": lambda document: LineGraph.of(_inner(document, "line_graph")),
-    "degree_expansion": lambda document: DegreeExpansion.of(
-        _inner(document, "degree_expansion"), cast("int", document["copies"])
-    ),
-    "parallel_links": lambda document: Parallel.of(_inner(document, "parallel_links"), cast("int", document["copies"])),
-    "cartesian_power": lambda document: CartesianPower.of(
-        _inner(document, "cartesian_power"), cast("int", document["exponent"])
-    ),
-    "cartesian_product": lambda document: CartesianProduct.of(
-        tuple(map(construction_of, cast("Sequence[Mapping[str, object]]", document["cartesian_product"])))
-    ),
-    "made_both_ways": lambda document: Bidirectional.of(_inner(document, "made_both_ways")),
-    "rescheduled": lambda document: BreadthFirst.of(_inner(document, "rescheduled")),
-}
-"""How to read each kind of expansion, by the key of its document."""

@@ -1,11 +1,14 @@
 """One rank's membership in a group: it meets the other ranks, and hands operations over to the engine."""
 
 import hashlib
+import os
+import re
 import secrets
 import socket
 import weakref
 from collections import deque
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -13,7 +16,6 @@ from forestcoll.base.errors import CommunicationError, InputError
 from forestcoll.base.files import PathLike
 from forestcoll.demand.collective import Collective
 from forestcoll.runtime.connecting import Addresses, Connected, Group, connect
-from forestcoll.runtime.engine.dumping import dump_path
 from forestcoll.runtime.engine.elements import AnyArray, ElementType, ReduceOp, check_reduction
 from forestcoll.runtime.engine.exchange import ExchangeLayout
 from forestcoll.runtime.engine.execution import Execution, Sized, new_engine, stop
@@ -31,6 +33,8 @@ from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import NodeId
 
 _LOOPBACK = "127.0.0.1"
+_DUMP = "FORESTCOLL_DUMP"
+"""The environment variable that names the folder of dumps: one JSON file for each rank."""
 _SEND_BUFFER = 2**18
 """Deep queues in the kernel keep urgent chunks behind others."""
 
@@ -73,7 +77,7 @@ class Member:
         self._executions = {key: made[plan.digest] for key, plan in plans.items()}
         self._by_size = {key: [(most, made[plan.digest]) for most, plan in listed] for key, listed in by_size.items()}
         self._running: deque[tuple[Work, tuple[AnyArray | None, ...]]] = deque()
-        self._engine = new_engine(rank, timeout, name, dump_path(dump, name, rank))
+        self._engine = new_engine(rank, timeout, name, _dump_path(dump, name, rank))
         self._own_store: TcpStore | None = None
         if topology is not None:
             of_link = links_here() if links is None else links
@@ -252,3 +256,25 @@ def _label(plan: Plan, sized: Sized[Layout] | Sized[ExchangeLayout], element: El
     name = f"{plan.collective.value}({op.value})" if plan.collective.reduces else plan.collective.value
     root = "" if plan.root is None else f" with root {plan.root}"
     return f"{name} of {sized.layout.count} {element.text}{root}"
+
+
+def _dump_path(folder: PathLike | None, name: str, rank: int) -> str:
+    """Return the file for the last operations of a group that fails, and make its folder.
+
+    The result is empty if neither `folder` nor the environment names a folder.
+
+    Raises:
+        InputError: the folder cannot be made or written.
+    """
+    chosen = os.environ.get(_DUMP) if folder is None else os.fspath(folder)
+    if not chosen:
+        return ""
+    made = Path(chosen).absolute()
+    try:
+        made.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"the folder for dumps, {chosen}, cannot be made: {error.strerror}; choose another") from None
+    if not os.access(made, os.W_OK | os.X_OK):
+        raise InputError(f"the folder for dumps, {chosen}, cannot be written; choose another")
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "_", name)[:80]
+    return str(made / f"{plain}-rank{rank}-{os.getpid()}.json")

@@ -5,9 +5,7 @@ The table `FORMATS` is the only place that lists all formats.
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from forestcoll.base.errors import InputError, InternalError, shown
@@ -19,7 +17,6 @@ from forestcoll.base.files import (
     input_name,
     parse_document,
     peek_bytes,
-    prepared_text,
     read_bytes,
     write_text,
 )
@@ -202,14 +199,3 @@ def write_schedule(schedule: Schedule, path: PathLike) -> None:
     """
     path = as_path(path)
     write_text(path, _readable_pieces(schedule))
-
-
-def prepared_schedule(schedule: Schedule, path: Path) -> AbstractContextManager[Callable[[], None]]:
-    """Write `schedule` to a temporary file in another thread while the block runs, for example its verification.
-
-    The block receives a function that puts the file in its place; without this call, no file remains.
-
-    Raises:
-        InputError: the file cannot be written.
-    """
-    return prepared_text(path, _readable_pieces(schedule))

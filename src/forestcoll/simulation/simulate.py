@@ -18,7 +18,6 @@ from forestcoll.simulation.bundle.loads import parts_of as parts_of_bundle
 from forestcoll.simulation.bundle.times import BundleModel
 from forestcoll.simulation.costs import Costs, Point, point_at
 from forestcoll.simulation.flows.loads import parts_of as parts_of_flows
-from forestcoll.simulation.flows.paths import paths_of_flows
 from forestcoll.simulation.flows.times import FlowModel
 from forestcoll.simulation.loads import FloatArray, Loads
 from forestcoll.simulation.program.events import Timeline, run_in_time
@@ -84,7 +83,7 @@ SIMULATIONS: dict[type[Schedule], Simulation] = {
     TreeSchedule: Simulation(TreeModel.of, parts_of_trees, Paths.of, TreeWork.of),
     StepSchedule: Simulation(_step_times, parts_of_steps, work=StepWork.of),
     SeriesSchedule: Simulation(SeriesModel.of, parts_of_series),
-    FlowSchedule: Simulation(FlowModel.of, parts_of_flows, paths_of_flows),
+    FlowSchedule: Simulation(FlowModel.of, parts_of_flows, Paths.of_flows),
     BundleSchedule: Simulation(BundleModel.of, parts_of_bundle),
 }
 """The functions of each kind of schedule that can be simulated."""

@@ -1,11 +1,15 @@
 """The results of `verify`. A wrong schedule is a result, not an exception, because the call itself was valid."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.base.display import Displayed
 from forestcoll.schedule.proof import Bound, Proof
-from forestcoll.topology import NodeId
+from forestcoll.topology import NodeId, Topology
+
+_MOST_SHOWN = 8
+"""The most links in a report."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,12 @@ class LinkLoad:
     def time(self) -> Fraction:
         """The time that the link is busy for one unit of M."""
         return self.load / self.bandwidth
+
+
+def busiest_loads(topology: Topology, links: Sequence[int], load_of: Callable[[int], Fraction]) -> tuple[LinkLoad, ...]:
+    """Return the loads of the first of the busiest links; `load_of` takes the number of a link."""
+    nodes, found = topology.nodes, [(topology.links[place], load_of(place)) for place in links[:_MOST_SHOWN]]
+    return tuple(LinkLoad(nodes[link.source].id, nodes[link.target].id, load, link.bandwidth) for link, load in found)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from dataclasses import replace
 from fractions import Fraction
 
 from forestcoll.base.errors import InputError, shown
-from forestcoll.base.files import PathLike
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.base.units import bandwidth_in
 from forestcoll.demand.collective import Collective
@@ -30,13 +29,12 @@ _MOST_PAIRS = 20_000
 """The most pairs of nodes of a larger network."""
 
 
-def additions(  # noqa: PLR0913 (the request and its execution)
+def additions(
     topology: TopologyLike,
     demand: DemandLike = Collective.ALLGATHER,
     *,
     bandwidth: object | None = None,
     executor: Executor | None = None,
-    checkpoint: PathLike | None = None,
     progress: Progress = SILENT,
 ) -> Study:
     """Return what one new full-duplex link between any two nodes gains, the best first.
@@ -50,7 +48,6 @@ def additions(  # noqa: PLR0913 (the request and its execution)
         bandwidth: the bandwidth of the new link each way, in the unit of the topology or with a unit. If None, it is as
             fast as the fastest link that both ends have.
         executor: as for `failures`.
-        checkpoint: as for `failures`.
         progress: receives the number of finished links.
 
     Returns:
@@ -77,7 +74,7 @@ def additions(  # noqa: PLR0913 (the request and its execution)
     changes = [ports.change((each.first[0], each.first[1]), given) for each in classes]
     progress.begin("computing new links")
     proven = [_unchanged(base, limiting.uncrossed([(each.first[0], each.first[1])])) for each in classes]
-    sweep = Sweep(executor, checkpoint, progress)
+    sweep = Sweep(executor, progress)
     unproven = [change for change, value in zip(changes, proven, strict=True) if value is None]
     values = iter(sweep.values(network, bound, unproven))
     rows = [

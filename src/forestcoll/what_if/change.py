@@ -1,9 +1,7 @@
 """A change of a network: links and nodes that are gone, and links with another bandwidth, in node numbers."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import cast
 
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.topology import Topology
@@ -72,22 +70,10 @@ class Change:
         return replace(demand, root=root, ranks=None if demand.ranks is None else left)
 
     def document(self) -> dict[str, object]:
-        """Return the change as JSON, for other processes."""
+        """Return the change as JSON, from which names of files are made."""
         return {
             "name": self.name,
             "links": [list(ends) for ends in self.links],
             "nodes": list(self.nodes),
             "bandwidths": [[source, target, str(value)] for source, target, value in self.bandwidths],
         }
-
-    @staticmethod
-    def from_document(document: Mapping[str, object]) -> "Change":
-        """Return the change that `document` describes."""
-        links = cast("list[list[int]]", document["links"])
-        bandwidths = cast("list[tuple[int, int, str]]", document["bandwidths"])
-        return Change(
-            cast("str", document["name"]),
-            tuple((one, other) for one, other in links),
-            tuple(cast("list[int]", document["nodes"])),
-            tuple((source, target, Fraction(value)) for source, target, value in bandwidths),
-        )

@@ -134,7 +134,7 @@ def write_failover(  # noqa: PLR0913 (the request, the folder and the execution)
     make_folder(path)
     note_written()
     progress.begin("generating schedules")
-    jobs = [(question.network, question.request, change.document(), str(path)) for change in changes]
+    jobs = [(question, change, path) for change in changes]
     if executor is None:
         found = (write_one(*job) for job in jobs)
     else:
@@ -143,7 +143,7 @@ def write_failover(  # noqa: PLR0913 (the request, the folder and the execution)
     made = []
     for done, (change, (file, algbw)) in enumerate(zip(changes, found, strict=True)):
         progress.advance(done, len(changes))
-        made.append(Failover(change.name, file, Fraction(algbw)))
+        made.append(Failover(change.name, file, algbw))
     result = FailoverSet(network, bound, path, made[0], tuple(made[1:]))
     write_text(path / MANIFEST, [json.dumps(manifest(result), indent=1), "\n"])
     return result
@@ -171,7 +171,7 @@ def _check(folder: Path, question: Question, changes: Sequence[Change]) -> None:
     """Check that the folder holds only files of this set."""
 
     def own(_: Path) -> set[str]:
-        return {MANIFEST, *(_file_name(question.network, question.request, change) for change in changes)}
+        return {MANIFEST, *(_file_name(question, change) for change in changes)}
 
     check_folder(folder, own, "this failover set", is_replaced=False)
 
@@ -206,18 +206,17 @@ def _sets(network: Topology, parts: Sequence[Change], at_once: int) -> list[Chan
     return found
 
 
-def write_one(network: str, request: str, change: dict[str, object], folder: str) -> tuple[str | None, str]:
+def write_one(question: Question, failure: Change, folder: Path) -> tuple[str | None, Fraction]:
     """Write the schedule after one failure, and return the name of its file and its algbw. A worker calls this."""
-    failure = Change.from_document(change)
-    topology, demand = Question(network, request).parsed()
+    topology, demand = question.parsed()
     value = value_of(topology, demand, failure)
     if not value.algbw:
-        return None, "0"
-    name = _file_name(network, request, failure)
-    path = Path(folder) / name
+        return None, value.algbw
+    name = _file_name(question, failure)
+    path = folder / name
     if not path.exists():
         _write(failure, topology, demand, path)
-    return name, str(value.algbw)
+    return name, value.algbw
 
 
 def _write(failure: Change, topology: Topology, demand: NodeDemand, path: Path) -> None:
@@ -230,10 +229,10 @@ def _write(failure: Change, topology: Topology, demand: NodeDemand, path: Path) 
     write_schedule(schedule, path)
 
 
-def _file_name(network: str, request: str, failure: Change) -> str:
+def _file_name(question: Question, failure: Change) -> str:
     """Return the name of the file for a failure, with a hash of all that its schedule depends on."""
-    question = "\n".join([network, request, json.dumps(failure.document())])
-    return f"{_file_stem(failure.name)}-{hashlib.sha256(question.encode()).hexdigest()[:12]}{_ENDING}"
+    whole = "\n".join([question.network, question.request, json.dumps(failure.document())])
+    return f"{_file_stem(failure.name)}-{hashlib.sha256(whole.encode()).hexdigest()[:12]}{_ENDING}"
 
 
 def _file_stem(name: str) -> str:

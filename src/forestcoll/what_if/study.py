@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from forestcoll.base.errors import InputError, shown
-from forestcoll.base.files import PathLike
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import NodeDemand
@@ -68,7 +67,6 @@ def failures(  # noqa: PLR0913 (the request and its execution)
     *,
     at_once: int = 1,
     executor: Executor | None = None,
-    checkpoint: PathLike | None = None,
     progress: Progress = SILENT,
 ) -> Study:
     """Return the optimum after each failure of parts of one kind, the worst first.
@@ -82,7 +80,6 @@ def failures(  # noqa: PLR0913 (the request and its execution)
         demand: the demand; its shards must be equal.
         at_once: how many parts fail at the same time.
         executor: where the work is done: any executor of `concurrent.futures`; this process if None.
-        checkpoint: a file that keeps finished work, so that an interrupted study can go on.
         progress: receives the number of finished failures.
 
     Returns:
@@ -110,7 +107,7 @@ def failures(  # noqa: PLR0913 (the request and its execution)
     classes = classes_of_sets(len(parts), at_once, images)
     progress.begin("computing failures")
     changes = [_together([parts[place] for place in each.first]) for each in classes]
-    return _study(network, bound, changes, [each.count for each in classes], Sweep(executor, checkpoint, progress))
+    return _study(network, bound, changes, [each.count for each in classes], Sweep(executor, progress))
 
 
 def changes_of(

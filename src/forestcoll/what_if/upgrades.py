@@ -1,10 +1,9 @@
 """Upgrades: what more bandwidth on a class of links, or on one link, gains, and up to where it gains anything."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import cast
 
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.collective import Collective
@@ -161,27 +160,16 @@ def _curves(
         found = (_Upgrading(network, demand, links).found() for links in candidate)
     else:
         question = Question.of(network, demand)
-        futures = [executor.submit(upgrade, question.network, question.request, list(links)) for links in candidate]
-        found = (_of_document(future.result()) for future in futures)
+        futures = [executor.submit(upgrade, question, links) for links in candidate]
+        found = (future.result() for future in futures)
     for done, each in enumerate(found, start=1):
         progress.advance(done, len(candidate))
         yield each
 
 
-def upgrade(network: str, candidate: str, links: Sequence[Sequence[int]]) -> dict[str, object]:
-    """Return the curve of one upgrade as JSON. A worker process calls this function."""
-    topology, demand = Question(network, candidate).parsed()
-    curve, double = _Upgrading(topology, demand, [(one, other) for one, other in links]).found()
-    points = None if curve is None else [[str(factor), str(value)] for factor, value in curve.points]
-    return {"points": points, "slope": None if curve is None else str(curve.last_slope), "double": str(double)}
-
-
-def _of_document(document: Mapping[str, object]) -> tuple[Curve | None, Fraction]:
-    double, points = Fraction(cast("str", document["double"])), cast("list[list[str]] | None", document["points"])
-    if points is None:
-        return None, double
-    pairs = tuple((Fraction(factor), Fraction(value)) for factor, value in points)
-    return Curve(pairs, Fraction(cast("str", document["slope"]))), double
+def upgrade(question: Question, links: Sequence[Ends]) -> tuple[Curve | None, Fraction]:
+    """Return what one upgrade gains. A worker process calls this function."""
+    return _Upgrading(*question.parsed(), links).found()
 
 
 def _row(network: Topology, base: Value, candidate: _Candidate, found: tuple[Curve | None, Fraction]) -> Upgrade:

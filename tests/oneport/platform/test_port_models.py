@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from flow_form import flow_form
 from forestcoll import atomic_broadcast, compare_series, pipelined_broadcast
 from forestcoll.oneport import Platform, SeriesComparison, steady_optimum
-from forestcoll.oneport.series.flow_form import flow_form
 from forestcoll.presentation.results.schedules.period_plot import chart
 from forestcoll.simulation.series.play import play_series
 from forestcoll.topology import Topology

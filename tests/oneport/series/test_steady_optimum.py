@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from flow_form import flow_form
 from forestcoll.algorithms.generate import optimum
 from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.demand.demand import Demand
@@ -14,7 +15,6 @@ from forestcoll.oneport import Platform, SteadyOptimum, compare_series, steady_o
 from forestcoll.oneport.platform.packing import packed_trees, rates_of
 from forestcoll.oneport.series.exchange import exchanged
 from forestcoll.oneport.series.fewer_trees import equal_trees
-from forestcoll.oneport.series.flow_form import flow_form
 from forestcoll.oneport.series.optimum import busiest_port, optimum_by_prices
 from forestcoll.schedule.series.value import SeriesTree
 from forestcoll.topology import Topology

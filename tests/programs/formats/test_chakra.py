@@ -1,15 +1,18 @@
-"""Traces of Chakra: reading, refusing and writing files, and traces that do not fit together."""
+"""Traces of Chakra: their bytes, and traces that do not fit together."""
 
-import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from chakra_reader import read_trace, written_by_protobuf
 from samples import schedule
+from trace_rules import traces_fault
 
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import Collective
 from forestcoll.programs.formats import chakra, goal
-from forestcoll.programs.formats.chakra import Kind, Node, Trace, schema
+from forestcoll.programs.formats.chakra import Kind, Node, Trace
+from forestcoll.programs.formats.chakra.writing import SCHEMA
 from forestcoll.tuning.programs.export import export
 
 PING = (
@@ -25,23 +28,10 @@ PING = (
 )
 
 
-def written(trace: Trace) -> bytes:
-    return b"".join(chakra.emit(trace))
-
-
 def changed(rank: int, place: int, **fields: object) -> tuple[Trace, ...]:
     nodes = list(PING[rank].nodes)
     nodes[place] = nodes[place]._replace(**fields)  # type: ignore[arg-type]
     return tuple(trace._replace(nodes=tuple(nodes)) if trace.rank == rank else trace for trace in PING)
-
-
-def test_traces_are_read_from_the_files_of_all_ranks(tmp_path: Path) -> None:
-    for trace in PING:
-        chakra.trace_path(tmp_path / "ping", trace.rank).write_bytes(written(trace))
-    assert [path.name for path in sorted(tmp_path.iterdir())] == ["ping.0.et", "ping.1.et"]
-    assert [trace.nodes for trace in chakra.read_traces(tmp_path / "ping")] == [trace.nodes for trace in PING]
-    with pytest.raises(InputError, match="no such file"):
-        chakra.read_traces(tmp_path / "pong")
 
 
 def test_traces_of_a_larger_export_are_not_mixed_in(tmp_path: Path) -> None:
@@ -68,34 +58,10 @@ def test_traces_of_a_larger_export_are_not_mixed_in(tmp_path: Path) -> None:
     ],
 )
 def test_traces_that_disagree_are_reported(rule: str, traces: tuple[Trace, ...], place: tuple[int, int]) -> None:
-    assert chakra.traces_fault(PING) is None
-    fault = chakra.traces_fault(traces)
+    assert traces_fault(PING) is None
+    fault = traces_fault(traces)
     assert fault is not None
     assert (fault.rule, (fault.rank, fault.step)) == (rule, place)
-
-
-@pytest.mark.parametrize(
-    ("data", "message"),
-    [
-        (b"\xff" * 6, "there is no length at byte 0"),
-        (b"\x7fshort", "a piece of 127 bytes is announced"),
-        (b"\x02\xff\xff", "header does not follow the schema of Chakra"),
-        (b"\x00\x02\x18\x07", "node 0 has type 7; a collective has 4, 5, 6"),
-        (b"\x00\x02\x18\x05", 'node 0 has no "comm_size"'),
-        (b"<algo/>", "is announced"),
-    ],
-)
-def test_a_file_that_is_not_a_trace_is_refused(data: bytes, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        chakra.parse_trace(data, rank=0, where="t.et")
-
-
-def test_without_protobuf_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    schema.message.cache_clear()
-    monkeypatch.setitem(sys.modules, "google.protobuf", None)
-    with pytest.raises(InputError, match=r"pip install 'forestcoll\[chakra\]'"):
-        written(PING[0])
-    schema.message.cache_clear()
 
 
 @pytest.mark.parametrize("target", ["chakra", "goal"])
@@ -105,8 +71,9 @@ def test_an_export_sends_all_of_the_data(target: str) -> None:
         ranks = goal.parse_goal(done.text, where="s.goal").ranks
         sent = sum(each.size for rank in ranks for each in rank if each.kind is goal.Kind.SEND)
     else:
-        sent = sum(node.size for trace in done.traces for node in trace.nodes if node.kind is Kind.SEND)
-        assert chakra.traces_fault(done.traces) is None
+        traces = [read_trace(data, rank) for rank, data in enumerate(done.rank_files)]
+        sent = sum(node.size for trace in traces for node in trace.nodes if node.kind is Kind.SEND)
+        assert traces_fault(traces) is None
     assert sent == pytest.approx(2 * 3 * 10**6, rel=1e-3)  # each of two trees passes M over three edges
     with pytest.raises(InputError, match="1 byte cannot be divided into the"):
         export(schedule("ring:nodes=4"), target, size=1)
@@ -114,6 +81,7 @@ def test_an_export_sends_all_of_the_data(target: str) -> None:
 
 TRACES = (
     *PING,
+    Trace(0, (Node(2**31, "", Kind.SEND, (0, 2**62), 2**63 - 1, 2**31 - 1, 0),), {"collective": "é" * 200, "none": ""}),
     Trace(0, (Node(300, "", Kind.COMPUTE), Node(2**40, "é" * 90, Kind.COMPUTE, (300, 0, 2**35)))),
     Trace(
         0, tuple(Node(place, f"send {place}", Kind.SEND, (place // 2,), place + 1, 1, place) for place in range(300))
@@ -123,26 +91,27 @@ TRACES = (
 
 
 @pytest.mark.parametrize("trace", TRACES)
-def test_arrays_encode_and_decode_the_same_bytes_as_protobuf(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
-    fast = written(trace)
-    read = chakra.parse_trace(fast, rank=trace.rank, where="t.et")
-    assert (read.nodes, read.attributes) == (trace.nodes, {"schema": schema.SCHEMA})
-    monkeypatch.setattr(chakra.writing, "encoded", lambda _: None)
-    monkeypatch.setattr(chakra.reading, "decoded", lambda *_: None)
-    assert written(trace) == fast
-    assert chakra.parse_trace(fast, rank=trace.rank, where="t.et").nodes == trace.nodes
+def test_traces_have_the_same_bytes_as_with_protobuf(trace: Trace) -> None:
+    written = chakra.emit(trace)
+    with_schema = trace._replace(attributes={"schema": SCHEMA, **trace.attributes})
+    assert written == written_by_protobuf(with_schema)
+    assert read_trace(written, trace.rank) == with_schema
 
 
-def test_numbers_that_do_not_fit_are_left_to_protobuf() -> None:
-    with pytest.raises(ValueError, match="Value out of range"):
-        written(Trace(0, (Node(0, "send", Kind.SEND, (), 8, 1, 2**31),)))
+@pytest.mark.parametrize(
+    "fields", [{"tag": 2**31}, {"tag": -1}, {"peer": 2**31}, {"size": 2**63}, {"number": 2**64}, {"after": (2**63,)}]
+)
+def test_a_number_that_does_not_fit_is_refused(fields: dict[str, Any]) -> None:
+    node = Node(0, "send", Kind.SEND, (), 8, 1, 7)._replace(**fields)
+    with pytest.raises(InputError, match="rank 3: a number does not fit a trace"):
+        chakra.emit(Trace(3, (node,)))
 
 
-def test_nodes_in_another_layout_are_read_with_protobuf() -> None:
-    node = schema.message("Node")(id=7, name="add", type=4, ctrl_deps=[3], data_deps=[1])
-    data = node.SerializeToString()
-    trace = chakra.parse_trace(bytes([0, len(data)]) + data, rank=0, where="t.et")
-    assert trace.nodes == (Node(7, "add", Kind.COMPUTE, (1, 3)),)
+def test_data_that_does_not_fit_is_refused() -> None:
+    for size, target in ((2**63, "chakra"), (2**70, "astra-sim")):
+        with pytest.raises(InputError, match="bytes do not fit the numbers of a trace"):
+            export(schedule("ring:nodes=3"), target, size=size)
+    assert export(schedule("ring:nodes=3"), "astra-sim", size=2**63 - 1).files
 
 
 def fits(traces: tuple[Trace, ...]) -> bool:
@@ -153,10 +122,10 @@ def fits(traces: tuple[Trace, ...]) -> bool:
 
 
 @pytest.mark.parametrize(("rank", "place"), [(0, 0), (0, 1), (1, 0), (1, 2)])
-def test_the_fast_proof_accepts_only_traces_without_a_fault(rank: int, place: int) -> None:
+def test_only_traces_without_a_fault_are_accepted(rank: int, place: int) -> None:
     assert fits(PING)
     changes: list[dict[str, object]] = [{"number": 0}, {"after": (9,)}, {"after": (1,)}, {"peer": 0}, {"peer": 5}]
     changes += [{"size": 0}, {"size": 7}, {"tag": 8}, {"kind": Kind.RECEIVE}, {"kind": Kind.COMPUTE}]
     for fields in changes:
         traces = changed(rank, place, **fields)
-        assert fits(traces) == (chakra.traces_fault(traces) is None), fields
+        assert fits(traces) == (traces_fault(traces) is None), fields

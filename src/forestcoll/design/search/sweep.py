@@ -1,9 +1,8 @@
 """Frontiers for many sizes and degrees, with any executor of `concurrent.futures`.
 
 A process pool, a thread pool, MPI's `MPIPoolExecutor` and a Dask client's `get_executor()` all have `submit`. The
-questions are sent in batches. Each batch has sizes from the whole range, so that all batches take a similar time. The
-answers are JSON documents in the order of the questions. One finder answers a whole batch and reuses intermediate
-frontiers.
+questions are sent in batches. Each batch has sizes from the whole range, so that all batches take a similar time. One
+finder answers a whole batch and reuses intermediate frontiers.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,7 +11,6 @@ from concurrent.futures import Executor
 from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.design.constructions import Construction
-from forestcoll.design.search.cache import frontier_document, frontier_of
 from forestcoll.design.search.finder import Frontier, TopologyFinder, check_question
 
 Question = tuple[int, int]
@@ -58,16 +56,14 @@ def sweep(  # noqa: PLR0913 (the options of a search)
     found: dict[Question, Frontier] = {}
     for place, future in enumerate(futures):
         progress.advance(place, len(futures))
-        for document in future.result():
-            frontier = frontier_of(document)
-            found[frontier.nodes, frontier.degree] = frontier
+        found |= {(frontier.nodes, frontier.degree): frontier for frontier in future.result()}
     yield from (found[question] for question in requested if question in found)
 
 
-def answers(batch: Sequence[Question], bidirectional: bool, published_only: bool) -> list[dict[str, object]]:  # noqa: FBT001 (an executor passes positional arguments)
-    """Return the frontiers of a batch as JSON. A worker process calls this function."""
+def answers(batch: Sequence[Question], bidirectional: bool, published_only: bool) -> list[Frontier]:  # noqa: FBT001 (an executor passes positional arguments)
+    """Return the frontiers of a batch. A worker process calls this function."""
     finder = TopologyFinder(bidirectional=bidirectional, published_only=published_only)
-    return [frontier_document(each) for nodes, degree in batch for each in _found(finder, nodes, degree)]
+    return [each for nodes, degree in batch for each in _found(finder, nodes, degree)]
 
 
 def _found(finder: TopologyFinder, nodes: int, degree: int) -> Iterator[Frontier]:

@@ -19,10 +19,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from forestcoll.base.units import bytes_per_microsecond
-from forestcoll.oneport.platform.arborescence import Number
 from forestcoll.oneport.platform.platform import Platform
 from forestcoll.oneport.series.optimum import steady_optimum
 from forestcoll.topology import NodeId, Topology
+from forestcoll.topology.graph.arborescence import Number
 from forestcoll.topology.graph.node_ports import RECEIVE_LIMIT, SEND_LIMIT, shared_bandwidths
 
 

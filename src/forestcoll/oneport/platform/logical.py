@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic
 
-from forestcoll.oneport.platform.arborescence import Arc, Number
 from forestcoll.oneport.platform.platform import Platform
+from forestcoll.topology.graph.arborescence import Arc, Number
 
 
 @dataclass(frozen=True)

@@ -18,13 +18,13 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.base.exact import as_float
-from forestcoll.oneport.platform.arborescence import cheapest_tree
 from forestcoll.oneport.platform.link_prices import LinkPrices
 from forestcoll.oneport.platform.logical import logical_arcs, outwards
 from forestcoll.oneport.platform.platform import Platform
 from forestcoll.oneport.series.exchange import exchanged
 from forestcoll.schedule.proof.prices import Port, PortKind, PricesProof
 from forestcoll.schedule.series.value import SeriesTree
+from forestcoll.topology.graph.arborescence import cheapest_tree
 
 MAX_CHOSEN = 32
 """The maximum number of chosen trees. Each choice computes one cheapest tree."""

@@ -35,7 +35,6 @@ import numpy as np
 from forestcoll.base.errors import InternalError
 from forestcoll.base.exact import as_float
 from forestcoll.base.progress import SILENT, Progress
-from forestcoll.oneport.platform.arborescence import CheapestTree, cheapest_tree
 from forestcoll.oneport.platform.link_prices import LinkPrices
 from forestcoll.oneport.platform.logical import LogicalArcs, logical_arcs, outwards
 from forestcoll.oneport.platform.odd_sets import violated_odd_sets
@@ -44,9 +43,10 @@ from forestcoll.oneport.series.all_ports import trees_by_links
 from forestcoll.oneport.series.fewer_trees import MAX_CHOSEN, equal_trees
 from forestcoll.schedule.proof.prices import Port, PricesProof, end_ports
 from forestcoll.schedule.series.value import SeriesTree
-from forestcoll.solver.exact_lp.exact_packing import packing_optimum
+from forestcoll.solver.exact_lp.exact_simplex import packing_optimum
 from forestcoll.solver.exact_lp.linear_program import Floats, LinearProgram, Solution
 from forestcoll.solver.exact_lp.row import Row
+from forestcoll.topology.graph.arborescence import CheapestTree, cheapest_tree
 
 _TOLERANCE = 1e-9
 """The relative gap at which the floating-point search stops."""

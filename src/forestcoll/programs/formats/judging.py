@@ -1,6 +1,5 @@
 """Checks of a file for a runtime, written by any tool: the rules of its format, then a run on symbolic data."""
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,8 +15,6 @@ from forestcoll.programs.model import Fault, Program
 
 _Found = TypeVar("_Found")
 
-_TRACE = re.compile(r"(.+)\.[0-9]+\.et\Z")
-
 MAX_BYTES = 512 * 2**20
 """The largest file that is read (512 MiB): about two million steps."""
 
@@ -27,7 +24,7 @@ class Judgement:
     """The result of checking a file for a runtime.
 
     Attributes:
-        format: the format: `msccl-xml`, `mscclpp-json`, `chakra` or `goal`.
+        format: the format: `msccl-xml`, `mscclpp-json` or `goal`.
         collective: the collective.
         ranks: the number of ranks.
         fault: the first fault, or None if there is none.
@@ -54,14 +51,13 @@ class Judgement:
 
 
 def judge_file(path: Path, *, dialect: str | None = None, root: int | None = None) -> Judgement:
-    """Check a file for a runtime, written by any tool: MSCCL XML, an MSCCL++ plan, Chakra traces, or a GOAL schedule.
+    """Check a file for a runtime, written by any tool: MSCCL XML, an MSCCL++ plan or a GOAL schedule.
 
-    The rules of the format are checked. Then the program is run on symbolic data, except for Chakra and for GOAL
-    schedules of other tools, which do not say which data they move.
+    The rules of the format are checked. Then the program is run on symbolic data, except for GOAL schedules of other
+    tools, which do not say which data they move.
 
     Args:
-        path: the file; the format follows from its content. `PREFIX.0.et`, or the file of another rank, stands for the
-            traces of all ranks.
+        path: the file; the format follows from its content.
         dialect: for MSCCL XML, the runtime that must load the file; if None, at least one runtime must load it.
         root: the root rank of a broadcast or a reduce, if the file does not determine it.
 
@@ -81,10 +77,6 @@ def judge_file(path: Path, *, dialect: str | None = None, root: int | None = Non
         >>> judged.collective, judged.ranks, judged.fault
         ('allgather', 3, None)
     """
-    if (match := _TRACE.match(path.name)) is not None:
-        if dialect is not None or root is not None:
-            raise InputError(f"{input_name(path)}: traces of Chakra have neither dialects nor a root; leave both out")
-        return _judge_traces(path.with_name(match[1]))
     data, where = read_bytes(path, limit=MAX_BYTES), input_name(path)
     start = bytes(data[:4096]).removeprefix(b"\xef\xbb\xbf").lstrip()
     if start.startswith(b"<"):
@@ -99,7 +91,7 @@ def judge_file(path: Path, *, dialect: str | None = None, root: int | None = Non
         return _judge_goal(data, path)
     raise InputError(
         f"{where}: {'is no program' if start else 'the file is empty'}; expected MSCCL XML, an execution plan of "
-        "MSCCL++ in JSON, a GOAL schedule, or a trace of Chakra named PREFIX.0.et, as 'forestcoll export' writes them"
+        "MSCCL++ in JSON, or a GOAL schedule, as 'forestcoll export' writes them"
     )
 
 
@@ -115,22 +107,6 @@ def _judge_goal(data: bytearray, path: Path) -> Judgement:
     if not schedule.states_data:
         return replace(found, remarks=remarks)
     return _run(path, goal.to_program(schedule), found, remarks)
-
-
-def _judge_traces(prefix: Path) -> Judgement:
-    """Return whether the traces of all ranks fit together; traces do not say which data they move."""
-    from forestcoll.programs.formats import chakra
-
-    ranks = 1
-    while chakra.trace_path(prefix, ranks).exists():
-        ranks += 1
-    fitting, collective = chakra.Fitting(ranks), "traces"
-    for rank in range(ranks):
-        trace = chakra.read_trace(chakra.trace_path(prefix, rank), rank)
-        collective = collective if rank else trace.attributes.get("collective", collective)
-        fitting.add(trace)
-    fault = None if fitting.is_proven else chakra.traces_fault(chakra.read_traces(prefix))
-    return Judgement("chakra", collective, ranks, fault, instructions=fitting.nodes)
 
 
 def _judge_xml(data: bytearray, path: Path, dialect: str | None, root: int | None) -> Judgement:

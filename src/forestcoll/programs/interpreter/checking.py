@@ -6,7 +6,6 @@ from forestcoll.base.errors import InputError
 from forestcoll.base.resources import require_memory
 from forestcoll.programs.interpreter.compiled import Compiled
 from forestcoll.programs.interpreter.execution import fault_of_data
-from forestcoll.programs.interpreter.local_order import is_proven
 from forestcoll.programs.interpreter.memory import Memory
 from forestcoll.programs.interpreter.order import Run, run_to_the_end
 from forestcoll.programs.interpreter.stops import matching_faults, stop_of
@@ -78,7 +77,7 @@ def interpreted(program: Program) -> Verdict:
         if (in_place and program.in_place) or (not in_place and program.out_of_place):
             run = _run(program, known, in_place=in_place)
             fault = None if run is known else _fault_of_order(run)
-            fault = fault or (None if is_proven(run) else fault_of_data(run))
+            fault = fault or fault_of_data(run)
             if fault is not None:
                 return Verdict(fault, "in place" if in_place else "out of place", *sizes)
             known = run

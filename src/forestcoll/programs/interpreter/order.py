@@ -14,7 +14,6 @@ its end here also comes to its end with smaller chunks.
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -75,36 +74,10 @@ class Run:
         self.packets = np.zeros(self.memory.size, dtype=np.bool_)
         self.met: dict[tuple[int, int], list[int]] = {}
 
-    @cached_property
-    def is_plain(self) -> bool:
-        """Whether instructions only depend on others, access memory of their own rank, and move messages."""
-        return all(_is_plain(rank, each) for rank, _, _, each in self.program.instructions())
-
-    @cached_property
-    def awaited(self) -> frozenset[tuple[int, int]]:
-        """The blocks and instructions that others depend on."""
-        return frozenset(
-            (self.number[rank, each.block], each.instruction)
-            for rank, _, _, instruction in self.program.instructions()
-            for each in instruction.after
-        )
-
     @property
     def stuck(self) -> list[int]:
         """Return the blocks that are not done."""
         return [block for block, listed in enumerate(self.lists) if self.done[block] < len(listed)]
-
-
-def _is_plain(rank: int, instruction: Instruction) -> bool:
-    """Return whether an instruction of a rank is as in `Run.is_plain`."""
-    if instruction.waits or instruction.signals or instruction.flushes or not instruction.meets:
-        return False
-    if instruction.acquires or instruction.releases or instruction.barrier is not None:
-        return False
-    return all(
-        isinstance(each, Message) or (isinstance(each, Span) and each.rank == rank and not each.packets)
-        for each in instruction.places
-    )
 
 
 def run_to_the_end(program: Program, memory: Memory) -> Run:

@@ -19,7 +19,6 @@ from forestcoll.runtime.emulation.rates import Change, change_of, changed, emula
 from forestcoll.runtime.emulation.requirements import check_machine
 from forestcoll.runtime.emulation.sandbox import run_in_sandbox
 from forestcoll.runtime.emulation.system import mount_over
-from forestcoll.runtime.emulation.system_settings import apply_settings
 from forestcoll.runtime.environment import HOST, INTERFACE, LINKS, PACING, SEATS, TOPOLOGY
 from forestcoll.topology import Topology, write_topology
 from forestcoll.topology.model import TopologyLike
@@ -31,6 +30,18 @@ _MOST_BITS = 5 * 10**9
 _STORE_PORT = 29500
 _ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 """Open MPI refuses to start as root without these, and emulations need root."""
+
+_CONGESTION_CONTROL = ("cubic", "reno")
+"""The first that every namespace may use is taken: others, such as bbr, guess the rate of a shaped link badly."""
+
+_SETTINGS = {
+    "net.ipv4.ip_forward": "1",
+    "net.ipv4.conf.all.rp_filter": "0",
+    "net.ipv4.conf.default.rp_filter": "0",
+    "net.ipv4.tcp_no_metrics_save": "1",
+    "net.ipv6.conf.all.disable_ipv6": "1",
+    "net.ipv6.conf.default.disable_ipv6": "1",
+}
 
 _LEAST_SMOOTH = 10
 """In Mb/s: on slower links, a packet takes so long that TCP may send it twice."""
@@ -249,7 +260,7 @@ def _merged(environment: Mapping[str, str]) -> dict[str, str]:
 def _build(network: Network) -> None:
     _issue(network.creation())
     for name in network.namespaces:
-        apply_settings(name)
+        _apply_settings(name)
     _issue(network.wiring())
     for batch in (*network.switching(), *network.forwarding(), *network.addressing(), *network.shaping()):
         _issue(batch)
@@ -271,3 +282,25 @@ def _issue(batch: Batch) -> None:
     if done.returncode != 0:
         said = " ".join(done.stderr.split())[:200]
         raise InputError(f"emulate: {' '.join(batch.words)} failed: {said}; does this machine have the kernel for it?")
+
+
+def _apply_settings(namespace: str) -> None:
+    """Give a namespace that has no links yet its settings."""
+    lines = "".join(f"[ ! -e {_path(name)} ] || echo {value} > {_path(name)}\n" for name, value in _settings().items())
+    words = ["ip", "netns", "exec", namespace, "sh", "-e"]
+    done = subprocess.run(words, input=lines, capture_output=True, text=True, check=False)  # noqa: S603 (fixed words)
+    if done.returncode != 0:
+        raise InputError(
+            f"emulate: the settings of namespace {namespace} failed: {' '.join(done.stderr.split())[:200]}"
+        )
+
+
+def _settings() -> dict[str, str]:
+    """Return the settings and their values; those that this kernel does not have are left out when they are applied."""
+    allowed = Path("/proc/sys/net/ipv4/tcp_allowed_congestion_control").read_text().split()
+    control = next((name for name in _CONGESTION_CONTROL if name in allowed), None)
+    return _SETTINGS | ({} if control is None else {"net.ipv4.tcp_congestion_control": control})
+
+
+def _path(name: str) -> str:
+    return f"/proc/sys/{name.replace('.', '/')}"

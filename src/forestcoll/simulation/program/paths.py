@@ -7,6 +7,8 @@ from itertools import pairwise
 
 from forestcoll.base.errors import InputError
 from forestcoll.programs.lowering.pair_links import Pair, pair_paths
+from forestcoll.schedule.flows.expansion import flow_images
+from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.topology import Topology
@@ -54,6 +56,18 @@ class Paths:
     def of(schedule: TreeSchedule) -> "Paths":
         """Return the paths that `schedule` uses; a pair with several divides its data as the schedule does."""
         return Paths(schedule.topology, schedule.members, pair_paths(schedule))
+
+    @staticmethod
+    def of_flows(schedule: FlowSchedule) -> "Paths":
+        """Return the routes of `schedule` as paths; a pair with several divides its data as the schedule does."""
+        ranks = {node: rank for rank, node in enumerate(schedule.members)}
+        used: dict[Pair, dict[tuple[int, ...], float]] = {}
+        for flow in flow_images(schedule):
+            for path in flow.paths:
+                if path[0] in ranks and path[-1] in ranks:
+                    parts = used.setdefault((ranks[path[0]], ranks[path[-1]]), {})
+                    parts[path] = parts.get(path, 0.0) + float(flow.share)
+        return Paths(schedule.topology, schedule.members, used)
 
     def between(self, source: int, target: int) -> Multipath:
         """Return the paths from rank `source` to rank `target`. Raises `InputError` if there is none."""

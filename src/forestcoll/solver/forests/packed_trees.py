@@ -1,12 +1,13 @@
 """Trees of an allreduce that were packed one by one, not grown from the bandwidths of a plan."""
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import gcd, lcm
 
+from forestcoll.demand.collective import PhaseOp
 from forestcoll.solver.forests.apportionment import apportioned
 from forestcoll.topology import Topology
 
@@ -44,6 +45,20 @@ class PackedTree:
                     order.append(arc[-1])
                     arcs.append(arc)
         return PackedTree(root, tuple(arcs), self.weight)
+
+    def pruned(self, members: Iterable[int]) -> "PackedTree":
+        """Return the tree without the arcs that do not lead to a member."""
+        needed, kept = set(members), []
+        for arc in reversed(self.arcs):
+            if arc[-1] in needed:
+                needed.add(arc[0])
+                kept.append(arc)
+        return PackedTree(self.root, tuple(reversed(kept)), self.weight)
+
+    def hops(self, op: PhaseOp) -> Iterator[tuple[int, int]]:
+        """Yield the ends of each link that data crosses."""
+        for arc in self.arcs:
+            yield from itertools.pairwise(arc if op is PhaseOp.BROADCAST else arc[::-1])
 
     @property
     def height(self) -> int:
@@ -90,12 +105,10 @@ class TreePacking:
         """Return the algbw of an allreduce along these trees, in the unit of the topology."""
         numbers = {(link.source, link.target): place for place, link in enumerate(topology.links)}
         loads = [0] * len(topology.links)
-        for trees, step in ((self.reduce, -1), (self.broadcast, 1)):
+        for trees, op in ((self.reduce, PhaseOp.REDUCE), (self.broadcast, PhaseOp.BROADCAST)):
             for tree, weight in zip(trees, self._integers(trees), strict=True):
-                for arc in tree.arcs:
-                    walk = arc[::step]
-                    for ends in itertools.pairwise(walk):
-                        loads[numbers[ends]] += weight
+                for ends in tree.hops(op):
+                    loads[numbers[ends]] += weight
         longest = max(load / link.bandwidth for load, link in zip(loads, topology.links, strict=True))
         return self.weight * self._unit / longest
 

@@ -4,7 +4,7 @@ Trees are first grown from several roots, member by member. If that finds none, 
 groups with many members, least arborescences.
 """
 
-import itertools
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -73,7 +73,7 @@ class Pricing:
         copies = self._master.copies(part.op) if part.target is None else self._relays
         for root in starts:
             if (metric.distances[np.ix_([root, *holders], members)].min(axis=0) < metrics.far).all():
-                yield pruned(joined(metric, copies, root, members, holders), members)
+                yield joined(metric, copies, root, members, holders).pruned(members)
 
     def shortest(self, part: Part, metrics: "Metrics") -> Iterator[PackedTree]:
         """Yield a shortest tree or, if the group has many members, a least arborescence."""
@@ -84,17 +84,12 @@ class Pricing:
         least = metrics.least(part, copies, members, holders)
         root = members[0] if part.root is None else part.root
         if least.length(root) < metrics.far:
-            yield pruned(cheapest_tree(metric, copies, least, root, holders), members)
+            yield cheapest_tree(metric, copies, least, root, holders).pruned(members)
 
     def uses(self, part: Part, tree: PackedTree) -> dict[int, int]:
         """Return how often a tree uses each class of links."""
-        uses: dict[int, int] = {}
-        for arc in tree.arcs:
-            walk = arc if part.op is PhaseOp.BROADCAST else arc[::-1]
-            for ends in itertools.pairwise(walk):
-                of_link = int(self._master.of_link[self._numbers[ends]])
-                uses[of_link] = uses.get(of_link, 0) + 1
-        return uses
+        of_link = self._master.of_link
+        return Counter(int(of_link[self._numbers[ends]]) for ends in tree.hops(part.op))
 
     def _members(self, part: Part) -> tuple[int, ...]:
         """Return the nodes that a tree must reach."""
@@ -149,13 +144,3 @@ def _without(part: Topology, nodes: set[int]) -> Topology:
     """Return the network without the links of some nodes."""
     links = tuple(link for link in part.links if link.source not in nodes and link.target not in nodes)
     return replace(part, links=links)
-
-
-def pruned(tree: PackedTree, members: Sequence[int]) -> PackedTree:
-    """Return a tree without branches that lead to no member."""
-    needed, kept = set(members), []
-    for arc in reversed(tree.arcs):
-        if arc[-1] in needed:
-            needed.add(arc[0])
-            kept.append(arc)
-    return PackedTree(tree.root, tuple(reversed(kept)), tree.weight)

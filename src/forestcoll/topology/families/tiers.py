@@ -16,15 +16,40 @@ from typing import ClassVar, NamedTuple
 
 from forestcoll.base.parameters import flag, integer, link_bandwidth
 from forestcoll.topology.builder import TopologyBuilder
-from forestcoll.topology.families._draws import Draws
 from forestcoll.topology.registry import Recipe, Size, topology_builder
 
 _WIDE, _METROPOLITAN, _LOCAL = 2000, 50, 1
 """Sides of the squares in kilometres; all nodes of a local network are at the same place."""
 
 _MICROSECONDS = 5
+_MASK = 2**64 - 1
 
 Place = tuple[int, int]
+
+
+class Draws:
+    """Random numbers that are the same for the same seed on every machine and in every version of Python: SplitMix64.
+
+    G. L. Steele, D. Lea and C. H. Flood, *Fast splittable pseudorandom number generators*, 2014.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._state = seed & _MASK
+
+    def _next(self) -> int:
+        self._state = (self._state + 0x9E3779B97F4A7C15) & _MASK
+        mixed = self._state
+        mixed = ((mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+        mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & _MASK
+        return mixed ^ (mixed >> 31)
+
+    def integer(self, lowest: int, highest: int) -> int:
+        """Return an integer from `lowest` to `highest`, all equally likely."""
+        count = highest - lowest + 1
+        beyond = (2**64 // count) * count  # larger numbers would make some results more likely
+        while (drawn := self._next()) >= beyond:
+            continue
+        return lowest + drawn % count
 
 
 class _Wire(NamedTuple):

@@ -15,7 +15,7 @@ from forestcoll.schedule.schedule import Schedule
 
 COSTS = {
     Target.CHAKRA: Cost(25e-6, 400),
-    Target.ASTRA_SIM: Cost(60e-6, 600),
+    Target.ASTRA_SIM: Cost(25e-6, 400),
     Target.GOAL: Cost(80e-6, 2000),
     Target.MSCCL_XML: Cost(40e-6, 1700),
     Target.MSCCLPP_JSON: Cost(65e-6, 900),

@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from forestcoll.base.errors import InputError, InternalError
+from forestcoll.base.errors import InputError
 from forestcoll.base.progress import SILENT, Progress
-from forestcoll.programs.formats.chakra.astra_sim import NETWORK
 from forestcoll.programs.formats.exporting import (
     DEFAULT_BYTES,
     DEFAULT_DIALECT,
@@ -18,25 +17,14 @@ from forestcoll.programs.formats.exporting import (
     target_named,
     usual_options,
 )
-from forestcoll.programs.lowering import Options, Placement, lowerer_for
+from forestcoll.programs.lowering import Options, Placement
 from forestcoll.programs.model import Protocol
 from forestcoll.schedule.schedule import Schedule
-from forestcoll.simulation.costs import Costs, Point, point_at
-from forestcoll.simulation.program.paths import Paths
+from forestcoll.simulation.costs import Costs, Point
 from forestcoll.simulation.simulate import simulate
-from forestcoll.simulation.traces import seconds_of
 from forestcoll.tuning.programs.candidates import SLOW
 from forestcoll.tuning.programs.estimate import announce_export
 from forestcoll.tuning.programs.search import Chosen, best_program, check_ways_back
-
-PIECES = (8, 16, 32, 64)
-"""The numbers of pieces that are tried for ASTRA-sim."""
-
-NEAR = 0.9
-"""A folder for ASTRA-sim is good enough if its expected algbw is this part of that of the schedule."""
-
-MOST_NODES = 100_000
-"""About the most nodes of the traces for which more pieces are tried."""
 
 
 def export(
@@ -51,8 +39,8 @@ def export(
 
     Without `options`, simulation chooses the number of chunks, which calls divide, and blocks, channels,
     instances and pieces within the limits of the runtime. The text is read back, checked by the rules of the format
-    and, except for Chakra, whose traces do not say which data they move, run on symbolic data. So a wrong program is
-    never returned.
+    and run on symbolic data, so a wrong program is never returned. Traces of Chakra do not say which data they move;
+    it is only checked that they fit together.
 
     Args:
         schedule: a schedule of trees, steps or flows that `verify` accepts. Of flows, only a plain all-to-all has a
@@ -110,8 +98,6 @@ def export_best(  # noqa: PLR0913 (one parameter per option)
     target, given = target_named(target), dict(given or {})
     if target is Target.MSCCL_XML:
         _check_placement(dialect, given)
-    if target is Target.ASTRA_SIM:
-        return _in_pieces(schedule, size, given, progress)
     if target.has_bytes:
         options = replace(usual_options(schedule, target, dialect), **given)
         announce_export(schedule, target, options.scale, progress)
@@ -130,35 +116,6 @@ def _expected(schedule: Schedule, points: Sequence[Point], costs: Costs) -> tupl
     """Return the speed of a program at some sizes, next to that of its schedule."""
     alone = simulate(schedule, [point.size for point in points], costs) if points else ()
     return tuple(Expected(mine.size, mine.algbw, own.algbw) for mine, own in zip(points, alone, strict=True))
-
-
-def _in_pieces(schedule: Schedule, size: int, given: Mapping[str, Any], progress: Progress) -> Export:
-    """Return the folder for ASTRA-sim with the fewest pieces whose expected time is near that of the schedule.
-
-    The expected time is that of ASTRA-sim's analytical model, which moves one message at a time over a link. A network
-    that this model cannot express is for ns-3, and gets the usual number of pieces without an expected time.
-    """
-    usual = usual_options(schedule, Target.ASTRA_SIM)
-    paths = Paths.shortest(schedule)
-    numbers = (given["pieces"],) if "pieces" in given else PIECES if lowerer_for(schedule).in_pieces else (1,)
-    announce_export(schedule, Target.ASTRA_SIM, numbers[0] * given.get("instances", 1), progress)
-    best: Export | None = None
-    for pieces in numbers:
-        options = replace(usual, **{**given, "pieces": pieces})
-        done = export_with(options, schedule, Target.ASTRA_SIM, size=size, progress=progress)
-        if NETWORK not in done.files:
-            return done
-        point = point_at(schedule, size=size, seconds=seconds_of(done.traces, paths), pieces=1, part=1)
-        if best is None or point.algbw > best.expected[0].algbw:
-            best = replace(done, expected=_expected(schedule, [point], Costs()))
-        is_near = point.algbw >= NEAR * done.lowering.schedule_algbw
-        if is_near or len(done.traces[0].nodes) * len(done.traces) > MOST_NODES:
-            break
-    if best is None:
-        raise InternalError("no number of pieces was tried")
-    if best.expected[0].algbw < NEAR * best.lowering.schedule_algbw:
-        best = replace(best, slow="ASTRA-sim sends each message whole from node to node, and one message at a time")
-    return best
 
 
 def _check_placement(dialect: str, given: Mapping[str, Any]) -> None:

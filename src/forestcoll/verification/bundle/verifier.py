@@ -8,10 +8,8 @@ from forestcoll.verification.bundle.claims import BundleClaim
 from forestcoll.verification.bundle.context import BundleContext
 from forestcoll.verification.bundle.rules import ACHIEVED, CLAIMS, DELIVERY
 from forestcoll.verification.claims import is_optimal
-from forestcoll.verification.report import BundleReport, LinkLoad
+from forestcoll.verification.report import BundleReport, busiest_loads
 from forestcoll.verification.rule import first_fault
-
-_BUSIEST_SHOWN = 8
 
 
 def verify_bundle(schedule: BundleSchedule) -> BundleReport:
@@ -22,22 +20,14 @@ def verify_bundle(schedule: BundleSchedule) -> BundleReport:
         return BundleReport(fault)
     claim = BundleClaim(schedule, context.network, context.algbw)
     fault = first_fault(context, ACHIEVED) or first_fault(claim, CLAIMS)
-    busiest = _busiest(context)
+    longest = max(context.times)
+    busiest = [place for place, time in enumerate(context.times) if time == longest]
     return BundleReport(
         fault=fault,
         algbw=context.algbw,
         optimal=fault is None and is_optimal(schedule, context.algbw),
         bound=schedule.bound if fault is None else None,
-        busiest=busiest[:_BUSIEST_SHOWN],
+        busiest=busiest_loads(context.topology, busiest, context.loads.__getitem__),
         busiest_count=len(busiest),
         members=context.reports,
-    )
-
-
-def _busiest(context: BundleContext) -> tuple[LinkLoad, ...]:
-    longest, nodes = max(context.times), context.topology.nodes
-    return tuple(
-        LinkLoad(nodes[link.source].id, nodes[link.target].id, load, link.bandwidth)
-        for link, load, time in zip(context.topology.links, context.loads, context.times, strict=True)
-        if time == longest
     )

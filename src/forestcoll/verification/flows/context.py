@@ -3,7 +3,6 @@
 Amounts are integers, counts of 1/`denominator` of M, in Python integers.
 """
 
-import math
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import cached_property
@@ -13,8 +12,8 @@ import numpy as np
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.rows import IntArray
 from forestcoll.verification.network import ExactArray
-from forestcoll.verification.proof_checks.question import MAX_DENOMINATOR_DIGITS, Question
-from forestcoll.verification.routes.context import RouteContext
+from forestcoll.verification.proof_checks.question import Question
+from forestcoll.verification.routes.context import RouteContext, common_denominator
 
 
 class FlowContext(RouteContext):
@@ -32,13 +31,8 @@ class FlowContext(RouteContext):
 
     @cached_property
     def denominator(self) -> int | None:
-        """The common denominator of all shares; None if it is too long."""
-        common = 1
-        for denominator in {share.denominator for share in self.flows.shares}:
-            common = math.lcm(common, denominator)
-            if common >= 10**MAX_DENOMINATOR_DIGITS:
-                return None
-        return common
+        """The common denominator of all shares, or None if it is too long."""
+        return common_denominator(self.flows.shares)
 
     @cached_property
     def amounts(self) -> list[int]:
@@ -81,6 +75,10 @@ class FlowContext(RouteContext):
             _, links = self.hops(block)
             np.add.at(loads, links, np.repeat(carried[first : first + len(block)], np.diff(block.starts) - 1))
         return self.group.summed(loads)
+
+    def load_of(self, link: int) -> Fraction:
+        """Return the data on a link, as a part of M."""
+        return Fraction(int(self.loads[link]), self.denominator or 1)
 
     @cached_property
     def busiest(self) -> tuple[Fraction, IntArray]:

@@ -1,5 +1,8 @@
 """The values that rules about routes and symmetries use, for each kind of schedule that has a table of routes."""
 
+import math
+from collections.abc import Iterable
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -7,6 +10,7 @@ import numpy as np
 from forestcoll.schedule.rows import IntArray, Rows
 from forestcoll.topology import Symmetry, Topology
 from forestcoll.verification.network import Network
+from forestcoll.verification.proof_checks.question import MAX_DENOMINATOR_DIGITS
 from forestcoll.verification.routes.group import Group
 
 
@@ -63,3 +67,13 @@ class RouteContext:
     def lasts(self) -> IntArray:
         """The node that each route ends on."""
         return self.routes.entries[self.routes.starts[1:] - 1]
+
+
+def common_denominator(shares: Iterable[Fraction]) -> int | None:
+    """Return the common denominator of all shares, or None if it has more than `MAX_DENOMINATOR_DIGITS` digits."""
+    common, bound = 1, 10**MAX_DENOMINATOR_DIGITS
+    for denominator in {share.denominator for share in shares}:
+        common = math.lcm(common, denominator)
+        if common >= bound:
+            return None
+    return common

@@ -4,7 +4,6 @@ Invariant: no number here is ever rounded. Loads are integers, counts of 1/`deno
 in 64-bit arrays if a bound proves that no sum overflows, and in arrays of Python integers otherwise.
 """
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -15,8 +14,8 @@ from forestcoll.demand.collective import Collective, PhaseOp
 from forestcoll.schedule.rows import IntArray
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.verification.network import ExactArray
-from forestcoll.verification.proof_checks.question import MAX_DENOMINATOR_DIGITS, Question
-from forestcoll.verification.routes.context import RouteContext
+from forestcoll.verification.proof_checks.question import Question
+from forestcoll.verification.routes.context import RouteContext, common_denominator
 from forestcoll.verification.trees.examination import base_loads
 
 
@@ -59,13 +58,8 @@ class TreeContext(RouteContext):
 
     @cached_property
     def denominator(self) -> int | None:
-        """The common denominator of all shares, or None if it has more than `MAX_DENOMINATOR_DIGITS` digits."""
-        common, bound = 1, 10**MAX_DENOMINATOR_DIGITS
-        for denominator in {share.denominator for phase in self.schedule.phases for share in phase.shares}:
-            common = math.lcm(common, denominator)
-            if common >= bound:
-                return None
-        return common
+        """The common denominator of all shares, or None if it is too long."""
+        return common_denominator(share for phase in self.schedule.phases for share in phase.shares)
 
     @cached_property
     def units(self) -> list[list[int]]:
@@ -84,6 +78,10 @@ class TreeContext(RouteContext):
     def loads(self) -> ExactArray:
         """The data on each link over all phases, as a count of 1/`denominator` of M."""
         return self.group.summed(self._base_loads() if self.examined is None else self.examined)
+
+    def load_of(self, link: int) -> Fraction:
+        """Return the data on a link, as a part of M."""
+        return Fraction(int(self.loads[link]), self.denominator or 1)
 
     def _base_loads(self) -> ExactArray:
         carried = self._carried()

@@ -17,7 +17,7 @@ from forestcoll.verification.claims import FORM, Claim, bound_rules
 from forestcoll.verification.proof_checks.question import MAX_DENOMINATOR_DIGITS
 from forestcoll.verification.routes.rules import RANKS, ROUTES, SYMMETRY, SYMMETRY_FREE_SOMEWHERE
 from forestcoll.verification.rule import Rule, statements
-from forestcoll.verification.trees import delivery, routes, shares
+from forestcoll.verification.trees import delivery, shares
 from forestcoll.verification.trees.context import TreeContext
 
 TreeRule: TypeAlias = Rule[TreeContext]
@@ -75,7 +75,7 @@ _BOTH = "starts and ends on a compute node, or on a switch that can multicast or
 
 
 def _ends(where: str) -> TreeRule:
-    return Rule("route-ends-on-switch", f"A route {where}", routes.ends_on_switch)
+    return Rule("route-ends-on-switch", f"A route {where}", delivery.ends_on_switch)
 
 
 _TREES = (
@@ -124,7 +124,7 @@ _BOTH_DIRECTIONS = (
         "tree-switch",
         "A route of a broadcast does not start or end on a switch that cannot multicast; a route of a reduce does not "
         "start or end on a switch that cannot aggregate.",
-        routes.joins_wrong_switch,
+        delivery.joins_wrong_switch,
     ),
     *(
         Rule(outward.id, f"Broadcast: {outward.statement} Reduce: {inward.statement}", outward.find)

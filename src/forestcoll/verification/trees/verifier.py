@@ -5,19 +5,15 @@ and computes the loads of links, the bandwidth and the bound again, exactly. The
 `forestcoll.verification.trees.rules`.
 """
 
-from fractions import Fraction
-
 from forestcoll.demand.collective import Collective
 from forestcoll.schedule.proof import GroupLengthsProof
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.verification.claims import Claim, is_optimal
 from forestcoll.verification.proof_checks.checks import PROOFS_OF_TREES
-from forestcoll.verification.report import Fault, LinkLoad, TreeReport
+from forestcoll.verification.report import Fault, TreeReport, busiest_loads
 from forestcoll.verification.rule import first_fault
 from forestcoll.verification.trees.context import TreeContext
 from forestcoll.verification.trees.rules import RULE_BOOKS, RuleBook
-
-_BUSIEST_SHOWN = 8
 
 
 def verify_trees(schedule: TreeSchedule) -> TreeReport:
@@ -27,6 +23,7 @@ def verify_trees(schedule: TreeSchedule) -> TreeReport:
     if fault is not None:
         return TreeReport(fault)
     proofs = PROOFS_OF_TREES if schedule.sources is None else (GroupLengthsProof,)
+    links = [] if context.pace is None else context.pace.links.tolist()
     claim = Claim(schedule, context.network, context.algbw, proofs)
     fault = first_fault(context, book.achieved) or first_fault(claim, book.claims)
     return TreeReport(
@@ -34,8 +31,8 @@ def verify_trees(schedule: TreeSchedule) -> TreeReport:
         algbw=context.algbw,
         optimal=fault is None and is_optimal(schedule, context.algbw),
         bound=schedule.bound if fault is None else None,
-        busiest=_busiest(context),
-        busiest_count=0 if context.pace is None else len(context.pace.links),
+        busiest=busiest_loads(context.topology, links, context.load_of),
+        busiest_count=len(links),
     )
 
 
@@ -50,17 +47,3 @@ def _undelivered(context: TreeContext, book: RuleBook) -> Fault | None:
 def tree_rules(collective: Collective = Collective.ALLGATHER) -> tuple[tuple[str, str], ...]:
     """Return the identifier and the statement of each rule for `collective`, in the order in which they are applied."""
     return RULE_BOOKS[collective].statements()
-
-
-def _busiest(context: TreeContext) -> tuple[LinkLoad, ...]:
-    numbers = [] if context.pace is None else context.pace.links[:_BUSIEST_SHOWN].tolist()
-    nodes, links = context.schedule.topology.nodes, context.schedule.topology.links
-    return tuple(
-        LinkLoad(
-            source=nodes[links[number].source].id,
-            target=nodes[links[number].target].id,
-            load=Fraction(int(context.loads[number]), context.denominator or 1),
-            bandwidth=links[number].bandwidth,
-        )
-        for number in numbers
-    )

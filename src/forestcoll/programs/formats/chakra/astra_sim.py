@@ -80,9 +80,10 @@ def files_of(topology: Topology, task: Task, traces: Sequence[bytes], size: int)
         f"{key}-implementation-custom": ["collective"],
     }
     files = {"system.json": _json(system), "memory.json": _json({"memory-type": "NO_MEMORY_EXPANSION"})}
+    workload = call(task.value, number, size)
     for rank, trace in enumerate(traces):
         files[trace_path(Path("collective"), rank).name] = trace
-        files[trace_path(Path("workload"), rank).name] = b"".join(call(task.value, number, size))
+        files[trace_path(Path("workload"), rank).name] = workload
     return MappingProxyType(files | _network(topology))
 
 

@@ -1,4 +1,7 @@
-"""A fast proof that traces fit together, with arrays; `rules` finds the fault of traces that are not proven here."""
+"""Checks that traces fit together, with arrays: each message has both ends, and no node waits forever.
+
+ASTRA-sim does not report a node that waits forever: the simulation ends without it, or hangs.
+"""
 
 from collections.abc import Sequence
 from itertools import chain

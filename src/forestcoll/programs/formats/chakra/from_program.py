@@ -14,13 +14,18 @@ from forestcoll.base.errors import InputError, plural
 from forestcoll.programs.formats.chakra.document import Kind, Node, Trace
 from forestcoll.programs.model import Dependency, Instruction, Message, Program, instruction_name, message_counts
 
+_MOST_BYTES = 2**63 - 1
+
 
 def from_program(program: Program, size: int) -> Iterator[Trace]:
     """Yield the trace of each rank of `program` for data of `size` bytes.
 
     Raises:
-        InputError: the program does more than send, receive, add and copy, or chunks are smaller than a byte.
+        InputError: the program does more than send, receive, add and copy, chunks are smaller than a byte, or `size` is
+            too large for a trace.
     """
+    if size > _MOST_BYTES:
+        raise InputError(f"{plural(size, 'byte')} do not fit the numbers of a trace, below 2^63; give fewer bytes")
     if size < program.chunks:
         raise InputError(
             f"{plural(size, 'byte')} cannot be divided into the {plural(program.chunks, 'chunk')} of {program.name}; "

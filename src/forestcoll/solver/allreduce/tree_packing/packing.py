@@ -24,7 +24,7 @@ Cheapest trees are not known exactly, so the quotient only guides the search. If
 at p, the centre counts less, and in the end not at all.
 """
 
-import itertools
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -288,13 +288,7 @@ class _PackingSearch:
 
     def _uses(self, phase: PhaseOp, tree: PackedTree) -> dict[int, int]:
         """Return how often the tree uses each class of links."""
-        uses: dict[int, int] = {}
-        for arc in tree.arcs:
-            walk = arc if phase is PhaseOp.BROADCAST else arc[::-1]
-            for ends in itertools.pairwise(walk):
-                of_link = int(self._class[self._numbers[ends]])
-                uses[of_link] = uses.get(of_link, 0) + 1
-        return uses
+        return Counter(int(self._class[self._numbers[ends]]) for ends in tree.hops(phase))
 
     def _packing(self, solution: Solution, exact: Exact | None) -> TreePacking:
         """Return the packing with exact weights, of lower trees if their rate is the same, or with rounded weights."""

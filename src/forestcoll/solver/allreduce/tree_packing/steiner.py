@@ -81,21 +81,10 @@ def improved(
         found = False
         for changed in others:
             inner = {arc[-1] for arc in tree.arcs}.difference(members) ^ {changed}
-            other = _pruned(joined(metric, copies, tree.root, [*members, *sorted(inner)]), members)
+            other = joined(metric, copies, tree.root, [*members, *sorted(inner)]).pruned(members)
             if price(other) < best * (1 - _LEAST_GAIN):
                 tree, best, found = other, price(other), True
     return tree
-
-
-def _pruned(tree: PackedTree, members: Sequence[int]) -> PackedTree:
-    """Return the tree without the arcs that do not lead to a member."""
-    needed: set[int] = set(members)
-    kept: list[Arc] = []
-    for arc in reversed(tree.arcs):
-        if arc[-1] in needed:
-            needed.add(arc[0])
-            kept.append(arc)
-    return PackedTree(tree.root, tuple(reversed(kept)))
 
 
 class Walks(Protocol):

@@ -14,7 +14,7 @@ from forestcoll.runtime.engine.plan import Plan, PlanEntry
 from forestcoll.runtime.engine.sizing import Layout
 
 
-def run_reference(  # noqa: PLR0913 (what an operation is)
+def run_reference(
     plan: Plan,
     layout: Layout,
     inputs: Sequence[AnyArray | None],

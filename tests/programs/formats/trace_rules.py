@@ -1,7 +1,4 @@
-"""Checks that traces fit together: every node can be done, and each receive gets the message that was sent to it.
-
-ASTRA-sim does not report a node that waits forever: the simulation ends without it, or hangs.
-"""
+"""The plain check that traces fit together, with a fault for what is wrong; the tests compare `Fitting` with it."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
