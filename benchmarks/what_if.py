@@ -11,8 +11,8 @@ import argparse
 import time
 from collections.abc import Callable
 
-from forestcoll import additions, changed_network, failures, load_topology, upgrades
-from forestcoll.topology import TopologyLike
+from forestcoll import additions, failures, load_topology, upgrades
+from forestcoll.topology import TopologyLike, changed_network
 from forestcoll.what_if.study import Study
 from forestcoll.what_if.upgrades import UpgradeStudy
 

@@ -8,20 +8,12 @@ from typing import Any
 
 import pytest
 
-from forestcoll import (
-    Comparison,
-    InputError,
-    Topology,
-    TopologyBuilder,
-    build_topology,
-    compare,
-    generate,
-    write_schedule,
-)
+from forestcoll import Comparison, InputError, Topology, TopologyBuilder, compare, generate, write_schedule
 from forestcoll.algorithms.boxes import Boxes
 from forestcoll.comparison.link_loads import link_classes, link_loads
 from forestcoll.presentation.results.comparisons.comparison import comparison_document, comparison_page
 from forestcoll.simulation.simulate import loads_of
+from forestcoll.topology import build_topology
 from networks import linked
 
 

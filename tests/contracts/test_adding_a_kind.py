@@ -24,10 +24,10 @@ from forestcoll.schedule.proof import Bound, CutProof
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.shape import Shape
 from forestcoll.schedule.shape_of import SHAPES, shape_of
-from forestcoll.simulation import Costs, Point, simulate
+from forestcoll.simulation import Costs, Point
 from forestcoll.simulation.costs import point_at
 from forestcoll.simulation.loads import FloatArray
-from forestcoll.simulation.simulate import SIMULATIONS, Model, Simulation, loads_of
+from forestcoll.simulation.simulate import SIMULATIONS, Model, Simulation, loads_of, simulate
 from forestcoll.topology import topology_to_document
 from forestcoll.topology.registry import build_topology
 from forestcoll.tuning.programs.export import export

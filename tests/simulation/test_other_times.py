@@ -12,9 +12,9 @@ from forestcoll.demand.groups.groups import Groups
 from forestcoll.demand.groups.value import Group
 from forestcoll.oneport import compare_series
 from forestcoll.schedule.bundle.value import BundleMember, BundleSchedule
-from forestcoll.simulation import Costs, simulate
+from forestcoll.simulation import Costs
 from forestcoll.simulation.series.times import SeriesModel
-from forestcoll.simulation.simulate import Model, loads_of, parts_of
+from forestcoll.simulation.simulate import Model, loads_of, parts_of, simulate
 from forestcoll.verification import verify
 from oneport_platforms import figure_1, platform_of_costs
 

@@ -23,13 +23,15 @@ from forestcoll.programs.interpreter import check
 from forestcoll.programs.lowering import lower
 from forestcoll.programs.model import Protocol
 from forestcoll.schedule.schedule import Schedule
-from forestcoll.simulation import Costs, simulate
+from forestcoll.simulation import Costs
 from forestcoll.simulation.program.events import run_in_time
 from forestcoll.simulation.program.paths import Paths
+from forestcoll.simulation.simulate import simulate
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
-from forestcoll.tuning import Tuning, tune
+from forestcoll.tuning import Tuning
 from forestcoll.tuning.costs import program_costs
+from forestcoll.tuning.tune import tune
 from forestcoll.verification import verify
 from networks import examples
 

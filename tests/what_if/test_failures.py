@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-from forestcoll import changed_network, changes_of, failures, optimum
+from forestcoll import failures, optimum
 from forestcoll.base.errors import InputError, NoSolutionError
-from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology import Topology, TopologyBuilder, changed_network
 from forestcoll.topology.registry import load_topology
+from forestcoll.what_if import changes_of
 from forestcoll.what_if.failures import parts_of
 from forestcoll.what_if.study import Study
 

@@ -24,7 +24,8 @@ from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.shape_of import shape_of
 from forestcoll.schedule.steps.shape import StepShape
 from forestcoll.schedule.trees.shape import TreeShape
-from forestcoll.simulation import Costs, Point, simulate
+from forestcoll.simulation import Costs, Point
+from forestcoll.simulation.simulate import simulate
 from forestcoll.solver.generation.forest import schedule_for
 from forestcoll.solver.optimum import solve
 from forestcoll.topology import TopologyLike

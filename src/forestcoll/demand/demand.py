@@ -159,7 +159,8 @@ class NodeDemand:
             that take part. It is given if and only if `sources` is given.
 
     Example:
-        >>> from forestcoll import Collective, NodeDemand, load_topology
+        >>> from forestcoll import Collective, load_topology
+        >>> from forestcoll.demand import NodeDemand
         >>> NodeDemand(Collective.BROADCAST, root=2).weights(load_topology("ring:nodes=4"))
         (0, 0, 1, 0)
     """

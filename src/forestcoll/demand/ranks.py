@@ -196,7 +196,8 @@ def without_relays(topology: TopologyLike, ranks: RanksLike) -> Topology:
         InputError: the ranks are not valid, or a rank cannot reach another rank without the removed links.
 
     Example:
-        >>> from forestcoll import load_topology, optimum, without_relays
+        >>> from forestcoll import load_topology, optimum
+        >>> from forestcoll.demand import without_relays
         >>> network = load_topology("dgx-a100:boxes=2")
         >>> str(optimum(network, "allgather:ranks='0-3,8-11'").algbw)
         '2600/7'

@@ -124,7 +124,8 @@ class LogComparison:
         tests: the tests of the log.
 
     Example:
-        >>> from forestcoll import LogComparison, load_topology
+        >>> from forestcoll import load_topology
+        >>> from forestcoll.nccl import LogComparison
         >>> from forestcoll.nccl.log import Log
         >>> found = LogComparison(load_topology("dgx-a100:boxes=2"), Log("nccl.log", (), skipped=((7, "no size"),)), ())
         >>> found.topology.name, found.log.skipped

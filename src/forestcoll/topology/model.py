@@ -35,7 +35,7 @@ class NodeKind(StrEnum):
     """The kind of a node, by its name in files.
 
     Example:
-        >>> from forestcoll import build_topology
+        >>> from forestcoll.topology import build_topology
         >>> build_topology("ring:nodes=3").nodes[0].kind is NodeKind("compute")
         True
     """
@@ -70,7 +70,7 @@ class Node:
         attributes: the other attributes of the node in its file, such as `box`, which are kept unchanged.
 
     Example:
-        >>> from forestcoll import build_topology
+        >>> from forestcoll.topology import build_topology
         >>> node = build_topology("dgx-a100:boxes=2").nodes[8]
         >>> node.id, node.kind.value, node.attributes["box"]
         ('b1/gpu0', 'compute', 1)
@@ -99,7 +99,7 @@ class Link:
         latency_us: the latency in microseconds; None if it is not known.
 
     Example:
-        >>> from forestcoll import build_topology
+        >>> from forestcoll.topology import build_topology
         >>> link = build_topology("ring:nodes=3,bandwidth=25/2").links[0]
         >>> link.source, link.target, link.bandwidth
         (0, 1, Fraction(25, 2))
@@ -132,7 +132,7 @@ class Topology(Displayed):
         attributes: the other attributes of the graph in its file, which are kept unchanged.
 
     Example:
-        >>> from forestcoll import build_topology
+        >>> from forestcoll.topology import build_topology
         >>> topology = build_topology("dgx-a100:boxes=2")
         >>> len(topology.compute), len(topology.switches), topology.bandwidth_unit
         (16, 3, 'GB/s')

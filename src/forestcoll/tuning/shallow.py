@@ -77,7 +77,7 @@ def central_roots(problem: Problem, more: int, times: int) -> Centre:
         DoesNotApplyError: there are too many compute nodes, one does not reach another, or all nodes are roots.
 
     Example:
-        >>> from forestcoll import build_topology
+        >>> from forestcoll.topology import build_topology
         >>> from forestcoll.demand.collective import Collective
         >>> from forestcoll.demand.demand import NodeDemand
         >>> problem = Problem(build_topology("mi250:boxes=1"), NodeDemand(Collective.ALLREDUCE))

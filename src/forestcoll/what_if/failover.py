@@ -75,7 +75,7 @@ class FailoverSet:
 
     Example:
         >>> import tempfile
-        >>> from forestcoll import write_failover
+        >>> from forestcoll.what_if import write_failover
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     made = write_failover("ring:nodes=3", folder)
         >>> str(made.healthy.algbw), len(made.failures)
@@ -121,7 +121,7 @@ def write_failover(  # noqa: PLR0913 (the request, the folder and the execution)
 
     Example:
         >>> import tempfile
-        >>> from forestcoll import write_failover
+        >>> from forestcoll.what_if import write_failover
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     made = write_failover("ring:nodes=4", folder)
         >>> [(each.name, str(each.algbw)) for each in made.failures[:2]]

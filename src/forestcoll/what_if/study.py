@@ -132,7 +132,7 @@ def changes_of(
         InputError: there is no such link, or an argument is not valid.
 
     Example:
-        >>> from forestcoll import changes_of
+        >>> from forestcoll.what_if import changes_of
         >>> str(changes_of("dgx-a100:boxes=2", degrade=["b0/gpu0--ib=12.5"]).rows[0].value.algbw)
         '1000/3'
     """

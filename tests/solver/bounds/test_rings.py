@@ -5,11 +5,13 @@ from itertools import pairwise, permutations
 
 import pytest
 
-from forestcoll import Collective, NodeDemand, changed_network, optimum, verify
+from forestcoll import Collective, optimum, verify
 from forestcoll.algorithms.method import Problem
 from forestcoll.algorithms.nccl_ring import nccl_ring
 from forestcoll.base.errors import InputError
+from forestcoll.demand import NodeDemand
 from forestcoll.solver.bounds.rings import ring_bound
+from forestcoll.topology import changed_network
 from forestcoll.topology.registry import load_topology
 from networks import linked
 

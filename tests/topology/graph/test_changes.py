@@ -2,7 +2,8 @@ from fractions import Fraction
 
 import pytest
 
-from forestcoll import changed_network, generate, optimum, verify
+from forestcoll import generate, optimum, verify
+from forestcoll.topology import changed_network
 from forestcoll.topology.graph.link_classes import link_classes
 from forestcoll.topology.registry import load_topology
 from networks import linked

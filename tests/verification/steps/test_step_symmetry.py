@@ -19,7 +19,7 @@ from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.steps.expansion import expanded_steps
 from forestcoll.schedule.steps.shape import reduction_factor, step_shape
 from forestcoll.schedule.steps.value import StepPhase, StepSchedule, Transfer, Transfers
-from forestcoll.simulation import simulate
+from forestcoll.simulation.simulate import simulate
 from forestcoll.topology import Shift, Symmetry
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify

@@ -46,7 +46,8 @@ class PipelineBound:
         last_packet: by the packet that the source sends last; 0 if nodes use all their links at once.
 
     Example:
-        >>> from forestcoll import load_topology, pipelined_broadcast
+        >>> from forestcoll import load_topology
+        >>> from forestcoll.oneport import pipelined_broadcast
         >>> bounds = pipelined_broadcast(load_topology("ring:nodes=3"), 0, 3000).bounds
         >>> str(bounds.time), bounds.limit
         ('3/2', 'ports')

@@ -45,7 +45,7 @@ def emulated(topology: Topology, scale: str | None) -> Topology:
         InputError: the scale cannot be read, or the bandwidth unit has no known size.
 
     Example:
-        >>> from forestcoll import build_topology
+        >>> from forestcoll.topology import build_topology
         >>> links = emulated(build_topology("ring:nodes=4,bandwidth=25"), "100Mbit=25GB/s").links
         >>> links[0].bandwidth
         Fraction(100, 1)
@@ -106,7 +106,7 @@ def change_of(topology: Topology, text: str) -> Change:
         InputError: the text cannot be read, or there is no such link.
 
     Example:
-        >>> from forestcoll import build_topology
+        >>> from forestcoll.topology import build_topology
         >>> change = change_of(emulated(build_topology("ring:nodes=4"), None), "0--1=10Mbit@2.5")
         >>> change.one, change.other, str(change.rate), change.after
         (0, 1, '10', 2.5)

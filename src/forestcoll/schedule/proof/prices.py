@@ -78,7 +78,9 @@ class PricesProof(Proof):
             (|S| - 1) / 2 links within a set S are busy at a time, so a unit of time costs the price times this number.
 
     Example:
-        >>> from forestcoll import Collective, NodeDemand, compare_series, load_topology
+        >>> from forestcoll import Collective, load_topology
+        >>> from forestcoll.demand import NodeDemand
+        >>> from forestcoll.oneport import compare_series
         >>> ring = load_topology("ring:nodes=3")
         >>> proof = compare_series(ring, 0).best.certificate
         >>> str(proof.algbw(ring, NodeDemand(Collective.BROADCAST, root=0)))

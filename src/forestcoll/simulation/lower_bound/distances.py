@@ -72,7 +72,7 @@ def entrances(topology: Topology, sets: Iterable[Collection[int]], members: Sequ
         members: the nodes that take part.
 
     Example:
-        >>> from forestcoll import build_topology
+        >>> from forestcoll.topology import build_topology
         >>> from forestcoll.simulation.lower_bound.distances import entrances
         >>> entrances(build_topology("ring:nodes=2"), [{0}], range(2))
         frozenset({Arrival(part=0.5, rates=((1, 1000.0),))})

@@ -39,7 +39,8 @@ class SeriesRun:
             node.
 
     Example:
-        >>> from forestcoll import build_topology, compare_series
+        >>> from forestcoll.oneport import compare_series
+        >>> from forestcoll.topology import build_topology
         >>> run = play_series(compare_series(build_topology("ring:nodes=4"), 0).schedule(), 100)
         >>> run.messages, len(run.completed), run.makespan == max(run.completed)
         (100, 100, True)
@@ -78,7 +79,8 @@ def play_series(schedule: SeriesSchedule, messages: int, *, cuts: int = 1, progr
         InputError: `messages` or `cuts` is less than 1, or the simulation would have more than `MOST_EVENTS` events.
 
     Example:
-        >>> from forestcoll import build_topology, compare_series
+        >>> from forestcoll.oneport import compare_series
+        >>> from forestcoll.topology import build_topology
         >>> schedule = compare_series(build_topology("ring:nodes=4"), 0).schedule()
         >>> play_series(schedule, 100).throughput < schedule.throughput
         True

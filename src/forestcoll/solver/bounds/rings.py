@@ -52,7 +52,8 @@ def ring_bound(topology: Topology, demand: NodeDemand, of_all: Fraction) -> Ring
         of_all: the bound of all schedules, which rings do not exceed either.
 
     Example:
-        >>> from forestcoll import NodeDemand, load_topology
+        >>> from forestcoll import load_topology
+        >>> from forestcoll.demand import NodeDemand
         >>> two_boxes = load_topology("dgx-a100:boxes=2")
         >>> str(ring_bound(two_boxes, NodeDemand(), Fraction(1040, 3)).algbw)
         '640/3'

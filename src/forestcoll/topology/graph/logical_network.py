@@ -103,7 +103,7 @@ def logical_network(topology: Topology, max_peers: int, spread: Spread) -> Logic
             links of a box do not join its compute nodes.
 
     Example:
-        >>> from forestcoll import build_topology
+        >>> from forestcoll.topology import build_topology
         >>> network = logical_network(build_topology("dgx-a100:boxes=4"), 2, Spread.OUTWARDS)
         >>> network.distances, len(network.paths)
         ((1, 3), 64)
@@ -126,7 +126,7 @@ def one_peer_network(topology: Topology) -> LogicalNetwork:
         InputError: as `logical_network`.
 
     Example:
-        >>> from forestcoll import build_topology
+        >>> from forestcoll.topology import build_topology
         >>> network = one_peer_network(build_topology("mi250:boxes=4"))
         >>> network.distances, len(network.paths)
         ((1, 2, 3), 64)

@@ -23,7 +23,7 @@ def with_receive_limits(topology: Topology, limits: Mapping[int, Fraction]) -> T
             bandwidth of all links to the node change nothing.
 
     Example:
-        >>> from forestcoll import build_topology
+        >>> from forestcoll.topology import build_topology
         >>> ring = build_topology("ring:nodes=3,bandwidth=10")
         >>> limited = with_receive_limits(ring, {0: Fraction(5), 1: Fraction(20)})
         >>> [(link.source, link.target, int(link.bandwidth)) for link in limited.links]
