@@ -1,4 +1,4 @@
-"""What `optimum` and `generate` return, as a page and as JSON, in the words of its kind: trees, flows, groups, steps."""
+"""What `optimum` and `generate` return, as a page and as JSON, in the words of its kind."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
