@@ -11,6 +11,7 @@ import pytest
 from forestcoll import Comparison, InputError, Topology, TopologyBuilder, compare, generate, write_schedule
 from forestcoll.algorithms.boxes import Boxes
 from forestcoll.comparison.link_loads import link_classes, link_loads
+from forestcoll.demand.demand import Demand
 from forestcoll.presentation.results.comparisons.comparison import comparison_document, comparison_page
 from forestcoll.simulation.simulate import loads_of
 from forestcoll.topology import build_topology
@@ -207,8 +208,8 @@ def test_each_cut_has_the_data_that_crosses_it_and_the_data_that_must() -> None:
 def test_what_cannot_be_compared_is_refused(tmp_path: Path) -> None:
     for collective in ("broadcast", "reduce"):
         with pytest.raises(InputError, match="use an allgather, a reduce-scatter or an allreduce"):
-            compare("ring:nodes=4", collective)
-    with pytest.raises(InputError, match=r"'trees' is not the name of an algorithm; .*there are nccl-ring, rccl-ring"):
+            compare("ring:nodes=4", Demand(collective, root=0))
+    with pytest.raises(InputError, match=r"'trees' is not the name of an algorithm; .*there are bine, blink"):
         compare("ring:nodes=4", baselines=["trees"])
     with pytest.raises(InputError, match="no such file"):
         compare("ring:nodes=4", baselines=[], against=[tmp_path / "missing.json"])

@@ -205,5 +205,5 @@ def test_the_sum_of_the_images_may_exceed_64_bits() -> None:
 
 
 def test_only_bfb_is_compact() -> None:
-    with pytest.raises(InputError, match="a compact schedule of steps is only for the method 'bfb'"):
+    with pytest.raises(InputError, match="ring: there is no parameter 'compact'"):
         generate("ring:nodes=4", method="ring:compact=true")

@@ -8,7 +8,7 @@ from typing import Any
 
 from forestcoll.algorithms.method import Generated
 from forestcoll.presentation.names import counted
-from forestcoll.presentation.results.schedules.reports import verified_document, verified_page
+from forestcoll.presentation.results.schedules.reports import checked_of, verified_document, verified_page
 from forestcoll.presentation.tables import Page, Table, labelled
 from forestcoll.presentation.text import path_text, stage_document, stage_times, written_to
 from forestcoll.schedule.proof.optimum import Optimum
@@ -99,4 +99,4 @@ def generated_page(made: Generated, report: Report, run: Run) -> Page:
     title = f"{topology.name}: {schedule.collective.value} by {run.method} over {counted(topology, schedule.ranks)}"
     tables = [each for each in verified_page(schedule, report, Path()).blocks if isinstance(each, Table)]
     found = [(str(name), str(value)) for table in tables for name, value in table.rows]
-    return Page(title, (labelled([*found, *run.rows("delivery, loads and algbw")]),))
+    return Page(title, (labelled([*found, *run.rows(checked_of(schedule))]),))
