@@ -14,7 +14,7 @@ from forestcoll.solver.problem import Problem, Solution
 from forestcoll.topology import NodeId, Topology, TopologyLike
 from forestcoll.topology.graph.logical_network import LogicalNetwork, Spread, logical_network
 from forestcoll.topology.graph.part import part_without
-from forestcoll.topology.graph.reach import unreachable_pair
+from forestcoll.topology.graph.walks import unreachable_pair
 from forestcoll.topology.registry import load_topology
 
 

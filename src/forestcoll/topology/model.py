@@ -174,9 +174,9 @@ class Topology(Displayed):
     @cached_property
     def is_full_duplex(self) -> bool:
         """Whether each link has a reverse link of the same bandwidth."""
-        pairs = zip(self.links, self.bandwidth_numerators[0], strict=True)
-        bandwidths = {(link.source, link.target): numerator for link, numerator in pairs}
-        return all(bandwidths.get((target, source)) == each for (source, target), each in bandwidths.items())
+        numerators, numbers = self.bandwidth_numerators[0], self.link_numbers
+        back = (numbers.get((target, source)) for source, target in numbers)
+        return all(other is not None and numerators[other] == numerators[own] for own, other in enumerate(back))
 
     @cached_property
     def _numbers(self) -> Mapping[NodeId, int]:
@@ -272,20 +272,53 @@ class Topology(Displayed):
         return [self.nodes[number].id for number in numbers]
 
     @cached_property
+    def link_numbers(self) -> Mapping[tuple[int, int], int]:
+        """The number of each link, its index in `links`, by its source and target.
+
+        Example:
+            >>> from forestcoll import build_topology
+            >>> topology = build_topology("ring:nodes=3")
+            >>> topology.link_numbers[2, 0], (0, 0) in topology.link_numbers
+            (4, False)
+        """
+        return {ends: number for number, ends in enumerate(zip(*self.link_ends, strict=True))}
+
+    @cached_property
+    def bandwidths(self) -> Mapping[tuple[int, int], Fraction]:
+        """The bandwidth of each link, by its source and target."""
+        return {(link.source, link.target): link.bandwidth for link in self.links}
+
+    @cached_property
+    def leaving(self) -> tuple[list[int], ...]:
+        """For each node, the numbers of the links that leave it, in ascending order.
+
+        Example:
+            >>> from forestcoll import build_topology
+            >>> build_topology("ring:nodes=3").leaving
+            ([0, 1], [2, 3], [4, 5])
+        """
+        return self._touching(self.link_ends[0])
+
+    @cached_property
+    def entering(self) -> tuple[list[int], ...]:
+        """For each node, the numbers of the links that enter it, in ascending order."""
+        return self._touching(self.link_ends[1])
+
+    def _touching(self, ends: Sequence[int]) -> tuple[list[int], ...]:
+        found: tuple[list[int], ...] = tuple([] for _ in self.nodes)
+        for number, end in enumerate(ends):
+            found[end].append(number)
+        return found
+
+    @cached_property
     def targets(self) -> tuple[list[int], ...]:
         """For each node, the nodes that its links lead to."""
-        found: tuple[list[int], ...] = tuple([] for _ in self.nodes)
-        for link in self.links:
-            found[link.source].append(link.target)
-        return found
+        return tuple([self.links[number].target for number in numbers] for numbers in self.leaving)
 
     @cached_property
     def sources(self) -> tuple[list[int], ...]:
         """For each node, the nodes that its links come from."""
-        found: tuple[list[int], ...] = tuple([] for _ in self.nodes)
-        for link in self.links:
-            found[link.target].append(link.source)
-        return found
+        return tuple([self.links[number].source for number in numbers] for numbers in self.entering)
 
     @cached_property
     def egress(self) -> tuple[Fraction, ...]:

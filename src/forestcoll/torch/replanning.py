@@ -104,7 +104,7 @@ def changed_topology(topology: Topology, without: Collection[Ends], degrade: Map
 def _pairs(topology: Topology, ends: Ends) -> list[tuple[int, int]]:
     """Return the links between two nodes, as pairs of numbers."""
     one, other = (topology.named(end) for end in ends)
-    pairs = {(link.source, link.target) for link in topology.links}
+    pairs = topology.link_numbers
     found = [pair for pair in ((one, other), (other, one)) if pair in pairs]
     if not found:
         raise InputError(f"{topology.name}: there is no link between {shown(ends[0])} and {shown(ends[1])}")

@@ -116,7 +116,7 @@ class _Ports:
 
     def __init__(self, network: Topology) -> None:
         self._network = network
-        self._now = {(link.source, link.target): link.bandwidth for link in network.links}
+        self._now = network.bandwidths
         self._fastest: dict[int, Fraction] = {}
         for (source, target), bandwidth in self._now.items():
             for end in (source, target):

@@ -155,8 +155,8 @@ def changes_of(  # noqa: PLR0913 (the request and the changes)
 
 def _difference(network: Topology, changed: Topology, names: Sequence[str]) -> Change:
     """Return the change that leads from one network to another with the same nodes."""
-    before = {(link.source, link.target): link.bandwidth for link in network.links}
-    after = {(link.source, link.target): link.bandwidth for link in changed.links}
+    before = network.bandwidths
+    after = changed.bandwidths
     gone = {(min(ends), max(ends)) for ends in before if ends not in after}
     other = tuple((*ends, after[ends]) for ends in sorted(after) if before.get(ends) != after[ends])
     return Change(" + ".join(names), links=tuple(sorted(gone)), bandwidths=other)

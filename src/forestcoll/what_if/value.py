@@ -27,7 +27,7 @@ from forestcoll.solver.forests.scaling import ScaledTopology
 from forestcoll.solver.problem import Problem, on_whole
 from forestcoll.topology import Topology
 from forestcoll.topology.graph.part import usable_part
-from forestcoll.topology.graph.reach import reached_from, unreachable_from, unreachable_pair
+from forestcoll.topology.graph.walks import reached_from, unreachable_from, unreachable_pair
 from forestcoll.what_if.change import Change
 
 _REMEMBERED = 64
@@ -156,7 +156,7 @@ class _Forest:
         self._backwards = demand.collective.only_reduces
         scaled = ScaledTopology.of(part, demand.weights(topology))
         self._unit = scaled.unit
-        self._places = {(link.source, link.target): place for place, link in enumerate(part.links)}
+        self._places = part.link_numbers
         self._tails = np.array([link.source for link in part.links], dtype=np.int64)
         self._heads = np.array([link.target for link in part.links], dtype=np.int64)
         if self._backwards:

@@ -62,7 +62,7 @@ def load_words(schedule: Schedule) -> str:
     """
     topology = schedule.topology
     busy = busy_parts(schedule)
-    places = {(link.source, link.target): place for place, link in enumerate(topology.links)}
+    places = topology.link_numbers
     classes = []
     for each in link_classes(topology):
         loads = [busy[places[ends]] for pair in each.links for ends in (pair, pair[::-1]) if ends in places]

@@ -120,7 +120,7 @@ def change_of(topology: Topology, text: str) -> Change:
 
 
 def _ends(topology: Topology, link: str) -> tuple[int, int]:
-    wired = {(each.source, each.target) for each in topology.links}
+    wired = topology.link_numbers
     for one, other in _pairs(link):
         ends = topology.find(one), topology.find(other)
         if ends[0] is not None and ends[1] is not None and (ends in wired or ends[::-1] in wired):
@@ -158,7 +158,7 @@ def _seconds(after: str, text: str) -> float:
 
 def changed(topology: Topology, changes: Iterable[Change]) -> Topology:
     """Return the emulated network after `changes`; a dead link is left out."""
-    links = {(link.source, link.target): link for link in topology.links}
+    links = dict(zip(topology.link_numbers, topology.links, strict=True))
     for change in changes:
         for ends in ((change.one, change.other), (change.other, change.one)):
             if ends in links:

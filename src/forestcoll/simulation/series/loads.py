@@ -8,7 +8,7 @@ from forestcoll.simulation.loads import FloatArray
 
 def parts_of(schedule: SeriesSchedule) -> FloatArray:
     """Return the part of M that crosses each link, in the order of the links."""
-    places = {(link.source, link.target): place for place, link in enumerate(schedule.topology.links)}
+    places = schedule.topology.link_numbers
     parts = np.zeros(len(places))
     for tree in schedule.trees:
         for ends in tree.edges:

@@ -88,7 +88,7 @@ class TreePacking:
 
     def algbw(self, topology: Topology) -> Fraction:
         """Return the algbw of an allreduce along these trees, in the unit of the topology."""
-        numbers = {(link.source, link.target): place for place, link in enumerate(topology.links)}
+        numbers = topology.link_numbers
         loads = [0] * len(topology.links)
         for trees, step in ((self.reduce, -1), (self.broadcast, 1)):
             for tree, weight in zip(trees, self._integers(trees), strict=True):

@@ -69,7 +69,7 @@ def _path(tree: PackedTree) -> tuple[int, ...]:
 
 def _algbw_of_paths(topology: Topology, paths: Sequence[tuple[tuple[int, ...], Fraction]]) -> Fraction:
     """Return 1 / the time of the busiest link."""
-    bandwidths = {(link.source, link.target): link.bandwidth for link in topology.links}
+    bandwidths = topology.bandwidths
     loads: dict[tuple[int, int], Fraction] = {}
     for nodes, share in paths:
         for ends in pairwise(nodes):

@@ -82,7 +82,7 @@ def _readings(topology: Topology, text: str) -> list[Ends]:
 
 
 def _is_linked(topology: Topology, ends: Ends) -> bool:
-    return any((link.source, link.target) in {ends, ends[::-1]} for link in topology.links)
+    return ends in topology.link_numbers or ends[::-1] in topology.link_numbers
 
 
 def _hint(topology: Topology, text: str) -> str:
@@ -94,7 +94,7 @@ def _hint(topology: Topology, text: str) -> str:
 
 
 def _neighbours(topology: Topology, node: int) -> str:
-    near = sorted({link.target for link in topology.links if link.source == node})
+    near = topology.targets[node]
     names = ", ".join(shown(each) for each in topology.ids(near[:3]))
     return f"{shown(topology.nodes[node].id)} has links to {names}{' and others' * (len(near) > 3)}"
 
@@ -109,7 +109,7 @@ def without_links(topology: Topology, gone: Collection[Ends]) -> Topology:
 
 def with_bandwidths(topology: Topology, bandwidths: Mapping[Ends, Fraction]) -> Topology:
     """Return the network with other bandwidths; keys are (source, target), and a link that is missing is added."""
-    kept = {(link.source, link.target): link for link in topology.links}
+    kept = dict(zip(topology.link_numbers, topology.links, strict=True))
     for (source, target), bandwidth in bandwidths.items():
         old = kept.get((source, target))
         kept[source, target] = Link(source, target, bandwidth) if old is None else replace(old, bandwidth=bandwidth)
@@ -175,7 +175,7 @@ def _parts(topology: Topology, text: str) -> list[str]:
 
 
 def _has(topology: Topology, way: Ends) -> bool:
-    return any((link.source, link.target) == way for link in topology.links)
+    return way in topology.link_numbers
 
 
 def _check_once(topology: Topology, named: Iterable[Ends]) -> None:
