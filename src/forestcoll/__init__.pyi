@@ -153,7 +153,6 @@ from .topology import Topology as Topology
 from .topology import TopologyBuilder as TopologyBuilder
 from .topology import read_topology as read_topology
 from .topology import write_topology as write_topology
-from .topology.graph.changes import changed_network as changed_network
 from .topology.importers.formats import import_topology as import_topology
 from .topology.importers.imported import Imported as Imported
 from .topology.importers.options import ImportOptions as ImportOptions

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from forestcoll import changed_network, changes_of, failures, optimum
+from forestcoll import changes_of, failures, optimum
 from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.base.progress import Progress
 from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology.changes import Change, changed_network
 from forestcoll.topology.registry import load_topology
-from forestcoll.what_if.change import Change
 from forestcoll.what_if.failures import parts_of
 from forestcoll.what_if.study import Study
 from forestcoll.what_if.value import Evaluator, Value

@@ -147,10 +147,8 @@ class GroupOptions:
     def network(self, topology: str, options: dict[str, Any]) -> "Topology":
         """Return the network with its changes. Only the nodes of each group must reach each other."""
         from forestcoll.cli.options import named_network
-        from forestcoll.topology.graph.changes import changed_network
 
-        whole = named_network(topology, connected=False)
-        network = changed_network(whole, options["without"], options["degrade"])
+        network = named_network(topology, options["without"], options["degrade"], connected=False)
         return network if options["in_network"] else network.without_abilities()
 
     def listed(self, network: "Topology", collective: str) -> "tuple[Group, ...]":

@@ -1,6 +1,6 @@
 """The arguments and options that several commands share."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -143,18 +143,20 @@ def _one_by_one(args: Iterable[str]) -> Iterator[str]:
 
 
 def change_options(command: Command) -> Command:
-    """Add the options that change links of the network; the command must be a `LinksCommand`."""
+    """Add the options that change the network, for `named_network`; the command must be a `LinksCommand`."""
     degrade = click.option(
         "--degrade",
-        metavar="A--B=BANDWIDTH…",
+        metavar="NAME=BANDWIDTH…",
         multiple=True,
-        help="Links that have another bandwidth, in both directions.",
+        help="Parts whose links have another bandwidth, in both directions, by the names of --without: A--B=12.5, or "
+        "A--B=50% of the present one.",
     )
     without = click.option(
         "--without",
-        metavar="A--B…",
+        metavar="NAME…",
         multiple=True,
-        help="Links that have failed, in both directions, each by the ids of its ends.",
+        help="Parts that have failed: a link A--B by the ids of its ends; a GPU, NIC or switch by its id; a box, as b0 "
+        "or 'box 0'; a class of links, as GPU--NIC. Several with commas.",
     )
     return without(degrade(command))
 
@@ -276,15 +278,21 @@ def collective_options(command: Command) -> Command:
     return command
 
 
-def named_network(topology: str, *, connected: bool = True) -> "Topology":
-    """Return the network that TOPOLOGY names; what was assumed to import it is a note on standard error."""
+def named_network(
+    topology: str, without: Sequence[str] = (), degrade: Sequence[str] = (), *, connected: bool = True
+) -> "Topology":
+    """Return the network that TOPOLOGY names, with the changes of `change_options`.
+
+    What was assumed to import it is a note on standard error.
+    """
     from forestcoll.presentation.printing import Notes, print_note
+    from forestcoll.topology.changes import changed_network
     from forestcoll.topology.registry import load_with_assumptions
 
     network, assumed = load_with_assumptions(topology, connected=connected, progress=Notes())
     for text in assumed:
         print_note(f"{network.name}: assumed: {text}")
-    return network
+    return changed_network(network, without, degrade)
 
 
 def with_ports(network: "Topology", ports: str | None) -> "Topology":
@@ -307,8 +315,8 @@ class CollectiveOptions:
         max_trees: the greatest number of trees per root; None if not given.
         max_peers: the most ranks of other boxes that a rank exchanges data with; None if not given.
         in_network: whether switches may copy and add up data.
-        without: the links that have failed, as text.
-        degrade: the links with another bandwidth, as text.
+        without: the parts that have failed, by their names.
+        degrade: the parts with another bandwidth, as `NAME=BANDWIDTH`.
     """
 
     collective: str
@@ -352,9 +360,7 @@ class CollectiveOptions:
 
     def network(self, topology: str) -> "Topology":
         """Return the network of a spec or a file, with its changes. With ranks, only these must reach each other."""
-        from forestcoll.topology.graph.changes import changed_network
-
-        return changed_network(named_network(topology, connected=self.ranks is None), self.without, self.degrade)
+        return named_network(topology, self.without, self.degrade, connected=self.ranks is None)
 
     def without_relays(self, best: "Optimum", progress: "Progress") -> "RelayGain | None":
         """Return the gain by idle nodes as relays; None if no node relays data or the peers are limited."""

@@ -61,12 +61,11 @@ def generate_and_report(request: StepOptions, output: Path | None, *, as_json: b
     from forestcoll.presentation.printing import print_json, print_page
     from forestcoll.presentation.results.schedules.steps import generated_document, generated_page
     from forestcoll.schedule.files import write_schedule
-    from forestcoll.topology.graph.changes import changed_network
     from forestcoll.verification import certified, verify
 
     with TerminalProgress() as progress:
         progress.begin("reading the topology")
-        network = changed_network(named_network(request.topology), request.without, request.degrade)
+        network = named_network(request.topology, request.without, request.degrade)
         schedule = generate_steps(
             network,
             request.collective,

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 from forestcoll.base.display import Displayed
 from forestcoll.base.errors import InputError, nearest, shown
 from forestcoll.base.units import BANDWIDTH_UNIT
+from forestcoll.topology.changes import changed_network
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -260,6 +261,59 @@ class Topology(Displayed):
             if bandwidth
         )
         return replace(self, nodes=self._with_copying(copying), links=tuple(links))
+
+    def with_bandwidths(self, bandwidths: Mapping[tuple[int, int], Fraction]) -> "Topology":
+        """Return the network with other bandwidths, by (source, target).
+
+        Links with bandwidth 0 are left out. Between two nodes without a link, there is a new one.
+        """
+        links = dict(zip(self.link_numbers, self.links, strict=True))
+        for ends, bandwidth in bandwidths.items():
+            link = links.get(ends)
+            links[ends] = Link(*ends, bandwidth) if link is None else replace(link, bandwidth=bandwidth)
+        kept = tuple(link for _, link in sorted(links.items()) if link.bandwidth)
+        return self if kept == self.links else replace(self, links=kept)
+
+    def without(self, *names: str) -> "Topology":
+        """Return the network without parts that have failed.
+
+        Args:
+            names: what has failed: a link in both directions, by the ids of its ends, `A--B`; a node with all its links
+                (a GPU, a NIC, a switch), by its id; a box, as `b0`, if the ids of its nodes begin with `b0/`, or as
+                `box 0`, by the attribute `box`; a class of links, by the sorts of its ends, as `GPU--NIC`. A text may
+                have several names, with commas between them.
+
+        Returns:
+            The network. Nodes that have failed are left out, and the numbers of the others close up, so that ranks do.
+            The compute nodes that are left may not reach each other.
+
+        Example:
+            >>> from forestcoll import build_topology
+            >>> build_topology("dgx-a100:boxes=2").without("b1/gpu3", "b0/gpu0--ib")
+            Topology('dgx-a100:boxes=2 without b1/gpu3, b0/gpu0--ib', 15 compute nodes, 3 switches, 58 links, GB/s)
+
+        Raises:
+            InputError: there is no such part, a part is named twice, or fewer than two compute nodes are left.
+        """
+        return changed_network(self, names)
+
+    def degraded(self, *names: str, to: object) -> "Topology":
+        """Return the network with another bandwidth on some links, in both directions.
+
+        Args:
+            names: the links, as for `without`; of a node or a box, all its links.
+            to: the bandwidth each way, in the unit of the network or as a text with a unit, such as "100Gb/s"; or a
+                percentage of the present one, such as "50%".
+
+        Example:
+            >>> from forestcoll import build_topology
+            >>> build_topology("ring:nodes=4").degraded("0--1", to="50%").bandwidths[1, 0]
+            Fraction(1, 2)
+
+        Raises:
+            InputError: there is no such part, a link is named twice, or `to` is not a bandwidth greater than 0.
+        """
+        return changed_network(self, degrade=[f"{name}={to}" for name in names])
 
     def _with_copying(self, copying: Collection[int]) -> tuple[Node, ...]:
         return tuple(

@@ -16,8 +16,8 @@ from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import DemandLike
 from forestcoll.demand.ranks import RanksLike
 from forestcoll.topology import NodeId, Topology, TopologyLike
-from forestcoll.topology.graph.changes import Ends, link_name
-from forestcoll.what_if.change import Change
+from forestcoll.topology.changes import Change, link_name
+from forestcoll.topology.link_classes import Ends
 from forestcoll.what_if.classes import SetClass, Symmetries, classes_of_sets, images_of_items
 from forestcoll.what_if.limiting_cuts import LimitingCuts
 from forestcoll.what_if.study import Row, Study, network_and_demand

@@ -13,9 +13,8 @@ from forestcoll.demand.demand import Demand, DemandLike, NodeDemand
 from forestcoll.demand.ranks import RanksLike
 from forestcoll.solver.forests.scaling import require_all_ports
 from forestcoll.topology import NodeId, Topology, TopologyLike
-from forestcoll.topology.graph.changes import changed_network
+from forestcoll.topology.changes import Change, change_named
 from forestcoll.topology.registry import load_topology
-from forestcoll.what_if.change import Change
 from forestcoll.what_if.classes import Symmetries, classes_of_sets, images_of_items
 from forestcoll.what_if.failures import Part, parts_of
 from forestcoll.what_if.sweep import Sweep
@@ -127,15 +126,15 @@ def changes_of(  # noqa: PLR0913 (the request and the changes)
     without: Sequence[str] = (),
     degrade: Sequence[str] = (),
 ) -> Study:
-    """Return the optimum after one change: links that are gone or have another bandwidth, all at once.
+    """Return the optimum after one change: parts that are gone or links with another bandwidth, all at once.
 
     Args:
         topology: as for `failures`.
         collective: as for `failures`.
         ranks: as for `failures`.
         root: as for `failures`.
-        without: links that are gone, each as `A--B`, the ids of its ends.
-        degrade: links with another bandwidth, each as `A--B=BANDWIDTH`.
+        without: parts that are gone, by their names, as for `Topology.without`.
+        degrade: parts with another bandwidth, each as `NAME=BANDWIDTH` or `NAME=50%`.
 
     Returns:
         The study, with one row.
@@ -149,17 +148,8 @@ def changes_of(  # noqa: PLR0913 (the request and the changes)
         '1000/3'
     """
     network, demand = _network_and_demand(topology, collective, ranks, root)
-    changed = changed_network(network, without, degrade)
-    return _study(network, demand, [_difference(network, changed, [*without, *degrade])], [1], Sweep())
-
-
-def _difference(network: Topology, changed: Topology, names: Sequence[str]) -> Change:
-    """Return the change that leads from one network to another with the same nodes."""
-    before = network.bandwidths
-    after = changed.bandwidths
-    gone = {(min(ends), max(ends)) for ends in before if ends not in after}
-    other = tuple((*ends, after[ends]) for ends in sorted(after) if before.get(ends) != after[ends])
-    return Change(" + ".join(names), links=tuple(sorted(gone)), bandwidths=other)
+    change = replace(change_named(network, without, degrade), name=" + ".join([*without, *degrade]))
+    return _study(network, demand, [change], [1], Sweep())
 
 
 def network_and_demand(

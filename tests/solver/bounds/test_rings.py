@@ -5,7 +5,7 @@ from itertools import pairwise, permutations
 
 import pytest
 
-from forestcoll import Collective, NodeDemand, changed_network, optimum, verify
+from forestcoll import Collective, NodeDemand, optimum, verify
 from forestcoll.algorithms.baseline import Problem
 from forestcoll.algorithms.nccl_ring import nccl_ring
 from forestcoll.base.errors import InputError
@@ -56,7 +56,7 @@ def test_the_rings_of_nccl_reach_the_bound_on_most_machines(spec: str, reaches: 
 
 
 def test_a_dead_nic_takes_a_ring() -> None:
-    changed = changed_network(load_topology("dgx-a100:boxes=2"), ["b0/gpu0--ib"])
+    changed = load_topology("dgx-a100:boxes=2").without("b0/gpu0--ib")
     found = ring_bound(changed, NodeDemand(), optimum(changed).algbw)
     assert found is not None
     assert found.algbw == Fraction(560, 3)

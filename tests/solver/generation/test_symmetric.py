@@ -19,7 +19,7 @@ from forestcoll.solver.generation.forest import schedule_for
 from forestcoll.solver.generation.growing import Forest
 from forestcoll.solver.optimum import optimum
 from forestcoll.topology import Topology, TopologyBuilder
-from forestcoll.topology.graph.changes import changed_network
+from forestcoll.topology.changes import changed_network
 from forestcoll.topology.registry import build_topology
 from forestcoll.topology.symmetry.automorphisms import find_symmetry
 from forestcoll.verification import verify

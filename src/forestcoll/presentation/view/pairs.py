@@ -5,7 +5,7 @@ from forestcoll.presentation.pictures.sends.side_by_side import Side, side_by_si
 from forestcoll.presentation.pictures.svg import Element, text
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import NodeId
-from forestcoll.topology.graph.link_classes import LinkClass, link_classes
+from forestcoll.topology.link_classes import LinkClass, link_classes
 
 
 def side_by_side_svg(

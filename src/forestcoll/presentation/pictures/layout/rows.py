@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from forestcoll.presentation.pictures.layout.labels import common_prefix, fitted, text_width, without_prefix
 from forestcoll.presentation.pictures.layout.structure import Group, Structure
 from forestcoll.presentation.pictures.layout.value import Mark
-from forestcoll.topology.graph.link_classes import is_nic
 from forestcoll.topology.graph.walks import hops
+from forestcoll.topology.link_classes import is_nic
 
 NODE_HEIGHT = 22.0
 _GAP, ROW = 8.0, 74.0
