@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from forestcoll.schedule.loads import hops_of, link_numbers
 from forestcoll.schedule.rows import IntArray, Rows
-from forestcoll.schedule.steps.routes import link_numbers
 from forestcoll.simulation.costs import Costs
-from forestcoll.simulation.loads import FloatArray, hops_of
+from forestcoll.simulation.loads import FloatArray
 from forestcoll.simulation.rates import Rates, Wires
 from forestcoll.topology import Topology
 

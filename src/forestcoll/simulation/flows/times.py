@@ -18,8 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from forestcoll.schedule.flows.value import FlowSchedule
+from forestcoll.schedule.loads_of import link_loads
 from forestcoll.simulation.costs import Costs, Point, point_at
-from forestcoll.simulation.flows.loads import parts_of, shares_of_flows
 from forestcoll.simulation.flows.routes import RouteTimes
 from forestcoll.simulation.loads import FloatArray
 from forestcoll.simulation.rates import differs_by_image
@@ -57,7 +57,7 @@ class FlowModel:
         """
         costs = costs or Costs()
         topology, listed = schedule.topology, schedule.flows.routes
-        parts, symmetry = parts_of(schedule), schedule.symmetry
+        parts, symmetry = link_loads(schedule).parts, schedule.symmetry
         parts = parts if others is None else parts + others
         if symmetry is None or (others is None and not differs_by_image(topology, costs)):
             symmetry = Symmetry(())
@@ -70,7 +70,7 @@ class FlowModel:
             slowest = np.zeros(len(listed))
             np.maximum.at(slowest, of_flow, routes.slowest[listed.entries])
             rows.append(np.unique(np.stack([latency, busy, slowest], axis=1), axis=0))
-        share = float(shares_of_flows(schedule.flows).max())
+        share = float(max(set(schedule.flows.shares)))
         return FlowModel(schedule, costs, np.unique(np.concatenate(rows), axis=0), share)
 
     def seconds(self, size: int, pieces: int) -> float:
