@@ -10,10 +10,9 @@ import pytest
 
 from forestcoll import Comparison, InputError, Topology, TopologyBuilder, compare, generate, write_schedule
 from forestcoll.algorithms.boxes import Boxes
-from forestcoll.comparison.link_loads import link_classes, link_loads
+from forestcoll.comparison.link_classes import link_classes
 from forestcoll.demand.demand import Demand
 from forestcoll.presentation.results.comparisons.comparison import comparison_document, comparison_page
-from forestcoll.simulation.simulate import loads_of
 from forestcoll.topology import build_topology
 from networks import linked
 
@@ -128,16 +127,6 @@ def test_a_comparison_is_a_table_of_records() -> None:
     assert (second["name"], second["height"], second["algbw"]) == ("nccl-ring", 15, pytest.approx(640 / 3))
     assert all(each["time_us_1048576"] > 0 for each in (first, second))  # type: ignore[operator]
     assert repr(found).startswith("<Comparison: allgather on 'dgx-a100:boxes=2': forestcoll, ")
-
-
-def test_loads_are_exact_and_equal_those_of_the_simulation() -> None:
-    for collective in ("allgather", "allreduce"):
-        schedule = generate("dgx-a100:boxes=2", collective)
-        assert [float(load) for load in link_loads(schedule)] == pytest.approx(loads_of(schedule).parts.tolist())
-    assert link_loads(generate(build_topology("ring:nodes=4"), method="bfb")) == [Fraction(3, 8)] * 8
-    steps = compared("dgx-a100:boxes=2", ["swing"], "allreduce").row("swing").schedule
-    assert steps is not None
-    assert [float(load) for load in link_loads(steps)] == pytest.approx(loads_of(steps).parts.tolist())
 
 
 def test_classes_of_links() -> None:

@@ -34,9 +34,7 @@ VALUES: dict[str, Callable[[], Any]] = {
     "topology of a file": lambda: fc.topology.read_topology(Path("hosts.json")),
     "nodes": lambda: fc.load_topology(A100).nodes,
     "links": lambda: fc.load_topology("odd.json").links,
-    "changed network": lambda: fc.topology.changed_network(
-        fc.load_topology(A100), ["b0/gpu0--ib"], ["b0/gpu1--ib=12.5"]
-    ),
+    "changed network": lambda: fc.load_topology(A100).without("b0/gpu0--ib").degraded("b0/gpu1--ib", to=12.5),
     "network without relays": lambda: fc.demand.without_relays(A100, "0-3,8-11"),
     "imported": lambda: fc.topology.import_topology("topo.txt", options=fc.topology.ImportOptions(nvlink=Fraction(25))),
     "networkx": lambda: fc.topology.to_networkx(fc.load_topology("hosts.json")).adj,

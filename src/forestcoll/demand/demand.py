@@ -22,7 +22,7 @@ from forestcoll.demand.collective import Collective, PhaseOp, ShardsByNode, coll
 from forestcoll.demand.matrix import Matrix, MatrixLike, matrix_of, read_matrix
 from forestcoll.demand.ranks import RanksLike, members_of, ranks_of, require_reach, root_number, without_relays
 from forestcoll.topology import NodeId, Topology
-from forestcoll.topology.graph.reach import reached_from, unreachable_pair
+from forestcoll.topology.graph.walks import reached_from, unreachable_pair
 
 
 class EqualParts(Mapping[int, Fraction]):

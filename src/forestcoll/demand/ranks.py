@@ -8,7 +8,7 @@ from typing import TypeAlias
 from forestcoll.base.errors import InputError, shown
 from forestcoll.topology import NodeId, Topology, TopologyLike
 from forestcoll.topology.graph.part import without_links_of_idle
-from forestcoll.topology.graph.reach import unreachable_from, unreachable_pair
+from forestcoll.topology.graph.walks import unreachable_from, unreachable_pair
 from forestcoll.topology.model import near_id
 from forestcoll.topology.registry import load_topology
 

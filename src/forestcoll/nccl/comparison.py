@@ -23,7 +23,7 @@ from forestcoll.solver.flows.search import flow_search
 from forestcoll.solver.forests.scaling import require_all_ports
 from forestcoll.solver.problem import Problem
 from forestcoll.topology import Topology, TopologyLike
-from forestcoll.topology.graph.link_classes import LinkClass, link_classes
+from forestcoll.topology.link_classes import LinkClass, link_classes
 from forestcoll.topology.registry import load_topology
 
 USUAL_SHARE = Fraction(4, 5)

@@ -27,7 +27,7 @@ from forestcoll.demand.demand import NodeDemand
 from forestcoll.demand.groups.value import MOST_GROUPS, Group, size_of
 from forestcoll.demand.ranks import RanksLike, nodes_of
 from forestcoll.topology import Topology
-from forestcoll.topology.graph.reach import reached_from
+from forestcoll.topology.graph.walks import reached_from
 
 FORMAT = "forestcoll.demand/1"
 

@@ -183,7 +183,7 @@ class _Atomic:
         return _placed(self._builder.grown(self._routes, 1, None, key=self._keys()[heuristic]))
 
     def _keys(self) -> Mapping[AtomicHeuristic, Key]:
-        numbers, times = self._platform.numbers, self._times
+        numbers, times = self._platform.topology.link_numbers, self._times
         fastest = {
             node: min(sum(times[link] for link in self._platform.links_of(route)) for route in routes)
             for node, routes in self._routes.items()

@@ -372,7 +372,7 @@ def _is_symmetry(topology: Topology, image: Sequence[int]) -> bool:
         return False
     if any(_abilities(node) != _abilities(nodes[moved]) for node, moved in zip(nodes, image, strict=True)):
         return False
-    bandwidths = {(link.source, link.target): link.bandwidth for link in topology.links}
+    bandwidths = topology.bandwidths
     return all(
         bandwidths.get((image[source], image[target])) == bandwidth
         for (source, target), bandwidth in bandwidths.items()

@@ -115,7 +115,7 @@ class _Simulator:
     def __init__(self, schedule: SeriesSchedule, messages: int, cuts: int) -> None:
         self._schedule, self._messages = schedule, messages
         self._cycle = schedule.period / cuts
-        self._numbers = {(link.source, link.target): place for place, link in enumerate(schedule.topology.links)}
+        self._numbers = schedule.topology.link_numbers
         bandwidths = {ends: schedule.bandwidth(place) for ends, place in self._numbers.items()}
         bandwidths_of = [[bandwidths[ends] for ends in tree.edges] for tree in schedule.trees]
         carried = [

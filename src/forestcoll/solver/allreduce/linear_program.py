@@ -101,7 +101,7 @@ class AllreduceOptimum:
 
 def of_reversed(topology: Topology, values: Sequence[Fraction]) -> tuple[Fraction, ...]:
     """Return, for each link of a full duplex network, the value of the link in the opposite direction."""
-    numbers = {(link.source, link.target): place for place, link in enumerate(topology.links)}
+    numbers = topology.link_numbers
     return tuple(values[numbers[link.target, link.source]] for link in topology.links)
 
 

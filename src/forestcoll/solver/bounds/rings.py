@@ -24,7 +24,7 @@ from forestcoll.schedule.proof.cut import CutProof
 from forestcoll.solver.forests.broadcast import cut_set_bound
 from forestcoll.topology import Topology
 from forestcoll.topology.graph.part import usable_part, widened, without_links_of_idle
-from forestcoll.topology.graph.reach import unreachable_pair
+from forestcoll.topology.graph.walks import unreachable_pair
 
 
 @dataclass(frozen=True)

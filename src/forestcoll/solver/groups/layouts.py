@@ -25,7 +25,7 @@ from forestcoll.solver.groups.gains import group_gains
 from forestcoll.solver.groups.search import group_search
 from forestcoll.solver.groups.value import GroupsOptimum
 from forestcoll.topology import Topology, TopologyLike
-from forestcoll.topology.graph.link_classes import LinkClass, link_classes
+from forestcoll.topology.link_classes import LinkClass, link_classes
 from forestcoll.topology.registry import load_topology
 
 

@@ -29,7 +29,7 @@ def with_receive_limits(topology: Topology, limits: Mapping[int, Fraction]) -> T
         >>> [(link.source, link.target, int(link.bandwidth)) for link in limited.links]
         [(0, 1, 10), (0, 2, 10), (1, 2, 10), (1, 3, 10), (2, 1, 10), (2, 3, 10), (3, 0, 5)]
     """
-    received = {node: sum(link.bandwidth for link in topology.links if link.target == node) for node in limits}
+    received = {node: topology.ingress[node] for node in limits}
     limited = [node for node in sorted(limits) if limits[node] < received[node]]
     ports = {node: len(topology.nodes) + place for place, node in enumerate(limited)}
     taken = {str(node.id) for node in topology.nodes}
