@@ -12,7 +12,6 @@ SOURCE = Path(forestcoll.__file__).parent
 
 OWN = {
     "topology/model.py": "has the maps",
-    "presentation/pictures/gantt.py": "will be removed",
     "verification/proof_checks/group_lengths.py": "a matrix of lengths",
 }
 """Files that may build a map of links, and why."""

@@ -3,7 +3,8 @@
 import networkx as nx
 from hypothesis import given
 
-from forestcoll import Topology, build_topology
+from forestcoll import Topology
+from forestcoll.topology import build_topology
 from forestcoll.topology.graph.walks import (
     cheapest,
     hops,

@@ -20,6 +20,7 @@ import numpy as np
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.loads_of import link_loads
 from forestcoll.simulation.costs import Costs, Point, point_at
+from forestcoll.simulation.flows.routes import RouteTimes
 from forestcoll.simulation.loads import FloatArray
 from forestcoll.simulation.rates import differs_by_image
 from forestcoll.topology import Symmetry

@@ -26,7 +26,7 @@ def levels(start: Iterable[Place], after: After[Place]) -> Iterator[list[Place]]
     """Yield `start`, then the nodes that are 1 link away from it, then those that are 2 links away, and so on.
 
     Example:
-        >>> from forestcoll import build_topology
+        >>> from forestcoll.topology import build_topology
         >>> list(levels([0], build_topology("ring:nodes=5").targets.__getitem__))
         [[0], [1, 4], [2, 3]]
     """
@@ -57,7 +57,7 @@ def shortest_paths(start: Place, after: After[Place]) -> dict[Place, tuple[Place
     """Return a path with the fewest links to each node that is reached, with both ends; `start` has a path of one node.
 
     Example:
-        >>> from forestcoll import build_topology
+        >>> from forestcoll.topology import build_topology
         >>> shortest_paths(0, build_topology("ring:nodes=5").targets.__getitem__)[3]
         (0, 4, 3)
     """
