@@ -288,7 +288,7 @@ class Topology(Displayed):
             The compute nodes that are left may not reach each other.
 
         Example:
-            >>> from forestcoll import build_topology
+            >>> from forestcoll.topology import build_topology
             >>> build_topology("dgx-a100:boxes=2").without("b1/gpu3", "b0/gpu0--ib")
             Topology('dgx-a100:boxes=2 without b1/gpu3, b0/gpu0--ib', 15 compute nodes, 3 switches, 58 links, GB/s)
 
@@ -306,7 +306,7 @@ class Topology(Displayed):
                 percentage of the present one, such as "50%".
 
         Example:
-            >>> from forestcoll import build_topology
+            >>> from forestcoll.topology import build_topology
             >>> build_topology("ring:nodes=4").degraded("0--1", to="50%").bandwidths[1, 0]
             Fraction(1, 2)
 
@@ -330,7 +330,7 @@ class Topology(Displayed):
         """The number of each link, its index in `links`, by its source and target.
 
         Example:
-            >>> from forestcoll import build_topology
+            >>> from forestcoll.topology import build_topology
             >>> topology = build_topology("ring:nodes=3")
             >>> topology.link_numbers[2, 0], (0, 0) in topology.link_numbers
             (4, False)
@@ -347,7 +347,7 @@ class Topology(Displayed):
         """For each node, the numbers of the links that leave it, in ascending order.
 
         Example:
-            >>> from forestcoll import build_topology
+            >>> from forestcoll.topology import build_topology
             >>> build_topology("ring:nodes=3").leaving
             ([0, 1], [2, 3], [4, 5])
         """
