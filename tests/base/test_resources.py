@@ -74,9 +74,7 @@ def test_a_small_file_that_becomes_large_is_refused(name: str, tmp_path: Path) -
     path.write_bytes(gzip.compress(EXPANDING[name].encode(), 1))
     set_memory_limit(130 * 10**6)
     for read in (read_document, load_topology):
-        with pytest.raises(
-            InputError, match=r"would take about .* the limit is 130 MB, and --max-memory or FORESTCOLL"
-        ):
+        with pytest.raises(InputError, match=r"would take about .* the limit is 130 MB, and FORESTCOLL"):
             read(path)
 
 
@@ -116,7 +114,7 @@ def test_long_work_is_announced_and_work_above_the_limit_refused() -> None:
         "a large stage takes about 3.5 s and 2.5 GB of memory",
     ]
     assert refusal(announce, "a larger stage", Cost(1, 3.9e9), remarks, "use fewer chunks") == (
-        "a larger stage would take about 4.0 GB of memory; use fewer chunks; the limit is 4.0 GB, and --max-memory or "
+        "a larger stage would take about 4.0 GB of memory; use fewer chunks; the limit is 4.0 GB, and "
         "FORESTCOLL_MAX_MEMORY sets another one"
     )
     assert len(remarks.texts) == 2

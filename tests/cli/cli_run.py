@@ -76,12 +76,19 @@ def _standard_input(content: bytes) -> Iterator[None]:
             yield
 
 
-def run_command(*arguments: object, terminal: bool = False, stdin: bytes | None = None, encoding: str = "utf-8") -> Run:
-    """Run a command in this process; its output is a pipe or a terminal."""
+def run_command(
+    *arguments: object,
+    terminal: bool = False,
+    stdin: bytes | None = None,
+    encoding: str = "utf-8",
+    memory: str | None = None,
+) -> Run:
+    """Run a command in this process; its output is a pipe or a terminal, and `memory` the limit of memory."""
     out, err = Output(terminal=terminal, encoding=encoding), Output(terminal=terminal)
     status: object = None
     with (
         mock.patch.object(sys, "argv", ["forestcoll", *map(str, arguments)]),
+        mock.patch.dict(os.environ, {} if memory is None else {"FORESTCOLL_MAX_MEMORY": memory}),
         contextlib.nullcontext() if stdin is None else _standard_input(stdin),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),

@@ -110,7 +110,7 @@ def test_the_error_for_unreachable_compute_nodes_names_a_pair(tmp_path: Path, wo
 def test_a_one_port_network_is_refused_before_an_old_file_is_replaced(tmp_path: Path) -> None:
     path, old = write_network(tmp_path, [edge("a", "b")], graph=ONE_PORT), tmp_path / "old.json"
     old.write_text("older")
-    for words in (["optimum"], ["optimum", "--max-trees", 2], ["generate", "-o", old], ["bounds", "--json"]):
+    for words in (["optimum"], ["optimum", "--max-trees", 2], ["generate", "-o", old], ["optimum", "--all", "--json"]):
         assert run_command(*words, path).error_line().startswith("small: port_model is one-port; this function needs")
     assert old.read_text() == "older"
     assert len(list(tmp_path.iterdir())) == 2

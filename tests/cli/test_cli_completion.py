@@ -26,7 +26,7 @@ def completions(line: str) -> set[str]:
     [
         ("", list(_COMMANDS)),
         ("topolog", ["topologies", "topology"]),
-        ("generate --max", ["--max-memory", "--max-peers", "--max-trees"]),
+        ("generate --max", ["--max-peers", "--max-trees"]),
         ("--ver", ["--version"]),
         ("optimum ring --collective all", ["allgather", "allreduce", "all-to-all"]),
         ("generate ring --method ring", ["ring"]),

@@ -65,10 +65,10 @@ def assert_printable(run: Run) -> None:
 
 SCHEDULES = ("trees.json", "steps.json", "flows.json", "bundle.json", "series.json")
 WORKS = [
-    ["bounds", "names.json"],
-    ["bounds", "names.json", "--collective", "gather", "--root", ROOT],
+    ["optimum", "names.json", "--all"],
+    ["optimum", "names.json", "--collective", "gather", "--root", ROOT],
     ["broadcast-series", "names.json", "--source", ROOT, "--ports", "one", "--picture", "out/period.svg"],
-    ["check-program", "program.xml"],
+    ["verify", "program.xml"],
     ["compare", "names.json", "--baselines", "nccl-ring", "--html", "out/report.html"],
     ["compare", "names.json", "--collective", "allreduce", "--baselines", "nccl-ring,nccl-tree", "--sizes", "1M"],
     ["expand", "even.json", "--by", "line-graph"],
@@ -98,7 +98,7 @@ WORKS = [
     ["view", "unit.json", "-o", "out/unit.html"],
     ["what-if", "names.json", "--fail", "links"],
     ["what-if", "names.json", "--upgrade"],
-    *([each, "unit.json"] for each in ("bounds", "compare", "generate", "optimum", "topology")),
+    *([each, "unit.json"] for each in ("compare", "generate", "optimum", "topology")),
     ["what-if", "unit.json", "--fail", "boxes"],
 ]
 MAY_FAIL = [

@@ -33,7 +33,7 @@ def test_all_commands_state_the_same_algbw(tmp_path: Path, words: list[str], alg
     keys = ("flows", "greatest_height", "mean_height")
     assert [made[key] for key in keys] == [checked[key] for key in keys]
     if "--no-relays" not in words:
-        (bound,) = json_of("bounds", *words)["collectives"].values()
+        (bound,) = json_of("optimum", "--all", *words)["collectives"].values()
         assert (bound["upper_algbw"], bound["achieved_algbw"], bound["tight"]) == (algbw, algbw, True)
     times = json.loads(run_command("simulate", path, "--sizes", "1K,1G", "--json").out)
     assert [each["size"] for each in times] == [2**10, 2**30]
@@ -46,7 +46,7 @@ def test_a_demand_matrix_from_a_file(tmp_path: Path) -> None:
     assert made["demand"] == [["0", "1/2", "1/4"], ["1/8", "0", "0"], ["0", "1", "0"]]
     assert json.loads(path.read_text())["demand"] == made["demand"]
     assert json_of("verify", path)["algbw"] == made["algbw"]
-    assert json_of("bounds", *words)["collectives"]["all-to-all"]["tight"] is True
+    assert json_of("optimum", "--all", *words)["collectives"]["all-to-all"]["tight"] is True
     named = matrix_file(tmp_path, "x,2,0,1\n0,1/4,0,1/2\n2,0,0,1\n1,0,1/8,0\n")
     assert json_of("optimum", *words[:-1], named)["algbw"] == made["algbw"]
 
@@ -64,7 +64,7 @@ def test_an_all_to_all_is_exported_and_its_program_is_checked(tmp_path: Path) ->
     for words in (("msccl-xml",), ("msccl-xml", "--dialect", "azure"), ("mscclpp-json",)):
         found = json_of("export", path, "--to", *words, "-o", out)
         assert (found["collective"], found["ranks"], found["checked"]) == ("alltoall", 4, True)
-        judged = json_of("check-program", out)
+        judged = json_of("verify", out)
         assert (judged["valid"], judged["collective"]) == (True, "alltoall")
 
 

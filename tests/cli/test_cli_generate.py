@@ -111,7 +111,7 @@ def test_a_schedule_too_large_for_the_memory_is_refused_at_once(
 ) -> None:
     monkeypatch.setattr(memory, "_OF_EDGE", Cost(0.0, 1e12))
     network = write_network(tmp_path, [edge("a", "b", 1), edge("b", "c", 2), edge("c", "d", 3)], "abcd")
-    message = run_command("generate", network, "-o", tmp_path / "s.json", "--max-memory", "1GB").error_line()
+    message = run_command("generate", network, "-o", tmp_path / "s.json", memory="1GB").error_line()
     assert message.startswith(
         "small: a schedule of 12 tree edges would take about 12,000 GB of memory; ask for base trees"
     )

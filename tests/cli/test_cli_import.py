@@ -42,7 +42,7 @@ def test_with_the_network_on_standard_output_the_summary_goes_elsewhere(topo: Pa
     "words",
     [
         ["optimum"],
-        ["bounds"],
+        ["optimum", "--all"],
         ["generate"],
         ["topology"],
         ["generate", "--method", "bfb"],

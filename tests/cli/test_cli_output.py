@@ -161,12 +161,12 @@ def test_a_file_of_some_kilobytes_cannot_fill_the_memory(tmp_path: Path) -> None
     assert path.stat().st_size < 10**5
     for words in (["optimum"], ["verify"], ["import"], ["view", "-o", tmp_path / "a.svg"]):
         began = time.process_time()
-        message = run_command(*words, path, "--max-memory", "250MB").error_line()
-        assert "of memory; the limit is 250 MB, and --max-memory" in message
+        message = run_command(*words, path, memory="250MB").error_line()
+        assert "of memory; the limit is 250 MB, and FORESTCOLL_MAX_MEMORY" in message
         assert time.process_time() - began < 10
 
 
 def test_the_limit_of_memory_is_an_option_of_every_command(tmp_path: Path) -> None:
     path = write_network(tmp_path, [edge(*link) for link in LINKS], range(4), [4, 5, 6], directed=True)
-    assert "the memory limit 100 MB is less than" in run_command("optimum", path, "--max-memory", "100MB").error_line()
-    assert run_command("optimum", path, "--max-memory", "1GB").status == 0
+    assert "the memory limit 100 MB is less than" in run_command("optimum", path, memory="100MB").error_line()
+    assert run_command("optimum", path, memory="1GB").status == 0

@@ -43,7 +43,7 @@ def test_every_file_of_the_folder_is_a_command_or_a_shared_module() -> None:
 
 
 @pytest.mark.parametrize("name", _COMMANDS)
-def test_every_command_has_its_summary_its_help_its_examples_and_the_limit_of_memory(name: str) -> None:
+def test_every_command_has_its_summary_its_help_its_examples(name: str) -> None:
     command = importlib.import_module(f"forestcoll.cli.{module_of(name)}").command
     assert command.name == name
     assert command.get_short_help_str(limit=200) == _COMMANDS[name]
@@ -51,7 +51,6 @@ def test_every_command_has_its_summary_its_help_its_examples_and_the_limit_of_me
     assert run.err == ""
     assert run.status == 0
     assert run.out.startswith(f"Usage: forestcoll {name} ")
-    assert "--max-memory SIZE" in run.out
     shown = [line.strip() for line in run.out.splitlines()[-len(EXAMPLES[name]) - 1 :]]
     assert shown == ["Examples:", *EXAMPLES[name]]
 

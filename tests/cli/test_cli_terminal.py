@@ -94,7 +94,7 @@ def test_json_is_never_coloured() -> None:
 
 def test_correct_results_are_green_and_errors_are_red(schedule: Path, tmp_path: Path) -> None:
     program = written(tmp_path / "program.xml", "export", schedule, "--to", "msccl-xml")
-    assert f"\x1b[1;32m{program}: valid" in run_command("check-program", program, terminal=True).out
+    assert f"\x1b[1;32m{program}: valid" in run_command("verify", program, terminal=True).out
     run = run_command("verify", tmp_path / "none.json", terminal=True)
     assert run.status == 1
     assert "\x1b[31mforestcoll:\x1b[0m " in run.err

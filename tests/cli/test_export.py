@@ -1,4 +1,4 @@
-"""The commands `forestcoll export` and `forestcoll check-program`."""
+"""The commands `forestcoll export` and `forestcoll verify`."""
 
 import json
 import re
@@ -26,7 +26,7 @@ def test_check_program_accepts_an_exported_file(schedule: Path, tmp_path: Path, 
     out = tmp_path / "program"
     found = json_of("export", schedule, "--to", *arguments, "-o", out)
     assert (found["ranks"], found["loss"], found["checked"], found["output"]) == (4, "0", True, str(out))
-    judged = json_of("check-program", out)
+    judged = json_of("verify", out)
     assert (judged["valid"], judged["format"], judged["collective"]) == (True, arguments[0], "allreduce")
     assert judged["rank"] is judged["block"] is judged["step"] is judged["message"] is None
 
@@ -66,7 +66,7 @@ def test_a_schedule_of_steps_is_exported(tmp_path: Path) -> None:
     steps, out = tmp_path / "steps.json", tmp_path / "x.xml"
     assert run_command("generate", "torus:dims=3x3", "--method", "bfb", "-o", steps).status == 0
     assert json_of("export", steps, "--to", "msccl-xml", "-o", out)["checked"] is True
-    assert run_command("check-program", out).status == 0
+    assert run_command("verify", out).status == 0
     assert run_command("export", steps, "--to", "chakra", "-o", tmp_path / "t").status == 0
 
 
@@ -75,7 +75,7 @@ def test_the_ranks_of_a_group_are_numbered_from_zero(tmp_path: Path) -> None:
     written(part, "generate", "ring:nodes=6", "--ranks", "0-1,5", "--no-relays", "--collective", "allreduce")
     for target in ("msccl-xml", "mscclpp-json", "goal"):
         assert json_of("export", part, "--to", target, "-o", out)["ranks"] == 3
-        assert run_command("check-program", out).status == 0
+        assert run_command("verify", out).status == 0
 
 
 @pytest.mark.parametrize(
@@ -94,8 +94,8 @@ def test_the_ranks_of_a_group_are_numbered_from_zero(tmp_path: Path) -> None:
 def test_a_file_that_is_not_a_program_is_refused(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "file"
     path.write_text(text)
-    assert message in run_command("check-program", path).error_line()
-    run = run_command("check-program", path, "--json")
+    assert message in run_command("verify", path).error_line()
+    run = run_command("verify", path, "--json")
     assert run.status == 1
     assert json.loads(run.out)["valid"] is False
     assert message in json.loads(run.out)["message"]
@@ -107,14 +107,14 @@ def test_a_fault_is_reported_with_rank_block_and_step(schedule: Path, tmp_path: 
     text = out.read_text()
     place = text.index('type="r"')
     out.write_text(text[:place] + text[place:].replace('dstoff="', 'dstoff="9999', 1))
-    run = run_command("check-program", out, "--json")
+    run = run_command("verify", out, "--json")
     assert run.status == 1
     found = json.loads(run.out)
     assert (found["valid"], found["rule"]) == (False, "step-offset")
     assert [type(found[key]) for key in ("rank", "block", "step")] == [int, int, int]
     where = f"rank {found['rank']}, block {found['block']}, step {found['step']}: "
     assert found["message"].startswith(where)
-    assert f"{out}: {where}" in run_command("check-program", out).error_line()
+    assert f"{out}: {where}" in run_command("verify", out).error_line()
 
 
 @pytest.mark.parametrize("name", ["nchunksperloop", "s_chunks"])
@@ -122,15 +122,15 @@ def test_a_file_that_needs_too_much_memory_is_refused(schedule: Path, tmp_path: 
     out = tmp_path / "x.xml"
     run_command("export", schedule, "--to", "msccl-xml", "--dialect", "azure", "-o", out)
     out.write_text(re.sub(f'{name}="[0-9]+"', f'{name}="{10**17}"', out.read_text()))
-    assert "chunks in all buffers would take about" in run_command("check-program", out).error_line()
+    assert "chunks in all buffers would take about" in run_command("verify", out).error_line()
 
 
 def test_a_file_that_the_dialect_does_not_load_is_refused(schedule: Path, tmp_path: Path) -> None:
     out = tmp_path / "x.xml"
     run_command("export", schedule, "--to", "msccl-xml", "-o", out)
     out.write_text(out.read_text().replace(' minBytes="0"', "", 1))
-    assert run_command("check-program", out).status == 0
-    message = run_command("check-program", out, "--dialect", "azure").error_line()
+    assert run_command("verify", out).status == 0
+    message = run_command("verify", out, "--dialect", "azure").error_line()
     assert 'no "minBytes", without which the runtime ignores the file [attribute-missing]' in message
 
 
@@ -145,7 +145,7 @@ def test_programs_for_simulators_are_written_for_a_size(
 
 def test_a_schedule_for_simulators_is_checked(schedule: Path, tmp_path: Path) -> None:
     run_command("export", schedule, "--to", "goal", "--bytes", "1GB", "-o", tmp_path / "all")
-    found = json_of("check-program", tmp_path / "all")
+    found = json_of("verify", tmp_path / "all")
     assert (found["format"], found["valid"], found["remarks"]) == ("goal", True, [])
-    refused = run_command("check-program", tmp_path / "all", "--root", 1).error_line()
+    refused = run_command("verify", tmp_path / "all", "--root", 1).error_line()
     assert "GOAL schedules have no dialects and state their root" in refused

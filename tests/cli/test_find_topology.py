@@ -57,7 +57,7 @@ def test_the_expanded_network_and_its_schedule_are_written(tmp_path: Path) -> No
     assert document["verified"] is True
     verified = json_of("verify", schedule)
     assert (verified["steps"], verified["bandwidth_factor"]) == (4, "73/72")
-    assert "72 compute nodes" in run_command("bounds", network).out
+    assert "72 compute nodes" in run_command("optimum", "--all", network).out
 
 
 def test_a_schedule_file_is_expanded(tmp_path: Path) -> None:

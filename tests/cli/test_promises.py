@@ -88,10 +88,13 @@ def test_python_reads_standard_input(schedule: Path) -> None:
 
 
 def test_a_network_and_a_linear_program_are_estimated_before_they_are_made() -> None:
-    message = run_command("topology", "complete:nodes=2000", "--max-memory", "200MB").error_line()
+    message = run_command("topology", "complete:nodes=2000", memory="200MB").error_line()
     assert "complete:nodes=2000: a network of 3,998,000 links would take about" in message
-    words = ("optimum", "mesh:dims=16x16", "--collective", "all-to-all", "--max-memory", "200MB")
-    assert "mesh:dims=16x16: a linear program of 30,600 columns would take about" in run_command(*words).error_line()
+    words = ("optimum", "mesh:dims=16x16", "--collective", "all-to-all")
+    assert (
+        "mesh:dims=16x16: a linear program of 30,600 columns would take about"
+        in run_command(*words, memory="200MB").error_line()
+    )
 
 
 def test_an_old_file_is_replaced_after_the_new_one_is_on_the_disk(

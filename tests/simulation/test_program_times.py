@@ -145,7 +145,7 @@ def test_ranks_without_a_path_over_switches_are_refused() -> None:
 
 
 def test_a_program_that_stops_before_its_end_is_refused() -> None:
-    with pytest.raises(InputError, match="small: the program stops before its end; check-program says why"):
+    with pytest.raises(InputError, match="small: the program stops before its end; verify says why"):
         microseconds(program([[Instruction(waits=(0,))]], [], channels=(Channel(MEMORY, 1, 0),)))
 
 

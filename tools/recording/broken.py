@@ -79,8 +79,7 @@ topology hosts.json -o network.graphml
 
 CASES = {
     "verify": "trees.json allreduce.json nvls.json compact.json broadcast.json odd-trees.json steps.json exchange.json "
-    "flows.json bundle.json series.json",
-    "check-program": "program.xml rccl.xml plan.json program.goal",
+    "flows.json bundle.json series.json program.xml rccl.xml plan.json program.goal",
     "optimum": "hosts.json odd.json unbalanced.json topo.txt network.graphml",
     "optimum dgx-a100:boxes=2,gpus=2 --demand": "pieces.json",
     "optimum dgx-a100:boxes=2,gpus=2 --collective all-to-all --demand": "demand.csv",

@@ -84,7 +84,7 @@ generate split.json --ranks a,b -o part.json
 verify half.json
 verify ring.json --json
 verify pair.json
-bounds dgx-a100:boxes=2 --ranks 0-3
+optimum dgx-a100:boxes=2 --all --ranks 0-3
 compare dgx-a100:boxes=2 --ranks 0-3,8-11 --baselines nccl-ring,two-level,bruck --sizes 1M,1G
 """,
     "shards": """
@@ -103,8 +103,8 @@ optimum dgx-a100:boxes=2,gpus=2 --collective all-to-all --demand demand.csv
 optimum dgx-a100:boxes=2,gpus=2 --collective all-to-all --demand demand.csv --json
 generate dgx-a100:boxes=2,gpus=2 --collective all-to-all --demand demand.csv -o a.json
 generate ring:nodes=3 --collective all-to-all --demand three.csv -o b.json -v
-bounds dgx-a100:boxes=2,gpus=2 --collective all-to-all --demand demand.csv
-bounds dgx-a100:boxes=2,gpus=2 --collective all-to-all --demand demand.csv --json
+optimum dgx-a100:boxes=2,gpus=2 --collective all-to-all --demand demand.csv
+optimum dgx-a100:boxes=2,gpus=2 --collective all-to-all --demand demand.csv --json
 verify a.json
 verify b.json --json
 simulate a.json --sizes 1M..4M
@@ -156,18 +156,18 @@ verify steps.json
 verify nvls.json --json
 """,
     "bounds": """
-bounds torus:dims=3x3 --root 0 --json
-bounds torus:dims=4x4 --collective scatter --root 0
-bounds torus:dims=3x3 --collective gather --root 0 --json
-bounds mi250:boxes=2,gpus=8 --collective allreduce
-bounds dgx-a100:boxes=2 --collective all-to-all --json
+optimum torus:dims=3x3 --all --root 0 --json
+optimum torus:dims=4x4 --collective scatter --root 0
+optimum torus:dims=3x3 --collective gather --root 0 --json
+optimum mi250:boxes=2,gpus=8 --collective allreduce
+optimum dgx-a100:boxes=2 --collective all-to-all --json
 bounds hosts.json
 bounds odd.json --json
 bounds unbalanced.json
 bounds crates.json
-bounds dgx-h100:boxes=2,nvls=true
-bounds hypercube:dim=4
-bounds ring:nodes=3,bandwidth=1e38 --json
+optimum dgx-h100:boxes=2,nvls=true --all
+optimum hypercube:dim=4 --all
+optimum ring:nodes=3,bandwidth=1e38 --all --json
 """,
     "simulate": """
 generate ring:nodes=4 --collective allreduce -o s.json
@@ -423,12 +423,11 @@ verify - --json < s.json
 export - --to msccl-xml -o - < s.json
 export - --to mscclpp-json -o - --json < s.json
 export s.json --to goal -o p.goal
-check-program - < p.goal
+verify - < p.goal
 fit - --schedule ring:nodes=4 -o - < times.csv
 topology ring:nodes=3 -o - --json
 broadcast-series ring:nodes=3 --source 0 -o -
 expand ring:nodes=3 --by degree=2 -o -
 optimum - < hosts.json
-optimum hosts.json --max-memory 4GB
 """,
 }

@@ -33,18 +33,18 @@ _ALLGATHERS = ("allgather", "reduce-scatter", "allreduce")
 STEPS = {
     "torus:dims=3x4 --method bfb": _ALLGATHERS,
     "torus:dims=3x4 --method bfb --compact": _ALLGATHERS,
-    "torus:dims=3x4 --method bfb --chunks 2": _ALLGATHERS,
+    "torus:dims=3x4 --method bfb:chunks=2": _ALLGATHERS,
     "latency.json --method bfb --size 1MB": _ALLGATHERS,
     "circulant:nodes=7,offsets=1+3,one_way=true --method bfb": _ALLGATHERS,
     "kautz:degree=2,length=2 --method bfb": _ALLGATHERS,
     "mesh:dims=2x3 --method bfb": _ALLGATHERS,
-    "hypercube:dim=3 --method bfb --chunks 3": _ALLGATHERS,
+    "hypercube:dim=3 --method bfb:chunks=3": _ALLGATHERS,
     "shifted-ring:nodes=8 --method ring": _ALLGATHERS,
     "torus:dims=4x4 --method torus-rings": _ALLGATHERS,
     "hypercube:dim=3 --method halving-doubling": _ALLGATHERS,
-    "double-binary-tree:nodes=7 --method double-binary-tree --chunks 4": ("allreduce",),
+    "double-binary-tree:nodes=7 --method double-binary-tree:chunks=4": ("allreduce",),
     "kautz:degree=2,length=2 --method steps": ("all-to-all",),
-    "torus:dims=3x3 --method steps --steps 3": ("all-to-all",),
+    "torus:dims=3x3 --method steps:steps=3": ("all-to-all",),
     "dgx-1 --method steps": ("all-to-all",),
 }
 """Methods of steps, and the collectives that each has."""
@@ -74,28 +74,28 @@ TARGETS = (
 PROGRAM_OPTIONS = """
 generate ring:nodes=4 --collective allreduce -o s.json
 generate torus:dims=3x3 --method bfb -o steps.json
-export s.json --to msccl-xml --chunks 8 -o a.xml
-export s.json --to msccl-xml --chunks exact --instances 2 -o b.xml
-export s.json --to msccl-xml --pieces 2 --channels 2 -o c.xml
-export s.json --to msccl-xml --levels 0 -o d.xml
-export s.json --to msccl-xml --levels 2 -o e.xml
-export s.json --to msccl-xml --lanes 2 -o f.xml
-export s.json --to msccl-xml --strands 2 --step-chunks 4 -o g.xml
-export s.json --to msccl-xml --blocks 8 --protocol LL -o h.xml
-export s.json --to msccl-xml --placement in-place --dialect azure -o i.xml
-export s.json --to mscclpp-json --protocol LL -o a.json
-export s.json --to mscclpp-json --instances 2 --step-chunks 2 --placement out-of-place -o b.json
+export s.json --to msccl-xml:chunks=8 -o a.xml
+export s.json --to msccl-xml:chunks=exact,instances=2 -o b.xml
+export s.json --to msccl-xml:pieces=2,channels=2 -o c.xml
+export s.json --to msccl-xml:levels=0 -o d.xml
+export s.json --to msccl-xml:levels=2 -o e.xml
+export s.json --to msccl-xml:lanes=2 -o f.xml
+export s.json --to msccl-xml:strands=2,step_chunks=4 -o g.xml
+export s.json --to msccl-xml:blocks=8,protocol=LL -o h.xml
+export s.json --to msccl-xml:placement=in-place --dialect azure -o i.xml
+export s.json --to mscclpp-json:protocol=LL -o a.json
+export s.json --to mscclpp-json:instances=2,step_chunks=2,placement=out-of-place -o b.json
 export s.json --to mscclpp-json --json
-export s.json --to goal --chunks 4 --json -o a.goal
+export s.json --to goal:chunks=4 --json -o a.goal
 export s.json --to astra-sim --bytes 1MiB -o simulation
 export steps.json --to msccl-xml -o steps.xml
 export steps.json --to chakra -o steps
-check-program a.xml --json
-check-program d.xml --dialect microsoft
-check-program i.xml --dialect azure
-check-program b.json
-check-program a.goal --json
-check-program steps.xml
+verify a.xml --json
+verify d.xml --dialect microsoft
+verify i.xml --dialect azure
+verify b.json
+verify a.goal --json
+verify steps.xml
 """
 
 
@@ -151,7 +151,7 @@ def programs(words: str) -> Outputs:
     for target, name in TARGETS:
         lines.append(f"export s.json {target} -o {name}")
         if name != "trace":
-            lines.append(f"check-program {name} --json")
+            lines.append(f"verify {name} --json")
     yield from run_lines(lines, inputs())
 
 
@@ -174,7 +174,7 @@ def golden(name: str) -> Outputs:
     """Yield what commands say about a recorded schedule or program of the tests."""
     (path,) = ROOT.glob(f"tests/**/golden/{name}")
     files: dict[str, Content] = {each.name: each.read_bytes() for each in path.parent.iterdir() if each.is_file()}
-    lines = [f"check-program {name}", f"check-program {name} --json"]
+    lines = [f"verify {name}", f"verify {name} --json"]
     if "forestcoll." in path.read_text(errors="replace")[:80]:
         lines = [f"verify {name}", f"verify {name} --json", f"simulate {name} --sizes 1M,1G", f"view {name} -o x.svg"]
         lines += [f"export {name} --to msccl-xml -o p.xml", f"export {name} --to goal --bytes 1MiB -o p.goal"]
@@ -191,7 +191,7 @@ def regression(name: str) -> Outputs:
     (path,) = ROOT.glob(f"tests/**/regressions/{name}")
     document = json.loads(path.read_text())
     files: dict[str, Content] = {name: bytes.fromhex(text) for name, text in document["files"].items()}
-    lines = [f"{command} {file}" for file in files for command in ("import", "verify", "check-program", "optimum")]
+    lines = [f"{command} {file}" for file in files for command in ("import", "verify", "optimum")]
     yield from run_lines([" ".join(document["words"])] if "words" in document else lines, files)
 
 
@@ -217,7 +217,9 @@ def helps(name: str) -> Outputs:
 def example_networks() -> Outputs:
     """Yield the optima and bounds of the networks in the examples."""
     files: dict[str, Content] = {path.name: path.read_bytes() for path in ROOT.glob("examples/allreduce-rate/*.json")}
-    lines = [f"{words} {name}" for name in sorted(files) for words in ("bounds", "optimum --collective allreduce")]
+    lines = [
+        f"{words} {name}" for name in sorted(files) for words in ("optimum --all", "optimum --collective allreduce")
+    ]
     profiles: dict[str, Content] = {path.name: path.read_bytes() for path in ROOT.glob("examples/profiles/*.json")}
     lines += [f"train-time {name} torus:dims=4x4" for name in sorted(profiles)]
     yield from run_lines(lines, files | profiles)

@@ -38,8 +38,6 @@ optimum ring:nodes=4 --collective all-to-all --trees 2
 optimum ring:nodes=4 --collective gather --root 0 --demand three.csv --shards shards.json
 optimum ring:nodes=4 --no-relays
 optimum ring:nodes=4 --max-peers 0
-optimum ring:nodes=4 --max-memory much
-verify s.json --max-memory 10
 """,
     "networks": """
 optimum none.json
@@ -90,15 +88,15 @@ optimum ring:nodes=2 --shards shards.json
 optimum ring:nodes=4 --collective all-to-all --demand three.csv
 optimum ring:nodes=4 --collective all-to-all --demand text.txt
 optimum ring:nodes=4 --collective broadcast --root 0 --max-peers 1
-bounds none.json
-bounds ring:nodes=3 --root z
-bounds dgx-a100:boxes=2 --root ib
+optimum none.json --all
+optimum ring:nodes=3 --all --root z
+optimum dgx-a100:boxes=2 --all --root ib
 bounds figure-1.json --json
-bounds ring:nodes=3 --collective gather
-bounds ring:nodes=3 --collective allgather --root 0
-bounds ring:nodes=3 --demand demand.csv
-bounds dgx-a100:boxes=2,gpus=2 --demand pieces.json
-bounds ring:nodes=3 --collective allreduce --demand demand.csv
+optimum ring:nodes=3 --collective gather
+optimum ring:nodes=3 --collective allgather --root 0
+optimum ring:nodes=3 --all --demand demand.csv
+optimum dgx-a100:boxes=2,gpus=2 --all --demand pieces.json
+optimum ring:nodes=3 --collective allreduce --demand demand.csv
 """,
     "groups": """
 optimum dgx-a100:boxes=2 --groups 0,1 --layout tp=8,dp=2
@@ -137,7 +135,7 @@ generate ring:nodes=4 --method bfb --trees 2
 generate ring:nodes=4 --method bfb --root 0
 generate ring:nodes=4 --method bfb --ranks 0-2
 generate ring:nodes=4 --method bfb --collective broadcast --root 0
-generate ring:nodes=4 --method bfb --chunks 0
+generate ring:nodes=4 --method bfb:chunks=0
 generate ring:nodes=4 --method bfb --size 0
 generate ring:nodes=4 --method bfb --size 1MB
 generate ring:nodes=4 --method steps
@@ -149,7 +147,7 @@ generate ring:nodes=5 --method halving-doubling
 generate ring:nodes=4 --method double-binary-tree
 generate dgx-a100:boxes=1 --method bfb
 generate hosts.json --method ring
-generate kautz:degree=2,length=2 --collective all-to-all --method steps --steps 2
+generate kautz:degree=2,length=2 --collective all-to-all --method steps:steps=2
 generate ring:nodes=4 --collective all-to-all --method fast
 generate dgx-a100:boxes=4,gpus=4 --max-peers 1
 generate ring:nodes=3 -o ''
@@ -223,15 +221,15 @@ export s.json --to msccl-xml --bytes 1M
 export s.json --to chakra -o -
 export s.json --to astra-sim -o -
 export s.json --to astra-sim -o text.txt
-export s.json --to goal --chunks abc
-export s.json --to goal --blocks 0
-export s.json --to goal --levels 2
-export s.json --to mscclpp-json --lanes 2
-export s.json --to chakra --strands 2
-export s.json --to msccl-xml --blocks 1 -o q.xml
+export s.json --to goal:chunks=abc
+export s.json --to goal:blocks=0
+export s.json --to goal:levels=2
+export s.json --to mscclpp-json:lanes=2
+export s.json --to chakra:strands=2
+export s.json --to msccl-xml:blocks=1 -o q.xml
 view flows.json -o x.svg
-export s.json --to msccl-xml --placement both -o q.xml
-export s.json --to mscclpp-json --protocol LL128
+export s.json --to msccl-xml:placement=both -o q.xml
+export s.json --to mscclpp-json:protocol=LL128
 export s.json --to msccl-xml -o q.json
 export s.json --to mscclpp-json -o s.json
 export bundle.json --to msccl-xml
@@ -239,15 +237,15 @@ export series.json --to msccl-xml
 export exchange.json --to msccl-xml
 export part.json --to msccl-xml
 export steps.json --to mscclpp-json
-check-program none.xml
-check-program none.xml --json
-check-program s.json
-check-program empty.json
-check-program text.txt
-check-program binary.json --json
-check-program p.xml --dialect nccl
-check-program p.xml --root x
-check-program p.xml --root 1
+verify none.xml
+verify none.xml --json
+verify s.json
+verify empty.json
+verify text.txt
+verify binary.json --json
+verify p.xml --dialect nccl
+verify p.xml --root x
+verify p.xml --root 1
 """,
     "comparisons": """
 compare ring:nodes=4 --baselines brucks

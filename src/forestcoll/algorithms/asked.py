@@ -14,7 +14,7 @@ _KEYS = {"group_sizes": "sizes", "groups": "members", "layout": "members", "tree
 """The keys of demands and methods whose options have another name."""
 _KEYS["max_peers"] = "peers"
 
-_OF_METHODS = frozenset({"trees", "max_trees", "max_peers", "compact", "chunks", "steps"})
+_OF_METHODS = frozenset({"trees", "max_trees", "max_peers", "compact"})
 _FILES_OF_PIECES = (".json", ".json.gz")
 
 

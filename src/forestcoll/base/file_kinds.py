@@ -22,7 +22,7 @@ class FileKind:
 
 NETWORK = FileKind("a network", "give it as TOPOLOGY, as in 'forestcoll optimum FILE'")
 SCHEDULE = FileKind("a schedule", "use it as in 'forestcoll verify FILE' or 'forestcoll export FILE'")
-PROGRAM = FileKind("a program for a runtime", "use it as in 'forestcoll check-program FILE'")
+PROGRAM = FileKind("a program for a runtime", "use it as in 'forestcoll verify FILE'")
 TUNING = FileKind("the manifest of a tuning", "name one of the schedules or programs that it lists")
 FAILOVER = FileKind("the manifest of a failover set", "name one of the schedules that it lists")
 PROFILE = FileKind("a profile of a model", "use it as in 'forestcoll train-time FILE TOPOLOGY'")
@@ -49,9 +49,10 @@ _BY_FORMAT = {
 _TEXTS = (
     (re.compile(r"<algo\b"), PROGRAM),
     (re.compile(r"^num_ranks [0-9]", re.MULTILINE), PROGRAM),
+    (re.compile(r'"gpus"\s*:\s*\['), PROGRAM),
     (re.compile(r"<(?:system|topology|graphml)\b"), NETWORK),
 )
-"""What the beginnings of texts hold that are not JSON: MSCCL XML, GOAL, and networks in XML."""
+"""What the beginnings of texts hold: MSCCL XML, GOAL, plans of MSCCL++, and networks in XML."""
 
 _LOOKED_AT = 4096
 """The characters at the beginning of a text that tell its kind."""
@@ -96,7 +97,7 @@ def check_kind(document: Mapping[str, object], wanted: FileKind, where: str) -> 
         >>> check_kind({"gpus": []}, SCHEDULE, "plan.json")
         Traceback (most recent call last):
         forestcoll.base.errors.InputError: plan.json: is a program for a runtime, not a schedule; use it as in \
-'forestcoll check-program FILE'
+'forestcoll verify FILE'
     """
     found = kind_of(document)
     if found is not None and found is not wanted:

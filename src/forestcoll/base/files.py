@@ -19,7 +19,7 @@ from typing import IO, TypeAlias, cast
 
 from forestcoll.base.errors import InputError, shown
 from forestcoll.base.exact import WrittenFloat
-from forestcoll.base.file_kinds import kind_of_text
+from forestcoll.base.file_kinds import PROGRAM, kind_of_text
 from forestcoll.base.resources import advice, check_json_memory, check_text_memory, most_text
 from forestcoll.base.together import new_part, note_written, reported, written_together
 
@@ -180,6 +180,16 @@ def read_start(path: Path, length: int = 4096) -> bytes:
         InputError: the file is missing, a directory, or unreadable.
     """
     return bytes(_begin_of(path, length)[:length])
+
+
+def holds_program(path: Path) -> bool:
+    """Return whether a file begins as a program for a runtime does; standard input can still be read then.
+
+    Raises:
+        InputError: as in `read_bytes`.
+    """
+    start = bytes(peek_bytes(path)[:4096]) if path == STANDARD_STREAM else read_start(path)
+    return kind_of_text(start.decode("utf-8", errors="replace")) is PROGRAM
 
 
 def _begin_of(path: Path, length: int) -> bytearray:

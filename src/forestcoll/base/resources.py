@@ -92,7 +92,7 @@ def announce(work: str, cost: Cost, progress: Progress, fix: str = "use a smalle
         >>> announce("a ring of 10^9 nodes", Cost(10**6, 10**12), Progress(), "make it shorter")
         Traceback (most recent call last):
         forestcoll.base.errors.InputError: a ring of 10^9 nodes would take about 1,000 GB of memory; make it shorter; \
-the limit is 1.0 GB, and --max-memory or FORESTCOLL_MAX_MEMORY sets another one
+the limit is 1.0 GB, and FORESTCOLL_MAX_MEMORY sets another one
         >>> set_memory_limit(None)
     """
     require_memory(work, cost.memory, fix)
@@ -230,7 +230,7 @@ def most_text() -> int:
 
 def _too_low(limit: int) -> InputError:
     return InputError(
-        f"the memory limit {size_text(limit)} is less than what the process needs without a file; set --max-memory or "
+        f"the memory limit {size_text(limit)} is less than what the process needs without a file; set "
         f"{VARIABLE} to more than {size_text(_PROCESS)}"
     )
 
@@ -269,4 +269,4 @@ def _texts(data: bytes | bytearray) -> int:
 
 def advice() -> str:
     """Return what the limit is and what sets another one, as the end of a message."""
-    return f"the limit is {size_text(memory_limit())}, and --max-memory or {VARIABLE} sets another one"
+    return f"the limit is {size_text(memory_limit())}, and {VARIABLE} sets another one"

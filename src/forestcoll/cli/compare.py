@@ -83,6 +83,8 @@ def _one_by_one(args: Iterable[str]) -> Iterator[str]:
 def command(  # noqa: PLR0913 (one parameter for each option)
     *,
     topology: str,
+    without: tuple[str, ...],
+    degrade: tuple[str, ...],
     collective: str,
     ranks: str | None,
     sizes: tuple[int, ...],
@@ -111,7 +113,7 @@ def command(  # noqa: PLR0913 (one parameter for each option)
     known = None if costs is None else read_costs(costs)
     names = None if baselines is None else [name.strip() for name in baselines.split(",")]
     with TerminalProgress() as progress:
-        network = named_network(topology, connected=ranks is None)
+        network = named_network(topology, without, degrade, connected=ranks is None)
         found = compare(
             network,
             Demand(collective, ranks),

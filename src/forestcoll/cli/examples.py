@@ -9,20 +9,10 @@ EXAMPLES = {
         "forestcoll emulate ring:nodes=2 --scale 200Mbit=1 -- forestcoll bench -b 256K -e 1M -f 2 --library none",
         "forestcoll emulate ring:nodes=3 --scale 1Gbit=1 -- forestcoll bench -b 1M -e 1M --library none --json",
     ),
-    "bounds": (
-        "forestcoll bounds dgx-a100:boxes=2",
-        "forestcoll bounds torus:dims=3x3 --root 0 --json",
-        "forestcoll bounds torus:dims=3x3 --collective gather --root 0",
-    ),
     "broadcast-series": (
         "forestcoll broadcast-series torus:dims=3x3 --source 0 --ports one",
         "forestcoll broadcast-series ring:nodes=5 --source 0 -o series.json",
         "forestcoll verify series.json",
-    ),
-    "check-program": (
-        "forestcoll generate ring:nodes=4 --collective allreduce -o schedule.json",
-        "forestcoll export schedule.json --to msccl-xml -o program.xml",
-        "forestcoll check-program program.xml --dialect microsoft",
     ),
     "compare": (
         "forestcoll compare dgx-a100:boxes=2",
@@ -71,6 +61,7 @@ EXAMPLES = {
         "forestcoll optimum dgx-a100:boxes=2",
         "forestcoll optimum dgx-a100:boxes=2 --collective allreduce",
         "forestcoll optimum dgx-a100:boxes=2 --layout tp=8,dp=2 --collective allreduce --table",
+        "forestcoll optimum torus:dims=3x3 --all",
     ),
     "pipelined-broadcast": (
         "forestcoll pipelined-broadcast ring:nodes=5 --source 0 --size 256MiB",
@@ -108,6 +99,8 @@ EXAMPLES = {
         "forestcoll generate dgx-a100:boxes=2 -o schedule.json",
         "forestcoll verify schedule.json",
         "forestcoll verify schedule.json --json",
+        "forestcoll export schedule.json --to msccl-xml -o program.xml",
+        "forestcoll verify program.xml --dialect microsoft",
     ),
     "view": (
         "forestcoll view dgx-a100:boxes=2 -o network.svg",

@@ -26,7 +26,16 @@ from forestcoll.demand.collective import Collective
 )
 @ranks_option
 @json_option
-def command(topology: str, measured: Path, collective: str | None, ranks: str | None, *, as_json: bool) -> None:
+def command(  # noqa: PLR0913 (one parameter per option)
+    *,
+    topology: str,
+    without: tuple[str, ...],
+    degrade: tuple[str, ...],
+    measured: Path,
+    collective: str | None,
+    ranks: str | None,
+    as_json: bool,
+) -> None:
     """Compare measured bandwidth with its bound.
 
     Each test of an nccl-tests log is printed next to the bound of TOPOLOGY: the share of the bound that each size
@@ -38,7 +47,7 @@ def command(topology: str, measured: Path, collective: str | None, ranks: str | 
     from forestcoll.presentation.results.measurements.measured import comparison_document, comparison_page
 
     with TerminalProgress() as progress:
-        network = named_network(topology, connected=ranks is None)
+        network = named_network(topology, without, degrade, connected=ranks is None)
         found = explain_log(network, measured, ranks=ranks, collective=collective, progress=progress)
     if as_json:
         print_json(comparison_document(found))

@@ -7,28 +7,8 @@ from typing import Any
 import click
 
 from forestcoll.base.files import is_standard_stream
-from forestcoll.cli.options import dialect_option, file_argument, json_option, output_option_of
-from forestcoll.cli.types import DataSize, IntegerFrom, OutputFile, OutputFolder
-
-_COUNT = IntegerFrom(1)
-
-
-class Chunks(IntegerFrom):
-    """A number of chunks, or `exact`, which becomes 0."""
-
-    name = "chunks"
-
-    def __init__(self) -> None:
-        """Allow 1 or more."""
-        super().__init__(1)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the number."""
-        return 0 if value == "exact" else super().convert(value, param, ctx)
-
-    def expected(self) -> str:
-        """Return what is valid, in words."""
-        return f"'exact' or {super().expected()}"
+from forestcoll.cli.options import dialect_option, json_option, output_option_of, schedule_of_source, source_options
+from forestcoll.cli.types import DataSize, OutputFile, OutputFolder, TargetText
 
 
 class _SimulationFolder(OutputFolder):
@@ -56,86 +36,28 @@ class _ProgramFile(OutputFile):
 
     def is_folder_of(self, ctx: click.Context | None) -> bool:
         """Return whether the format is a folder."""
-        return ctx is not None and _OUTPUTS[ctx.params["target"]].is_folder
+        return ctx is not None and _OUTPUTS[ctx.params["target"][0]].is_folder
 
     def check(self, path: Path, values: Mapping[str, Any]) -> None:
         """Check the output as its format needs it."""
-        _OUTPUTS[values["target"]].check(path, values)
+        _OUTPUTS[values["target"][0]].check(path, values)
 
 
 @click.command("export")
-@file_argument
+@source_options
 @click.option(
     "--to",
     "target",
-    type=click.Choice(list(_OUTPUTS)),
+    type=TargetText(tuple(_OUTPUTS)),
+    metavar="NAME[:KEY=VALUE…]",
     required=True,
     is_eager=True,
-    help="The format: MSCCL XML, an MSCCL++ execution plan, Chakra traces, a folder that ASTRA-sim runs, or a GOAL "
-    "schedule for LogGOPSim and ATLAHS.",
+    help="The format: msccl-xml, mscclpp-json (an execution plan of MSCCL++), chakra (traces), astra-sim (a folder "
+    "that ASTRA-sim runs) or goal (a schedule for LogGOPSim and ATLAHS); with options of the program, such as "
+    "msccl-xml:channels=2,chunks=64, which are chosen by a simulation otherwise: placement, protocol, chunks, pieces, "
+    "step_chunks, channels, instances, blocks and, for msccl-xml, levels, lanes, strands.",
 )
 @dialect_option("For msccl-xml: the runtime that loads the file.  [default: microsoft]")
-@click.option(
-    "--placement",
-    type=click.Choice(["in-place", "out-of-place", "both"]),
-    help="Whether the input and the output are the same buffer.  [default: both if the format supports it; else as "
-    "frameworks call the collective: allreduce, broadcast and reduce in-place, others out-of-place]",
-)
-@click.option(
-    "--protocol",
-    type=click.Choice(["Simple", "LL", "LL128"]),
-    default="Simple",
-    show_default=True,
-    help="The protocol of the runtime that transfers the data.",
-)
-@click.option(
-    "--chunks",
-    type=Chunks(),
-    metavar="N",
-    help="The most chunks that the data is divided into: the best power of two (times the number of ranks that it is "
-    "divided among) up to N is used. 'exact' is the least number that makes all shares exact.",
-)
-@click.option(
-    "--pieces", type=_COUNT, metavar="N", help="The number of pieces of a chunk, which follow each other along a tree."
-)
-@click.option(
-    "--step-chunks",
-    type=_COUNT,
-    metavar="N",
-    help="The most chunks that one step moves. The data of a tree is cut into parts of at most so many chunks. For "
-    "msccl-xml, they follow each other along the tree; for mscclpp-json, they move at the same time, and parts of 32 "
-    "chunks or more differ by up to 5 % from this mean.",
-)
-@click.option("--channels", type=_COUNT, metavar="N", help="The number of channels that the trees of a root share.")
-@click.option(
-    "--levels",
-    type=click.IntRange(0),
-    metavar="N",
-    help="For msccl-xml and schedules of trees: the number of channels over which the hops of a tree are distributed "
-    "by their depth. With 0, a rank receives and sends on in one step where it can.",
-)
-@click.option(
-    "--lanes",
-    type=_COUNT,
-    metavar="N",
-    help="For msccl-xml and schedules of trees: the number of blocks that send from one rank to another at the same "
-    "time, in the order of a timetable. On fast links there are more. Pairs of ranks that share a link have numbers in "
-    "proportion to their data.",
-)
-@click.option(
-    "--instances",
-    type=_COUNT,
-    metavar="N",
-    help="The number of copies of the program that run in parallel, each on a part of the data.",
-)
-@click.option(
-    "--strands",
-    type=_COUNT,
-    metavar="N",
-    help="For msccl-xml and schedules of trees: the number of parts of a tree that move at the same time, in blocks of "
-    "their own. Unlike instances, they share the chunks of the tree.",
-)
-@click.option("--blocks", type=_COUNT, metavar="N", help="The maximum number of thread blocks per rank.")
 @click.option(
     "--snippet",
     type=OutputFile(".py"),
@@ -153,23 +75,23 @@ class _ProgramFile(OutputFile):
 @json_option
 def command(  # noqa: PLR0913 (one parameter per option)
     *,
-    file: Path,
-    target: str,
+    target: tuple[str, dict[str, Any]],
     dialect: str | None,
     snippet: Path | None,
     size: int | None,
     output: Path | None,
     as_json: bool,
-    **lowering_options: Any,
+    **source: Any,
 ) -> None:
     """Write a schedule as a program for a runtime.
 
-    FILE is a schedule of trees, of steps, or of the flows of an all-to-all; - is standard input. Options that are not
-    given are chosen by a simulation of the program, within the limits of the runtime. The report states the sizes for
-    which the runtime uses the program, and the expected bandwidth. If not all trees or flows fit, those with the
-    largest shares are kept, and the report states the loss of bandwidth. Before a program is written, it is read back
-    and executed on symbolic data; of Chakra traces, only messages and dependencies are checked. If the program is long,
-    a note first states the time, the memory and the size of the files that it will take.
+    FILE is a schedule of trees, of steps, or of the flows of an all-to-all; - is standard input. For TOPOLOGY, a
+    schedule is generated first. Options of the program that --to does not give are chosen by a simulation, within the
+    limits of the runtime. The report states the sizes for which the runtime uses the program, and the expected
+    bandwidth. If not all trees or flows fit, those with the largest shares are kept, and the report states the loss of
+    bandwidth. Before a program is written, it is read back and executed on symbolic data; of Chakra traces, only
+    messages and dependencies are checked. If the program is long, a note first states the time, the memory and the size
+    of the files that it will take.
 
     Chakra traces are one file per rank: with -o PREFIX, the files are PREFIX.0.et, PREFIX.1.et, and so on. For
     astra-sim, -o names a folder; it gets the traces, a workload, and all settings of a simulation.
@@ -181,18 +103,14 @@ def command(  # noqa: PLR0913 (one parameter per option)
     from forestcoll.presentation.results.programs.programs import export_document, export_page
     from forestcoll.programs.formats.exporting import DEFAULT_BYTES, DEFAULT_DIALECT
     from forestcoll.tuning.programs.export import export_best
-    from forestcoll.verification.reading import read_verified
 
-    _check_usage(target, output, dialect=dialect, snippet=snippet, size=size)
-    _check_options_of_msccl(target, lowering_options)
+    name, given = target
+    _check_usage(name, output, dialect=dialect, snippet=snippet, size=size)
     with TerminalProgress() as progress:
-        schedule, _ = read_verified(file, progress=progress)
-        given = {name: value for name, value in lowering_options.items() if value is not None}
-        if "chunks" in given:
-            given["chunks"] = given["chunks"] or None
+        schedule, _ = schedule_of_source(source, progress)
         done = export_best(
             schedule,
-            target,
+            name,
             dialect=dialect or DEFAULT_DIALECT,
             size=size or DEFAULT_BYTES,
             given=given,
@@ -226,9 +144,3 @@ def _check_usage(
         raise click.UsageError("the files for ASTRA-sim are a folder, which standard output cannot take; give -o DIR")
     if target == "chakra" and is_standard_stream(output):
         raise click.UsageError("Chakra traces are one file per rank, which standard output cannot take; give -o PREFIX")
-
-
-def _check_options_of_msccl(target: str, given: Mapping[str, Any]) -> None:
-    unused = next((name for name in ("levels", "lanes", "strands") if given[name] is not None), None)
-    if target != "msccl-xml" and unused is not None:
-        raise click.UsageError(f"--{unused} is only for msccl-xml; leave it out")

@@ -8,9 +8,7 @@ import click
 from forestcoll.base.files import is_standard_stream
 from forestcoll.cli.numpy_start import import_numpy
 from forestcoll.cli.options import (
-    LinksCommand,
     asked_by,
-    change_options,
     changed_network_of,
     demand_options,
     json_option,
@@ -18,7 +16,7 @@ from forestcoll.cli.options import (
     topology_argument,
     tree_options,
 )
-from forestcoll.cli.types import DataSize, IntegerFrom, MethodText, OutputFolder
+from forestcoll.cli.types import DataSize, MethodText, OutputFolder
 
 if TYPE_CHECKING:
     from forestcoll.base.progress import Progress
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
     from forestcoll.verification import Report
 
 
-@click.command("generate", cls=LinksCommand)
+@click.command("generate")
 @topology_argument
 @demand_options
 @click.option(
@@ -35,35 +33,22 @@ if TYPE_CHECKING:
     type=OutputFolder(r"group-\d+\.json"),
     help="For groups and pieces: also write the schedule of each group to a file group-N.json in this directory.",
 )
-@change_options
 @click.option(
     "--method",
     type=MethodText(),
     metavar="NAME[:KEY=VALUE…]",
     help="trees reach the optimum; fast only grows them, and proven packs them as in the paper. flows are for "
-    "all-to-all, gather and scatter. Steps, for networks without switches: bfb (breadth-first broadcast), ring, "
-    "torus-rings, halving-doubling, double-binary-tree, steps (an all-to-all). Also the algorithms that compare lists, "
-    "such as nccl-ring.  [default: trees or flows]",
+    "all-to-all, gather and scatter. Steps, for networks without switches: bfb (breadth-first broadcast; "
+    "bfb:chunks=P divides shards only into P equal chunks), ring, torus-rings, halving-doubling, double-binary-tree "
+    "(:chunks=P in the pipeline), steps (an all-to-all; :steps=K may take less time for large data). Also the "
+    "algorithms that compare lists, such as nccl-ring.  [default: trees or flows]",
 )
 @tree_options
-@click.option(
-    "--chunks",
-    type=IntegerFrom(min=1),
-    metavar="P",
-    help="For bfb: divide shards only into P equal chunks. For double-binary-tree: the number of chunks in the "
-    "pipeline.",
-)
 @click.option(
     "--size",
     type=DataSize(),
     metavar="SIZE",
     help="For bfb: the data size M, such as 1MB; the latencies of links then count in addition to their bandwidths.",
-)
-@click.option(
-    "--steps",
-    type=IntegerFrom(min=1),
-    metavar="K",
-    help="For --method steps: the number of steps; more may take less time for large data.  [default: the fewest]",
 )
 @click.option(
     "--compact",

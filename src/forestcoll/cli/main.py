@@ -17,8 +17,8 @@ import click
 from forestcoll.base.errors import ForestcollError, InternalError, nearest, shown
 from forestcoll.base.together import sets_written
 from forestcoll.cli.examples import epilog_of
+from forestcoll.cli.options import links_one_by_one
 from forestcoll.cli.outputs import check_outputs
-from forestcoll.cli.types import DataSize
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -35,8 +35,6 @@ Imports and large networks make many objects that live to the end, and each coll
 _COMMANDS = {
     "bench": "Measure a collective next to its bound.",
     "broadcast-series": "Compute the best schedule of a series of broadcasts.",
-    "bounds": "Show the upper bounds of all collectives.",
-    "check-program": "Check a program for a runtime.",
     "compare": "Compare the optimum with well-known algorithms.",
     "emulate": "Run COMMAND once for each rank on an emulated network.",
     "expand": "Expand a network together with its schedule.",
@@ -54,7 +52,7 @@ _COMMANDS = {
     "topologies": "List the topology builders and their parameters.",
     "topology": "Write a topology file.",
     "tune": "Find the best schedule for each message size.",
-    "verify": "Verify a schedule file.",
+    "verify": "Verify a schedule or a program.",
     "view": "Draw a network or a schedule.",
     "what-if": "Compute the effect of failures, upgrades and new links.",
 }
@@ -66,36 +64,19 @@ def module_of(command: str) -> str:
     return "import_files" if command == "import" else command.replace("-", "_")
 
 
-def _limit_memory(_ctx: click.Context, _option: click.Parameter, size: int | None) -> None:
-    from forestcoll.base.resources import set_memory_limit
-
-    set_memory_limit(size)
-
-
-_MEMORY_OPTION = click.Option(
-    ["--max-memory"],
-    type=DataSize(),
-    metavar="SIZE",
-    is_eager=True,
-    expose_value=False,
-    callback=_limit_memory,
-    help="The most memory to take, such as 4GB.  [default: half of the machine's]",
-)
-"""An option of every command."""
-
-
 @cache
 def _completed(command: click.Command, name: str) -> click.Command:
-    """Add what all commands have: examples, the option of memory, and the check of all outputs before any work."""
+    """Add what all commands have: examples, and the check of all outputs before any work."""
     work = command.callback
 
     def checked(*arguments: Any, **options: Any) -> Any:
         check_outputs(click.get_current_context())
         return work(*arguments, **options) if work is not None else None
 
+    parse = command.parse_args
     command.callback = checked
+    command.parse_args = lambda ctx, args: parse(ctx, list(links_one_by_one(args)))  # type: ignore[method-assign]
     command.epilog = epilog_of(name)
-    command.params.append(_MEMORY_OPTION)
     return command
 
 

@@ -6,12 +6,12 @@ import click
 
 from forestcoll.cli.numpy_start import import_numpy
 from forestcoll.cli.options import (
-    LinksCommand,
+    Changes,
     asked_by,
-    change_options,
     changed_network_of,
     demand_options,
     json_option,
+    named_network,
     topology_argument,
     tree_options,
 )
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from forestcoll.topology import Topology
 
 
-@click.command("optimum", cls=LinksCommand)
+@click.command("optimum")
 @topology_argument
 @demand_options
 @tree_options
@@ -32,9 +32,15 @@ if TYPE_CHECKING:
     is_flag=True,
     help="With --layout: print a table of all dimensions, of the links that limit them, and of other orders.",
 )
-@change_options
+@click.option(
+    "--all",
+    "every",
+    is_flag=True,
+    help="Show the bounds of all collectives but gather and scatter, and what reaches them; only --ranks and --root "
+    "may be given with it.",
+)
 @json_option
-def command(topology: str, *, as_json: bool, without: Any, degrade: Any, **options: Any) -> None:
+def command(topology: str, *, every: bool, as_json: bool, without: Any, degrade: Any, **options: Any) -> None:
     """Compute the exact optimum of a collective.
 
     The optimum is the greatest algbw of a collective on TOPOLOGY, as nccl-tests defines algbw. Its proof is a cut of
@@ -43,6 +49,10 @@ def command(topology: str, *, as_json: bool, without: Any, degrade: Any, **optio
 
     With --groups or --layout, several groups run the collective at the same time, and share the links. Their common
     rate is as great as possible. With --demand FILE.json, the same is computed for the pieces of data in the file.
+
+    With --all, a table has the bound of each collective on algbw and busbw (as nccl-tests defines them), what limits
+    it, and what `generate` reaches; the rates of several methods of allreduce; and the least number of steps of any
+    schedule. --json adds the certificates: cuts, weights and lengths that prove the bounds by addition.
     """
     import_numpy()
     from forestcoll.algorithms.generate import optimum
@@ -50,6 +60,9 @@ def command(topology: str, *, as_json: bool, without: Any, degrade: Any, **optio
     from forestcoll.presentation.printing import print_json, print_page
     from forestcoll.presentation.results.schedules.generated import optimum_document, optimum_page
 
+    if every:
+        _show_all(topology, (without, degrade), options, as_json=as_json)
+        return
     demand, method = asked_by(options)
     with TerminalProgress() as progress:
         progress.begin("reading the topology")
@@ -62,6 +75,25 @@ def command(topology: str, *, as_json: bool, without: Any, degrade: Any, **optio
         print_json(optimum_document(best))
     else:
         print_page(optimum_page(best))
+
+
+def _show_all(topology: str, changes: Changes, options: dict[str, Any], *, as_json: bool) -> None:
+    """Print the bounds of all collectives."""
+    from forestcoll.cli.terminal_progress import TerminalProgress
+    from forestcoll.presentation.printing import print_json, print_page
+    from forestcoll.presentation.results.schedules.bounds import bounds_document, bounds_page
+    from forestcoll.solver.bounds.table import bounds_of
+
+    ranks, root = options.pop("ranks"), options.pop("root")
+    if extra := [name for name, value in options.items() if value]:
+        raise click.UsageError(f"--all shows every collective; leave --{extra[0].replace('_', '-')} out")
+    with TerminalProgress() as progress:
+        network = named_network(topology, *changes, connected=ranks is None)
+        found = bounds_of(network, ranks=ranks, root=root, progress=progress)
+    if as_json:
+        print_json(bounds_document(found))
+    else:
+        print_page(bounds_page(found))
 
 
 def _show_table(network: "Topology", demand: "Demand | Groups", progress: "Progress", *, as_json: bool) -> None:

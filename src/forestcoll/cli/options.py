@@ -13,6 +13,7 @@ from forestcoll.cli.types import (
     FileName,
     FileOrText,
     IntegerFrom,
+    MethodText,
     NumberFrom,
     OutputFile,
     Ranks,
@@ -26,9 +27,12 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from forestcoll.algorithms.method import Method
+    from forestcoll.base.progress import Progress
     from forestcoll.demand.demand import Demand
     from forestcoll.demand.groups.groups import Groups
+    from forestcoll.schedule.schedule import Schedule
     from forestcoll.topology import Topology
+    from forestcoll.verification import Report
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Changes = tuple[tuple[str, ...], tuple[str, ...]]
@@ -43,7 +47,6 @@ MOST_JOBS = 1024
 _LINK_OPTIONS = ("--without", "--degrade")
 
 
-topology_argument = click.argument("topology", metavar="TOPOLOGY", type=TopologySpec())
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
 file_argument = click.argument("file", metavar="FILE", type=FileName())
 _PORT_MODELS = {
@@ -116,16 +119,8 @@ timeout_option = click.option(
 )
 
 
-class LinksCommand(click.Command):
-    """A command whose `change_options` take several links after one option, as in `--without A--B C--D`."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Repeat the option before each further link."""
-        return super().parse_args(ctx, list(_one_by_one(args)))
-
-
-def _one_by_one(args: Iterable[str]) -> Iterator[str]:
-    """Yield the arguments, with the option repeated: a further link is a word with `--` inside, as no option is."""
+def links_one_by_one(args: Iterable[str]) -> Iterator[str]:
+    """Yield the arguments, with `--without` and `--degrade` before each further link, a word with `--` inside."""
     option, given = None, False
     for word in args:
         is_link = SEPARATOR in word[1:] and not word.startswith("-")
@@ -142,7 +137,7 @@ def _one_by_one(args: Iterable[str]) -> Iterator[str]:
 
 
 def change_options(command: Command) -> Command:
-    """Add the options that change the network, for `named_network`; the command must be a `LinksCommand`."""
+    """Add the options that change the network, for `named_network`. `main` lets several links follow one option."""
     degrade = click.option(
         "--degrade",
         metavar="NAME=BANDWIDTH…",
@@ -158,6 +153,11 @@ def change_options(command: Command) -> Command:
         "or 'box 0'; a class of links, as GPU--NIC. Several with commas.",
     )
     return without(degrade(command))
+
+
+def topology_argument(command: Command) -> Command:
+    """Add the argument TOPOLOGY and the options that change it, for `named_network`."""
+    return click.argument("topology", metavar="TOPOLOGY", type=TopologySpec())(change_options(command))
 
 
 @contextmanager
@@ -322,6 +322,55 @@ def asked_by(options: dict[str, Any]) -> "tuple[Demand | Groups, Method | None]"
         return asked(options)
     except InputError as error:
         raise click.UsageError(str(error)) from None
+
+
+def source_options(command: Command) -> Command:
+    """Add the argument of a schedule file or TOPOLOGY, and what is generated on a network; see `schedule_of_source`."""
+    for option in (
+        click.option(
+            "--method",
+            type=MethodText(),
+            metavar="NAME[:KEY=VALUE…]",
+            help="With TOPOLOGY: how the schedule is made, as for generate.  [default: the optimum]",
+        ),
+        click.option(
+            "--collective",
+            type=CollectiveName([each.value for each in Collective if not each.has_root]),
+            metavar="NAME",
+            help="With TOPOLOGY: the collective.  [default: allgather]",
+        ),
+        click.argument("source", metavar="FILE|TOPOLOGY", type=TopologySpec()),
+    ):
+        command = option(command)
+    return change_options(command)
+
+
+def schedule_of_source(options: dict[str, Any], progress: "Progress") -> "tuple[Schedule, Report]":
+    """Return the verified schedule in a file, or one that is generated on a network, with its report.
+
+    The values of `source_options` are taken out of `options`.
+
+    Raises:
+        click.UsageError: a file is given with options for a network.
+    """
+    from forestcoll.algorithms.generate import generate
+    from forestcoll.base.files import is_standard_stream, path_of
+    from forestcoll.schedule.files import holds_schedule
+    from forestcoll.verification import certified, verify
+    from forestcoll.verification.reading import read_verified
+
+    source, collective, method = (options.pop(name) for name in ("source", "collective", "method"))
+    changes = options.pop("without"), options.pop("degrade")
+    path = path_of(source)
+    is_file = is_standard_stream(path) or path.is_file()
+    if is_file and holds_schedule(path):
+        if collective or method or any(changes):
+            raise click.UsageError("--collective, --method, --without and --degrade are for TOPOLOGY; leave them out")
+        return read_verified(path, progress=progress)
+    progress.begin("reading the topology")
+    schedule = generate(named_network(source, *changes), collective or "allgather", method, progress=progress)
+    progress.begin("verifying")
+    return schedule, certified(verify(schedule))
 
 
 def changed_network_of(topology: str, demand: "Demand | Groups", changes: "Changes") -> "Topology":

@@ -1,11 +1,11 @@
 """`forestcoll simulate`: the time of a schedule by message size."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from forestcoll.cli.options import costs_option, file_argument, path_option
+from forestcoll.cli.options import costs_option, path_option, schedule_of_source, source_options
 from forestcoll.cli.types import SIZES, MessageSize, MessageSizes, NumberFrom, OutputFile, PictureFile
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ _MICROSECONDS = NumberFrom(0, 10**9)
 
 
 @click.command("simulate")
-@file_argument
+@source_options
 @click.option(
     "--sizes",
     type=MessageSizes(),
@@ -68,7 +68,6 @@ _MICROSECONDS = NumberFrom(0, 10**9)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON list and nothing else.")
 def command(  # noqa: PLR0913 (one parameter per option)
     *,
-    file: Path,
     sizes: tuple[int, ...],
     alpha_us: float | None,
     overhead_us: float | None,
@@ -81,12 +80,14 @@ def command(  # noqa: PLR0913 (one parameter per option)
     gantt: Path | None,
     trace: Path | None,
     as_json: bool,
+    **source: Any,
 ) -> None:
     """Simulate the time of a schedule by message size.
 
-    FILE is a schedule; - is standard input. The times follow an alpha-beta model: a send takes A microseconds plus the
-    time that its slowest link needs for the data, and each chunk takes O more microseconds at each link. For each size,
-    the best number of chunks is used. With --costs, the model also has what an implementation loses.
+    FILE is a schedule; - is standard input. For TOPOLOGY, a schedule is generated first. The times follow an alpha-beta
+    model: a send takes A microseconds plus the time that its slowest link needs for the data, and each chunk takes O
+    more microseconds at each link. For each size, the best number of chunks is used. With --costs, the model also has
+    what an implementation loses.
 
     algbw and busbw are defined as in nccl-tests. Their unit is the bandwidth unit of the network. If a file is written
     to standard output, as with --csv -, the report is written to standard error.
@@ -98,13 +99,12 @@ def command(  # noqa: PLR0913 (one parameter per option)
     from forestcoll.presentation.results.schedules.simulation import plot_of, points_document, simulation_page
     from forestcoll.simulation.simulate import loads_of, simulate
     from forestcoll.simulation.tables import links_csv, points_csv
-    from forestcoll.verification.reading import read_verified
 
     if at is not None and all(each is None for each in (links, gantt, trace)):
         raise click.UsageError("--at is for --links, --gantt and --trace; give one of them, or leave it out")
     known, size = _costs(costs, alpha_us, overhead_us), at or sizes[-1]
     with TerminalProgress() as progress:
-        schedule, report = read_verified(file, progress=progress)
+        schedule, report = schedule_of_source(source, progress)
         progress.begin("simulating")
         points = simulate(schedule, sizes, known, model)
         loads = loads_of(schedule)

@@ -57,6 +57,8 @@ from forestcoll.demand.collective import UNROOTED, Collective
 def command(  # noqa: PLR0913 (one parameter for each option)
     *,
     topology: str,
+    without: tuple[str, ...],
+    degrade: tuple[str, ...],
     collective: str,
     ranks: str | None,
     sizes: tuple[int, ...],
@@ -89,7 +91,7 @@ def command(  # noqa: PLR0913 (one parameter for each option)
     protocols = {"LL": costs_ll, "LL128": costs_ll128}
     with TerminalProgress() as progress:
         found = tune(
-            named_network(topology, connected=ranks is None),
+            named_network(topology, without, degrade, connected=ranks is None),
             Demand(collective, ranks),
             sizes,
             costs=None if costs is None else MACHINE if str(costs) == MACHINE else read_costs(costs),

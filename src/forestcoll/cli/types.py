@@ -302,6 +302,28 @@ class MethodText(_TextType[str]):
         return [CompletionItem(each.name) for each in methods.all() if each.name.startswith(incomplete)]
 
 
+class TargetText(_TextType[tuple[str, dict[str, Any]]]):
+    """A format of programs as a text, such as msccl-xml:blocks=64: its name, and options of the lowering."""
+
+    name = "format"
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = tuple(names)
+
+    def read(self, text: str) -> tuple[str, dict[str, Any]]:
+        """Return the name and the options."""
+        from forestcoll.programs.formats.targets import target_of
+
+        target, given = target_of(text)
+        return target.value, given
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":  # noqa: ARG002
+        """Return the names that begin with `incomplete`."""
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(each) for each in self.names if each.startswith(incomplete)]
+
+
 class DataSize(_TextType[int]):
     """An amount of data in bytes."""
 

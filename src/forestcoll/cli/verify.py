@@ -1,54 +1,92 @@
-"""`forestcoll verify`: checks a schedule file from any source."""
+"""`forestcoll verify`: checks a schedule or a program from any source."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from forestcoll.base.errors import InputError
 from forestcoll.cli.numpy_start import import_numpy
-from forestcoll.cli.options import file_argument, json_option
+from forestcoll.cli.options import dialect_option, file_argument, json_option
+from forestcoll.cli.types import IntegerFrom
+
+if TYPE_CHECKING:
+    from forestcoll.base.progress import Progress
+    from forestcoll.presentation.tables import Page
 
 
 @click.command("verify")
 @file_argument
+@dialect_option("For MSCCL XML: the runtime that must load the file.  [default: any of them]")
+@click.option("--root", type=IntegerFrom(0), metavar="RANK", help="For a program of a broadcast or a reduce: its root.")
 @json_option
 @click.pass_context
-def command(context: click.Context, file: Path, *, as_json: bool) -> int:
-    """Verify a schedule file.
+def command(context: click.Context, file: Path, *, dialect: str | None, root: int | None, as_json: bool) -> int:
+    """Verify a schedule or a program.
 
-    FILE is a schedule of trees, of steps or of a series of broadcasts, written by any program; - is standard input. The
-    command checks that all data arrives, and that the claimed algbw and the proof of the optimum are correct. For
-    steps, it also checks that each node has the data that it sends; for a series, that the ports of nodes are not
-    used twice at the same time.
+    FILE is a schedule of any kind, or a program for a runtime (MSCCL XML, an MSCCL++ execution plan in JSON, or a GOAL
+    schedule), written by any program; - is standard input.
 
-    If the schedule breaks a rule, the exit status is 1, and the message states the first rule that is broken. With
-    --json, the output is one JSON object in all cases; "rule" is null if FILE does not contain a schedule.
+    Of a schedule, the command checks that all data arrives, and that the claimed algbw and the proof of the optimum are
+    correct. For steps, it also checks that each node has the data that it sends; for a series, that the ports of nodes
+    are not used twice at the same time. A program is checked against the rules of its runtimes and executed on symbolic
+    data: in every possible order of its steps, it must end with the correct data and must not deadlock. GOAL schedules
+    of other programs do not say which data they move; only their messages and dependencies are checked.
+
+    If FILE is wrong, the exit status is 1, and the message states the first rule that is broken, or the rank, the
+    thread block and the step of the first fault. With --json, the output is one JSON object in all cases; "rule" is
+    null if FILE does not contain a schedule.
     """
     import_numpy()
-    from forestcoll.base.files import input_name
+    from forestcoll.base.files import holds_program
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.presentation.printing import print_error, print_json, print_page
-    from forestcoll.presentation.results.schedules.reports import refusal_document, verified_document, verified_page
-    from forestcoll.schedule.files import read_schedule
-    from forestcoll.verification import verify
 
     try:
         with TerminalProgress() as progress:
             progress.begin("reading")
-            schedule = read_schedule(file)
-            progress.begin("verifying")
-            report = verify(schedule)
+            if holds_program(file):
+                document, fault, page = _program(file, dialect, root, progress)
+            elif dialect is not None or root is not None:
+                raise click.UsageError("--dialect and --root are for programs; leave them out for a schedule")
+            else:
+                document, fault, page = _schedule(file, progress)
     except InputError as error:
         if as_json:
-            print_json(refusal_document(None, str(error)))
+            print_json({"valid": False, "rule": None, "message": str(error)})
         raise
-    fault = report.fault
-    if fault is None and as_json:
-        print_json(verified_document(schedule, report))
-    elif fault is None:
-        print_page(verified_page(schedule, report, file))
-    elif as_json:
-        print_json(refusal_document(fault, fault.message))
-    else:
-        print_error(f"{input_name(file)}: {fault.message} [{fault.rule}]")
+    if as_json:
+        print_json(document)
+    elif fault is not None:
+        print_error(fault)
+    elif page is not None:
+        print_page(page)
     context.exit(0 if fault is None else 1)
+
+
+def _schedule(file: Path, progress: "Progress") -> "tuple[dict[str, object], str | None, Page | None]":
+    """Return the JSON object, the fault and the page of a schedule."""
+    from forestcoll.base.files import input_name
+    from forestcoll.presentation.results.schedules.reports import refusal_document, verified_document, verified_page
+    from forestcoll.schedule.files import read_schedule
+    from forestcoll.verification import verify
+
+    schedule = read_schedule(file)
+    progress.begin("verifying")
+    report = verify(schedule)
+    if (fault := report.fault) is not None:
+        message = f"{input_name(file)}: {fault.message} [{fault.rule}]"
+        return refusal_document(fault, fault.message), message, None
+    return verified_document(schedule, report), None, verified_page(schedule, report, file)
+
+
+def _program(
+    file: Path, dialect: str | None, root: int | None, progress: "Progress"
+) -> "tuple[dict[str, object], str | None, Page | None]":
+    """Return the JSON object, the fault and the page of a program."""
+    from forestcoll.presentation.results.programs.programs import fault_line, judgement_document, judgement_page
+    from forestcoll.programs.formats.judging import judge_file
+
+    progress.begin("checking")
+    found = judge_file(file, dialect=dialect, root=root)
+    return judgement_document(found), fault_line(found, file), judgement_page(found, file)

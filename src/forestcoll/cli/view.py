@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from forestcoll.cli.options import json_option, named_network
+from forestcoll.cli.options import Changes, change_options, json_option, named_network
 from forestcoll.cli.types import FileName, PictureFile, TopologySpec
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 @click.command("view")
 @click.argument("shown", metavar="FILE|TOPOLOGY", type=TopologySpec())
+@change_options
 @click.option(
     "-o",
     "--output",
@@ -31,7 +32,15 @@ if TYPE_CHECKING:
     help="Another schedule on the same network, which is drawn next to the first.",
 )
 @json_option
-def command(shown: str, output: Path, beside: Path | None, *, as_json: bool) -> None:
+def command(  # noqa: PLR0913 (one parameter per option)
+    *,
+    shown: str,
+    without: tuple[str, ...],
+    degrade: tuple[str, ...],
+    output: Path,
+    beside: Path | None,
+    as_json: bool,
+) -> None:
     """Draw a network or a schedule.
 
     FILE is a schedule of any kind, which is verified first, and TOPOLOGY is as for the other commands. `-` is either of
@@ -50,7 +59,7 @@ def command(shown: str, output: Path, beside: Path | None, *, as_json: bool) -> 
     )
 
     with TerminalProgress() as progress:
-        view = view_of(_read(shown, progress), progress=progress)
+        view = view_of(_read(shown, (without, degrade), progress), progress=progress)
         if beside is not None:
             view = with_schedule(view, Path(shown).name, _schedule(beside, progress), beside.name)
         progress.begin("drawing")
@@ -61,7 +70,7 @@ def command(shown: str, output: Path, beside: Path | None, *, as_json: bool) -> 
         print_page(view_page(view, output))
 
 
-def _read(shown: str, progress: "Progress") -> "Topology | Schedule":
+def _read(shown: str, changes: "Changes", progress: "Progress") -> "Topology | Schedule":
     """Return the verified schedule in a file, or the network that the argument names."""
     from forestcoll.base.files import is_standard_stream, path_of
     from forestcoll.schedule.files import holds_schedule
@@ -69,7 +78,9 @@ def _read(shown: str, progress: "Progress") -> "Topology | Schedule":
     path = path_of(shown)
     if not (is_standard_stream(path) or path.is_file()) or not holds_schedule(path):
         progress.begin("reading the topology")
-        return named_network(shown, connected=False)
+        return named_network(shown, *changes, connected=False)
+    if any(changes):
+        raise click.UsageError("--without and --degrade are for networks; leave them out for a schedule")
     return _schedule(path, progress)
 
 

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from forestcoll.cli.options import (
-    LinksCommand,
     asked_by,
-    change_options,
     collective_option,
     jobs_option,
     json_option,
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
 _PARTS = ("links", "nics", "switches", "boxes")
 
 
-@click.command("what-if", cls=LinksCommand)
+@click.command("what-if")
 @topology_argument
 @click.option("--fail", type=click.Choice(_PARTS), help="Each failure of one part of this kind, worst first.")
 @click.option("--at-once", type=IntegerFrom(min=1), metavar="K", help="With --fail: K parts fail at the same time.")
@@ -40,7 +38,6 @@ _PARTS = ("links", "nics", "switches", "boxes")
     metavar="BANDWIDTH",
     help="With --add-link: of the new link, each way.  [default: of the fastest link that both ends have]",
 )
-@change_options
 @collective_option(SCHEDULED, Collective.ALLGATHER)
 @ranks_option
 @click.option("--root", metavar="ID", help="The root of a broadcast or a reduce, by its id or position.")

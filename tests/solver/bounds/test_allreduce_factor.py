@@ -68,7 +68,7 @@ def test_the_document_shows_the_rows_of_the_benchmark(name: str) -> None:
     assert row in PAGE.splitlines()
 
 
-SHOWN = re.findall(r"^forestcoll bounds ([^\n]*)\n```\n\n```text\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+SHOWN = re.findall(r"^forestcoll optimum ([^\n]*) --all\n```\n\n```text\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
 
 
 @pytest.mark.parametrize(("spec", "shown"), SHOWN)

@@ -111,6 +111,6 @@ def test_trees_that_cannot_fit_are_refused_and_those_that_may_need_much_are_anno
         set_memory_limit(None)
     assert str(caught.value) == (
         "ring:nodes=4: a schedule of 300,000,000 tree edges would take about 3.7 GB of memory; ask for base trees "
-        "(--compact), or use fewer ranks; the limit is 1.0 GB, and --max-memory or FORESTCOLL_MAX_MEMORY sets another "
+        "(--compact), or use fewer ranks; the limit is 1.0 GB, and FORESTCOLL_MAX_MEMORY sets another "
         "one"
     )

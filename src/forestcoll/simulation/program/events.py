@@ -102,7 +102,7 @@ class EventSimulation:
         )
         complete, seconds, flow_bytes = columns[:3]
         if not complete:
-            raise InputError(f"{self._program.name}: the program stops before its end; check-program says why")
+            raise InputError(f"{self._program.name}: the program stops before its end; verify says why")
         bandwidths = bytes_per_second(self._paths.topology)
         carried = np.zeros(len(bandwidths))
         for multipath, sent in zip(self._multipaths, flow_bytes.tolist(), strict=True):

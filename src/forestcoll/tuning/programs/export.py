@@ -17,6 +17,7 @@ from forestcoll.programs.formats.exporting import (
     target_named,
     usual_options,
 )
+from forestcoll.programs.formats.targets import target_of
 from forestcoll.programs.lowering import Options, Placement
 from forestcoll.programs.model import Protocol
 from forestcoll.schedule.schedule import Schedule
@@ -45,7 +46,8 @@ def export(
     Args:
         schedule: a schedule of trees, steps or flows that `verify` accepts. Of flows, only a plain all-to-all has a
             program.
-        target: the format: `"msccl-xml"`, `"mscclpp-json"`, `"chakra"`, `"astra-sim"` or `"goal"`.
+        target: the format: `"msccl-xml"`, `"mscclpp-json"`, `"chakra"`, `"astra-sim"` or `"goal"`; with options of the
+            lowering that are used as they are, such as `"msccl-xml:blocks=64,channels=2"`.
         dialect: for MSCCL XML, the runtime that loads the file: `"microsoft"`, `"azure"` or `"rccl"`.
         size: for simulators (Chakra, ASTRA-sim, GOAL), the total data M in bytes.
         options: the options of the lowering, which are used as they are; None for the best ones. The format determines
@@ -65,11 +67,13 @@ def export(
         >>> exported.text[:26], exported.sizes.match(2**20)
         ('<algo name="ring:nodes=4" ', True)
     """
-    target = target_named(target)
-    if options is not None:
-        check_ways_back(schedule, target)
-        return export_with(options, schedule, target, dialect=dialect, size=size)
-    return export_best(schedule, target, dialect=dialect, size=size)
+    chosen, given = target_of(target)
+    if options is None:
+        return export_best(schedule, chosen, dialect=dialect, size=size, given=given)
+    if given:
+        raise InputError(f"{target}: options of the lowering are given twice; leave out those of the text, or options")
+    check_ways_back(schedule, chosen)
+    return export_with(options, schedule, chosen, dialect=dialect, size=size)
 
 
 def export_best(  # noqa: PLR0913 (one parameter per option)
