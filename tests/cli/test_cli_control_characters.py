@@ -124,7 +124,7 @@ def folder(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_every_command_that_reads_a_file_is_tried() -> None:
-    assert {words[0] for words in (*WORKS, *MAY_FAIL)} == set(_COMMANDS) - {"probe", "topologies"}
+    assert {words[0] for words in (*WORKS, *MAY_FAIL)} == set(_COMMANDS) - {"probe"}
 
 
 def draws(words: list[str]) -> bool:

@@ -116,6 +116,7 @@ def test_an_invalid_number_of_trees_is_refused(option: str) -> None:
     [
         ("optimium ring", "no such command 'optimium'; did you mean 'optimum'? (see forestcoll --help)"),
         ("chek-program", "no such command 'chek-program'; did you mean 'check-program'? (see forestcoll --help)"),
+        ("topologies", "no such command 'topologies'; did you mean 'topology'? (see forestcoll --help)"),
         ("frobnicate", "no such command 'frobnicate' (see forestcoll --help)"),
         ("generate ring --no-in-netwrok", "no such option '--no-in-netwrok'; did you mean '--no-in-network'?"),
         ("optimum ring --rot 1", "no such option '--rot'; did you mean '--root'? (see forestcoll optimum --help)"),
@@ -128,6 +129,8 @@ def test_the_error_for_a_misspelt_name_suggests_the_nearest_name(line: str, mess
 
 
 WRONG_USAGE = [
+    ("topology --to graphml", "-o and --to are for one network; also give TOPOLOGY"),
+    ("topology ring --to gml", "a network cannot be written as 'gml'; did you mean 'graphml'? there are forestcoll, "),
     ("bench", "no network; give --topology, --schedule, or FORESTCOLL_TOPOLOGY in the environment"),
     ("bounds", "Missing argument 'TOPOLOGY'"),
     ("bounds ring --demand demand.csv", "--demand needs --collective"),

@@ -386,8 +386,10 @@ explain dgx-a100:boxes=2 --measured nccl-tests.log --collective allgather
 explain mi250:boxes=1 --measured - < nccl-tests.log
 """,
     "networks": """
-topologies
-topologies --json
+topology
+topology --json
+topology dgx --json
+topology ring:nodes=4 --to graphml
 topology dgx-a100:boxes=2 -o a.graphml
 topology dgx-a100:boxes=2 -o a.txt
 topology dgx-a100:boxes=1 -o t.yml

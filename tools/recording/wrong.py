@@ -168,7 +168,9 @@ topology hosts.json -o hosts.json
 topology cluster:box=hosts.json,boxes=2 -o hosts.json
 topology crates.json -o x.txt
 topology none.json
-topologies extra
+topology extra
+topology -o network.json
+topology ring:nodes=3 --to gml
 """,
     "schedules": """
 verify none.json

@@ -86,14 +86,10 @@ EXAMPLES = {
         "forestcoll simulate schedule.json --sizes 1MiB..1GiB",
         "forestcoll simulate schedule.json --alpha-us 2 --csv times.csv --links links.csv",
     ),
-    "topologies": (
-        "forestcoll topologies",
-        "forestcoll topologies --json",
-    ),
     "topology": (
-        "forestcoll topology dgx-a100:boxes=2",
+        "forestcoll topology nvidia",
         "forestcoll topology torus:dims=4x4x4,bandwidth=25 -o network.json.gz",
-        "forestcoll optimum network.json.gz",
+        "forestcoll topology network.json.gz --to graphml -o network.graphml",
     ),
     "train-time": (
         "forestcoll train-time switch-base-256 torus:dims=4x4",
@@ -127,7 +123,7 @@ def epilog_of(command: str) -> str:
     r"""Return the last paragraph of the help of a command. Its first character tells click not to wrap the lines.
 
     Example:
-        >>> epilog_of("topologies")
-        '\x08\nExamples:\n  forestcoll topologies\n  forestcoll topologies --json'
+        >>> epilog_of("explain")[:60]
+        '\x08\nExamples:\n  forestcoll explain dgx-a100:boxes=2 --measured'
     """
     return "\b\n" + "\n".join(["Examples:", *(f"  {line}" for line in EXAMPLES[command])])

@@ -51,14 +51,24 @@ _COMMANDS = {
     "simulate": "Simulate the time of a schedule by message size.",
     "pipelined-broadcast": "Plan the broadcast of one large message in packets.",
     "train-time": "Estimate the time of a training iteration on a network.",
-    "topologies": "List the topology builders and their parameters.",
-    "topology": "Write a topology file.",
+    "topology": "Write a network in any format, or list the builders.",
     "tune": "Find the best schedule for each message size.",
     "verify": "Verify a schedule file.",
     "view": "Draw a network or a schedule.",
     "what-if": "Compute the effect of failures, upgrades and new links.",
 }
 """The summary of each command. With it, --help does not import the commands; `tests/cli` compares it with them."""
+
+_FORMER = {
+    "bounds": "optimum",
+    "broadcast-series": "one-port",
+    "check-program": "verify",
+    "expand": "design",
+    "find-topology": "design",
+    "pipelined-broadcast": "one-port",
+    "topologies": "topology",
+}
+"""The command that does what a command of another name did before the first release."""
 
 
 def module_of(command: str) -> str:
@@ -116,7 +126,7 @@ class _LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if name not in _COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
-            raise click.UsageError(f"no such command {shown(name)}{_hint(name, _COMMANDS)}", ctx)
+            raise click.UsageError(f"no such command {shown(name)}{_hint(_FORMER.get(name, name), _COMMANDS)}", ctx)
         return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":

@@ -13,6 +13,7 @@ from forestcoll.cli.types import (
     FileName,
     FileOrText,
     IntegerFrom,
+    NetworkFile,
     NumberFrom,
     OutputFile,
     Ranks,
@@ -80,7 +81,7 @@ def output_option_of(kind: OutputFile) -> Callable[[Command], Command]:
 
 
 output_option = output_option_of(OutputFile(".json"))
-network_output_option = output_option_of(OutputFile(".json", ".graphml", ".txt", ".yml", ".yaml"))
+network_output_option = output_option_of(NetworkFile())
 costs_option = click.option(
     "--costs",
     metavar="FILE",
