@@ -7,7 +7,13 @@ from pathlib import Path
 import pytest
 from cli_run import GRAPH, Run, edge, run_command, write_network
 
-COMMANDS = [["optimum"], ["optimum", "--json"], ["generate"], ["generate", "--json"], ["topology", "--to", "forestcoll"]]
+COMMANDS = [
+    ["optimum"],
+    ["optimum", "--json"],
+    ["generate"],
+    ["generate", "--json"],
+    ["topology", "--to", "forestcoll"],
+]
 READING = [*COMMANDS, ["verify"]]
 ONE_PORT = GRAPH | {"port_model": "one-port"}
 

@@ -14,11 +14,6 @@ EXAMPLES = {
         "forestcoll bounds torus:dims=3x3 --root 0 --json",
         "forestcoll bounds torus:dims=3x3 --collective gather --root 0",
     ),
-    "broadcast-series": (
-        "forestcoll broadcast-series torus:dims=3x3 --source 0 --ports one",
-        "forestcoll broadcast-series ring:nodes=5 --source 0 -o series.json",
-        "forestcoll verify series.json",
-    ),
     "check-program": (
         "forestcoll generate ring:nodes=4 --collective allreduce -o schedule.json",
         "forestcoll export schedule.json --to msccl-xml -o program.xml",
@@ -67,14 +62,15 @@ EXAMPLES = {
         "forestcoll import network.graphml -o network.json",
         "forestcoll optimum network.json",
     ),
+    "one-port": (
+        "forestcoll one-port torus:dims=3x3 --source 0 --ports one -o series.json",
+        "forestcoll verify series.json",
+        "forestcoll one-port ring:nodes=5 --source 0 --size 256MiB --packets 64",
+    ),
     "optimum": (
         "forestcoll optimum dgx-a100:boxes=2",
         "forestcoll optimum dgx-a100:boxes=2 --collective allreduce",
         "forestcoll optimum dgx-a100:boxes=2 --layout tp=8,dp=2 --collective allreduce --table",
-    ),
-    "pipelined-broadcast": (
-        "forestcoll pipelined-broadcast ring:nodes=5 --source 0 --size 256MiB",
-        "forestcoll pipelined-broadcast ring:nodes=5 --source 0 --size 256MiB --packets 64 -o packets.json",
     ),
     "probe": (
         "forestcoll emulate ring:nodes=2 --scale 100Mbit=1 -- forestcoll probe -o measured.json",

@@ -34,7 +34,6 @@ Imports and large networks make many objects that live to the end, and each coll
 
 _COMMANDS = {
     "bench": "Measure a collective next to its bound.",
-    "broadcast-series": "Compute the best schedule of a series of broadcasts.",
     "bounds": "Show the upper bounds of all collectives.",
     "check-program": "Check a program for a runtime.",
     "compare": "Compare the optimum with well-known algorithms.",
@@ -46,10 +45,10 @@ _COMMANDS = {
     "fit": "Fit the cost model to measured times.",
     "generate": "Generate a verified schedule that reaches the optimum.",
     "import": "Read a file of another tool as a network.",
+    "one-port": "Broadcast from one node with one port, or other ports.",
     "optimum": "Compute the exact optimum of a collective.",
     "probe": "Measure a cluster by sends between its ranks.",
     "simulate": "Simulate the time of a schedule by message size.",
-    "pipelined-broadcast": "Plan the broadcast of one large message in packets.",
     "train-time": "Estimate the time of a training iteration on a network.",
     "topology": "Write a network in any format, or list the builders.",
     "tune": "Find the best schedule for each message size.",

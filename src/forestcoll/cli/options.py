@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from forestcoll.topology import Topology
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+Value = TypeVar("Value")
 Changes = tuple[tuple[str, ...], tuple[str, ...]]
 """The values of `change_options`: links that have failed, and links with another bandwidth."""
 
@@ -319,6 +320,15 @@ def asked_by(options: dict[str, Any]) -> "tuple[Demand | Groups, Method | None]"
     """
     from forestcoll.algorithms.asked import asked
 
+    return usage_of(asked, options)
+
+
+def usage_of(asked: Callable[[dict[str, Any]], Value], options: dict[str, Any]) -> Value:
+    """Return what options ask for.
+
+    Raises:
+        click.UsageError: they do not fit each other.
+    """
     try:
         return asked(options)
     except InputError as error:
