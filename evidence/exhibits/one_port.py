@@ -137,7 +137,7 @@ PAPER = Paper(
         Exhibit(
             "Theorem 1",
             "finding the best tree is NP-complete.",
-            why_not="It has no values. `broadcast-series` says whether its best tree is proven to be the best.",
+            why_not="It has no values. `one-port` says whether its best tree is proven to be the best.",
         ),
         Exhibit("Theorem 2", "a linear program gives the best schedule of a DAG.", dag),
         Exhibit(

@@ -64,7 +64,7 @@ COMMANDS = (
     "generate ring:nodes=3 --demand pieces.json -o moved.json",
     "generate torus:dims=2x3 --collective allreduce --method bfb -o steps.json",
     "generate ring:nodes=3 --collective all-to-all -o flows.json",
-    "broadcast-series ring:nodes=3 --source 0 -o series.json",
+    "one-port ring:nodes=3 --source 0 -o series.json",
     "export allgather.json --to msccl-xml -o program.xml",
     "export allgather.json --to mscclpp-json -o program.json",
     "export allgather.json --to goal -o program.goal",

@@ -7,7 +7,13 @@ from pathlib import Path
 import pytest
 from cli_run import GRAPH, Run, edge, run_command, write_network
 
-COMMANDS = [["optimum"], ["optimum", "--json"], ["generate"], ["generate", "--json"], ["topology"]]
+COMMANDS = [
+    ["optimum"],
+    ["optimum", "--json"],
+    ["generate"],
+    ["generate", "--json"],
+    ["topology", "--to", "forestcoll"],
+]
 READING = [*COMMANDS, ["verify"]]
 ONE_PORT = GRAPH | {"port_model": "one-port"}
 
@@ -59,7 +65,7 @@ def test_an_operating_system_error_on_reading_is_reported(
     assert run_command(*words, path).error_line() == f"{path}: cannot be read: Permission denied"
 
 
-@pytest.mark.parametrize("words", [["topology"], ["generate"], ["generate", "--json"]])
+@pytest.mark.parametrize("words", [["topology", "--to", "forestcoll"], ["generate"], ["generate", "--json"]])
 def test_an_operating_system_error_on_writing_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
 ) -> None:
@@ -140,7 +146,7 @@ BAD_SPECS = {
     "dgx-a10": "did you mean 'dgx-a100'?",
     "Torus": "did you mean 'torus'?",
     "": "no such builder or file",
-    "zzzzzz": "no such builder or file; 'forestcoll topologies' lists the builders",
+    "zzzzzz": "no such builder or file; 'forestcoll topology' lists the builders",
     "dgx-a100:boxes=0": "dgx-a100: boxes is '0'; expected an integer from 1",
     "dgx-a100:boxes=x": "dgx-a100: boxes is 'x'; expected an integer from 1",
     "dgx-a100:boxs=2": "there is no parameter 'boxs'; did you mean 'boxes'? there are boxes, ",

@@ -25,7 +25,8 @@ def completions(line: str) -> set[str]:
     ("line", "names"),
     [
         ("", list(_COMMANDS)),
-        ("topolog", ["topologies", "topology"]),
+        ("topolog", ["topology"]),
+        ("topology ring --to astra", ["astra-sim-ns3", "astra-sim-analytical"]),
         ("generate --max", ["--max-peers", "--max-trees"]),
         ("--ver", ["--version"]),
         ("optimum ring --collective all", ["allgather", "allreduce", "all-to-all"]),

@@ -47,7 +47,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ["generate", names, "--method", "bfb", "-o", folder / "steps.json"],
         ["generate", names, "--collective", "all-to-all", "-o", folder / "flows.json"],
         ["generate", names, "--layout", "tp=2,dp=2", "-o", folder / "bundle.json"],
-        ["broadcast-series", names, "--source", ROOT, "-o", folder / "series.json"],
+        ["one-port", names, "--source", ROOT, "-o", folder / "series.json"],
         ["export", folder / "trees.json", "--to", "msccl-xml", "-o", folder / "program.xml"],
     ]
     assert [run_command(*words).status for words in commands] == [0] * len(commands)
@@ -67,7 +67,7 @@ SCHEDULES = ("trees.json", "steps.json", "flows.json", "bundle.json", "series.js
 WORKS = [
     ["optimum", "names.json", "--all"],
     ["optimum", "names.json", "--collective", "gather", "--root", ROOT],
-    ["broadcast-series", "names.json", "--source", ROOT, "--ports", "one", "--picture", "out/period.svg"],
+    ["one-port", "names.json", "--source", ROOT, "--ports", "one", "--picture", "out/period.svg"],
     ["verify", "program.xml"],
     ["compare", "names.json", "--baselines", "nccl-ring", "--html", "out/report.html"],
     ["compare", "names.json", "--collective", "allreduce", "--baselines", "nccl-ring,nccl-tree", "--sizes", "1M"],
@@ -85,7 +85,7 @@ WORKS = [
     ["optimum", "names.json", "--collective", "all-to-all"],
     ["optimum", "names.json", "--groups", "0,1;2,3"],
     ["optimum", "names.json", "--layout", "tp=2,dp=2", "--table"],
-    ["pipelined-broadcast", "names.json", "--source", ROOT, "--size", "1MiB"],
+    ["one-port", "names.json", "--source", ROOT, "--size", "1MiB"],
     *(["simulate", each, "--links", "-"] for each in SCHEDULES),
     ["simulate", "trees.json", "--sizes", "1M,2M", "--plot", "out/plot.svg", "--gantt", "out/gantt.svg"],
     ["topology", "names.json"],
@@ -105,7 +105,7 @@ MAY_FAIL = [
     ["bench", "--topology", "names.json"],
     ["emulate", "names.json", "--scale", "100Mbit=1", "--", "true"],
     ["fit", "times.csv", "--schedule", "unit.json"],
-    ["pipelined-broadcast", "unit.json", "--source", ROOT, "--size", "1MiB"],
+    ["one-port", "unit.json", "--source", ROOT, "--size", "1MiB"],
     ["simulate", "unit.json"],
     ["train-time", "gpt2-small", "unit.json"],
     ["tune", "unit.json"],
@@ -124,7 +124,7 @@ def folder(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_every_command_that_reads_a_file_is_tried() -> None:
-    assert {words[0] for words in (*WORKS, *MAY_FAIL)} == set(_COMMANDS) - {"probe", "topologies"}
+    assert {words[0] for words in (*WORKS, *MAY_FAIL)} == set(_COMMANDS) - {"probe"}
 
 
 def draws(words: list[str]) -> bool:

@@ -189,7 +189,7 @@ def test_the_json_report_and_the_schedule_use_different_streams() -> None:
     ("words", "kind", "reported"),
     [
         (["generate", "ring:nodes=3", "--method", "bfb", "-o"], "forestcoll.steps/1", "T_L, in hops"),
-        (["broadcast-series", "ring:nodes=3", "--source", "0", "-o"], "forestcoll.broadcast-series/1", "to standard o"),
+        (["one-port", "ring:nodes=3", "--source", "0", "-o"], "forestcoll.broadcast-series/1", "to standard o"),
         (["export", "S", "--to", "msccl-xml", "-o"], "<algo ", "as msccl-xml for microsoft"),
         (["compare", "ring:nodes=4", "--baselines", "multitree", "--html"], "<!DOCTYPE html>", "ring:nodes=4: allg"),
         (["simulate", "S", "--sizes", "1MB", "--csv"], "size,time_us,", "ring:nodes=3: allgather"),

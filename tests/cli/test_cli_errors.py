@@ -21,7 +21,7 @@ DEFECT = "please report it with the input that led here (FORESTCOLL_TRACEBACK=1 
 
 def run_that_raises(error: BaseException) -> Run:
     with mock.patch.object(forestcoll, "main", side_effect=error):
-        return run_command("topologies")
+        return run_command("topology")
 
 
 def run_without_output(error: OSError) -> tuple[Run, list[int]]:
@@ -71,7 +71,7 @@ def test_a_reader_that_has_closed_the_pipe_gets_no_message() -> None:
 
 def test_ctrl_c_inside_a_command_is_an_interruption() -> None:
     with mock.patch("forestcoll.topology.registry.builders", side_effect=KeyboardInterrupt):
-        assert run_command("topologies").error_line(130) == "interrupted; nothing was written"
+        assert run_command("topology").error_line(130) == "interrupted; nothing was written"
 
 
 def test_messages_are_discarded_if_standard_error_is_closed() -> None:

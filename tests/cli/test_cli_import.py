@@ -46,7 +46,7 @@ def test_with_the_network_on_standard_output_the_summary_goes_elsewhere(topo: Pa
         ["generate"],
         ["topology"],
         ["generate", "--method", "bfb"],
-        ["broadcast-series", "--source", "GPU0"],
+        ["one-port", "--source", "GPU0"],
         ["compare", "--baselines", "nccl-ring"],
         ["what-if", "--upgrade"],
         ["train-time", "switch-base-256"],

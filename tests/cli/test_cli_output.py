@@ -123,8 +123,8 @@ SETS = [
     "simulate ring.json --csv a.csv --links b.csv --trace c.json --gantt d.svg",
     "expand steps.json --by line-graph=1 -o a.json --topology-output b.json",
     "find-topology --nodes 8 --degree 2 --topology-output a.json --plot b.svg",
-    "broadcast-series ring:nodes=3 --source 0 --picture a.svg -o b.json",
-    "pipelined-broadcast ring:nodes=2 --source 0 --size 1MB --plot a.svg -o b.json",
+    "one-port ring:nodes=3 --source 0 --picture a.svg -o b.json",
+    "one-port ring:nodes=2 --source 0 --size 1MB --picture a.svg -o b.json",
     "tune ring:nodes=2 --sizes 1MB -o tuned",
 ]
 

@@ -82,7 +82,7 @@ INTO_ONE_OUTPUT = [
     ("find-topology --nodes 8 --degree 4 --topology-output n --schedule-output n", "is also the output --topology-o"),
     ("simulate s.json --csv l.csv --links l.csv", "--links l.csv: is also the output --csv"),
     ("simulate s.json --gantt g.png --plot g.png", "--gantt g.png: is also the output --plot"),
-    ("broadcast-series ring:nodes=5 --source 0 --picture q.svg -o q.svg", "is also the output --picture"),
+    ("one-port ring:nodes=5 --source 0 --picture q.svg -o q.svg", "is also the output --picture"),
 ]
 
 

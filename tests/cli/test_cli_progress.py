@@ -101,7 +101,7 @@ def test_work_above_the_limit_of_memory_is_stopped(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(terminal_progress, "_LOOKS", 0.01)
     monkeypatch.setattr(terminal_progress, "_present_memory", lambda: 3 * 10**9)
     set_memory_limit(2 * 10**9)
-    message = "growing trees: stopped, because it takes more than 2.0 GB of memory; the limit is 2.0 GB, and FORESTCOLL_MAX_MEMORY"
+    message = "stopped, because it takes more than 2.0 GB of memory; the limit is 2.0 GB, and FORESTCOLL_MAX_MEMORY"
     try:
         with pytest.raises(InputError, match=message):
             _wait_in_a_stage()

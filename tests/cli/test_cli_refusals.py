@@ -27,7 +27,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     written(folder / "part.json", "generate", "ring:nodes=5", "--ranks", "0,2")
     written(folder / "gather.json", "generate", "ring:nodes=3", "--collective", "gather", "--root", 0)
     written(folder / "steps.json", "generate", "torus:dims=3x3", "--method", "bfb")
-    written(folder / "series.json", "broadcast-series", "ring:nodes=4", "--source", 0)
+    written(folder / "series.json", "one-port", "ring:nodes=4", "--source", 0)
     written(folder / "bundle.json", "generate", "ring:nodes=4", "--groups", "0,1;2,3")
     shutil.copy(LOG, folder / "log")
     (folder / "demand.csv").write_text("0,1/2,1/4\n1/8,0,0\n0,1,0\n")
@@ -116,6 +116,8 @@ def test_an_invalid_number_of_trees_is_refused(option: str) -> None:
     [
         ("optimium ring", "no such command 'optimium'; did you mean 'optimum'? (see forestcoll --help)"),
         ("verfy", "no such command 'verfy'; did you mean 'verify'? (see forestcoll --help)"),
+        ("pipelined-broadcast ring", "no such command 'pipelined-broadcast'; did you mean 'one-port'? (see forestcoll"),
+        ("topologies", "no such command 'topologies'; did you mean 'topology'? (see forestcoll --help)"),
         ("frobnicate", "no such command 'frobnicate' (see forestcoll --help)"),
         ("generate ring --no-in-netwrok", "no such option '--no-in-netwrok'; did you mean '--no-in-network'?"),
         ("optimum ring --rot 1", "no such option '--rot'; did you mean '--root'? (see forestcoll optimum --help)"),
@@ -128,12 +130,14 @@ def test_the_error_for_a_misspelt_name_suggests_the_nearest_name(line: str, mess
 
 
 WRONG_USAGE = [
+    ("topology --to graphml", "-o and --to are for one network; also give TOPOLOGY"),
+    ("topology ring --to gml", "a network cannot be written as 'gml'; did you mean 'graphml'? there are forestcoll, "),
     ("bench", "no network; give --topology, --schedule, or FORESTCOLL_TOPOLOGY in the environment"),
     ("optimum ring --collective gather", "a gather needs a root"),
     ("optimum ring --collective allgather --demand demand.csv", "an allgather has no demand; leave --demand out"),
     ("optimum ring --all --demand pieces.json", "--all shows every collective; leave --demand out"),
-    ("broadcast-series ring", "Missing option '--source'"),
-    ("broadcast-series ring --source 0 --loss 100%", "'100%'; expected 0 or more and less than 100%"),
+    ("one-port ring", "Missing option '--source'"),
+    ("one-port ring --source 0 --loss 100%", "'100%'; expected 0 or more and less than 100%"),
     ("compare ring --collective broadcast", "'broadcast' is not supported by this command; choose one of allgather, "),
     ("expand ring", "Missing option '--by'"),
     (f"explain {A100}", "Missing option '--measured'"),
@@ -256,7 +260,7 @@ REFUSED = [
     (f"bounds {A100} --root ib", "is a switch"),
     (f"bounds {SIX} --ranks 0,2 --root 1", "ring:nodes=6: root 1 is not among the ranks; add it to the ranks"),
     (
-        "broadcast-series ring --source 0 --picture p.txt",
+        "one-port ring --source 0 --picture p.txt",
         "p.txt: the file name must end in one of .svg, .png, no",
     ),
     ("compare ring --baselines nccl-ring,brucks", "'brucks' is not the name of an algorithm; did you mean 'bruck'? "),
@@ -314,7 +318,7 @@ REFUSED = [
     (f"optimum {A100} --layout tp=8,dp=2 --group-sizes 1,2", "there are 2 sizes and 1 dimensions that run"),
     (f"optimum {A100} --groups '0,1;2'", "group 1: 1 rank is named"),
     (f"optimum {A100} --groups missing.json", "missing.json"),
-    ("pipelined-broadcast ring --source x --size 1MB", "there is no node 'x' for the source; give the id of"),
+    ("one-port ring --source x --size 1MB", "there is no node 'x' for the source; give the id of"),
     ("simulate none.json", "none.json: no such file"),
     ("simulate s.json --plot plot.txt", "the file name must end in one of .svg"),
     ("train-time missing.json ring:nodes=4", "'missing.json': no such sample or file; the samples are"),

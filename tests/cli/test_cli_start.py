@@ -81,7 +81,7 @@ def test_help_and_listing_builders_import_no_heavy_modules() -> None:
 
 
 def test_a_run_without_a_terminal_imports_no_drawing_modules_and_no_solver_of_linear_programs() -> None:
-    lines = ("optimum ring:nodes=3", "generate ring:nodes=3 --method bfb", "topologies", "generate dgx-a100:boxes=2")
+    lines = ("optimum ring:nodes=3", "generate ring:nodes=3 --method bfb", "topology", "generate dgx-a100:boxes=2")
     assert not {"rich", "networkx", "highspy"} & loaded_by(*lines)
 
 

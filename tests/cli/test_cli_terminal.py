@@ -87,7 +87,7 @@ def test_a_terminal_without_colour_shows_the_same_text_as_a_pipe(
 
 
 def test_json_is_never_coloured() -> None:
-    run = run_command("topologies", "--json", terminal=True)
+    run = run_command("topology", "--json", terminal=True)
     assert (run.status, run.err) == (0, "")
     assert json.loads(run.out)["topologies"]
 
@@ -102,7 +102,7 @@ def test_correct_results_are_green_and_errors_are_red(schedule: Path, tmp_path: 
 
 def test_a_narrow_terminal_wraps_cells_within_their_column(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "50")
-    run = run_command("topologies", terminal=True)
+    run = run_command("topology", terminal=True)
     rows = [line for line in ESCAPE.sub("", run.out).splitlines() if line.startswith("  boxes=")]
     assert run.status == 0
     assert rows

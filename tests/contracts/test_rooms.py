@@ -33,7 +33,8 @@ ARROWS = {
     "nccl": "algorithms solver schedule demand topology base",
     "algorithms": "solver schedule demand topology base",
     "runtime": "verification schedule demand topology base",
-    "oneport": "solver schedule demand topology kernels base",
+    # an answer is verified, and a series of messages can be simulated
+    "oneport": "simulation verification solver schedule demand topology kernels base",
     "simulation": "programs solver schedule demand topology kernels base",
     "solver": "schedule demand topology kernels base",
     "programs": "schedule demand topology kernels base",

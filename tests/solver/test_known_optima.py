@@ -113,7 +113,7 @@ def test_a_one_port_network_is_refused() -> None:
             optimum(topology, method=method)
         assert str(caught.value) == (
             "network: port_model is one-port; this function needs nodes that use all their links at once "
-            "(if they can, leave port_model out); 'forestcoll broadcast-series' handles one port"
+            "(if they can, leave port_model out); 'forestcoll one-port' handles one port"
         )
 
 

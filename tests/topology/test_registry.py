@@ -81,9 +81,9 @@ def test_the_name_of_a_topology_is_its_normalized_spec_and_a_bandwidth_can_have_
 
 def test_an_invalid_spec_is_refused() -> None:
     for spec, message in [
-        ("dgx-a10", "'dgx-a10': no such builder or file; did you mean 'dgx-a100'? 'forestcoll topologies' lists"),
+        ("dgx-a10", "'dgx-a10': no such builder or file; did you mean 'dgx-a100'? 'forestcoll topology' lists"),
         ("DGX-H100:boxes=2", "'DGX-H100': no such builder or file; did you mean 'dgx-h100'?"),
-        ("qqqq", "'qqqq': no such builder or file; 'forestcoll topologies' lists the builders"),
+        ("qqqq", "'qqqq': no such builder or file; 'forestcoll topology' lists the builders"),
         ("", "'': no such builder or file; 'forestcoll"),
         ("a\nb", r"'a\nb': no such builder"),
         ("x" * 100_000, f"'{'x' * 57}...': no such builder"),

@@ -68,7 +68,7 @@ generate torus:dims=2x3 --method bfb --collective allreduce -o steps.json
 generate kautz:degree=2,length=2 --collective all-to-all --method steps -o exchange.json
 generate dgx-a100:boxes=2,gpus=2 --collective all-to-all -o flows.json
 generate ring:nodes=4 --groups 0,1;2,3 -o bundle.json
-broadcast-series figure-1.json --source s -o series.json
+one-port figure-1.json --source s -o series.json
 export trees.json --to msccl-xml -o program.xml
 export allreduce.json --to msccl-xml --dialect rccl -o rccl.xml
 export allreduce.json --to mscclpp-json -o plan.json
@@ -85,7 +85,7 @@ CASES = {
     "optimum dgx-a100:boxes=2,gpus=2 --collective all-to-all --demand": "demand.csv",
     "optimum hypercube:dim=3 --groups": "groups.json",
     "optimum ring:nodes=4 --shards": "shards.json",
-    "broadcast-series --source s": "figure-1.json",
+    "one-port --source s": "figure-1.json",
     "compare dgx-a100:boxes=2 --sizes 1M --baselines direct --against": "graph.xml",
     "explain dgx-a100:boxes=2 --measured": "nccl-tests.log",
     "fit --schedule ring:nodes=4": "times.csv",

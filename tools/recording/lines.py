@@ -231,7 +231,7 @@ generate dgx-a100:boxes=2 --trees 1 -o few.json
 generate ring:nodes=5 --method bfb --collective allreduce -o steps.json
 generate dgx-a100:boxes=2,gpus=2 --collective all-to-all -o flows.json
 generate dgx-h100:boxes=1,nvls=true --collective allreduce -o nvls.json
-broadcast-series figure-1.json --source s -o series.json
+one-port figure-1.json --source s -o series.json
 view trees.json -o trees.html
 view trees.json -o trees.svg
 view trees.json --beside few.json -o beside.svg
@@ -290,46 +290,46 @@ verify schedule.json
 verify power.json --json
 """,
     "one port": """
-broadcast-series figure-1.json --source s
-broadcast-series figure-1.json --source s --json
-broadcast-series figure-1.json --source s --along dag
-broadcast-series figure-1.json --source s --along tree --simulate 100
-broadcast-series figure-1.json --source s --order s,1,2,3,4 --along dag -o dag.json
-broadcast-series figure-1.json --source s --ports send
-broadcast-series figure-1.json --source s --ports receive --json
-broadcast-series line.json --source a --ports half
-broadcast-series figure-1.json --source s --ports all --simulate 10 --json
-broadcast-series torus:dims=3x3 --source 0 --ports one --loss 5% -o torus.json
-broadcast-series tiers --source 0 --picture period.svg -o tiers.json
-broadcast-series ring:nodes=5 --source 0 -o series.json
+one-port figure-1.json --source s
+one-port figure-1.json --source s --json
+one-port figure-1.json --source s --along dag
+one-port figure-1.json --source s --along tree --simulate 100
+one-port figure-1.json --source s --order s,1,2,3,4 --along dag -o dag.json
+one-port figure-1.json --source s --ports send
+one-port figure-1.json --source s --ports receive --json
+one-port line.json --source a --ports half
+one-port figure-1.json --source s --ports all --simulate 10 --json
+one-port torus:dims=3x3 --source 0 --ports one --loss 5% -o torus.json
+one-port tiers --source 0 --picture period.svg -o tiers.json
+one-port ring:nodes=5 --source 0 -o series.json
 verify dag.json
 verify torus.json --json
 verify tiers.json
 simulate torus.json --sizes 1M,1G
 simulate series.json --sizes 1M --json
-pipelined-broadcast ring:nodes=5 --source 0 --size 256MiB
-pipelined-broadcast line.json --source a --size 1MB --packets 4 --json
-pipelined-broadcast figure-1.json --source s --size 1GB -o packets.json
-pipelined-broadcast figure-1.json --source s --size 1MB --ports one --plot times.svg
-pipelined-broadcast tiers:wide=3,areas=1,metropolitan=2,offices=1,local=2,seed=5 --source 0 --size 1MB --json
+one-port ring:nodes=5 --source 0 --size 256MiB
+one-port line.json --source a --size 1MB --packets 4 --json
+one-port figure-1.json --source s --size 1GB -o packets.json
+one-port figure-1.json --source s --size 1MB --ports one --picture times.svg
+one-port tiers:wide=3,areas=1,metropolitan=2,offices=1,local=2,seed=5 --source 0 --size 1MB --json
 verify packets.json
 """,
     "port models": """
-broadcast-series shared.json --source s
-broadcast-series shared.json --source s --json -o shared-series.json
-broadcast-series slow.json --source s
-broadcast-series slow.json --source s --ports all --json
-broadcast-series triangle.json --source s
-broadcast-series complete:nodes=5 --source 0 --ports half -o half.json
-broadcast-series generalized-petersen --source 0 --ports half --json
-broadcast-series dgx-a100:boxes=1 --source b0/gpu0 --ports one -o boxes.json
-broadcast-series dgx-a100:boxes=2,gpus=2 --source b0/gpu0 --ports send --json
-broadcast-series ring:nodes=4 --source 0 --ports bounded
+one-port shared.json --source s
+one-port shared.json --source s --json -o shared-series.json
+one-port slow.json --source s
+one-port slow.json --source s --ports all --json
+one-port triangle.json --source s
+one-port complete:nodes=5 --source 0 --ports half -o half.json
+one-port generalized-petersen --source 0 --ports half --json
+one-port dgx-a100:boxes=1 --source b0/gpu0 --ports one -o boxes.json
+one-port dgx-a100:boxes=2,gpus=2 --source b0/gpu0 --ports send --json
+one-port ring:nodes=4 --source 0 --ports bounded
 verify shared-series.json
 verify half.json
 verify boxes.json --json
-pipelined-broadcast slow.json --source s --size 1MB --json
-pipelined-broadcast shared.json --source s --size 1MB
+one-port slow.json --source s --size 1MB --json
+one-port shared.json --source s --size 1MB
 """,
     "larger programs": """
 generate mi300x --collective reduce --root b0/gpu0 -o r.json
@@ -386,8 +386,10 @@ explain dgx-a100:boxes=2 --measured nccl-tests.log --collective allgather
 explain mi250:boxes=1 --measured - < nccl-tests.log
 """,
     "networks": """
-topologies
-topologies --json
+topology
+topology --json
+topology dgx --json
+topology ring:nodes=4 --to graphml
 topology dgx-a100:boxes=2 -o a.graphml
 topology dgx-a100:boxes=2 -o a.txt
 topology dgx-a100:boxes=1 -o t.yml
@@ -426,7 +428,7 @@ export s.json --to goal -o p.goal
 verify - < p.goal
 fit - --schedule ring:nodes=4 -o - < times.csv
 topology ring:nodes=3 -o - --json
-broadcast-series ring:nodes=3 --source 0 -o -
+one-port ring:nodes=3 --source 0 -o -
 expand ring:nodes=3 --by degree=2 -o -
 optimum - < hosts.json
 """,

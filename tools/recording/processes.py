@@ -56,7 +56,7 @@ COMPLETED = (
 ON_A_TERMINAL = (
     "optimum dgx-a100:boxes=2",
     "compare ring:nodes=4 --baselines direct,bruck --sizes 1M",
-    "topologies",
+    "topology",
     "optimum none.json",
     "--help",
 )
@@ -149,7 +149,7 @@ def processes() -> Outputs:
     yield "forestcoll topology", _process([*SCRIPT, "topology", "ring:nodes=3"])
     yield "forestcoll verify - < s.json", _process([*SCRIPT, "verify", "-"], stdin=Path("s.json").read_bytes())
     with Path("/dev/full").open("wb") as full:
-        for line in ("optimum ring:nodes=3 --json", "topologies", "--version", "--help"):
+        for line in ("optimum ring:nodes=3 --json", "topology", "--version", "--help"):
             done = subprocess.run(
                 [*MODULE, *line.split()], stdout=full, stderr=subprocess.PIPE, timeout=SECONDS, check=False
             )
@@ -158,7 +158,7 @@ def processes() -> Outputs:
 
 def imports() -> Outputs:
     """Yield which modules of other packages a command loads: a start must not become slow."""
-    for line in ("--help", "optimum --help", "topologies", "optimum ring:nodes=4", "generate ring:nodes=4"):
+    for line in ("--help", "optimum --help", "topology", "optimum ring:nodes=4", "generate ring:nodes=4"):
         yield line, _process([sys.executable, "-c", _IMPORTS, *line.split()])
 
 

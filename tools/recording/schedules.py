@@ -102,7 +102,7 @@ verify steps.xml
 def one_port_builder(spec: str) -> Outputs:
     """Yield what the commands say about a platform whose nodes have one port."""
     lines = [f"topology {spec}", f"view {spec} -o network.svg", f"generate {spec}", f"bounds {spec}", f"compare {spec}"]
-    yield from run_lines([*lines, f"broadcast-series {spec} --source 0 -o series.json", "verify series.json --json"])
+    yield from run_lines([*lines, f"one-port {spec} --source 0 -o series.json", "verify series.json --json"])
 
 
 def _baselines() -> list[str]:

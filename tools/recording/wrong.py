@@ -7,7 +7,7 @@ generate ring:nodes=4 --method bfb -o steps.json
 generate ring:nodes=4 --collective all-to-all -o flows.json
 generate ring:nodes=4 --collective all-to-all --method steps -o exchange.json
 generate ring:nodes=4 --groups 0,1;2,3 -o bundle.json
-broadcast-series ring:nodes=4 --source 0 -o series.json
+one-port ring:nodes=4 --source 0 -o series.json
 generate ring:nodes=5 --ranks 0,2 -o part.json
 export s.json --to msccl-xml -o p.xml
 """
@@ -166,7 +166,9 @@ topology hosts.json -o hosts.json
 topology cluster:box=hosts.json,boxes=2 -o hosts.json
 topology crates.json -o x.txt
 topology none.json
-topologies extra
+topology extra
+topology -o network.json
+topology ring:nodes=3 --to gml
 """,
     "schedules": """
 verify none.json
@@ -326,22 +328,23 @@ expand dgx-a100:boxes=2 --by degree=2
 expand all.json --by degree=2
 expand ring:nodes=4 --by degree=2 --collective broadcast
 expand ring:nodes=4 --by product=hosts.json -o hosts.json
-broadcast-series ring:nodes=4
-broadcast-series ring:nodes=4 --source 9
-broadcast-series ring:nodes=4 --source 0 --along ring
-broadcast-series ring:nodes=4 --source 0 --loss x
-broadcast-series ring:nodes=4 --source 0 --loss 100%
-broadcast-series ring:nodes=4 --source 0 --order 0,1
-broadcast-series ring:nodes=4 --source 0 --order 1,0,2,3 --along dag
-broadcast-series ring:nodes=4 --source 0 --ports two
-broadcast-series ring:nodes=4 --source 0 --simulate 0
-broadcast-series ring:nodes=4 --source 0 --picture period.txt
-pipelined-broadcast ring:nodes=4 --source 0
-pipelined-broadcast ring:nodes=4 --size 1MB
-pipelined-broadcast ring:nodes=4 --source z --size 1MB
-pipelined-broadcast ring:nodes=4 --source 0 --size much
-pipelined-broadcast ring:nodes=4 --source 0 --size 1MB --packets 0
-pipelined-broadcast crates.json --source a --size 1MB
+one-port ring:nodes=4
+one-port ring:nodes=4 --source 9
+one-port ring:nodes=4 --source 0 --along ring
+one-port ring:nodes=4 --source 0 --loss x
+one-port ring:nodes=4 --source 0 --loss 100%
+one-port ring:nodes=4 --source 0 --order 0,1
+one-port ring:nodes=4 --source 0 --order 1,0,2,3 --along dag
+one-port ring:nodes=4 --source 0 --ports two
+one-port ring:nodes=4 --source 0 --simulate 0
+one-port ring:nodes=4 --source 0 --picture period.txt
+one-port ring:nodes=4 --source 0 --packets 4
+one-port ring:nodes=4 --source 0 --size 1MB --along tree
+one-port ring:nodes=4 --size 1MB
+one-port ring:nodes=4 --source z --size 1MB
+one-port ring:nodes=4 --source 0 --size much
+one-port ring:nodes=4 --source 0 --size 1MB --packets 0
+one-port crates.json --source a --size 1MB
 train-time
 train-time gpt2-smal ring:nodes=4
 train-time gpt2-small dgx-a100:boxes=2

@@ -29,7 +29,7 @@ class ForestcollError(Exception):
         ...     forestcoll.optimum("rign:nodes=3")
         ... except forestcoll.ForestcollError as error:
         ...     print(error)
-        'rign': no such builder or file; did you mean 'ring'? 'forestcoll topologies' lists the builders
+        'rign': no such builder or file; did you mean 'ring'? 'forestcoll topology' lists the builders
     """
 
 

@@ -7,10 +7,11 @@ which separates parameters: dimensions are joined by `x`, lists by `+`.
 
 import re
 from collections.abc import Mapping
-from dataclasses import Field, dataclass
+from dataclasses import MISSING, Field, dataclass, fields
 from fractions import Fraction
-from typing import Protocol, cast
+from typing import Any, ClassVar, Protocol, TypeVar, cast
 
+from forestcoll.base.errors import InputError
 from forestcoll.base.exact import MAX_DIGITS, MAX_TREES_DIGITS, to_fraction
 from forestcoll.base.units import BANDWIDTH_UNIT, bandwidth_in
 
@@ -22,6 +23,8 @@ MAX_DIMENSIONS = 20
 
 MAX_LISTED = 1024
 """The most integers in a list."""
+
+Asked = TypeVar("Asked", bound="Question")
 
 _KEY = "parameter"
 _DIGITS = re.compile(r"[0-9]{1,18}")
@@ -334,3 +337,35 @@ def parameter_of(declaration: "Field[object]") -> Parameter:
         meaning=declared.meaning,
         is_size=declared.is_size,
     )
+
+
+class Question:
+    """What a command is asked. Subclasses are dataclasses whose fields are options of its command line.
+
+    Attributes:
+        fits: the end of the message about an option that is no field.
+        needs: the message about a field that must be given.
+    """
+
+    fits: ClassVar[str]
+    needs: ClassVar[str]
+
+
+def of_options(kind: type[Asked], options: Mapping[str, Any]) -> Asked:
+    """Return the question that options ask; None, False and () are not given.
+
+    Args:
+        kind: the kind of question.
+        options: the values of options by their names, such as `max_trees`.
+
+    Raises:
+        InputError: an option does not fit the question, or is missing.
+    """
+    given = {name: value for name, value in options.items() if value is not None and value is not False and value != ()}
+    declared = fields(cast("Any", kind))
+    unfit = next((name for name in given if name not in {each.name for each in declared}), None)
+    if unfit is not None:
+        raise InputError(f"--{unfit.replace('_', '-')} does not fit {kind.fits}")
+    if any(each.default is MISSING and each.name not in given for each in declared):
+        raise InputError(kind.needs)
+    return kind(**given)

@@ -2,11 +2,12 @@
 
 import click
 
-from forestcoll.cli.options import named_network, topology_argument
+from forestcoll.cli.options import named_network
+from forestcoll.cli.types import TopologySpec
 
 
 @click.command("emulate", context_settings={"ignore_unknown_options": False})
-@topology_argument
+@click.argument("topology", metavar="TOPOLOGY", type=TopologySpec())
 @click.argument("command", metavar="-- COMMAND", nargs=-1, required=True, type=click.UNPROCESSED)
 @click.option(
     "--scale",

@@ -9,11 +9,6 @@ EXAMPLES = {
         "forestcoll emulate ring:nodes=2 --scale 200Mbit=1 -- forestcoll bench -b 256K -e 1M -f 2 --library none",
         "forestcoll emulate ring:nodes=3 --scale 1Gbit=1 -- forestcoll bench -b 1M -e 1M --library none --json",
     ),
-    "broadcast-series": (
-        "forestcoll broadcast-series torus:dims=3x3 --source 0 --ports one",
-        "forestcoll broadcast-series ring:nodes=5 --source 0 -o series.json",
-        "forestcoll verify series.json",
-    ),
     "compare": (
         "forestcoll compare dgx-a100:boxes=2",
         "forestcoll compare dgx-a100:boxes=2 --html report.html",
@@ -57,15 +52,16 @@ EXAMPLES = {
         "forestcoll import network.graphml -o network.json",
         "forestcoll optimum network.json",
     ),
+    "one-port": (
+        "forestcoll one-port torus:dims=3x3 --source 0 --ports one -o series.json",
+        "forestcoll verify series.json",
+        "forestcoll one-port ring:nodes=5 --source 0 --size 256MiB --packets 64",
+    ),
     "optimum": (
         "forestcoll optimum dgx-a100:boxes=2",
         "forestcoll optimum dgx-a100:boxes=2 --collective allreduce",
         "forestcoll optimum dgx-a100:boxes=2 --layout tp=8,dp=2 --collective allreduce --table",
         "forestcoll optimum torus:dims=3x3 --all",
-    ),
-    "pipelined-broadcast": (
-        "forestcoll pipelined-broadcast ring:nodes=5 --source 0 --size 256MiB",
-        "forestcoll pipelined-broadcast ring:nodes=5 --source 0 --size 256MiB --packets 64 -o packets.json",
     ),
     "probe": (
         "forestcoll emulate ring:nodes=2 --scale 100Mbit=1 -- forestcoll probe -o measured.json",
@@ -77,14 +73,10 @@ EXAMPLES = {
         "forestcoll simulate schedule.json --sizes 1MiB..1GiB",
         "forestcoll simulate schedule.json --alpha-us 2 --csv times.csv --links links.csv",
     ),
-    "topologies": (
-        "forestcoll topologies",
-        "forestcoll topologies --json",
-    ),
     "topology": (
-        "forestcoll topology dgx-a100:boxes=2",
+        "forestcoll topology nvidia",
         "forestcoll topology torus:dims=4x4x4,bandwidth=25 -o network.json.gz",
-        "forestcoll optimum network.json.gz",
+        "forestcoll topology network.json.gz --to graphml -o network.graphml",
     ),
     "train-time": (
         "forestcoll train-time switch-base-256 torus:dims=4x4",
@@ -120,7 +112,7 @@ def epilog_of(command: str) -> str:
     r"""Return the last paragraph of the help of a command. Its first character tells click not to wrap the lines.
 
     Example:
-        >>> epilog_of("topologies")
-        '\x08\nExamples:\n  forestcoll topologies\n  forestcoll topologies --json'
+        >>> epilog_of("explain")[:60]
+        '\x08\nExamples:\n  forestcoll explain dgx-a100:boxes=2 --measured'
     """
     return "\b\n" + "\n".join(["Examples:", *(f"  {line}" for line in EXAMPLES[command])])

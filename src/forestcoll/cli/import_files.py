@@ -78,7 +78,7 @@ def _speed_options(command: Command) -> Command:
 @click.option(
     "--format",
     "form",
-    type=FormatName(),
+    type=FormatName("importers"),
     metavar="FORMAT",
     help=f"The format of FILE: {', '.join(FORMAT_NAMES)}.  [default: found by the content]",
 )

@@ -34,7 +34,6 @@ Imports and large networks make many objects that live to the end, and each coll
 
 _COMMANDS = {
     "bench": "Measure a collective next to its bound.",
-    "broadcast-series": "Compute the best schedule of a series of broadcasts.",
     "compare": "Compare the optimum with well-known algorithms.",
     "emulate": "Run COMMAND once for each rank on an emulated network.",
     "expand": "Expand a network together with its schedule.",
@@ -44,19 +43,29 @@ _COMMANDS = {
     "fit": "Fit the cost model to measured times.",
     "generate": "Generate a verified schedule that reaches the optimum.",
     "import": "Read a file of another tool as a network.",
+    "one-port": "Broadcast from one node with one port, or other ports.",
     "optimum": "Compute the exact optimum of a collective.",
     "probe": "Measure a cluster by sends between its ranks.",
     "simulate": "Simulate the time of a schedule by message size.",
-    "pipelined-broadcast": "Plan the broadcast of one large message in packets.",
     "train-time": "Estimate the time of a training iteration on a network.",
-    "topologies": "List the topology builders and their parameters.",
-    "topology": "Write a topology file.",
+    "topology": "Write a network in any format, or list the builders.",
     "tune": "Find the best schedule for each message size.",
     "verify": "Verify a schedule or a program.",
     "view": "Draw a network or a schedule.",
     "what-if": "Compute the effect of failures, upgrades and new links.",
 }
 """The summary of each command. With it, --help does not import the commands; `tests/cli` compares it with them."""
+
+_FORMER = {
+    "bounds": "optimum",
+    "broadcast-series": "one-port",
+    "check-program": "verify",
+    "expand": "design",
+    "find-topology": "design",
+    "pipelined-broadcast": "one-port",
+    "topologies": "topology",
+}
+"""The command that does what a command of another name did before the first release."""
 
 
 def module_of(command: str) -> str:
@@ -97,7 +106,7 @@ class _LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if name not in _COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
-            raise click.UsageError(f"no such command {shown(name)}{_hint(name, _COMMANDS)}", ctx)
+            raise click.UsageError(f"no such command {shown(name)}{_hint(_FORMER.get(name, name), _COMMANDS)}", ctx)
         return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":

@@ -14,6 +14,7 @@ from forestcoll.cli.types import (
     FileOrText,
     IntegerFrom,
     MethodText,
+    NetworkFile,
     NumberFrom,
     OutputFile,
     Ranks,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from forestcoll.verification import Report
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+Value = TypeVar("Value")
 Changes = tuple[tuple[str, ...], tuple[str, ...]]
 """The values of `change_options`: links that have failed, and links with another bandwidth."""
 
@@ -83,7 +85,7 @@ def output_option_of(kind: OutputFile) -> Callable[[Command], Command]:
 
 
 output_option = output_option_of(OutputFile(".json"))
-network_output_option = output_option_of(OutputFile(".json", ".graphml", ".txt", ".yml", ".yaml"))
+network_output_option = output_option_of(NetworkFile())
 costs_option = click.option(
     "--costs",
     metavar="FILE",
@@ -318,6 +320,15 @@ def asked_by(options: dict[str, Any]) -> "tuple[Demand | Groups, Method | None]"
     """
     from forestcoll.algorithms.asked import asked
 
+    return usage_of(asked, options)
+
+
+def usage_of(asked: Callable[[dict[str, Any]], Value], options: dict[str, Any]) -> Value:
+    """Return what options ask for.
+
+    Raises:
+        click.UsageError: they do not fit each other.
+    """
     try:
         return asked(options)
     except InputError as error:

@@ -1,35 +1,56 @@
-"""`forestcoll topology`: writes a topology file."""
+"""`forestcoll topology`: writes a network in any format, or lists the builders of networks."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from forestcoll.base.files import STANDARD_STREAM, is_standard_stream, is_stream
-from forestcoll.cli.options import json_option, named_network, network_output_option, topology_argument
+from forestcoll.cli.options import change_options, json_option, named_network, network_output_option
+from forestcoll.cli.types import FormatName, TopologySpec
 
 
 @click.command("topology")
-@topology_argument
+@click.argument("topology", metavar="[TOPOLOGY|WORD]", required=False, type=TopologySpec())
+@change_options
 @network_output_option
+@click.option(
+    "--to",
+    type=FormatName("writers"),
+    metavar="FORMAT",
+    help="The format: forestcoll (JSON), graphml, astra-sim-ns3 or astra-sim-analytical.  [default: by the ending of "
+    "FILE: .json, .graphml, .txt, and .yml or .yaml]",
+)
 @json_option
-def command(topology: str, output: Path | None, *, as_json: bool) -> None:
-    """Write a topology file.
+def command(topology: str | None, output: Path | None, to: str | None, *, as_json: bool, **changes: Any) -> None:
+    """Write a network in any format, or list the builders.
 
-    The file contains TOPOLOGY, and can be edited. Without -o, it is written to standard output. It is JSON, unless the
-    name of FILE ends in .graphml (GraphML), .txt (the text that ASTRA-sim's ns-3 reads), or .yml or .yaml (the network
-    file of ASTRA-sim's analytical model). With -o, the command also prints what was written, with --json as a
-    JSON object.
+    The file contains TOPOLOGY, and can be edited. Without -o, it is written to standard output. With -o, the command
+    also prints what was written, with --json as a JSON object.
+
+    Without TOPOLOGY, the command lists the builders: their parameters with default values, and the sources of their
+    figures. A WORD that is neither a builder nor a file lists the builders with WORD in their name or summary.
     """
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.presentation.printing import print_json, print_page
+    from forestcoll.presentation.results.networks.builders import builders_document, builders_page
     from forestcoll.presentation.results.networks.networks import network_document, written_network_page
+    from forestcoll.topology.registry import listed_builders
     from forestcoll.topology.writers.formats import write_network
 
+    if output is None and to is None and not any(changes.values()) and (listed := listed_builders(topology)):
+        if as_json:
+            print_json(builders_document(listed))
+        else:
+            print_page(builders_page(listed))
+        return
+    if topology is None:
+        raise click.UsageError("-o, --to, --without and --degrade are for one network; also give TOPOLOGY")
     with TerminalProgress() as progress:
         progress.begin("reading the topology")
-        network = named_network(topology)
+        network = named_network(topology, **changes)
         progress.begin("writing")
-        write_network(network, STANDARD_STREAM if output is None else output)
+        write_network(network, STANDARD_STREAM if output is None else output, to)
     if output is None or (is_stream(output) and not as_json):
         return
     if as_json:

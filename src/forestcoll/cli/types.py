@@ -4,6 +4,7 @@ A value that cannot be read is wrong usage (exit status 2), and the message name
 are imported when a value is read, so that `--help` starts quickly.
 """
 
+import importlib
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -174,6 +175,17 @@ class OutputFile(FileName):
 
         check_ending(path, self.endings)
         check_writable(path)
+
+
+class NetworkFile(OutputFile):
+    """A network in the format of `--to` or, without this option, in any format that networks are written in."""
+
+    def check(self, path: Path, values: Mapping[str, Any]) -> None:
+        """Check that the file can be written and that its ending is that of the format."""
+        from forestcoll.topology.writers.formats import endings_of
+
+        check_ending(path, endings_of(values.get("to")))
+        super().check(path, values)
 
 
 class PictureFile(OutputFile):
@@ -516,20 +528,25 @@ class Speed(_TextType[Fraction]):
 
 
 class FormatName(_TextType[str]):
-    """A format of networks that can be imported."""
+    """A format of networks.
+
+    Args:
+        package: the package of `topology` with a table of formats: `importers` or `writers`.
+    """
 
     name = "format"
 
+    def __init__(self, package: str) -> None:
+        self.table = f"forestcoll.topology.{package}.formats"
+
     def read(self, text: str) -> str:
         """Return the name, after a check that there is such a format."""
-        from forestcoll.topology.importers.formats import format_named
-
-        return format_named(text).name
+        name: str = importlib.import_module(self.table).format_named(text).name
+        return name
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":  # noqa: ARG002
         """Return the formats that begin so."""
         from click.shell_completion import CompletionItem
 
-        from forestcoll.topology.importers.formats import FORMATS
-
-        return [CompletionItem(each.name, help=each.title) for each in FORMATS if each.name.startswith(incomplete)]
+        formats = importlib.import_module(self.table).FORMATS
+        return [CompletionItem(each.name, help=each.title) for each in formats if each.name.startswith(incomplete)]

@@ -106,7 +106,7 @@ class BuilderSpec:
     recipe: type[Recipe]
 
 
-_REGISTRY = Registry("builder or file", tuple(_GROUPS), hint="'forestcoll topologies' lists the builders")
+_REGISTRY = Registry("builder or file", tuple(_GROUPS), hint="'forestcoll topology' lists the builders")
 
 _AnyRecipe = TypeVar("_AnyRecipe", bound=type[Recipe])
 
@@ -117,7 +117,7 @@ def topology_builder(name: str, *, summary: str, source: str) -> Callable[[_AnyR
 
 
 def builders() -> tuple[BuilderSpec, ...]:
-    """Return all builders of topologies, sorted by name, as `forestcoll topologies` lists them.
+    """Return all builders of topologies, sorted by name, as `forestcoll topology` lists them.
 
     Returns:
         For each builder its name, its group (`"machine"` or `"family"`), a summary, the source of its figures, and its
@@ -129,6 +129,20 @@ def builders() -> tuple[BuilderSpec, ...]:
         ('family', ['nodes', 'bandwidth'])
     """
     return tuple(map(_spec, _REGISTRY.all()))
+
+
+def listed_builders(word: str | None) -> tuple[BuilderSpec, ...]:
+    """Return the builders with a word in their name or summary, all for None, and none if it names a network.
+
+    Example:
+        >>> [builder.name for builder in listed_builders("Cube Mesh")], listed_builders("ring")
+        (['dgx-1'], ())
+    """
+    if word is None:
+        return builders()
+    if not word or ":" in word or _is_file(word) or _REGISTRY.found(word) is not None:
+        return ()
+    return tuple(each for each in builders() if word.lower() in f"{each.name} {each.summary}".lower())
 
 
 def _spec(spec: Spec) -> BuilderSpec:
@@ -226,7 +240,7 @@ def build_topology(spec: str) -> Topology:
     """Build a topology from a spec string.
 
     Args:
-        spec: `NAME[:key=value,...]` with the name of a builder and its parameters, as `forestcoll topologies` lists
+        spec: `NAME[:key=value,...]` with the name of a builder and its parameters, as `forestcoll topology` lists
             them.
 
     Returns:

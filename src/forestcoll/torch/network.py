@@ -16,7 +16,7 @@ from forestcoll.torch.options import Options
 
 _HOW = (
     "pass pg_options=forestcoll.torch.Options(topology=…), or set FORESTCOLL_TOPOLOGY, to a file or to a builder's "
-    "spec such as 'ring:nodes=4'; `forestcoll topologies` lists the builders"
+    "spec such as 'ring:nodes=4'; `forestcoll topology` lists the builders"
 )
 _MOST_SHOWN = 16
 

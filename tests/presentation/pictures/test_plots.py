@@ -13,16 +13,18 @@ import resvg_py
 
 from forestcoll import generate, simulate
 from forestcoll.base.errors import InputError
+from forestcoll.base.progress import SILENT
 from forestcoll.design.workloads import iterate, network_of_file
 from forestcoll.design.workloads.samples import profile_of
-from forestcoll.oneport.message.pipelined import Pipeline, root_rule
+from forestcoll.oneport.asked import Message
+from forestcoll.oneport.message.pipelined import root_rule
 from forestcoll.oneport.series.comparison import compare_series
 from forestcoll.presentation.pictures.charts.gantt import Bar, gantt_chart
 from forestcoll.presentation.pictures.raster import png_of
 from forestcoll.presentation.results.networks.training import draw_iteration
 from forestcoll.presentation.results.programs.program_plot import draw_gantt
+from forestcoll.presentation.results.schedules.one_port import draw_answer
 from forestcoll.presentation.results.schedules.period_plot import chart, draw_period
-from forestcoll.presentation.results.schedules.pipeline import draw_plans
 from forestcoll.presentation.results.schedules.simulation import plot_of
 from forestcoll.simulation import Costs
 from forestcoll.simulation.simulate import ProgramModel
@@ -121,8 +123,8 @@ def test_simulated_bandwidths_and_times_are_drawn(drawn: Callable[..., ElementTr
 
 
 def test_plans_are_drawn_as_multiples_of_the_bound(drawn: Callable[..., ElementTree.Element]) -> None:
-    pipeline = Pipeline(figure_1(), "s")
-    picture = drawn(draw_plans, pipeline, pipeline.plan(10**4))
+    answer = Message(10**4).answer(figure_1(), "s", SILENT)
+    pipeline, picture = answer.pipeline, drawn(draw_answer, answer)
     best, by_rule = lines_of(picture)
     sizes = [10**4, 10**5, 10**10]
     plans = [*map(pipeline.plan, sizes), *(pipeline.plan(size, packets=root_rule(size)) for size in sizes)]

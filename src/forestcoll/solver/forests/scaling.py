@@ -82,7 +82,7 @@ def require_all_ports(topology: Topology) -> None:
     if topology.port_model is not None:
         raise NoSolutionError(
             f"{topology.name}: port_model is {topology.port_model}; this function needs nodes that use all their links "
-            "at once (if they can, leave port_model out); 'forestcoll broadcast-series' handles one port"
+            "at once (if they can, leave port_model out); 'forestcoll one-port' handles one port"
         )
 
 

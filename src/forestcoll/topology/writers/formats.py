@@ -1,12 +1,15 @@
-"""The formats that a network is written in, by the ending of the file's name.
+"""The formats that a network is written in, each in one line of one table.
 
-Every other ending, such as `.json`, is this project's own format, which is networkx's node-link JSON.
+A format is found by its name or by the ending of the file's name. Every other ending means this project's own format,
+which is networkx's node-link JSON.
 """
 
 import importlib
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from forestcoll.base.errors import InputError, did_you_mean, shown
 from forestcoll.base.files import PathLike, as_path, write_text
 from forestcoll.topology.files import write_topology
 from forestcoll.topology.model import Topology
@@ -14,19 +17,63 @@ from forestcoll.topology.model import Topology
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-WRITERS = {".graphml": "graphml", ".txt": "ns3_text", ".yml": "analytical_yaml", ".yaml": "analytical_yaml"}
-"""By the ending of a file's name, before `.gz`: the module that has the format's `text_of(topology)`."""
+
+@dataclass(frozen=True)
+class Format:
+    """A format that networks are written in.
+
+    Attributes:
+        name: what `--to` takes: the name of the same format in `importers.formats`.
+        title: what it is, for people.
+        endings: the endings of the names of such files, before `.gz`.
+        module: the module of this package with its `text_of(topology)`; empty for this project's own format.
+    """
+
+    name: str
+    title: str
+    endings: tuple[str, ...]
+    module: str = ""
 
 
-def write_network(topology: Topology, path: PathLike) -> None:
-    """Write `topology` to `path` in the format that the ending of its name means.
+FORMATS = (
+    Format("forestcoll", "forestcoll.topology/1, this project's own format", (".json",)),
+    Format("graphml", "GraphML", (".graphml",), "graphml"),
+    Format("astra-sim-ns3", "the text of ASTRA-sim's and SimAI's ns-3", (".txt",), "ns3_text"),
+    Format("astra-sim-analytical", "the YAML of ASTRA-sim's analytical model", (".yml", ".yaml"), "analytical_yaml"),
+)
+"""Every format; the first is that of names with another ending."""
 
-    `.graphml` is GraphML, `.txt` the text that ASTRA-sim's ns-3 reads, `.yml` and `.yaml` the network file of
-    ASTRA-sim's analytical model. Any other name gets this project's format, as `write_topology` writes it.
+
+def format_named(name: str) -> Format:
+    """Return the format with that name.
+
+    Raises:
+        InputError: there is none.
+    """
+    found = next((each for each in FORMATS if each.name == name), None)
+    if found is None:
+        names = [each.name for each in FORMATS]
+        hint = did_you_mean(name, names)
+        raise InputError(f"a network cannot be written as {shown(name)}; {hint}there are {', '.join(names)}")
+    return found
+
+
+def endings_of(name: str | None) -> tuple[str, ...]:
+    """Return the endings of files in the format with that name, or of files in any format."""
+    formats = FORMATS if name is None else (format_named(name),)
+    return tuple(ending for each in formats for ending in each.endings)
+
+
+def write_network(topology: Topology, path: PathLike, to: str | None = None) -> None:
+    """Write `topology` to `path` in a format that another program reads, or in this project's own.
 
     Args:
         topology: the network.
         path: the file; gzip if its name ends in `.gz`.
+        to: the format: `forestcoll`, as `write_topology` writes it; `graphml`; `astra-sim-ns3`, the text that
+            ASTRA-sim's ns-3 reads; `astra-sim-analytical`, the network file of ASTRA-sim's analytical model. If None,
+            the name of the file says it: `.graphml`, `.txt`, and `.yml` or `.yaml` are the last three, and any other
+            name is the first.
 
     Example:
         >>> from forestcoll.topology.registry import build_topology
@@ -35,16 +82,17 @@ def write_network(topology: Topology, path: PathLike) -> None:
         forestcoll.base.errors.InputError: /nowhere/ring.graphml: cannot be written: the folder /nowhere does not exist
 
     Raises:
-        InputError: the file cannot be written, or the format cannot express the network.
+        InputError: there is no such format, the file cannot be written, or the format cannot express the network.
     """
     path = as_path(path)
-    module = WRITERS.get(_ending(path))
-    if module is None:
+    form = _format_of(path) if to is None else format_named(to)
+    if not form.module:
         write_topology(topology, path)
         return
-    found = importlib.import_module(f"forestcoll.topology.writers.{module}")
+    found = importlib.import_module(f"forestcoll.topology.writers.{form.module}")
     write_text(path, [cast("Callable[[Topology], str]", found.text_of)(topology)])
 
 
-def _ending(path: Path) -> str:
-    return Path(path.stem).suffix.lower() if path.suffix == ".gz" else path.suffix.lower()
+def _format_of(path: Path) -> Format:
+    ending = Path(path.stem).suffix.lower() if path.suffix == ".gz" else path.suffix.lower()
+    return next((each for each in FORMATS if ending in each.endings), FORMATS[0])

@@ -5,6 +5,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from forestcoll.base.files import input_name
+from forestcoll.oneport.asked import SeriesAnswer
 from forestcoll.oneport.series.comparison import SeriesComparison
 from forestcoll.presentation.results.networks.networks import ports_text
 from forestcoll.presentation.tables import Page, labelled
@@ -31,17 +32,14 @@ _VERBS = {
 """What a node does if one of its ports is busy."""
 
 
-def generated_document(
-    compared: SeriesComparison, schedule: SeriesSchedule, run: SeriesRun | None, seconds: Mapping[str, float]
-) -> dict[str, object]:
+def generated_document(answer: SeriesAnswer, seconds: Mapping[str, float]) -> dict[str, object]:
     """Return the JSON object of a series: the schedule, and the throughputs of the best tree and the best DAG.
 
     Args:
-        compared: the throughputs over all links, over a DAG and along a tree.
-        schedule: the schedule that was generated.
-        run: the simulation of some messages; None if there was none.
+        answer: the schedule that was generated, and what it is compared with.
         seconds: the time of each stage of the run.
     """
+    compared, schedule, run = answer.compared, answer.schedule, answer.run
     topology, tree, dag = schedule.topology, compared.tree, compared.dag
     return {
         "topology": topology.name,
@@ -77,14 +75,9 @@ def _run_document(schedule: SeriesSchedule, run: SeriesRun) -> dict[str, object]
     }
 
 
-def generated_page(
-    compared: SeriesComparison,
-    schedule: SeriesSchedule,
-    run: SeriesRun | None,
-    seconds: Mapping[str, float],
-    output: Path | None,
-) -> Page:
+def generated_page(answer: SeriesAnswer, seconds: Mapping[str, float], output: Path | None) -> Page:
     """Return the page of a series; `output` is the file of the schedule, the others are as in `generated_document`."""
+    compared, schedule, run = answer.compared, answer.schedule, answer.run
     topology = schedule.topology
     source = topology.nodes[schedule.source].id
     rows = [

@@ -1,3 +1,5 @@
+"""`forestcoll one-port` as a user runs it: a series of broadcasts, and one message in packets."""
+
 import json
 from fractions import Fraction
 from pathlib import Path
@@ -6,7 +8,7 @@ from typing import Any
 import pytest
 from cli_run import GRAPH, edge, json_of, run_command, write_network, written
 
-ONE_PORT = GRAPH | {"name": "figure 1", "port_model": "one-port"}
+ONE_PORT = GRAPH | {"port_model": "one-port"}
 FIGURE_1 = [
     edge("s", "1", 1),
     edge("s", "2", 1),
@@ -19,11 +21,11 @@ FIGURE_1 = [
 
 @pytest.fixture
 def figure_1(tmp_path: Path) -> Path:
-    return write_network(tmp_path, FIGURE_1, "s1234", directed=True, graph=ONE_PORT)
+    return write_network(tmp_path, FIGURE_1, "s1234", directed=True, graph=ONE_PORT | {"name": "figure 1"})
 
 
 def answer(*arguments: object) -> dict[str, Any]:
-    found: dict[str, Any] = json_of("broadcast-series", *arguments)
+    found: dict[str, Any] = json_of("one-port", *arguments)
     return found
 
 
@@ -56,7 +58,7 @@ def test_the_dag_of_an_order(figure_1: Path) -> None:
 
 
 def test_a_written_schedule_is_verified(figure_1: Path, tmp_path: Path) -> None:
-    path = written(tmp_path / "series.json", "broadcast-series", figure_1, "--source", "s")
+    path = written(tmp_path / "series.json", "one-port", figure_1, "--source", "s")
     run = run_command("verify", path)
     assert (run.status, run.err) == (0, "")
     assert run.out.splitlines()[0] == f"{path}: valid: series of broadcasts from s on figure 1, 5 compute nodes"
@@ -90,12 +92,12 @@ def test_the_port_model_can_be_changed_by_an_option(figure_1: Path) -> None:
     ],
 )
 def test_an_invalid_source_is_named(tmp_path: Path, source: str, message: str) -> None:
-    path = write_network(tmp_path, FIGURE_1, "s1234", "w", directed=True, graph=ONE_PORT)
-    assert message in run_command("broadcast-series", path, "--source", source, "--json").error_line()
+    path = write_network(tmp_path, FIGURE_1, "s1234", "w", directed=True, graph=ONE_PORT | {"name": "figure 1"})
+    assert message in run_command("one-port", path, "--source", source, "--json").error_line()
 
 
 def test_a_shared_bandwidth_is_in_the_json(tmp_path: Path) -> None:
-    network = write_network(tmp_path, FIGURE_1, "s1234", directed=True, graph=ONE_PORT)
+    network = write_network(tmp_path, FIGURE_1, "s1234", directed=True, graph=ONE_PORT | {"name": "figure 1"})
     document = json.loads(network.read_text())
     document["nodes"][0]["send_bandwidth"] = "3/2"
     network.write_text(json.dumps(document))
@@ -115,7 +117,73 @@ def test_a_shared_bandwidth_is_in_the_json(tmp_path: Path) -> None:
 )
 def test_the_page_names_what_limits_half_duplex_nodes(tmp_path: Path, edges: list[dict[str, Any]], busy: str) -> None:
     nodes = sorted({each[end] for each in edges for end in ("source", "target")})
-    network = write_network(tmp_path, edges, "".join(nodes), directed=True, graph=ONE_PORT)
-    run = run_command("broadcast-series", network, "--source", edges[0]["source"], "--ports", "half")
+    network = write_network(tmp_path, edges, "".join(nodes), directed=True, graph=ONE_PORT | {"name": "figure 1"})
+    run = run_command("one-port", network, "--source", edges[0]["source"], "--ports", "half")
     assert run.status == 0
     assert f"  {busy}\n" in run.out
+
+
+@pytest.fixture
+def line(tmp_path: Path) -> Path:
+    edges = [edge(one, other, 1) | {"latency_us": 10} for one, other in ("ab", "bc", "cd")]
+    return write_network(tmp_path, edges, "abcd", directed=True, graph=ONE_PORT | {"name": "line"})
+
+
+def test_a_message_along_a_line_in_json(line: Path) -> None:
+    found = answer(line, "--source", "a", "--size", "10MB")
+    assert (found["size"], found["lower_bound_us"], found["height"]) == (10**7, "5015001/500", 3)
+    assert found["packets"] == pytest.approx((2 * 10**7 / 10**4) ** 0.5, abs=1)
+    assert (found["root_rule"]["packets"], found["root_rule"]["packet_size"]) == (3163, 3162)
+    assert found["makespan_us_float"] < found["root_rule"]["makespan_us_float"]
+    assert found["trees"] == [{"packets": 1, "edges": [["a", "b"], ["b", "c"], ["c", "d"]]}]
+
+
+def test_the_number_of_packets_can_be_given(line: Path) -> None:
+    found = answer(line, "--source", "a", "--size", "1000", "--packets", 4)
+    assert (found["packets"], found["packet_size"], found["makespan_us"]) == (4, 250, "123/2")
+
+
+def test_the_page_of_a_message(line: Path) -> None:
+    run = run_command("one-port", line, "--source", "a", "--size", "1000", "--packets", 4)
+    lines = run.out.splitlines()
+    assert lines[0] == "line: 1,000 bytes from a to 4 compute nodes, one port"
+    assert "  time      61.5 us" in lines
+    assert "  packets   4 of 250 bytes, 1 per cycle" in lines
+
+
+def test_the_schedule_of_packets_is_written_and_verified(line: Path, tmp_path: Path) -> None:
+    path = written(tmp_path / "packets.json", "one-port", line, "--source", "a", "--size", "1MB")
+    assert run_command("verify", path).status == 0
+    assert json.loads(path.read_text())["topology"]["graph"]["bandwidth_unit"] == "packets/us"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--source", "b", "--size", "1MB"], "line: source 'b' cannot reach compute node 'a'; add links on the way"),
+        (["--source", "a", "--size", "10", "--packets", 11], "packets is 11; expected 1 to 10, at most one packet"),
+    ],
+)
+def test_an_invalid_message_is_reported(line: Path, words: list[object], message: str) -> None:
+    assert message in run_command("one-port", line, *words, "--json").error_line()
+
+
+def test_a_unit_of_unknown_size_is_named(tmp_path: Path) -> None:
+    path = write_network(tmp_path, [edge("a", "b")], graph=ONE_PORT | {"bandwidth_unit": "crates/day"})
+    message = run_command("one-port", path, "--source", "a", "--size", "1MB").error_line()
+    assert message.startswith("bandwidth_unit is 'crates/day', whose size in bytes is not known; use one such as ")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ["--packets", 4],
+            "--packets does not fit a series of broadcasts; leave it out, or give the --size of one",
+        ),
+        (["--size", "1MB", "--along", "tree"], "--along does not fit one message of --size; leave one of them out"),
+        (["--size", "1MB", "--loss", "0"], "--loss does not fit one message of --size; leave one of them out"),
+    ],
+)
+def test_options_that_do_not_fit_the_question_are_wrong_usage(words: list[object], message: str) -> None:
+    assert run_command("one-port", "ring", "--source", 0, *words).error_line(2).startswith(message)

@@ -1,9 +1,10 @@
-"""A pipelined broadcast as a page, as JSON and as a picture."""
+"""The answers of `forestcoll one-port` as pages, as JSON and as pictures, and the words about one message."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from forestcoll.base.errors import plural
+from forestcoll.oneport.asked import MessageAnswer, SeriesAnswer
 from forestcoll.oneport.message.pipelined import Pipeline, PipelinePlan, root_rule
 from forestcoll.presentation.pictures.charts.lines import Axes, Line, line_chart
 from forestcoll.presentation.pictures.charts.parts import headed
@@ -11,10 +12,11 @@ from forestcoll.presentation.pictures.charts.scales import size_ticks
 from forestcoll.presentation.pictures.raster import write_picture
 from forestcoll.presentation.pictures.svg import text
 from forestcoll.presentation.results.networks.networks import ports_text
+from forestcoll.presentation.results.schedules.period_plot import draw_period
+from forestcoll.presentation.results.schedules.series import generated_document, generated_page
 from forestcoll.presentation.tables import Page, labelled
 from forestcoll.presentation.text import duration, stage_document, stage_times, written_to
 from forestcoll.schedule.series.timetable import Timetable
-from forestcoll.schedule.series.value import SeriesSchedule
 
 _BOUNDS = {
     "ports": "the prices of ports",
@@ -25,18 +27,34 @@ _SIZES_DRAWN = 13
 _STEP = 10**0.5
 
 
-def pipeline_document(
-    plan: PipelinePlan, by_rule: PipelinePlan, schedule: SeriesSchedule, seconds: Mapping[str, float]
-) -> dict[str, object]:
-    """Return the JSON object of a plan.
+def answer_document(answer: SeriesAnswer | MessageAnswer, seconds: Mapping[str, float]) -> dict[str, object]:
+    """Return the JSON object of an answer; `seconds` is the time of each stage of the run."""
+    if isinstance(answer, SeriesAnswer):
+        return generated_document(answer, seconds)
+    return _message_document(answer, seconds)
 
-    Args:
-        plan: the plan.
-        by_rule: the plan for the same message by the square-root rule.
-        schedule: the periodic schedule of the packets.
-        seconds: the time of each stage of the run.
+
+def answer_page(answer: SeriesAnswer | MessageAnswer, seconds: Mapping[str, float], output: Path | None) -> Page:
+    """Return the page of an answer; `output` is the file of its schedule."""
+    if isinstance(answer, SeriesAnswer):
+        return generated_page(answer, seconds, output)
+    return _message_page(answer, seconds, output)
+
+
+def draw_answer(answer: SeriesAnswer | MessageAnswer, path: Path) -> None:
+    """Draw one period of a series, or the times of one message and of larger ones, into a file.
+
+    Raises:
+        InputError: the file cannot be written, or the picture would be too large.
     """
-    topology = plan.topology
+    if isinstance(answer, SeriesAnswer):
+        draw_period(answer.schedule, path)
+    else:
+        _draw_plans(answer.pipeline, answer.plan, path)
+
+
+def _message_document(answer: MessageAnswer, seconds: Mapping[str, float]) -> dict[str, object]:
+    plan, topology = answer.plan, answer.plan.topology
     return {
         "topology": topology.name,
         "compute_nodes": len(topology.compute),
@@ -54,12 +72,12 @@ def pipeline_document(
         "cycles": plan.cycles,
         "packets_per_cycle": plan.packets_per_cycle,
         "height": plan.height,
-        "period_us": str(schedule.period),
+        "period_us": str(answer.schedule.period),
         "trees": [
             {"packets": int(tree.weight), "edges": [topology.ids(ends) for ends in tree.edges]} for tree in plan.trees
         ],
         "sends": None if plan.timetable is None else _sends_document(plan.timetable),
-        "root_rule": _plan_document(by_rule),
+        "root_rule": _plan_document(answer.by_rule),
         "verified": True,
         "seconds": stage_document(seconds),
     }
@@ -89,9 +107,8 @@ def _plan_document(plan: PipelinePlan) -> dict[str, object]:
     }
 
 
-def pipeline_page(plan: PipelinePlan, by_rule: PipelinePlan, seconds: Mapping[str, float], output: Path | None) -> Page:
-    """Return the page of a plan; `output` is the file of its schedule, and the others are as in `pipeline_document`."""
-    topology = plan.topology
+def _message_page(answer: MessageAnswer, seconds: Mapping[str, float], output: Path | None) -> Page:
+    plan, by_rule, topology = answer.plan, answer.by_rule, answer.plan.topology
     source = topology.nodes[plan.source].id
     ruled = (
         f"{plural(by_rule.packets, 'packet')} of {plural(by_rule.packet_size, 'byte')}: {duration(by_rule.makespan, 6)}"
@@ -133,7 +150,7 @@ def _multiple(plan: PipelinePlan) -> str:
     return f"{float(plan.makespan / plan.bound):.4g}"
 
 
-def draw_plans(pipeline: Pipeline, plan: PipelinePlan, path: Path) -> None:
+def _draw_plans(pipeline: Pipeline, plan: PipelinePlan, path: Path) -> None:
     """Draw the times of plans for the size of `plan` and for larger sizes, as multiples of the bound."""
     sizes = [round(plan.size * _STEP**step) for step in range(_SIZES_DRAWN)]
     lines = [
