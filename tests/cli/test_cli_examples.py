@@ -18,8 +18,8 @@ COSTLY = {("bench", 1), ("tune", 0), ("probe", 0), ("probe", 1), ("probe", 2), (
 
 
 @pytest.mark.parametrize("name", _COMMANDS)
-def test_every_command_has_two_or_three_examples_that_click_accepts(name: str) -> None:
-    assert 2 <= len(EXAMPLES[name]) <= 3
+def test_every_command_has_examples_that_click_accepts(name: str) -> None:
+    assert 2 <= len(EXAMPLES[name]) <= 5
     accepted, parent = set(), click.Context(forestcoll, **forestcoll.context_settings)
     for line in EXAMPLES[name]:
         _, *words = shlex.split(line)

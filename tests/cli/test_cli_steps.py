@@ -8,18 +8,18 @@ from cli_run import json_of, run_command, written
 
 
 @pytest.mark.parametrize(
-    ("network", "method", "collective", "more"),
+    ("network", "method", "collective"),
     [
-        ("circulant:nodes=7,offsets=1+3,one_way=true", "bfb", "reduce-scatter", ()),
-        ("hypercube:dim=3", "bfb", "allreduce", ("--chunks", 3)),
-        ("double-binary-tree:nodes=7", "double-binary-tree", "allreduce", ("--chunks", 4)),
+        ("circulant:nodes=7,offsets=1+3,one_way=true", "bfb", "reduce-scatter"),
+        ("hypercube:dim=3", "bfb:chunks=3", "allreduce"),
+        ("double-binary-tree:nodes=7", "double-binary-tree:chunks=4", "allreduce"),
     ],
 )
 def test_generated_schedules_are_verified_with_the_same_figures(
-    tmp_path: Path, network: str, method: str, collective: str, more: tuple[object, ...]
+    tmp_path: Path, network: str, method: str, collective: str
 ) -> None:
     file = tmp_path / "steps.json.gz"
-    words = ("generate", network, "--method", method, "--collective", collective, *more, "-o", file)
+    words = ("generate", network, "--method", method, "--collective", collective, "-o", file)
     generated = json_of(*words)
     judged = json_of("verify", file)
     assert judged["valid"] is True
@@ -84,5 +84,5 @@ def test_an_all_to_all_in_steps(tmp_path: Path) -> None:
     assert (found["steps"], found["bandwidth_factor"], found["least_bandwidth_factor"]) == (3, "5/2", "43/18")
     checked = json_of("verify", path)
     assert (checked["steps"], checked["bandwidth_factor"], checked["bandwidth_optimal"]) == (3, "5/2", False)
-    assert json_of(*words, "--steps", "4")["bandwidth_optimal"] is True
+    assert json_of(*words[:-1], "steps:steps=4")["bandwidth_optimal"] is True
     assert "an all-to-all in steps has no program" in run_command("export", path, "--to", "msccl-xml").err
