@@ -3,7 +3,7 @@
     .venv/bin/python benchmarks/finder.py [--most 2000] [--degrees 2,4,8,16]
 
 Each search begins without results of earlier searches. The times of all sizes are those of the whole command
-`forestcoll find-topology --nodes 2..MOST --degree D --json`, with the start of Python and the output. The other times
+`forestcoll design --nodes 2..MOST --degree D --json`, with the start of Python and the output. The other times
 are of the search alone. All are CPU times. Goal: at most 10 s for all N up to 2,000 at one degree, at most 1 s for one
 N. `--most 10000 --degrees 4,8` measures all sizes up to 10,000.
 """
@@ -37,7 +37,7 @@ def main() -> None:
 def command_time(most: int, degree: int) -> float:
     """Return the CPU time of the command that finds the networks of every size. A sweep does not use the cache."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    command = [sys.executable, "-m", "forestcoll", "find-topology", "--nodes", f"2..{most}", "--degree", str(degree)]
+    command = [sys.executable, "-m", "forestcoll", "design", "--nodes", f"2..{most}", "--degree", str(degree)]
     subprocess.run([*command, "--json"], check=True, stdout=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

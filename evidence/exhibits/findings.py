@@ -101,8 +101,8 @@ def better_networks(_settings: Settings) -> Result:
                 replaced = ", ".join(f"{each.name} ({each.cost.steps}, {_three(each)})" for each in worse)
                 rows.append((nodes, member.name, member.cost.steps, _three(member), replaced))
     words = [
-        "find-topology --nodes 1024 --degree 4",
-        "find-topology --nodes 128 --degree 4 --schedule-output steps.json",
+        "design --nodes 1024 --degree 4",
+        "design --nodes 128 --degree 4 -o steps.json",
         "verify steps.json",
     ]
     summary = f"{len(rows)} networks with Cayley graphs are better than networks of Table 7 in steps, T_B or both."

@@ -69,7 +69,7 @@ INTO_THE_INPUT = [
     ("generate hosts.json -o ./out/../hosts.json", "-o out/../hosts.json: is also the input"),
     ("topology hosts.json -o hosts.json", "-o hosts.json: is also the input"),
     ("topology cluster:box=box.json,boxes=2 -o box.json", "-o box.json: is also the input"),
-    ("expand ring:nodes=4 --by product=hosts.json -o hosts.json", "-o hosts.json: is also the input --by"),
+    ("design ring:nodes=4 --by product=hosts.json -o hosts.json", "-o hosts.json: is also the input --by"),
     ("generate ring:nodes=4 --groups groups.json -o groups.json", "-o groups.json: is also the input --groups"),
     ("fit t.csv --schedule ring:nodes=4 -o t.csv", "-o t.csv: is also the input"),
     ("fit t.csv --schedule s.json -o s.json", "-o s.json: is also the input --schedule"),
@@ -79,7 +79,7 @@ INTO_THE_INPUT = [
 ]
 INTO_ONE_OUTPUT = [
     ("export s.json --to mscclpp-json -o a.json --snippet a.json", "-o a.json: is also the output --snippet"),
-    ("find-topology --nodes 8 --degree 4 --topology-output n --schedule-output n", "is also the output --topology-o"),
+    ("design --nodes 8 --degree 4 --topology-output n -o n", "is also the output --topology-o"),
     ("simulate s.json --csv l.csv --links l.csv", "--links l.csv: is also the output --csv"),
     ("simulate s.json --gantt g.png --plot g.png", "--gantt g.png: is also the output --plot"),
     ("one-port ring:nodes=5 --source 0 --picture q.svg -o q.svg", "is also the output --picture"),
@@ -98,7 +98,7 @@ NO_OUTPUT = [
     ("export s.json --to chakra -o traces/", "traces/: is a folder; name a file in it"),
     ("export s.json --to mscclpp-json --snippet out -o a.json", "out: is a folder; name a file in it"),
     ("simulate s.json --csv a.csv --plot no/b.svg", "no/b.svg: cannot be written: the folder {}/no does not exist"),
-    ("find-topology --nodes 8 --degree 4 --topology-output y.json --schedule-output no/x.json", f"no/x.json{NO}"),
+    ("design --nodes 8 --degree 4 --topology-output y.json -o no/x.json", f"no/x.json{NO}"),
     ("generate ring:nodes=4 --groups 0,1;2,3 --members mem -o no/x.json", f"no/x.json{NO}"),
     ("what-if ring:nodes=4 --fail links -o t.txt", "t.txt: is a file; name a folder"),
     ("what-if ring:nodes=4 --fail links -o a/b", "a/b: cannot be written: the folder {}/a does not exist"),

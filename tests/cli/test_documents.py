@@ -81,8 +81,8 @@ def test_documents_show_the_actual_output(
         assert run_command("import", "topo.txt", "--nvlink", "25", "-o", "host.json").status == 0
     if "schedule.json" in words:
         assert run_command("generate", "dgx-a100:boxes=2", "-o", "schedule.json").status == 0
-    if "steps.json" in words and "find-topology" not in words:
-        found = run_command("find-topology", *FOUND, "--collective", "allgather", "--schedule-output", "steps.json")
+    if "steps.json" in words and "design" not in words:
+        found = run_command("design", *FOUND, "--collective", "allgather", "-o", "steps.json")
         assert found.status == 0
     if "bundle.json" in words:
         layout = ("--layout", "tp=8,dp=2", "--collective", "allreduce", "-o", "bundle.json")

@@ -96,7 +96,7 @@ def test_the_findings_are_shown_by_commands() -> None:
     commands = re.findall(r"^\$ forestcoll (.*)$", PAGES["findings"], re.MULTILINE)
     assert "generate circulant:nodes=12,offsets=1+3+4+5 --method bfb -o steps.json" in commands
     assert "bandwidth  1 (1) M/B (T_B); the lower bound is 11/12" in PAGES["findings"]
-    assert "find-topology --nodes 1024 --degree 4" in commands
+    assert "design --nodes 1024 --degree 4" in commands
     assert "    both at the same time           20/11 GB/s" in PAGES["findings"]
 
 

@@ -262,30 +262,30 @@ what-if dgx-a100:boxes=2 --without b0/gpu0--ib --json
 what-if dgx-a100:boxes=2 --degrade b0/gpu0--ib=12.5
 what-if dgx-a100:boxes=2 --ranks 0-3 --fail nics
 """,
-    "find-topology": """
-find-topology --nodes 12 --degree 4
-find-topology --nodes 12 --degree 4 --json
-find-topology --nodes 12 --degree 4 --size 1MB --topology-output network.json
-find-topology --nodes 12 --degree 4 --collective allgather --topology-output n.json --schedule-output steps.json
-find-topology --nodes 36 --degree 4 --base torus:dims=3x3 --plot frontier.svg --picture net.svg
-find-topology --nodes 32 --degree 4 --published-only --size 1MB --collective mix
-find-topology --nodes 9 --degree 4 --published-only --bidirectional --json
-find-topology --nodes 12 --degree 4 --size 1MB --alpha 5 --bandwidth 25 --reduction 100 --collective all-to-all
-find-topology --nodes 12 --degree 4 --choose 2 --schedule-output chosen.json --picture chosen.html
-find-topology --nodes 5..8 --degree 4 --bidirectional --json
-find-topology --nodes 5..6 --degree 3..4 --size 1MB
-find-topology --nodes 8..9 --degree 4 --jobs 2
-find-topology --nodes 12 --degree 2 --published-only --plot plot.png
+    "design": """
+design --nodes 12 --degree 4
+design --nodes 12 --degree 4 --json
+design --nodes 12 --degree 4 --size 1MB --topology-output network.json
+design --nodes 12 --degree 4 --collective allgather --topology-output n.json -o steps.json
+design --nodes 36 --degree 4 torus:dims=3x3 --plot frontier.svg --picture net.svg
+design --nodes 32 --degree 4 --published-only --size 1MB --collective mix
+design --nodes 9 --degree 4 --published-only --bidirectional --json
+design --nodes 12 --degree 4 --size 1MB --alpha 5 --bandwidth 25 --reduction 100 --collective all-to-all
+design --nodes 12 --degree 4 --choose 2 -o chosen.json --picture chosen.html
+design --nodes 5..8 --degree 4 --bidirectional --json
+design --nodes 5..6 --degree 3..4 --size 1MB
+design --nodes 8..9 --degree 4 --jobs 2
+design --nodes 12 --degree 2 --published-only --plot plot.png
 verify steps.json
 verify chosen.json --json
 """,
-    "expand": """
-expand torus:dims=3x3 --by line-graph -o schedule.json
-expand ring:nodes=5 --by degree=2 --by breadth-first --json
-expand schedule.json --by product=torus:dims=3x3 --collective allreduce
-expand ring:nodes=3 --by power=2 --collective reduce-scatter -o power.json --topology-output network.json
-expand kautz:degree=2,length=2 --by bidirectional --by parallel=2
-expand kautz:degree=2,length=1 --by line-graph=2 --json
+    "expansions": """
+design torus:dims=3x3 --by line-graph -o schedule.json
+design ring:nodes=5 --by degree=2 --by breadth-first --json
+design schedule.json --by product=torus:dims=3x3 --collective allreduce
+design ring:nodes=3 --by power=2 --collective reduce-scatter -o power.json --topology-output network.json
+design kautz:degree=2,length=2 --by bidirectional --by parallel=2
+design kautz:degree=2,length=1 --by line-graph=2 --json
 verify schedule.json
 verify power.json --json
 """,
@@ -344,18 +344,18 @@ export t.json --to mscclpp-json -o t.plan.json
 export u.json --to msccl-xml -o u.xml
 """,
     "tables of the finder": """
-find-topology --nodes 8 --degree 2 --collective allgather --schedule-output a.json
-find-topology --nodes 9 --degree 3 --collective allgather --schedule-output b.json --json
-find-topology --nodes 16 --degree 2 --collective allgather --schedule-output c.json
-find-topology --nodes 16 --degree 4 --collective allreduce --schedule-output d.json
-find-topology --nodes 24 --degree 4 --bidirectional --schedule-output e.json --topology-output f.json
-find-topology --nodes 27 --degree 3 --collective allgather --schedule-output g.json
-find-topology --nodes 32 --degree 2 --published-only --json
-find-topology --nodes 8 --degree 2 --published-only --schedule-output i.json
-find-topology --nodes 16 --degree 2 --published-only --choose 'DBJMod(2,4)' --schedule-output j.json
+design --nodes 8 --degree 2 --collective allgather -o a.json
+design --nodes 9 --degree 3 --collective allgather -o b.json --json
+design --nodes 16 --degree 2 --collective allgather -o c.json
+design --nodes 16 --degree 4 --collective allreduce -o d.json
+design --nodes 24 --degree 4 --bidirectional -o e.json --topology-output f.json
+design --nodes 27 --degree 3 --collective allgather -o g.json
+design --nodes 32 --degree 2 --published-only --json
+design --nodes 8 --degree 2 --published-only -o i.json
+design --nodes 16 --degree 2 --published-only --choose 'DBJMod(2,4)' -o j.json
 verify i.json
 verify j.json --json
-find-topology --nodes 64 --degree 4 --published-only --choose 4 --schedule-output h.json
+design --nodes 64 --degree 4 --published-only --choose 4 -o h.json
 """,
     "train-time": """
 train-time switch-base-256 torus:dims=4x4
@@ -429,7 +429,7 @@ verify - < p.goal
 fit - --schedule ring:nodes=4 -o - < times.csv
 topology ring:nodes=3 -o - --json
 one-port ring:nodes=3 --source 0 -o -
-expand ring:nodes=3 --by degree=2 -o -
+design ring:nodes=3 --by degree=2 -o -
 optimum - < hosts.json
 """,
 }

@@ -32,7 +32,7 @@ LINES = (
     "generate ring:nodes=4 -o /dev/full",
     "generate ring:nodes=4 -o no/s.json",
     "what-if ring:nodes=4 --fail links --jobs 2",
-    "find-topology --nodes 8..9 --degree 4 --jobs 2 --json",
+    "design --nodes 8..9 --degree 4 --jobs 2 --json",
     "bench",
     "probe -o m.json",
 )

@@ -304,30 +304,31 @@ fit rates.csv
 fit times.csv --schedule a.json --schedule b.json
 """,
     "designs": """
-find-topology
-find-topology --nodes 12
-find-topology --nodes x --degree 4
-find-topology --nodes 1000000000 --degree 4
-find-topology --nodes 9999999999999999999 --degree 4
-find-topology --nodes 9 --degree 3 --bidirectional
-find-topology --nodes 12 --degree 4 --alpha 5
-find-topology --nodes 12 --degree 4 --choose 99
-find-topology --nodes 12..14 --degree 4 --plot x.svg
-find-topology --nodes 12 --degree 4 --base ring:nodes=4 --jobs 2
-find-topology --nodes 12 --degree 4 --collective mix --schedule-output x.json
-find-topology --nodes 12 --degree 4 --plot x.html
-find-topology --nodes 12 --degree 4 --topology-output n.json --schedule-output n.json
-find-topology --nodes 12 --degree 4 --base dgx-a100:boxes=2
-expand ring:nodes=4
-expand ring:nodes=4 --by degre=2
-expand ring:nodes=4 --by power=1
-expand ring:nodes=4 --by power:1000000
-expand ring:nodes=4 --by product=none.json
-expand mesh:dims=2x3 --by line-graph
-expand dgx-a100:boxes=2 --by degree=2
-expand all.json --by degree=2
-expand ring:nodes=4 --by degree=2 --collective broadcast
-expand ring:nodes=4 --by product=hosts.json -o hosts.json
+design
+design --nodes 12
+design --nodes x --degree 4
+design --nodes 1000000000 --degree 4
+design --nodes 9999999999999999999 --degree 4
+design --nodes 9 --degree 3 --bidirectional
+design --nodes 12 --degree 4 --alpha 5
+design --nodes 12 --degree 4 --choose 99
+design --nodes 12..14 --degree 4 --plot x.svg
+design --nodes 12 --degree 4 ring:nodes=4 --jobs 2
+design --nodes 12 --degree 4 --collective mix -o x.json
+design --nodes 12 --degree 4 --plot x.html
+design --nodes 12 --degree 4 --topology-output n.json -o n.json
+design --nodes 12 --degree 4 dgx-a100:boxes=2
+design ring:nodes=4
+design ring:nodes=4 --nodes 8 --degree 4 --by degree=2
+design ring:nodes=4 --by degre=2
+design ring:nodes=4 --by power=1
+design ring:nodes=4 --by power:1000000
+design ring:nodes=4 --by product=none.json
+design mesh:dims=2x3 --by line-graph
+design dgx-a100:boxes=2 --by degree=2
+design all.json --by degree=2
+design ring:nodes=4 --by degree=2 --collective broadcast
+design ring:nodes=4 --by product=hosts.json -o hosts.json
 one-port ring:nodes=4
 one-port ring:nodes=4 --source 9
 one-port ring:nodes=4 --source 0 --along ring

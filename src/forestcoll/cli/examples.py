@@ -14,14 +14,14 @@ EXAMPLES = {
         "forestcoll compare dgx-a100:boxes=2 --html report.html",
         "forestcoll compare dgx-a100:boxes=2 --collective allreduce --baselines nccl-ring,nccl-tree --json",
     ),
+    "design": (
+        "forestcoll design --nodes 12 --degree 4 --size 1MB --topology-output network.json",
+        "forestcoll design --nodes 36 --degree 4 torus:dims=3x3 --plot frontier.svg --picture net.svg",
+        "forestcoll design torus:dims=3x3 --by line-graph --by degree=2 -o schedule.json",
+    ),
     "emulate": (
         "forestcoll emulate ring:nodes=3 --scale 100Mbit=1 -- sh -c 'echo rank $RANK of $WORLD_SIZE'",
         "forestcoll emulate dgx-a100:boxes=1 --scale 100Mbit=300GB/s -- sh -c 'ip -brief address show main'",
-    ),
-    "expand": (
-        "forestcoll expand torus:dims=3x3 --by line-graph -o schedule.json",
-        "forestcoll expand ring:nodes=5 --by degree=2 --by breadth-first --json",
-        "forestcoll expand schedule.json --by product=torus:dims=3x3 --collective allreduce",
     ),
     "explain": (
         "forestcoll explain dgx-a100:boxes=2 --measured nccl-tests.log",
@@ -31,11 +31,6 @@ EXAMPLES = {
         "forestcoll generate ring:nodes=4 --collective allreduce -o schedule.json",
         "forestcoll export schedule.json --to mscclpp-json -o plan.json --snippet register.py",
         "forestcoll export schedule.json --to goal --bytes 64MiB -o schedule.goal",
-    ),
-    "find-topology": (
-        "forestcoll find-topology --nodes 12 --degree 4",
-        "forestcoll find-topology --nodes 12 --degree 4 --size 1MB --topology-output network.json",
-        "forestcoll find-topology --nodes 36 --degree 4 --base torus:dims=3x3 --plot frontier.svg --picture net.svg",
     ),
     "fit": (
         "forestcoll fit nccl-tests.log --schedule dgx-a100:boxes=2 --algorithm nccl-ring -o costs.json",

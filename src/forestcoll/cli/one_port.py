@@ -65,7 +65,7 @@ from forestcoll.cli.types import DataSize, IntegerFrom, Part, PictureFile
 @output_option
 @json_option
 def command(topology: str, source: str, output: Path | None, *, as_json: bool, **options: Any) -> None:
-    """Broadcast from one node with one port, or other ports.
+    """Broadcast a series of messages, or one large message.
 
     The source sends one message after another to all compute nodes, in a schedule that repeats after a period. A
     message of size 1 takes 1/bandwidth over a link. If TOPOLOGY contains "port_model": "one-port", a compute node sends

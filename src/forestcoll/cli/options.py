@@ -163,13 +163,13 @@ def topology_argument(command: Command) -> Command:
 
 
 @contextmanager
-def processes(jobs: int) -> "Iterator[Executor | None]":
+def processes(jobs: int | None) -> "Iterator[Executor | None]":
     """Start the processes of `--jobs`, which end with the block; None if this process does the work alone.
 
     Raises:
         InputError: the system ended a process.
     """
-    if jobs == 1:
+    if jobs is None or jobs == 1:
         yield None
         return
     from concurrent.futures import ProcessPoolExecutor
@@ -186,8 +186,8 @@ def processes(jobs: int) -> "Iterator[Executor | None]":
 
 
 def jobs_option(description: str) -> Callable[[Command], Command]:
-    """Return the option that says how many processes work."""
-    return click.option("--jobs", type=IntegerFrom(1, MOST_JOBS), default=1, show_default=True, help=description)
+    """Return the option that says how many processes work; None if it is not given."""
+    return click.option("--jobs", type=IntegerFrom(1, MOST_JOBS), help=f"{description}  [default: 1]")
 
 
 def collective_option(

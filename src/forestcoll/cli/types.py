@@ -296,6 +296,17 @@ class CollectiveName(_TextType[str]):
         return [CompletionItem(each) for each in self.names if each.startswith(incomplete.lower())]
 
 
+class TrafficName(CollectiveName):
+    """The collectives of a workload: the name of one, or `mix`."""
+
+    def __init__(self) -> None:
+        super().__init__(("allgather", "reduce-scatter", "allreduce", "all-to-all", "mix"))
+
+    def read(self, text: str) -> str:
+        """Return the name in the spelling of the file formats."""
+        return text if text == "mix" else super().read(text)
+
+
 class MethodText(_TextType[str]):
     """A method as a text, such as trees:k=4. The command checks it."""
 

@@ -83,7 +83,7 @@ class _WhatIfOptions:
     collective: str
     ranks: str | None
     root: str | None
-    jobs: int
+    jobs: int | None
     output: Path | None
 
     def check(self) -> None:

@@ -50,7 +50,7 @@ class Metacyclic:
 @topology_builder(
     "cayley",
     summary="Cayley graph of a metacyclic group: vertex-transitive, of low diameter",
-    source="unit bandwidth; find-topology chooses generators",
+    source="unit bandwidth; design chooses generators",
 )
 @dataclass(frozen=True)
 class Cayley(ArcRecipe):

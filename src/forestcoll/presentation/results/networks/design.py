@@ -1,9 +1,9 @@
-"""The results of the topology finder as pages and as JSON: the frontier of one size, and a sweep over sizes."""
+"""The answers of `forestcoll design` as pages and as JSON: the frontier of one size, a sweep, an expanded network."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterator
 
 from forestcoll.base.errors import plural
+from forestcoll.design.asked import Answer, ExpansionAnswer, SearchAnswer, SweepAnswer
 from forestcoll.design.constructions import Construction
 from forestcoll.design.measure import least_factor, moore_steps
 from forestcoll.design.path_rates import path_rates
@@ -18,13 +18,22 @@ _MOST_NODES_FOR_PATHS = 2048
 """The most nodes of a network whose all-to-all rates JSON states, because they need all shortest paths."""
 
 
-def member_document(member: Construction, workload: Workload | None) -> dict[str, object]:
-    """Return the JSON object of one network: its cost, in what it is optimal, and its construction.
+def design_document(answer: Answer) -> dict[str, object]:
+    """Return the JSON object of an answer."""
+    if isinstance(answer, SweepAnswer):
+        return _sweep_document(answer)
+    return _frontier_document(answer) if isinstance(answer, SearchAnswer) else _expanded_document(answer)
 
-    Args:
-        member: the network.
-        workload: the workload whose time is stated; None if no size was given.
-    """
+
+def design_page(answer: Answer) -> Page:
+    """Return the page of an answer."""
+    if isinstance(answer, SweepAnswer):
+        return _sweep_page(answer)
+    return _frontier_page(answer) if isinstance(answer, SearchAnswer) else _expanded_page(answer)
+
+
+def _member_document(member: Construction, workload: Workload | None) -> dict[str, object]:
+    """Return the JSON object of one network: its cost, in what it is optimal, and its construction."""
     scatter = member.reduce_scatter_cost
     document = _brief_document(member) | {
         "bandwidth_factor_float": float(member.cost.bandwidth_factor),
@@ -53,17 +62,8 @@ def _brief_document(member: Construction) -> dict[str, object]:
     }
 
 
-def frontier_document(
-    frontier: Frontier, workload: Workload | None, chosen: Construction, written: Mapping[str, Path | None]
-) -> dict[str, object]:
-    """Return the JSON object of a frontier.
-
-    Args:
-        frontier: the networks.
-        workload: the workload whose times are stated; None if no size was given.
-        chosen: the network that is written if an output file is given.
-        written: the file of each kind of output, by its key in JSON; None if it is not written.
-    """
+def _frontier_document(answer: SearchAnswer) -> dict[str, object]:
+    frontier, workload = answer.frontier, answer.question.workload
     return {
         "nodes": frontier.nodes,
         "degree": frontier.degree,
@@ -72,16 +72,14 @@ def frontier_document(
             "steps": moore_steps(frontier.nodes, frontier.degree),
             "bandwidth_factor": str(least_factor(frontier.nodes)),
         },
-        "pareto": [member_document(member, workload) for member in frontier.members],
-        "chosen": chosen.name,
-        **{name: path_text(path) for name, path in written.items()},
+        "pareto": [_member_document(member, workload) for member in frontier.members],
+        "chosen": answer.network.name,
+        **{name: path_text(path) for name, path in answer.question.files.items()},
     }
 
 
-def frontier_page(
-    frontier: Frontier, workload: Workload | None, chosen: Construction, why: str, written: Mapping[str, Path | None]
-) -> Page:
-    """Return the page of a frontier. `why` says why `chosen` is chosen; see `frontier_document` for the others."""
+def _frontier_page(answer: SearchAnswer) -> Page:
+    frontier, workload, written = answer.frontier, answer.question.workload, answer.question.files
     steps = plural(moore_steps(frontier.nodes, frontier.degree), "step")
     bound = f"{steps} and {float(least_factor(frontier.nodes)):.4f} M/B"
     networks = "bidirectional networks" if frontier.bidirectional else "networks"
@@ -92,20 +90,14 @@ def frontier_page(
         f"{networks} of {size}: no allgather beats {bound}",
         (
             _frontier(frontier, workload),
-            f"Chosen: {chosen.name}, {why}.",
+            f"Chosen: {answer.network.name}, {_reason(workload, by_user=answer.question.choose is not None)}.",
             *([f"Written: {', '.join(files)}{verified}."] if files else []),
         ),
     )
 
 
-def expanded_document(network: Construction, collective: str, written: Mapping[str, Path | None]) -> dict[str, object]:
-    """Return the JSON object of an expanded network.
-
-    Args:
-        network: the network.
-        collective: the collective of the schedule.
-        written: the file of each kind of output, by its key in JSON; None if it is not written.
-    """
+def _expanded_document(answer: ExpansionAnswer) -> dict[str, object]:
+    network, collective, written = answer.network, answer.collective, answer.question.files
     cost = predicted_cost(network, collective)
     return {
         "name": network.name,
@@ -129,8 +121,8 @@ def _bound(network: Construction, collective: str) -> dict[str, object]:
     }
 
 
-def expanded_page(network: Construction, collective: str, written: Mapping[str, Path | None]) -> Page:
-    """Return the page of an expanded network; the arguments are those of `expanded_document`."""
+def _expanded_page(answer: ExpansionAnswer) -> Page:
+    network, collective, written = answer.network, answer.collective, answer.question.files
     cost, bound = predicted_cost(network, collective), _bound(network, collective)
     files = [str(path) for path in written.values() if path is not None]
     verified = "; the schedule is verified" * (written["output"] is not None)
@@ -143,8 +135,7 @@ def expanded_page(network: Construction, collective: str, written: Mapping[str, 
     return Page(f"{network.name}: {collective} on {size}", (labelled(rows),))
 
 
-def reason_for_choice(workload: Workload | None, *, by_user: bool) -> str:
-    """Return the reason for the choice of the network that is written."""
+def _reason(workload: Workload | None, *, by_user: bool) -> str:
     if by_user:
         return "as requested"
     if workload is None:
@@ -187,9 +178,8 @@ def _cells(member: Construction, workload: Workload | None) -> tuple[object, ...
     )
 
 
-def sweep_document(frontiers: Iterable[Frontier], workload: Workload | None) -> dict[str, object]:
-    """Return the JSON object of the frontiers of several sizes."""
-    return {"frontiers": [_brief_frontier(each, workload) for each in frontiers]}
+def _sweep_document(answer: SweepAnswer) -> dict[str, object]:
+    return {"frontiers": [_brief_frontier(each, answer.question.workload) for each in answer.frontiers]}
 
 
 def _brief_frontier(frontier: Frontier, workload: Workload | None) -> dict[str, object]:
@@ -202,10 +192,9 @@ def _brief_frontier(frontier: Frontier, workload: Workload | None) -> dict[str, 
     }
 
 
-def sweep_page(frontiers: Iterable[Frontier], workload: Workload | None) -> Page:
-    """Return the page of the frontiers of several sizes."""
-    rows = []
-    for frontier in frontiers:
+def _sweep_page(answer: SweepAnswer) -> Page:
+    rows, workload = [], answer.question.workload
+    for frontier in answer.frontiers:
         best = None if workload is None else best_for(frontier.members, workload)
         for member in frontier.members:
             factor = float(member.cost.bandwidth_factor)

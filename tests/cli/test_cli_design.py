@@ -1,4 +1,4 @@
-"""`forestcoll find-topology` and `forestcoll expand` as a user runs them."""
+"""`forestcoll design` as a user runs it: a search for networks, and an expansion."""
 
 import json
 from fractions import Fraction
@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from cli_run import json_of, run_command
 
-COMMAND = ("find-topology",)
+COMMAND = ("design",)
 
 
 def test_network_and_schedule_are_written_and_verified(tmp_path: Path) -> None:
     network, schedule = tmp_path / "network.json", tmp_path / "schedule.json.gz"
     arguments = ("--nodes", 27, "--degree", 4, "--collective", "allreduce", "--size", "1KB")
-    run = run_command(*COMMAND, *arguments, "--topology-output", network, "--schedule-output", schedule, "--json")
+    run = run_command(*COMMAND, *arguments, "--topology-output", network, "-o", schedule, "--json")
     document = run.document()
     (row,) = [each for each in document["pareto"] if each["name"] == document["chosen"]]
     verified = json_of("verify", schedule)
@@ -50,7 +50,7 @@ def test_only_one_frontier_is_drawn_if_the_search_uses_the_bases_of_the_paper(tm
 def test_the_expanded_network_and_its_schedule_are_written(tmp_path: Path) -> None:
     schedule, network = tmp_path / "schedule.json", tmp_path / "network.json"
     arguments = ("--by", "line-graph", "--by", "degree=2", "-o", schedule, "--topology-output", network, "--json")
-    document = run_command("expand", "torus:dims=3x3", *arguments).document()
+    document = run_command(*COMMAND, "torus:dims=3x3", *arguments).document()
     assert (document["name"], document["nodes"], document["degree"]) == ("L([torus:dims=3x3])*2", 72, 8)
     assert (document["steps"], document["bandwidth_factor"]) == (4, "73/72")
     assert document["bound"] == {"steps": 2, "bandwidth_factor": "71/72"}
@@ -63,14 +63,14 @@ def test_the_expanded_network_and_its_schedule_are_written(tmp_path: Path) -> No
 def test_a_schedule_file_is_expanded(tmp_path: Path) -> None:
     base = tmp_path / "base.json"
     run_command("generate", "ring:nodes=5", "--method", "ring", "-o", base)
-    run = run_command("expand", base, "--by", "degree=2", "--collective", "allreduce")
+    run = run_command(*COMMAND, base, "--by", "degree=2", "--collective", "allreduce")
     assert "allreduce on 10 nodes, degree 4" in run.out
     assert "10 (4 by the Moore bound)" in run.out
 
 
 @pytest.mark.parametrize("nodes", [(13,), ("13..14",)])
 def test_the_search_uses_a_given_base(nodes: tuple[object, ...]) -> None:
-    run = run_command("find-topology", "--nodes", *nodes, "--degree", 4, "--base", "circulant:nodes=13,offsets=1+5")
+    run = run_command(*COMMAND, "--nodes", *nodes, "--degree", 4, "circulant:nodes=13,offsets=1+5")
     assert "[circulant:nodes=13,offsets=1+5]" in run.out
 
 

@@ -1,0 +1,117 @@
+"""`forestcoll design`: networks for collectives, which a search finds or which are made of a given network."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from forestcoll.base.files import is_standard_stream
+from forestcoll.cli.options import jobs_option, json_option, output_option, path_option, processes, usage_of
+from forestcoll.cli.types import (
+    DataSize,
+    ExactNumber,
+    FileOrText,
+    NumberSpan,
+    OutputFile,
+    PictureFile,
+    TopologySpec,
+    TrafficName,
+)
+
+
+@click.command("design")
+@click.argument("base", metavar="[BASE]...", nargs=-1, type=TopologySpec())
+@click.option(
+    "--by",
+    multiple=True,
+    type=FileOrText(),
+    metavar="EXPANSION",
+    help="An expansion of BASE: line-graph, line-graph=K (K times), degree=N (N copies of each node), power=N "
+    "(Cartesian power), product=FILE|TOPOLOGY (Cartesian product), parallel=N (each link N times), bidirectional (a "
+    "reverse link for each link), breadth-first (the best breadth-first schedule instead of the expanded one). Give "
+    "the option several times for several expansions, one after the other.",
+)
+@click.option("--nodes", type=NumberSpan(), metavar="N", help="The number of nodes, or A..B for a sweep.")
+@click.option(
+    "--degree", type=NumberSpan(), metavar="D", help="The number of links that leave each node, or A..B for a sweep."
+)
+@click.option("--bidirectional", is_flag=True, help="Only networks in which every link has a reverse link.")
+@click.option("--published-only", is_flag=True, help="Only base networks of the paper, without Cayley graphs.")
+@click.option(
+    "--size",
+    type=DataSize(),
+    metavar="SIZE",
+    help="The data size M of a workload, such as 1MB; adds its time on each network.",
+)
+@click.option(
+    "--alpha",
+    type=ExactNumber("microseconds"),
+    metavar="US",
+    help="The latency of a step in microseconds.  [default: 10]",
+)
+@click.option(
+    "--bandwidth",
+    type=ExactNumber("GB/s"),
+    metavar="GB/S",
+    help="B, the total bandwidth of the links that leave a node, in GB/s.  [default: 12.5]",
+)
+@click.option(
+    "--reduction",
+    type=ExactNumber("GB/s"),
+    metavar="GB/S",
+    help="The data that a node adds up in a second, in GB/s, for allreduces.  [default: adding takes no time]",
+)
+@click.option(
+    "--collective",
+    type=TrafficName(),
+    metavar="NAME",
+    help="The workload: allgather, allreduce, all-to-all, or mix, which is an allreduce and an all-to-all.  [default: "
+    "allreduce]  With --by: allgather, reduce-scatter or allreduce.  [default: allgather]",
+)
+@click.option(
+    "--choose", metavar="NAME", help="The network to write, by its name or number of steps.  [default: the best]"
+)
+@path_option("--topology-output", OutputFile(".json"), "Write the chosen or expanded network to this file.")
+@path_option(
+    "--plot",
+    PictureFile(".svg", ".png"),
+    "Draw the frontier, steps over T_B, next to the networks of the paper's bases: .svg or .png (one picture).",
+)
+@path_option(
+    "--picture",
+    PictureFile(".html", ".svg", ".png"),
+    "Draw the chosen network: .html (a page), .svg or .png (one picture).",
+)
+@jobs_option("The number of processes for a sweep.")
+@output_option
+@json_option
+def command(*, output: Path | None, jobs: int | None, as_json: bool, **options: Any) -> None:
+    """Find or expand networks for collectives.
+
+    With --nodes and --degree, it prints the Pareto frontier of networks with N nodes and D links per node. Each network
+    takes fewer steps (T_L, in units of alpha) than the next one, which has a smaller bandwidth time (T_B, in
+    units of M/B). With --size, it also prints the time of a workload on each network, and the best network for the
+    workload. A BASE is another network to search with.
+
+    With --by, it expands BASE together with its schedule, and prints the steps and the bandwidth time that the theorems
+    predict.
+
+    BASE is a file with an allgather in steps, which is verified first, or a TOPOLOGY as for other commands, whose
+    schedule is the best breadth-first broadcast. Every node must have the same number of links. With -o, the command
+    makes the step schedule of the network, verifies it, compares it with the prediction, and writes it.
+    """
+    from forestcoll.cli.terminal_progress import TerminalProgress
+    from forestcoll.design.asked import asked
+    from forestcoll.presentation.printing import print_json, print_page
+    from forestcoll.presentation.results.networks.design import design_document, design_page
+    from forestcoll.presentation.view.design_files import write_design
+
+    question = usage_of(asked, {**options, "output": output, "jobs": jobs})
+    with TerminalProgress() as progress, processes(jobs) as executor:
+        answer = question.answer(progress, executor)
+        write_design(answer, progress)
+    err = is_standard_stream(output)
+    if as_json:
+        print_json(design_document(answer), err=err)
+    else:
+        print_page(design_page(answer), err=err)

@@ -1,0 +1,273 @@
+"""What `forestcoll design` is asked, and its answer: the best networks of one size, those of many, or an expansion.
+
+Which options fit each question follows from its fields.
+"""
+
+from collections.abc import Mapping
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, ClassVar
+
+from forestcoll.base.errors import InputError, NoSolutionError
+from forestcoll.base.parameters import Question, of_options
+from forestcoll.base.progress import Progress
+from forestcoll.demand.collective import UNROOTED, Collective
+from forestcoll.design.constructions import Construction
+from forestcoll.design.expanding import bandwidth_of, expand
+from forestcoll.design.given import base_network
+from forestcoll.design.realisation import schedule_of, topology_of
+from forestcoll.design.search.finder import Frontier, find_topologies
+from forestcoll.design.search.sweep import questions_of, sweep
+from forestcoll.design.workloads.workload import Traffic, Workload, chosen_of
+from forestcoll.schedule.steps.value import StepSchedule
+from forestcoll.topology import Topology
+
+Files = Mapping[str, Path | None]
+"""The file of each kind of output, by its key in JSON; None if it is not written."""
+
+
+@dataclass(frozen=True)
+class _Find(Question):
+    """A question about the networks that a search finds.
+
+    Attributes:
+        nodes: the numbers of nodes.
+        degree: the numbers of links that leave each node.
+        base: more base networks, as for `base_network`.
+        bidirectional: whether every link must have a reverse link.
+        published_only: whether to use the base networks of the paper only.
+        size: M of the workload, in bytes; None without a workload.
+        alpha: the latency of a step in microseconds.
+        bandwidth: B, the bandwidth of the links that leave a node together, in GB/s.
+        reduction: the data that a node adds up in a second, in GB/s; None if adding takes no time.
+        collective: the collectives of the workload.
+    """
+
+    needs: ClassVar[str] = "give --nodes and --degree to find networks, or BASE and --by to expand a network"
+    nodes: range
+    degree: range
+    base: tuple[str, ...] = ()
+    bidirectional: bool = False
+    published_only: bool = False
+    size: int | None = None
+    alpha: Fraction | None = None
+    bandwidth: Fraction | None = None
+    reduction: Fraction | None = None
+    collective: str = Traffic.ALLREDUCE
+
+    def __post_init__(self) -> None:
+        if self.size is None and any(each is not None for each in (self.alpha, self.bandwidth, self.reduction)):
+            raise InputError("--alpha, --bandwidth and --reduction are for a workload; also give its --size")
+        if self.collective not in set(Traffic):
+            raise InputError(f"a search compares no networks for {self.collective}; choose one of {', '.join(Traffic)}")
+
+    @property
+    def workload(self) -> Workload | None:
+        """The workload; None if no size was given."""
+        if self.size is None:
+            return None
+        alpha = Fraction(10) if self.alpha is None else self.alpha
+        bandwidth = Fraction(25, 2) if self.bandwidth is None else self.bandwidth
+        return Workload(Traffic(self.collective), self.size, alpha, bandwidth, self.reduction)
+
+    @property
+    def search(self) -> dict[str, Any]:
+        """The arguments of the search that restrict or add networks."""
+        bases = [base_network(each) for each in self.base]
+        return {"bidirectional": self.bidirectional, "published_only": self.published_only, "bases": bases}
+
+
+@dataclass(frozen=True)
+class Search(_Find):
+    """A question about the networks of one size and degree.
+
+    Attributes:
+        choose: the name of the network to write, or its number of steps; None for the best.
+        topology_output: the file of the chosen network.
+        output: the file of its schedule.
+        plot: the picture of the frontier.
+        picture: the picture of the chosen network.
+    """
+
+    fits: ClassVar[str] = "one number of nodes and one degree; leave it out"
+    choose: str | None = None
+    topology_output: Path | None = None
+    output: Path | None = None
+    plot: Path | None = None
+    picture: Path | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.output is not None and Traffic(self.collective).exchanges:
+            raise InputError("-o writes the schedule of an allgather or an allreduce; choose one as --collective")
+
+    @property
+    def files(self) -> Files:
+        """The files to write."""
+        files = {"topology_output": self.topology_output, "schedule_output": self.output}
+        return files | {"plot": self.plot, "picture": self.picture}
+
+    def answer(self, progress: Progress, _: Executor | None = None) -> "SearchAnswer":
+        """Return the frontier, and the network that is chosen."""
+        workload = self.workload
+        progress.begin("searching")
+        frontier = find_topologies(self.nodes[0], self.degree[0], **self.search)
+        progress.begin("measuring")
+        chosen = chosen_of(frontier, workload, self.choose)
+        return SearchAnswer(chosen, self.collective, Fraction(1), self, frontier)
+
+    def published(self) -> Frontier | None:
+        """Return the networks of the paper's bases; None if they are what was searched for, or if there are none."""
+        if self.published_only and not self.base:
+            return None
+        try:
+            return find_topologies(self.nodes[0], self.degree[0], bidirectional=self.bidirectional, published_only=True)
+        except NoSolutionError:
+            return None
+
+
+@dataclass(frozen=True)
+class Sweep(_Find):
+    """A question about the networks of many sizes and degrees.
+
+    Attributes:
+        jobs: the number of processes.
+    """
+
+    fits: ClassVar[str] = "a sweep; give one number of nodes and one degree, or leave it out"
+    jobs: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.base and self.jobs > 1:
+            raise InputError("BASE is for a search in one process; leave out --jobs")
+
+    def answer(self, progress: Progress, executor: Executor | None = None) -> "SweepAnswer":
+        """Return the frontiers; the `executor` does the work."""
+        questions = questions_of(self.nodes, self.degree)
+        progress.begin("searching")
+        return SweepAnswer(self, tuple(sweep(questions, executor=executor, progress=progress, **self.search)))
+
+
+@dataclass(frozen=True)
+class Expansion(Question):
+    """A question about a larger network.
+
+    Attributes:
+        base: the network, as for `base_network`.
+        by: the expansions, as for `expand`.
+        collective: the collective of its schedule.
+        output: the file of its schedule.
+        topology_output: the file of the network.
+    """
+
+    fits: ClassVar[str] = "--by; leave one of them out"
+    needs: ClassVar[str] = _Find.needs
+    base: tuple[str, ...]
+    by: tuple[str, ...]
+    collective: str = Collective.ALLGATHER
+    output: Path | None = None
+    topology_output: Path | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.base) > 1:
+            raise InputError("--by expands one network; give one BASE")
+        if self.collective not in set(UNROOTED):
+            raise InputError(f"--by makes no schedule for {self.collective}; choose one of {', '.join(UNROOTED)}")
+
+    @property
+    def files(self) -> Files:
+        """The files to write."""
+        return {"output": self.output, "topology_output": self.topology_output}
+
+    def answer(self, progress: Progress, _: Executor | None = None) -> "ExpansionAnswer":
+        """Return the expanded network."""
+        progress.begin("expanding")
+        network = expand(self.base[0], self.by)
+        return ExpansionAnswer(network, self.collective, bandwidth_of(network), self)
+
+
+@dataclass(frozen=True)
+class SweepAnswer:
+    """The networks of each size and degree.
+
+    Attributes:
+        question: what was asked.
+        frontiers: the networks.
+    """
+
+    question: Sweep
+    frontiers: tuple[Frontier, ...]
+
+
+@dataclass(frozen=True)
+class _Network:
+    """An answer with one network.
+
+    Attributes:
+        network: the network that is chosen or made.
+        collective: the collective of its schedule.
+        bandwidth: the bandwidth of an arc.
+    """
+
+    network: Construction
+    collective: str
+    bandwidth: Fraction
+
+    @property
+    def topology(self) -> Topology:
+        """The network as a topology."""
+        return topology_of(self.network, bandwidth=self.bandwidth)
+
+    def schedule(self, progress: Progress) -> StepSchedule:
+        """Return the verified schedule of the network."""
+        return schedule_of(self.network, self.collective, bandwidth=self.bandwidth, progress=progress)
+
+
+@dataclass(frozen=True)
+class SearchAnswer(_Network):
+    """The networks of one size and degree, and the chosen one.
+
+    Attributes:
+        question: what was asked.
+        frontier: the networks.
+    """
+
+    question: Search
+    frontier: Frontier
+
+
+@dataclass(frozen=True)
+class ExpansionAnswer(_Network):
+    """An expanded network.
+
+    Attributes:
+        question: what was asked.
+    """
+
+    question: Expansion
+
+
+Answer = SweepAnswer | SearchAnswer | ExpansionAnswer
+
+
+def asked(options: Mapping[str, Any]) -> Search | Sweep | Expansion:
+    """Return the question that options ask.
+
+    Args:
+        options: the values of options by their names; None, False and () are not given.
+
+    Raises:
+        InputError: an option is missing, or two do not fit each other.
+
+    Example:
+        >>> asked({"base": ("ring:nodes=4",), "by": ("degree=2",), "nodes": None, "degree": None}).by
+        ('degree=2',)
+    """
+    nodes, degree = options["nodes"], options["degree"]
+    if options["by"] or (options["base"] and nodes is None and degree is None):
+        return of_options(Expansion, options)
+    is_sweep = nodes is not None and degree is not None and len(nodes) * len(degree) > 1
+    return of_options(Sweep, options) if is_sweep else of_options(Search, options)
