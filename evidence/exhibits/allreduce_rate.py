@@ -286,7 +286,7 @@ PAPER = Paper(
     "On the computation rate of all-reduce",
     "Y. Zhou, H. Sun, *On the Computation Rate of All-Reduce*.",
     "The upper bound is the cut-set bound, and the lower bound the best rate along pairs of trees. `forestcoll "
-    "bounds` prints both for any network ([bounds](../bounds.md)).",
+    "optimum --all` prints both for any network ([bounds](../bounds.md)).",
     (
         Exhibit(
             "Figures 1 to 3",

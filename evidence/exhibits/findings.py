@@ -140,7 +140,7 @@ def hypothesis(_settings: Settings) -> Result:
         f"{rates[2]}."
     )
     words = [
-        f"bounds {NETWORK}",
+        f"optimum {NETWORK} --all",
         f"generate {NETWORK} --collective allreduce -o schedule.json",
         "verify schedule.json",
     ]
@@ -216,7 +216,7 @@ def cut_edges(_settings: Settings) -> Result:
         "source in the other, so the sum has other links at both ends."
     )
     verdict = Verdict.DIFFERS if rate != 2 else Verdict.SAME
-    return Result(verdict, summary, shown([f"bounds {NETWORK} --collective allreduce"], network))
+    return Result(verdict, summary, shown([f"optimum {NETWORK} --all"], network))
 
 
 def codes(_settings: Settings) -> Result:

@@ -34,7 +34,7 @@ def test_help_lists_every_command() -> None:
     assert process("--help") == run
     without = run_command()
     assert (without.status, without.out) == (2, "")
-    assert "Commands:" in without.err
+    assert "Networks:" in without.err
 
 
 def test_every_file_of_the_folder_is_a_command_or_a_shared_module() -> None:

@@ -161,10 +161,10 @@ optimum torus:dims=4x4 --collective scatter --root 0
 optimum torus:dims=3x3 --collective gather --root 0 --json
 optimum mi250:boxes=2,gpus=8 --collective allreduce
 optimum dgx-a100:boxes=2 --collective all-to-all --json
-bounds hosts.json
-bounds odd.json --json
-bounds unbalanced.json
-bounds crates.json
+optimum hosts.json --all
+optimum odd.json --all --json
+optimum unbalanced.json --all
+optimum crates.json --all
 optimum dgx-h100:boxes=2,nvls=true --all
 optimum hypercube:dim=4 --all
 optimum ring:nodes=3,bandwidth=1e38 --all --json

@@ -101,7 +101,13 @@ verify steps.xml
 
 def one_port_builder(spec: str) -> Outputs:
     """Yield what the commands say about a platform whose nodes have one port."""
-    lines = [f"topology {spec}", f"view {spec} -o network.svg", f"generate {spec}", f"bounds {spec}", f"compare {spec}"]
+    lines = [
+        f"topology {spec}",
+        f"view {spec} -o network.svg",
+        f"generate {spec}",
+        f"optimum {spec} --all",
+        f"compare {spec}",
+    ]
     yield from run_lines([*lines, f"one-port {spec} --source 0 -o series.json", "verify series.json --json"])
 
 
@@ -115,7 +121,7 @@ def _baselines() -> list[str]:
 def builder(spec: str) -> Outputs:
     """Yield what the commands for networks say about a builder."""
     baselines = ",".join(_baselines())
-    lines = [f"topology {spec}", f"bounds {spec}", f"bounds {spec} --json", f"view {spec} -o network.svg"]
+    lines = [f"topology {spec}", f"optimum {spec} --all", f"optimum {spec} --all --json", f"view {spec} -o network.svg"]
     lines.append(f"compare {spec} --baselines {baselines} --json")
     lines.append(f"compare {spec} --baselines {baselines} --json --collective allreduce --sizes 1M")
     yield from run_lines(lines)

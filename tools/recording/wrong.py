@@ -91,7 +91,7 @@ optimum ring:nodes=4 --collective broadcast --root 0 --max-peers 1
 optimum none.json --all
 optimum ring:nodes=3 --all --root z
 optimum dgx-a100:boxes=2 --all --root ib
-bounds figure-1.json --json
+optimum figure-1.json --all --json
 optimum ring:nodes=3 --collective gather
 optimum ring:nodes=3 --collective allgather --root 0
 optimum ring:nodes=3 --all --demand demand.csv

@@ -32,28 +32,40 @@ _OBJECTS_OF_A_COLLECTION = 100_000
 Imports and large networks make many objects that live to the end, and each collection visits them again.
 """
 
-_COMMANDS = {
-    "bench": "Measure a collective next to its bound.",
-    "compare": "Compare the optimum with well-known algorithms.",
-    "design": "Find or expand networks for collectives.",
-    "emulate": "Run COMMAND once for each rank on an emulated network.",
-    "explain": "Compare measured bandwidth with its bound.",
-    "export": "Write a schedule as a program for a runtime.",
-    "fit": "Fit the cost model to measured times.",
-    "generate": "Generate a verified schedule that reaches the optimum.",
-    "import": "Read a file of another tool as a network.",
-    "one-port": "Broadcast a series of messages, or one large message.",
-    "optimum": "Compute the exact optimum of a collective.",
-    "probe": "Measure a cluster by sends between its ranks.",
-    "simulate": "Simulate the time of a schedule by message size.",
-    "train-time": "Estimate the time of a training iteration on a network.",
-    "topology": "Write a network in any format, or list the builders.",
-    "tune": "Find the best schedule for each message size.",
-    "verify": "Verify a schedule or a program.",
-    "view": "Draw a network or a schedule.",
-    "what-if": "Compute the effect of failures, upgrades and new links.",
+_GROUPS = {
+    "Networks": {
+        "topology": "Write a network in any format, or list the builders.",
+        "import": "Read a file of another tool as a network.",
+        "view": "Draw a network or a schedule.",
+        "design": "Find or expand networks for collectives.",
+    },
+    "Schedules": {
+        "optimum": "Compute the exact optimum of a collective.",
+        "generate": "Generate a verified schedule that reaches the optimum.",
+        "verify": "Verify a schedule or a program.",
+        "simulate": "Simulate the time of a schedule by message size.",
+        "compare": "Compare the optimum with well-known algorithms.",
+        "what-if": "Compute the effect of failures, upgrades and new links.",
+    },
+    "Programs": {
+        "export": "Write a schedule as a program for a runtime.",
+        "tune": "Find the best schedule for each message size.",
+    },
+    "Measurements": {
+        "explain": "Compare measured bandwidth with its bound.",
+        "bench": "Measure a collective next to its bound.",
+        "probe": "Measure a cluster by sends between its ranks.",
+        "fit": "Fit the cost model to measured times.",
+        "emulate": "Run COMMAND once for each rank on an emulated network.",
+    },
+    "Research": {
+        "one-port": "Broadcast a series of messages, or one large message.",
+        "train-time": "Estimate the time of a training iteration on a network.",
+    },
 }
-"""The summary of each command. With it, --help does not import the commands; `tests/cli` compares it with them."""
+"""The summary of each command, below its heading. So --help imports no command; `tests/cli` compares the texts."""
+
+_COMMANDS = {name: summary for group in _GROUPS.values() for name, summary in group.items()}
 
 _FORMER = {
     "bounds": "optimum",
@@ -127,8 +139,9 @@ class _LazyGroup(click.Group):
             raise
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        with formatter.section("Commands"):
-            formatter.write_dl(sorted(_COMMANDS.items()))
+        for heading, commands in _GROUPS.items():
+            with formatter.section(heading):
+                formatter.write_dl(list(commands.items()))
 
 
 def _hint(name: str, known: Iterable[str]) -> str:
