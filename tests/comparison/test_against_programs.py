@@ -31,7 +31,7 @@ def test_an_exported_schedule_has_the_algbw_of_the_schedule(
     tmp_path: Path, topology: str, collective: str, target: str
 ) -> None:
     file = exported(tmp_path, topology, collective, target)
-    row = compare(topology, collective, baselines=[], against=[file], sizes=[2**20]).row(str(file))
+    row = compare(topology, collective, baselines=[file], sizes=[2**20]).row(str(file))
     assert row.algbw == generate(topology, collective).algbw
     assert (row.family, row.valid, row.schedule) == ("program", True, None)
     assert row.height is not None
@@ -57,7 +57,7 @@ def test_a_program_written_by_hand_is_measured(tmp_path: Path) -> None:
         '<algo name="two" nchunksperloop="2" nchannels="1" proto="Simple" ngpus="2" coll="allgather" inplace="0" '
         f'outofplace="1" minBytes="0" maxBytes="0">{gpus}</algo>'
     )
-    row = compare(linked("a b", "a=b:10"), baselines=[], against=[file], sizes=[2**20]).row(str(file))
+    row = compare(linked("a b", "a=b:10"), baselines=[file], sizes=[2**20]).row(str(file))
     assert row.valid
     assert row.algbw == 20
     assert row.height == 1
@@ -87,7 +87,7 @@ def test_a_wrong_program_is_a_row_that_is_not_valid(tmp_path: Path, target: str)
     changed = text.replace('dstoff="1"', 'dstoff="2"', 1) if target == "msccl-xml" else text.replace('"o"', '"s"', 1)
     assert changed != text
     file.write_text(changed)
-    row = compare("ring:nodes=4", baselines=[], against=[file], sizes=[2**20]).row(str(file))
+    row = compare("ring:nodes=4", baselines=[file], sizes=[2**20]).row(str(file))
     assert not row.valid
     assert row.algbw == 0
     assert row.reason.startswith("not valid: ")
@@ -98,17 +98,17 @@ def test_a_program_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     for target in TARGETS:
         file = exported(tmp_path, "ring:nodes=4", "allgather", target)
         with pytest.raises(InputError, match="a program of 4 ranks, and 8 compute nodes take part"):
-            compare("ring:nodes=8", baselines=[], against=[file])
+            compare("ring:nodes=8", baselines=[file])
         with pytest.raises(InputError, match="a program for allgather, not for an allreduce"):
-            compare("ring:nodes=4", "allreduce", baselines=[], against=[file])
+            compare("ring:nodes=4", "allreduce", baselines=[file])
     file = exported(tmp_path, "complete:nodes=4", "allgather", "msccl-xml")
     with pytest.raises(InputError, match=r"rank \d sends to rank \d, and no path through switches joins their nodes"):
-        compare("ring:nodes=4", baselines=[], against=[file])
+        compare("ring:nodes=4", baselines=[file])
 
 
 def test_the_route_is_the_widest_of_the_shortest(tmp_path: Path) -> None:
     topology = linked("a b", "a=narrow b=narrow a=wide:2 b=wide:2", switches="narrow wide")
     file = exported(tmp_path, "ring:nodes=2", "allgather", "msccl-xml")
-    row = compare(topology, baselines=[], against=[file], sizes=[2**20]).row(str(file))
+    row = compare(topology, baselines=[file], sizes=[2**20]).row(str(file))
     assert row.algbw == Fraction(4)
     assert row.reason.endswith("links of 2 GB/s 100% busy, links of 1 GB/s 0%")

@@ -144,11 +144,11 @@ def saved(folder: Path, topology: str, collective: str = "allgather") -> Path:
 
 def test_a_schedule_from_a_file_is_a_row(tmp_path: Path) -> None:
     file = saved(tmp_path, "dgx-a100:boxes=2")
-    row = compare("dgx-a100:boxes=2", baselines=[], against=[file]).row(str(file))
+    row = compare("dgx-a100:boxes=2", baselines=[file]).row(str(file))
     assert row.algbw == Fraction(1040, 3)
     assert row.reason.startswith("a tie")
     write_schedule(generate(build_topology("ring:nodes=4"), method="bfb"), file)
-    row = compare("ring:nodes=4", baselines=[], against=[file]).row(str(file))
+    row = compare("ring:nodes=4", baselines=[file]).row(str(file))
     assert (row.family, row.height) == ("steps", 2)
 
 
@@ -159,7 +159,7 @@ def test_a_schedule_for_another_question_is_refused(tmp_path: Path) -> None:
         ("dgx-a100:boxes=4", "allgather", "another network"),
     ):
         with pytest.raises(InputError, match=message):
-            compare("dgx-a100:boxes=2", baselines=[], against=[saved(tmp_path, topology, collective)])
+            compare("dgx-a100:boxes=2", baselines=[saved(tmp_path, topology, collective)])
 
 
 def test_a_wrong_schedule_is_a_row_that_is_not_valid(tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def test_a_wrong_schedule_is_a_row_that_is_not_valid(tmp_path: Path) -> None:
     changed = text.replace('"algbw": "8/3"', '"algbw": "3"')
     assert changed != text
     file.write_text(changed)
-    found = compare("ring:nodes=4", baselines=[], against=[file])
+    found = compare("ring:nodes=4", baselines=[file])
     row = found.rows[-1]
     assert (row.name, row.valid, len(row.times)) == (str(file), False, 0)
     assert row.algbw == 0
@@ -201,4 +201,4 @@ def test_what_cannot_be_compared_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"'trees' is not the name of an algorithm; .*there are bine, blink"):
         compare("ring:nodes=4", baselines=["trees"])
     with pytest.raises(InputError, match="no such file"):
-        compare("ring:nodes=4", baselines=[], against=[tmp_path / "missing.json"])
+        compare("ring:nodes=4", baselines=[tmp_path / "missing.json"])

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from forestcoll.design.search.finder import TopologyFinder
 from forestcoll.design.search.sweep import questions_of, sweep
 from refusal import refusal
 
@@ -19,7 +20,7 @@ def test_a_sweep_answers_in_order_with_any_executor() -> None:
 
 
 def test_a_sweep_skips_sizes_without_a_network_and_a_range_beyond_the_limits_is_refused_at_once() -> None:
-    found = list(sweep(questions_of([7, 8, 9, 10], [3]), bidirectional=True))
+    found = list(sweep(questions_of([7, 8, 9, 10], [3]), TopologyFinder(bidirectional=True)))
     assert [each.nodes for each in found] == [8, 10]
     said = refusal(questions_of, range(2, 10**9), range(4, 5))
     assert said.startswith("nodes is 999999999; expected an integer from 2 to 16384")

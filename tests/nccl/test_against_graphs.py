@@ -39,7 +39,7 @@ def graphs(*channels: Sequence[object], pattern: int = 4, crossnic: int = 0) -> 
 def against(folder: Path, text: str, topology: str | Topology, collective: str = "allgather") -> Comparison:
     file = folder / "graph.xml"
     file.write_text(text)
-    return compare(topology, collective, baselines=[], sizes=[2**20], against=[file])
+    return compare(topology, collective, sizes=[2**20], baselines=[file])
 
 
 def rings_of(folder: Path, text: str, topology: str | Topology, collective: str = "allgather") -> Fraction:

@@ -108,7 +108,7 @@ def _count_option(*names: str, least: int, default: int, text: str) -> Callable[
 @timeout_option
 @json_option
 @click.pass_context
-def command(  # noqa: PLR0913 (one parameter an option)
+def command(
     context: click.Context,
     *,
     minbytes: int,

@@ -80,7 +80,7 @@ def _one_by_one(args: Iterable[str]) -> Iterator[str]:
     "page is written to standard output, and the table to standard error.",
 )
 @json_option
-def command(  # noqa: PLR0913 (one parameter for each option)
+def command(
     *,
     topology: str,
     without: tuple[str, ...],
@@ -101,6 +101,7 @@ def command(  # noqa: PLR0913 (one parameter for each option)
     the collective. A sentence says what limits the schedule. --html writes a report that explains the result to readers
     who do not know forestcoll.
     """
+    from forestcoll.algorithms.baseline import baselines as all_baselines
     from forestcoll.base.files import write_text
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.comparison import compare
@@ -111,15 +112,14 @@ def command(  # noqa: PLR0913 (one parameter for each option)
     from forestcoll.simulation import read_costs
 
     known = None if costs is None else read_costs(costs)
-    names = None if baselines is None else [name.strip() for name in baselines.split(",")]
+    listed = [each.name for each in all_baselines()] if baselines is None else baselines.split(",")
     with TerminalProgress() as progress:
         network = named_network(topology, without, degrade, connected=ranks is None)
         found = compare(
             network,
             Demand(collective, ranks),
             sizes=sizes,
-            baselines=names,
-            against=against,
+            baselines=[*(name.strip() for name in listed), *against],
             costs=known,
             progress=progress,
         )

@@ -35,7 +35,7 @@ from forestcoll.cli.types import TopologySpec
     show_default=True,
     help="How long the other ranks may go on after a rank has failed.",
 )
-def command(  # noqa: PLR0913 (one parameter an option)
+def command(
     *, topology: str, command: tuple[str, ...], scale: str | None, degrade: tuple[str, ...], launcher: str, grace: float
 ) -> int:
     """Run COMMAND once for each rank on an emulated network.

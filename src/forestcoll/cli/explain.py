@@ -26,7 +26,7 @@ from forestcoll.demand.collective import Collective
 )
 @ranks_option
 @json_option
-def command(  # noqa: PLR0913 (one parameter per option)
+def command(
     *,
     topology: str,
     without: tuple[str, ...],

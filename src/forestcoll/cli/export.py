@@ -73,7 +73,7 @@ class _ProgramFile(OutputFile):
 )
 @output_option_of(_ProgramFile())
 @json_option
-def command(  # noqa: PLR0913 (one parameter per option)
+def command(
     *,
     target: tuple[str, dict[str, Any]],
     dialect: str | None,

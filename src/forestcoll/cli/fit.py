@@ -57,7 +57,7 @@ from forestcoll.demand.collective import SCHEDULED
 )
 @output_option
 @json_option
-def command(  # noqa: PLR0913 (one parameter for each option)
+def command(
     *,
     times: tuple[Path, ...],
     schedules: tuple[str, ...],

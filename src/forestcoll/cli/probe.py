@@ -65,7 +65,7 @@ class _FirstRankFile(OutputFile):
 @secret_option
 @timeout_option
 @json_option
-def command(  # noqa: PLR0913 (one parameter an option)
+def command(
     *,
     output: Path,
     sizes: tuple[int, ...],

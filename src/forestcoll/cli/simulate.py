@@ -66,7 +66,7 @@ _MICROSECONDS = NumberFrom(0, 10**9)
     "Also write the data of the Gantt chart as a trace for chrome://tracing or Perfetto.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON list and nothing else.")
-def command(  # noqa: PLR0913 (one parameter per option)
+def command(
     *,
     sizes: tuple[int, ...],
     alpha_us: float | None,

@@ -32,7 +32,7 @@ from forestcoll.cli.types import DataSizes, ExactNumber, FileOrText, PictureFile
     "--picture", type=PictureFile(".svg", ".png"), metavar="FILE", help="Also draw the timeline: .svg or .png."
 )
 @json_option
-def command(  # noqa: PLR0913 (one parameter per option)
+def command(
     *, profile: str, network: str, alpha: Fraction, buckets: tuple[int, ...], picture: Path | None, as_json: bool
 ) -> None:
     """Estimate the time of a training iteration on a network.

@@ -54,7 +54,7 @@ from forestcoll.demand.collective import UNROOTED, Collective
     "is replaced.",
 )
 @json_option
-def command(  # noqa: PLR0913 (one parameter for each option)
+def command(
     *,
     topology: str,
     without: tuple[str, ...],

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     help="Another schedule on the same network, which is drawn next to the first.",
 )
 @json_option
-def command(  # noqa: PLR0913 (one parameter per option)
+def command(
     *,
     shown: str,
     without: tuple[str, ...],

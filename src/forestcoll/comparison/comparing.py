@@ -35,13 +35,12 @@ SIZES = (2**20, 2**24, 2**27, 2**30)
 """The sizes of M in bytes for which times are simulated by default."""
 
 
-def compare(  # noqa: PLR0913 (the collective, and what to compare)
+def compare(  # noqa: PLR0913 (five, and progress)
     topology: TopologyLike,
     demand: DemandLike = Collective.ALLGATHER,
     *,
     sizes: Sequence[int] = SIZES,
-    baselines: Iterable[str] | None = None,
-    against: Iterable[str | os.PathLike[str]] = (),
+    baselines: Iterable[str | os.PathLike[str]] | None = None,
     costs: Costs | None = None,
     progress: Progress = SILENT,
 ) -> Comparison:
@@ -54,9 +53,9 @@ def compare(  # noqa: PLR0913 (the collective, and what to compare)
         demand: an allgather, a reduce-scatter or an allreduce, of all or some compute nodes.
         sizes: the sizes of M for which times are simulated, in bytes; none are if the size in bytes of the network's
             bandwidth unit is not known.
-        baselines: the names of the algorithms; all that apply if None. The optimum is always compared.
-        against: files with schedules or programs of the same collective on the same network, or with the graphs of
-            NCCL. A schedule or program that is wrong becomes a row that is not valid.
+        baselines: what the optimum is compared with: names of algorithms; and paths, or texts with a dot or a slash,
+            of files with schedules or programs of the same collective on the same network, or with the graphs of NCCL.
+            A schedule or program that is wrong becomes a row that is not valid. None for all algorithms that apply.
         costs: the costs of a send for the simulation.
         progress: receives the stages of the work.
 
@@ -73,7 +72,8 @@ def compare(  # noqa: PLR0913 (the collective, and what to compare)
         >>> [(row.name, str(row.algbw)) for row in found.rows]
         [('forestcoll', '1040/3'), ('two-level', '2400/7'), ('nccl-ring', '640/3')]
     """
-    chosen = baselines_named(None if baselines is None else [name for name in baselines if name != OWN])
+    names, files = _named(baselines)
+    chosen = baselines_named(names)
     problem = problem_of(topology, demand, progress)
     _check(problem)
     best = solve(problem.topology, problem.demand, progress=progress)
@@ -87,12 +87,28 @@ def compare(  # noqa: PLR0913 (the collective, and what to compare)
             rows.add(baseline.name, made.schedule, made.algbw, made.note)
         except DoesNotApplyError as error:
             skipped.append(Skipped(baseline.name, str(error)))
-    for file in against:
+    for file in files:
         found, left_out = candidates(file, problem, progress)
         skipped += left_out
         for each in found:
             rows.add_candidate(each)
     return rows.comparison(skipped)
+
+
+def _named(
+    baselines: Iterable[str | os.PathLike[str]] | None,
+) -> tuple[list[str] | None, list[str | os.PathLike[str]]]:
+    """Return the names of algorithms, None for all of them, and the files."""
+    if baselines is None:
+        return None, []
+    names: list[str] = []
+    files: list[str | os.PathLike[str]] = []
+    for each in baselines:
+        if isinstance(each, str) and not {".", "/", os.sep} & set(each):
+            names.append(each)
+        else:
+            files.append(each)
+    return [name for name in names if name != OWN], files
 
 
 def _check(problem: Problem) -> None:

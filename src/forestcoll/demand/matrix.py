@@ -61,7 +61,17 @@ def matrix_of(
             f"{where}: has {plural(len(listed), 'row')}; expected one for each of the {count} nodes that take part"
         )
     known: dict[object, Fraction] = {}
-    matrix = tuple(_row(row, place, count, where, digits, known) for place, row in enumerate(listed))
+
+    def entry(value: object, row: int, column: int) -> Fraction:
+        return _entry(value, f"{where}: row {row}, column {column}", digits, known)
+
+    for place, row in enumerate(listed):
+        if len(row) != count:
+            raise InputError(f"{where}: row {place} has {len(row)} numbers; expected {count}")
+    matrix = tuple(
+        tuple(Fraction(0) if row == column else entry(value, row, column) for column, value in enumerate(values))
+        for row, values in enumerate(listed)
+    )
     _check_size(matrix, where)
     return matrix
 
@@ -70,17 +80,6 @@ def _list_of(value: object, where: str) -> Sequence[object]:
     if isinstance(value, str) or not isinstance(value, Iterable):
         raise InputError(f"{where} is {shown(value)}; expected a list")
     return list(value)
-
-
-def _row(  # noqa: PLR0913, PLR0917 (a row, its place in the matrix, and how to read it)
-    row: Sequence[object], place: int, count: int, where: str, digits: int, known: dict[object, Fraction]
-) -> tuple[Fraction, ...]:
-    if len(row) != count:
-        raise InputError(f"{where}: row {place} has {len(row)} numbers; expected {count}")
-    return tuple(
-        Fraction(0) if column == place else _entry(value, f"{where}: row {place}, column {column}", digits, known)
-        for column, value in enumerate(row)
-    )
 
 
 def _entry(value: object, where: str, digits: int, known: dict[object, Fraction]) -> Fraction:

@@ -18,7 +18,7 @@ from forestcoll.design.constructions import Construction
 from forestcoll.design.expanding import bandwidth_of, expand
 from forestcoll.design.given import base_network
 from forestcoll.design.realisation import schedule_of, topology_of
-from forestcoll.design.search.finder import Frontier, find_topologies
+from forestcoll.design.search.finder import Frontier, TopologyFinder, find_topologies
 from forestcoll.design.search.sweep import questions_of, sweep
 from forestcoll.design.workloads.workload import Traffic, Workload, chosen_of
 from forestcoll.schedule.steps.value import StepSchedule
@@ -148,7 +148,8 @@ class Sweep(_Find):
         """Return the frontiers; the `executor` does the work."""
         questions = questions_of(self.nodes, self.degree)
         progress.begin("searching")
-        return SweepAnswer(self, tuple(sweep(questions, executor=executor, progress=progress, **self.search)))
+        found = sweep(questions, TopologyFinder(**self.search), executor=executor, progress=progress)
+        return SweepAnswer(self, tuple(found))
 
 
 @dataclass(frozen=True)

@@ -121,7 +121,7 @@ def test_names_from_files_are_escaped(tmp_path: Path) -> None:
     topology = network.build()
     file = tmp_path / "<i>mine.json"
     write_schedule(generate(topology), file)
-    page = html_report(compare(topology, against=[file]), command="forestcoll compare '<u>'")
+    page = html_report(compare(topology, baselines=["nccl-ring", file]), command="forestcoll compare '<u>'")
     assert "<script>alert" not in page
     tags = {tag for tag, _ in Page(page).tags}
     assert not tags & {"b", "i", "u"}
@@ -145,7 +145,7 @@ def test_a_schedule_that_is_not_valid_is_a_row_of_the_table(tmp_path: Path) -> N
     file = tmp_path / "wrong.json"
     write_schedule(generate("ring:nodes=4"), file)
     file.write_text(file.read_text().replace('"algbw": "8/3"', '"algbw": "3"'))
-    page = Page(html_report(compare("ring:nodes=4", baselines=["multitree"], against=[file])))
+    page = Page(html_report(compare("ring:nodes=4", baselines=["multitree", file])))
     assert "not valid" in page.text
 
 

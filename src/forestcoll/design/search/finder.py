@@ -87,8 +87,9 @@ class TopologyFinder:
     def __init__(
         self, *, bidirectional: bool = False, published_only: bool = False, bases: Sequence[Construction] = ()
     ) -> None:
-        self._bidirectional = bidirectional
-        self._published_only = published_only
+        self.bidirectional = bidirectional
+        self.published_only = published_only
+        self.bases = tuple(bases)
         self._frontiers: dict[tuple[int, int], tuple[Construction, ...]] = {}
         self._factors = Factors(self._factor_bases)
         self._own: dict[tuple[int, int], list[Construction]] = {(base.nodes, base.degree): [] for base in bases}
@@ -111,7 +112,7 @@ class TopologyFinder:
         members = self._frontier(nodes, degree)
         if not members:
             raise NoSolutionError(self._no_network_message(nodes, degree))
-        return Frontier(nodes, degree, self._bidirectional, members)
+        return Frontier(nodes, degree, self.bidirectional, members)
 
     def _no_network_message(self, nodes: int, degree: int) -> str:
         near = sorted(range(2, nodes + 9), key=lambda other: (abs(other - nodes), other))
@@ -138,21 +139,21 @@ class TopologyFinder:
 
     def _bases(self, nodes: int, degree: int) -> Iterator[Construction]:
         own = self._own.get((nodes, degree), [])
-        return self._allowed((*own, *listed_bases(nodes, degree, published_only=self._published_only)))
+        return self._allowed((*own, *listed_bases(nodes, degree, published_only=self.published_only)))
 
     def _factor_bases(self, nodes: int, degree: int) -> Iterator[Construction]:
         own = self._own.get((nodes, degree), [])
-        listed = listed_bases(nodes, degree, published_only=self._published_only, for_products=True)
+        listed = listed_bases(nodes, degree, published_only=self.published_only, for_products=True)
         return self._allowed((*own, *listed))
 
     def _allowed(self, networks: Iterable[Construction]) -> Iterator[Construction]:
-        return (base for base in networks if base.is_bidirectional or not self._bidirectional)
+        return (base for base in networks if base.is_bidirectional or not self.bidirectional)
 
     def _kautz(
         self, nodes: int, degree: int, others: Sequence[Construction], rivals: Sequence[Construction]
     ) -> Iterator[Construction]:
         """Yield the generalized Kautz graph, if it may be better than `others` and `rivals`. Its cost is counted."""
-        if degree < 2 or (self._bidirectional and not may_be_bidirectional(nodes, degree)):
+        if degree < 2 or (self.bidirectional and not may_be_bidirectional(nodes, degree)):
             return
         least = kautz_bound(nodes, degree)
         better = (each for each in others if each.cost != least)  # the line graph of a Kautz graph is a Kautz graph
@@ -163,7 +164,7 @@ class TopologyFinder:
             yield from self._allowed([graph])
 
     def _expanded(self, nodes: int, degree: int) -> Iterator[Construction]:
-        if self._bidirectional:
+        if self.bidirectional:
             yield from self._bidirectional_of(nodes, degree)
         else:
             yield from self._line_graphs(nodes, degree)

@@ -10,7 +10,6 @@ from concurrent.futures import Executor
 
 from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.base.progress import SILENT, Progress
-from forestcoll.design.constructions import Construction
 from forestcoll.design.search.finder import Frontier, TopologyFinder, check_question
 
 Question = tuple[int, int]
@@ -20,39 +19,35 @@ BATCHES = 16
 """The number of batches."""
 
 
-def sweep(  # noqa: PLR0913 (the options of a search)
+def sweep(
     questions: Iterable[Question],
+    finder: TopologyFinder | None = None,
     *,
     executor: Executor | None = None,
-    bidirectional: bool = False,
-    published_only: bool = False,
-    bases: Sequence[Construction] = (),
     progress: Progress = SILENT,
 ) -> Iterator[Frontier]:
     """Yield the frontier of each question, in the order of the questions. Questions without a network are skipped.
 
     Args:
         questions: pairs of a number of nodes and a degree.
+        finder: what searches; one with the defaults of `TopologyFinder` if None.
         executor: where the work is done. None means this process.
-        bidirectional: use bidirectional networks only.
-        published_only: use the base networks of the paper only.
-        bases: more base networks, as for `find_topologies`. They need `executor` to be None.
         progress: receives the number of finished batches.
 
     Raises:
-        InputError: a number is out of range, or `bases` are given with an executor.
+        InputError: a number is out of range, or a finder with bases of the user is given with an executor.
     """
-    if bases and executor is not None:
+    finder = finder or TopologyFinder()
+    if finder.bases and executor is not None:
         raise InputError("bases are for a search in this process; leave out the executor")
     requested = list(questions)
     batches = [batch for first in range(BATCHES) if (batch := requested[first::BATCHES])]
     if executor is None:
-        finder = TopologyFinder(bidirectional=bidirectional, published_only=published_only, bases=bases)
         for place, (nodes, degree) in enumerate(requested):
             progress.advance(place, len(requested))
             yield from _found(finder, nodes, degree)
         return
-    futures = [executor.submit(answers, batch, bidirectional, published_only) for batch in batches]
+    futures = [executor.submit(answers, batch, finder.bidirectional, finder.published_only) for batch in batches]
     found: dict[Question, Frontier] = {}
     for place, future in enumerate(futures):
         progress.advance(place, len(futures))

@@ -271,7 +271,7 @@ def _programs(
         if isinstance(plan, Excess):
             yield plan
         else:
-            yield two_sided(name, layout, [*kept, *listed], plan, limits, own=kept)
+            yield two_sided(name, layout, plan, kept, limits)
 
 
 def _layout(flows: _Flows, part: int, options: Options, listed: Sequence[RankTree]) -> _Layout:

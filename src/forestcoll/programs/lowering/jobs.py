@@ -79,26 +79,18 @@ Kind: TypeAlias = Callable[[int, int], ChannelKind]
 """The kind of the channels between two ranks."""
 
 
-def jobs_of(  # noqa: PLR0913 (what a job depends on)
-    cells: Sequence[Cell], ranks: int, kind: Kind, most: int | None, channels: int | None, *, packets: bool
-) -> list[Job]:
-    """Return the jobs of all ranks; none sends a result to more than `most` ranks of its box.
+@dataclass(frozen=True)
+class JobMaker:
+    """Makes jobs, and numbers the semaphores of each rank.
 
-    Args:
-        cells: the cells.
+    Attributes:
         ranks: the number of ranks.
         kind: the kind of the channels between two ranks.
         most: the most ranks of its box to which a job sends a result; None for any number.
         channels: the most channels of one kind that a block may use; None for any number.
         packets: whether data moves in packets.
+        semaphores: the number of semaphores of each rank that are used.
     """
-    maker = _Maker(ranks, kind, most, channels, packets)
-    return [job for place, cell in enumerate(cells) for job in maker.jobs(cell, place)]
-
-
-@dataclass(frozen=True)
-class _Maker:
-    """Makes jobs, and numbers the semaphores of each rank."""
 
     ranks: int
     kind: Kind

@@ -215,7 +215,7 @@ def _programs(schedule: TreeSchedule, grid: Grid, options: Options, limits: Limi
         if isinstance(plan, Excess):
             yield plan
         else:
-            yield two_sided(schedule.topology.name, layout, flows, plan, limits)
+            yield two_sided(schedule.topology.name, layout, plan, flows, limits)
 
 
 def _with_fewer_trees(schedule: TreeSchedule, kept: int) -> TreeSchedule:

@@ -35,7 +35,7 @@ from itertools import groupby
 from forestcoll.base.errors import NoSolutionError
 from forestcoll.programs.lowering.cells import cells_of
 from forestcoll.programs.lowering.fitting import Excess
-from forestcoll.programs.lowering.jobs import Job, jobs_of
+from forestcoll.programs.lowering.jobs import Job, JobMaker
 from forestcoll.programs.lowering.layout import Layout
 from forestcoll.programs.lowering.options import COMFORTABLE_BLOCKS
 from forestcoll.programs.lowering.puts import Neighbours, Puts, Rooms, operations
@@ -67,7 +67,8 @@ def one_sided(
     rooms = Rooms.of(cells, layout, tuple(boxes))
     puts = Puts(layout, Neighbours(tuple(boxes)), rooms, lambda ranks: groups.setdefault(ranks, len(groups)))
     kind, most = puts.neighbours.kind, layout.options.children
-    jobs = jobs_of(cells, len(boxes), kind, most, limits.channels_of_block, packets=packets)
+    maker = JobMaker(len(boxes), kind, most, limits.channels_of_block, packets)
+    jobs = [job for place, cell in enumerate(cells) for job in maker.jobs(cell, place)]
     placed = _placed(puts, jobs, limits)
     if isinstance(placed, Excess):
         return placed

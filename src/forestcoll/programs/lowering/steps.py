@@ -55,12 +55,7 @@ def program_of_steps(schedule: StepSchedule, options: Options, limits: Limits) -
     own = [part for flow in own if flow.count for part in _limited(flow, limits.count)]
     excess: Excess | None = None
     for plan in _plans(schedule, grid, layout, limits):
-        found: Program | Excess
-        if isinstance(plan, Excess):
-            found = plan
-        else:
-            flows = [*own, *plan.chains.flows]
-            found = two_sided(schedule.topology.name, layout, flows, plan, limits, own=own)
+        found = plan if isinstance(plan, Excess) else two_sided(schedule.topology.name, layout, plan, own, limits)
         if isinstance(found, Program):
             return found
         excess = lesser(excess, found)

@@ -49,21 +49,12 @@ MOST_AT_ONCE = 500_000
 """The ranks of a program with more instructions are made when they are read; a million take about half a gigabyte."""
 
 
-def two_sided(  # noqa: PLR0913 (one parameter for each part of a program)
-    name: str,
-    layout: Layout,
-    flows: Sequence[RankTree],
-    plan: Plan,
-    limits: Limits,
-    *,
-    own: Sequence[RankTree] | None = None,
-) -> Program | Excess:
-    """Return the program that executes the chains of `plan`, which are those of `flows`, or the limit that it exceeds.
+def two_sided(name: str, layout: Layout, plan: Plan, own: Sequence[RankTree], limits: Limits) -> Program | Excess:
+    """Return the program that executes the chains of `plan`, or the limit that it exceeds.
 
-    Roots copy their own data if buffers are separate: the data of all `flows` or, if it is given, of `own`. Ranks after
-    the first one that exceeds a limit are not made.
+    Roots copy the data of `own` if buffers are separate. Ranks after the first one that exceeds a limit are not made.
     """
-    maker = _Maker(layout, flows, plan, own)
+    maker = _Maker(layout, plan, own)
     messages = np.bincount(maker.messages, minlength=len(maker.channels)).tolist()
     keeps = len(plan.chains.ranks) <= MOST_AT_ONCE
     ranks = DeferredRanks(maker.rank, plan.table.counts, messages, maker.instructions, keeps=keeps)
@@ -76,10 +67,10 @@ def two_sided(  # noqa: PLR0913 (one parameter for each part of a program)
 class _Maker:
     """Makes the ranks of a program, each independently of the others."""
 
-    def __init__(self, layout: Layout, flows: Sequence[RankTree], plan: Plan, own: Sequence[RankTree] | None) -> None:
+    def __init__(self, layout: Layout, plan: Plan, own: Sequence[RankTree]) -> None:
         self._layout, self._plan, self._flows = layout, plan, plan.chains.flows
-        self._kept = _kept(flows if own is None else own, plan.most) if copies(layout) else {}
-        bounds = sorted({bound for flow in flows for bound in (flow.offset, flow.offset + flow.count)})
+        self._kept = _kept(own, plan.most) if copies(layout) else {}
+        bounds = sorted({bound for flow in (*own, *self._flows) for bound in (flow.offset, flow.offset + flow.count)})
         self._cells = [_range(bounds, flow) for flow in self._flows]
         self.channels, self.messages = _channels(plan.chains)
         self._columns = _visits(plan, self.messages)

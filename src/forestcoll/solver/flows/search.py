@@ -57,14 +57,14 @@ def flow_search(
         InputError: the linear program is too large.
         InternalError: a defect of forestcoll.
     """
-    part = usable_part(topology, demand.members(topology))
     if demand.root is not None:
-        return _rooted(topology, part, demand, demand.root, progress)
-    return _all_pairs(topology, part, demand, progress, orbits, MOST_COLUMNS if most_columns is None else most_columns)
+        return _rooted(topology, demand, demand.root, progress)
+    return _all_pairs(topology, demand, progress, orbits, MOST_COLUMNS if most_columns is None else most_columns)
 
 
-def _rooted(topology: Topology, part: Topology, demand: NodeDemand, root: int, progress: Progress) -> FlowOptimum:
+def _rooted(topology: Topology, demand: NodeDemand, root: int, progress: Progress) -> FlowOptimum:
     members = demand.members(topology)
+    part = usable_part(topology, members)
     sent = dict(zip(members, demand.sent(topology), strict=True))
     inward = demand.collective is Collective.GATHER
     if inward:
@@ -79,17 +79,13 @@ def _rooted(topology: Topology, part: Topology, demand: NodeDemand, root: int, p
     alone = Orbits.of(topology, Symmetry(()))
     algbw = 1 / _greatest_time(topology, paths, alone)
     bound = Bound(demand.collective, proof.algbw(topology, demand), proof)
-    return _checked(topology, demand, bound, algbw, paths, alone.symmetry)
+    return _checked(FlowOptimum(topology, algbw, bound, demand, paths, alone.symmetry))
 
 
-def _all_pairs(  # noqa: PLR0913, PLR0917 (the demand and how to solve it)
-    topology: Topology,
-    part: Topology,
-    demand: NodeDemand,
-    progress: Progress,
-    orbits: Orbits | None,
-    most_columns: int,
+def _all_pairs(
+    topology: Topology, demand: NodeDemand, progress: Progress, orbits: Orbits | None, most_columns: int
 ) -> FlowOptimum:
+    part = usable_part(topology, demand.members(topology))
     if demand.matrix is not None:
         orbits = Orbits.of(part, Symmetry(()))
     elif orbits is None:
@@ -115,7 +111,7 @@ def _all_pairs(  # noqa: PLR0913, PLR0917 (the demand and how to solve it)
     algbw = 1 / _greatest_time(part, paths, orbits)
     progress.begin("checking the proof")
     bound = _best_bound(demand, classes, found, algbw)
-    return _checked(topology, demand, bound, algbw, paths, orbits.symmetry)
+    return _checked(FlowOptimum(topology, algbw, bound, demand, paths, orbits.symmetry))
 
 
 def _spread(topology: Topology, part: Topology, demand: NodeDemand, progress: Progress) -> FlowOptimum:
@@ -186,28 +182,22 @@ def _greatest_time(topology: Topology, paths: Sequence[FlowPath], orbits: Orbits
     return max(times)
 
 
-def _checked(  # noqa: PLR0913, PLR0917 (the parts of an optimum)
-    topology: Topology,
-    demand: NodeDemand,
-    bound: Bound,
-    algbw: Fraction,
-    paths: tuple[FlowPath, ...],
-    symmetry: Symmetry,
-) -> FlowOptimum:
+def _checked(optimum: FlowOptimum) -> FlowOptimum:
     """Return the optimum after a check of its paths.
 
     Raises:
         InternalError: the paths of the listed sources do not deliver what these sources send, or beat the bound.
     """
+    topology, demand = optimum.topology, optimum.demand
     sent = dict(zip(demand.members(topology), demand.sent(topology), strict=True))
     totals: dict[tuple[int, int], Fraction] = {}
-    for path in paths:
+    for path in optimum.paths:
         ends = path.nodes[0], path.nodes[-1]
         totals[ends] = totals.get(ends, Fraction(0)) + path.share
     sources = {source for source, _ in totals}
     needed = {(source, target): part for source in sources for target, part in sent[source].items()}
     if totals != needed:
         raise InternalError("the paths of a flow do not deliver what its sources send")
-    if algbw > bound.algbw:
-        raise InternalError(f"the paths of a flow reach {algbw}, more than the bound {bound.algbw}")
-    return FlowOptimum(topology, algbw, bound, demand, paths, symmetry)
+    if optimum.algbw > optimum.bound.algbw:
+        raise InternalError(f"the paths of a flow reach {optimum.algbw}, more than the bound {optimum.bound.algbw}")
+    return optimum
