@@ -32,14 +32,6 @@ CHANGES: dict[str, tuple[Callable[[Any], object], str]] = {
         lambda document: document["members"][0]["schedule"].update(topology=document["topology"]),
         r"members\[0\]\.schedule has a topology of its own; remove it",
     ),
-    "one rank": (
-        lambda document: document["members"][0]["schedule"].update(ranks=[1]),
-        "ranks: lists 1; a collective needs at least two",
-    ),
-    "a rank twice": (
-        lambda document: document["members"][0]["schedule"].update(ranks=[1, 1]),
-        r"ranks\[1\]: node 1 is named twice; name it once",
-    ),
 }
 
 
