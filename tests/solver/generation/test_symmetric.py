@@ -123,11 +123,6 @@ def test_a_direct_network_with_a_dead_link_has_base_trees_for_few_roots(spec: st
     assert verify(schedule).optimal
 
 
-def test_the_proven_method_has_no_base_trees() -> None:
-    with pytest.raises(InputError, match="leave compact out"):
-        generate(build_topology("ring:nodes=4"), method="trees:search=proven,compact=true")
-
-
 @st.composite
 def copies(draw: st.DrawFn) -> Topology:
     """Return identical boxes of one to four compute nodes with random links, joined by one to three hubs."""
