@@ -26,10 +26,8 @@ from forestcoll.programs.model import (
     first_malformed,
 )
 from refusal import refusal
-from small_programs import move
+from small_programs import FAR, IN, OUT, move
 
-IN, OUT = (Span(0, buffer, 0, 1) for buffer in (Buffer.INPUT, Buffer.OUTPUT))
-FAR = Span(1, Buffer.OUTPUT, 0, 1)
 CHANNELS = (
     Channel(ChannelKind.FIFO, 0, 1),
     Channel(ChannelKind.MEMORY, 0, 1),
