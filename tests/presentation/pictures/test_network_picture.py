@@ -2,7 +2,6 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
-from fractions import Fraction
 from itertools import pairwise
 from xml.etree import ElementTree
 
@@ -14,7 +13,7 @@ from forestcoll.presentation.pictures.layout import layout_of
 from forestcoll.presentation.pictures.network.cut import Cut
 from forestcoll.presentation.pictures.network.loads import busy_parts
 from forestcoll.presentation.pictures.network.picture import load_picture, network_picture
-from forestcoll.presentation.pictures.network.wires import paired, width_of, wires_of
+from forestcoll.presentation.pictures.network.wires import paired, wires_of
 from forestcoll.presentation.pictures.svg import Element, text
 from forestcoll.presentation.view import view_of
 from forestcoll.topology import Topology, TopologyBuilder
@@ -76,12 +75,6 @@ def test_one_side_of_the_bottleneck_cut_is_shaded_and_its_links_are_in_words() -
     assert sum("crossing" in (each.get("class") or "") for each in parsed(picture).iter(f"{SVG}path")) == 8 + 1
     shaded = [each for each in parsed(picture).iter(f"{SVG}rect") if "shaded" in (each.get("class") or "")]
     assert len(shaded) == 9 + 1
-
-
-def test_wider_lines_have_more_bandwidth() -> None:
-    widths = [width_of(Fraction(value), Fraction(900)) for value in (25, 50, 300, 900)]
-    assert widths == sorted(widths)
-    assert widths[0] > 1.2
 
 
 def test_lightness_grows_uniformly_with_the_load() -> None:
