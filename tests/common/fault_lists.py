@@ -3,12 +3,13 @@
 from collections.abc import Iterable
 from pathlib import Path
 
+from forestcoll.programs.model import Fault as ProgramFault
 from forestcoll.verification import Fault
 
 FOLDER = Path(__file__).parents[1] / "golden" / "faults"
 
 
-def check(name: str, found: Iterable[tuple[str, Fault | None]]) -> None:
+def check(name: str, found: Iterable[tuple[str, Fault | ProgramFault | None]]) -> None:
     """Check that faults, each with the name of its case, are those in a file. A new list is written, and fails."""
     path = FOLDER / f"{name}.txt"
     lines = [f"{case}: {_shown(fault)}" for case, fault in found]
@@ -22,5 +23,7 @@ def check(name: str, found: Iterable[tuple[str, Fault | None]]) -> None:
     raise AssertionError(f"{path} is new: check it")
 
 
-def _shown(fault: Fault | None) -> str:
-    return "no fault" if fault is None else f"[{fault.rule}] {fault.message}"
+def _shown(fault: Fault | ProgramFault | None) -> str:
+    if fault is None:
+        return "no fault"
+    return f"[{fault.rule}] {fault if isinstance(fault, ProgramFault) else fault.message}"

@@ -20,6 +20,9 @@ from forestcoll.programs.model import (
 )
 
 FIFO, MEMORY, PORT = ChannelKind.FIFO, ChannelKind.MEMORY, ChannelKind.PORT
+IN, OUT = (Span(0, buffer, 0, 1) for buffer in (Buffer.INPUT, Buffer.OUTPUT))
+FAR = Span(1, Buffer.OUTPUT, 0, 1)
+"""The first chunk of the input and of the output of rank 0, and of the output of rank 1."""
 
 
 def inp(rank: int, offset: int, count: int = 1) -> Span:

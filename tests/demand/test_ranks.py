@@ -72,8 +72,11 @@ UNKNOWN_RANKS: list[tuple[Topology, object, str]] = [
     (BOXES, "0,b0/gpu0", "rank 0 is named twice; name it once"),
     (BOXES, ["b1/gpu0", "b1/gpu0"], "rank 4 is named twice; name it once"),
     (BOXES, "b1/gpu0", "1 rank is named; a collective needs two"),
+    (BOXES, [], "0 ranks are named; a collective needs two"),
     (BOXES, "0,", "'0,' has an empty part; write ranks as in '0-7,16' or 'gpu0,gpu3'"),
     (BOXES, [None], "rank null is neither an integer nor a text; give a position or an id"),
+    (BOXES, [True, 1], "rank true is neither an integer nor a text; give a position or an id"),
+    (BOXES, [0.5, 1], "rank 0.5 is neither an integer nor a text; give a position or an id"),
     (BOXES, 3, "ranks are 3; expected a text such as '0-7,16-23', or a list of ranks"),
 ]
 

@@ -188,10 +188,5 @@ def test_a_wrong_prediction_raises_an_internal_error() -> None:
 
 def test_what_has_no_steps_and_irregular_networks_are_refused() -> None:
     assert "a broadcast has no step schedule" in refusal(schedule_of, K44, "broadcast")
-    links = "has 3 outgoing and 3 incoming links, node 0 has 2 outgoing; give every node the same number"
-    for spec, message in [
-        ("dgx-a100:boxes=2", "'b0/nvswitch' is a switch; give a network without switches"),
-        ("mesh:dims=2x3", links),
-        ("complete-bipartite:left=2,right=3", "expansions need a regular network"),
-    ]:
-        assert message in refusal(Wiring.of_topology, build_topology(spec))
+    message = "has 3 outgoing and 3 incoming links, node 0 has 2 outgoing; give every node the same number"
+    assert message in refusal(Wiring.of_topology, build_topology("mesh:dims=2x3"))

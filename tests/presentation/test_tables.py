@@ -42,11 +42,6 @@ def test_a_table_without_titles_or_rows() -> None:
     assert labelled([]).lines() == []
 
 
-def test_a_page_has_its_title_and_its_blocks() -> None:
-    page = Page("title", (labelled([("a", "1")]), "a sentence"), valid=True)
-    assert page.lines() == ["title", "  a  1", "a sentence"]
-
-
 @pytest.mark.parametrize("value", [Table((Column(EVIL),), ((EVIL,),), EVIL, (EVIL,)), Page(EVIL, (EVIL,))])
 def test_html_is_escaped_and_complete(value: Table | Page) -> None:
     html = html_of(value)

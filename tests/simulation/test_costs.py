@@ -118,10 +118,6 @@ def test_a_program_that_reduces_takes_longer() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        (
-            {"format": "forestcoll.steps/1"},
-            "costs: is a schedule, not a file of costs; use it as in 'forestcoll verify",
-        ),
         ({"format": "costs"}, 'costs: is no file of costs; "format" must be "forestcoll.costs/1"'),
         ({"efficency": 1}, "'efficency' is no parameter of the costs; did you mean"),
         ({"efficiency": 1.5}, "efficiency is 1.5; it must be more than 0 and at"),

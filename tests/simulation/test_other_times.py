@@ -6,7 +6,6 @@ import pytest
 
 from forestcoll.algorithms.flows import Flows
 from forestcoll.algorithms.generate import generate
-from forestcoll.base.errors import InputError
 from forestcoll.demand.demand import Demand
 from forestcoll.demand.groups.groups import Groups
 from forestcoll.demand.groups.value import Group
@@ -15,7 +14,7 @@ from forestcoll.schedule.bundle.value import BundleMember, BundleSchedule
 from forestcoll.schedule.loads_of import link_loads
 from forestcoll.simulation import Costs
 from forestcoll.simulation.series.times import SeriesModel
-from forestcoll.simulation.simulate import Model, loads_of, simulate
+from forestcoll.simulation.simulate import loads_of, simulate
 from forestcoll.verification import verify
 from oneport_platforms import figure_1, platform_of_costs
 
@@ -46,11 +45,6 @@ def test_a_symmetry_does_not_change_times() -> None:
     times = [[each.seconds for each in simulate(made, [10**4, 10**9])] for made in (base, listed)]
     assert times[0] == pytest.approx(times[1])
     assert loads_of(base).parts.tolist() == pytest.approx(loads_of(listed).parts.tolist())
-
-
-def test_a_gather_has_no_program() -> None:
-    with pytest.raises(InputError, match="no runtime loads a program for a gather"):
-        simulate(generate("ring:nodes=3", "gather:root=0"), [1000], model=Model.PROGRAM)
 
 
 def test_large_messages_reach_the_algbw_of_the_bundle() -> None:

@@ -12,7 +12,6 @@ from forestcoll.programs.model import (
     Block,
     Buffer,
     Channel,
-    ChannelKind,
     Instruction,
     Message,
     Multicast,
@@ -27,12 +26,9 @@ from forestcoll.simulation.program.paths import Paths
 from forestcoll.simulation.program.rounds import Messages
 from forestcoll.topology import Topology, TopologyBuilder
 from networks import linked
-from small_programs import move
+from small_programs import FAR, FIFO, IN, MEMORY, OUT, PORT, move
 
-FIFO, MEMORY, PORT = ChannelKind.FIFO, ChannelKind.MEMORY, ChannelKind.PORT
 TO_1 = Channel(FIFO, 0, 1)
-IN, OUT = (Span(0, buffer, 0, 1) for buffer in (Buffer.INPUT, Buffer.OUTPUT))
-FAR = Span(1, Buffer.OUTPUT, 0, 1)
 COPY = move(IN, OUT)
 SEND = move(IN, Message(0, 1))
 RECEIVE = move(Message(0, 1), FAR)

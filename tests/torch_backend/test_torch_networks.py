@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from torch_ranks import outcomes, values
@@ -189,23 +190,26 @@ LIMIT = 20
 """The seconds that an operation of the group may take without progress, where a case sets no other limit."""
 
 
-@pytest.mark.parametrize("training", [pytest.param(False, marks=pytest.mark.slow), True])
-def test_a_killed_process_is_an_error_on_all_others(training: bool) -> None:  # noqa: FBT001 (a parameter)
-    found, logs = outcomes("cases_networks:one_is_killed", training=training)
-    assert found.pop(2) == {"error": "killed"}
-    for outcome, log in zip(found, logs, strict=False):
-        message, took, ended = outcome.get("value", (log, 99, 99))
-        assert "the process of rank 2 ended or was killed" in message
-        assert took < LIMIT
-        assert ended < LIMIT
+KILLED = "killed", "the process of rank 2 ended or was killed"
+STOPPED = "did not end in time", "no progress for 2 s; rank 2 does not answer"
 
 
-def test_a_stopped_process_is_an_error_on_all_others_after_the_limit() -> None:
-    found, logs = outcomes("cases_networks:one_is_stopped", limit=14)
-    assert found.pop(2) == {"error": "did not end in time"}
+@pytest.mark.parametrize(
+    ("body", "options", "said"),
+    [
+        pytest.param("one_is_killed", {"training": False}, KILLED, marks=pytest.mark.slow),
+        ("one_is_killed", {"training": True}, KILLED),
+        ("one_is_stopped", {"limit": 14}, STOPPED),
+    ],
+)
+def test_a_process_that_ends_or_stops_is_an_error_on_all_others(
+    body: str, options: dict[str, Any], said: tuple[str, str]
+) -> None:
+    found, logs = outcomes(f"cases_networks:{body}", **options)
+    assert found.pop(2) == {"error": said[0]}
     for outcome, log in zip(found, logs, strict=False):
         message, took, ended = outcome.get("value", (log, 99, 99))
-        assert "no progress for 2 s; rank 2 does not answer" in message
+        assert said[1] in message
         assert took < LIMIT
         assert ended < LIMIT
 

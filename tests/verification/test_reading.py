@@ -10,22 +10,14 @@ import pytest
 
 from forestcoll.algorithms.generate import generate
 from forestcoll.base.errors import InputError
-from forestcoll.base.progress import Progress
 from forestcoll.schedule.files import schedule_text, write_schedule
 from forestcoll.verification import verify
 from forestcoll.verification.reading import read_verified, verified_from_document
 from refusal import refusal
+from remarks import Remarks
 
 RIGHT = generate("ring:nodes=4")
 WRONG = replace(RIGHT, algbw=Fraction(1, 7))
-
-
-class Stages(Progress):
-    def __init__(self) -> None:
-        self.names: list[str] = []
-
-    def begin(self, stage: str) -> None:
-        self.names.append(stage)
 
 
 def document(schedule: Any) -> dict[str, object]:
@@ -35,9 +27,9 @@ def document(schedule: Any) -> dict[str, object]:
 
 def test_a_right_schedule_is_read_with_its_report(tmp_path: Path) -> None:
     write_schedule(RIGHT, tmp_path / "ring.json")
-    stages = Stages()
+    stages = Remarks()
     assert read_verified(tmp_path / "ring.json", progress=stages) == (RIGHT, verify(RIGHT))
-    assert stages.names == ["reading", "verifying"]
+    assert stages.events == ["reading", "verifying"]
     assert read_verified(str(tmp_path / "ring.json"))[0] == RIGHT
     assert verified_from_document(document(RIGHT), where="x") == RIGHT
 

@@ -51,8 +51,3 @@ def test_a_list_shows_eight_nodes() -> None:
     eight = "'n0', 'n1', 'n2', 'n3', 'n4', 'n5', 'n6', 'n7'"
     assert wording.nodes(ring, iter(range(8))) == eight
     assert wording.nodes(ring, iter(range(9))) == f"{eight}, ... (9 nodes)"
-
-
-def test_nodes_that_take_part_are_ranks_if_others_are_idle() -> None:
-    assert (wording.members(None), wording.a_member(None)) == ("compute nodes", "a compute node")
-    assert (wording.members((0, 1)), wording.a_member((0, 1))) == ("ranks", "a rank")

@@ -2,7 +2,6 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
-from fractions import Fraction
 from itertools import pairwise
 from xml.etree import ElementTree
 
@@ -11,11 +10,11 @@ import pytest
 from forestcoll.algorithms.generate import generate, optimum
 from forestcoll.presentation.pictures.colours import load_class, style
 from forestcoll.presentation.pictures.layout import layout_of
-from forestcoll.presentation.pictures.network.cut import Cut, bandwidths
+from forestcoll.presentation.pictures.network.cut import Cut
 from forestcoll.presentation.pictures.network.loads import busy_parts
 from forestcoll.presentation.pictures.network.picture import load_picture, network_picture
-from forestcoll.presentation.pictures.network.wires import paired, width_of, wires_of
-from forestcoll.presentation.pictures.svg import Element, element, number, picture, text
+from forestcoll.presentation.pictures.network.wires import paired, wires_of
+from forestcoll.presentation.pictures.svg import Element, text
 from forestcoll.presentation.view import view_of
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
@@ -76,18 +75,6 @@ def test_one_side_of_the_bottleneck_cut_is_shaded_and_its_links_are_in_words() -
     assert sum("crossing" in (each.get("class") or "") for each in parsed(picture).iter(f"{SVG}path")) == 8 + 1
     shaded = [each for each in parsed(picture).iter(f"{SVG}rect") if "shaded" in (each.get("class") or "")]
     assert len(shaded) == 9 + 1
-
-
-def test_bandwidths_are_added_exactly() -> None:
-    topology = build_topology("ring:nodes=3,bandwidth=25/3")
-    assert bandwidths(topology, [0]) == "25/3 GB/s"
-    assert bandwidths(topology, [0, 1, 2]) == "3 x 25/3 GB/s = 25 GB/s"
-
-
-def test_wider_lines_have_more_bandwidth() -> None:
-    widths = [width_of(Fraction(value), Fraction(900)) for value in (25, 50, 300, 900)]
-    assert widths == sorted(widths)
-    assert widths[0] > 1.2
 
 
 def test_lightness_grows_uniformly_with_the_load() -> None:
@@ -182,25 +169,3 @@ def test_the_mark_of_many_nodes_leaves_its_neighbours_free() -> None:
             apart = abs(mark.x - stack.x) - (mark.width + stack.width) / 2
             above = abs(mark.y - stack.y) - (mark.height + stack.height) / 2
             assert max(apart, above) > 8
-
-
-def test_names_and_texts_are_escaped() -> None:
-    made = text(element("g", 'a<"&', element("b", "x"), "y", title='<&"'))
-    assert made == '<g title="&lt;&amp;&quot;">a&lt;"&amp;<b>x</b>y</g>'
-
-
-def test_attributes_that_are_none_are_left_out() -> None:
-    assert text(element("line", x1=0.0, stroke=None, stroke_width=2)) == '<line x1="0" stroke-width="2" />'
-
-
-@pytest.mark.parametrize(("value", "shown"), [(1, "1"), (1.001, "1"), (10, "10"), (-0.004, "0"), (-3.456, "-3.46")])
-def test_numbers_have_at_most_two_decimals(value: float, shown: str) -> None:
-    assert number(value) == shown
-
-
-def test_a_picture_is_a_document_with_a_title() -> None:
-    root = picture(10, 20.5, "a & b", element("rect", width=1, height=1))
-    assert root.get("viewBox") == "0 0 10 20.5"
-    assert root.get("aria-label") == "a & b"
-    assert [child.tag for child in root] == ["title", "rect"]
-    assert text(root).startswith('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 10 20.5"')

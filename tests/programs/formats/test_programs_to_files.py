@@ -28,16 +28,12 @@ from forestcoll.programs.model import (
     Program,
     Protocol,
     Rank,
-    Span,
     Task,
 )
 from forestcoll.tuning.programs.export import export
 from refusal import refusal
-from small_programs import move
+from small_programs import FAR, FIFO, IN, MEMORY, OUT, PORT, move
 
-FIFO, MEMORY, PORT = ChannelKind.FIFO, ChannelKind.MEMORY, ChannelKind.PORT
-IN, OUT = (Span(0, buffer, 0, 1) for buffer in (Buffer.INPUT, Buffer.OUTPUT))
-FAR = Span(1, Buffer.OUTPUT, 0, 1)
 COPY = move(IN, OUT)
 TO_1, MORE = Message(0, 1), Message(1, 1)
 FIRST = "rank 0, block 0, step 0: "

@@ -4,7 +4,6 @@ from typing import Any
 from forestcoll.programs.interpreter import check
 from forestcoll.programs.model import Barrier, Buffer, Channel, Fault, Instruction, Message, Multicast, Program, Task
 from small_programs import (
-    FIFO,
     MEMORY,
     PAIR,
     PORT,
@@ -184,13 +183,6 @@ def test_the_helper_of_a_port_may_read_late() -> None:
     assert (found.rule, found.place) == ("race", "rank 0, block 0, step 5")
 
 
-def test_a_signal_over_a_port_comes_after_earlier_puts() -> None:
-    base = put(PORT)
-    listed = base.ranks[0].blocks[0].instructions
-    swapped = with_block(base, 0, 0, (listed[0], listed[2], listed[1], *listed[3:]))
-    assert fault(swapped).rule == "after-end"
-
-
 def test_barriers_and_semaphores_order_blocks() -> None:
     """One block writes, and the other reads after a barrier or a semaphore."""
     write, read = move(inp(0, 0), scratch(0, 0)), move(scratch(0, 0), out(0, 0), meets=False)
@@ -277,8 +269,3 @@ def test_messages_use_the_ids_of_blocks_and_steps_in_the_file() -> None:
     ranks[1] = replace(ranks[1], blocks=blocks)
     found = fault(replace(renamed, ranks=tuple(ranks)))
     assert "block 41, step 7" in f"{found.place} {found.message}" or "block 40" in found.place
-
-
-def test_fifo_is_the_only_kind_that_messages_use() -> None:
-    base = exchange()
-    assert fault(replace(base, channels=(Channel(MEMORY, 0, 1), Channel(FIFO, 1, 0)))).rule == "channel-unknown"

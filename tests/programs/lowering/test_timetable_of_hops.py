@@ -1,7 +1,7 @@
 """The timetable of hops: hops begin after those that they depend on, and lanes do one hop at a time."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -15,8 +15,8 @@ from forestcoll.programs.interpreter import check
 from forestcoll.programs.lowering import Options, Placement, hop_run, lower, timetable
 from forestcoll.programs.lowering.chains import Edges
 from forestcoll.programs.lowering.grid import grid_for
-from forestcoll.programs.lowering.hop_run import Hops, Room, Times, hops_to_run, run_hops
-from forestcoll.programs.lowering.pair_links import Pair, PairLinks
+from forestcoll.programs.lowering.hop_run import Hops, Room, Times, hops_to_run
+from forestcoll.programs.lowering.pair_links import PairLinks
 from forestcoll.programs.lowering.rank_trees import RankTree, rank_trees_of
 from forestcoll.programs.lowering.timetable import timetables
 from forestcoll.schedule.trees.expansion import expanded
@@ -139,37 +139,6 @@ def test_a_replay_refuses_numbers_that_do_not_fit() -> None:
         }
         with pytest.raises(ValueError, match=message):
             hops.replay(**columns, overhead=OVERHEAD, latency=LATENCY)
-
-
-def _run(
-    hops: Hops,
-    links: Mapping[Pair, Mapping[int, float]],
-    order: Sequence[float],
-    *,
-    lanes: int = LANES,
-    one_at_a_time: bool = False,
-) -> Times:
-    room = Room(dict.fromkeys(links, lanes), one_at_a_time=one_at_a_time)
-    return run_hops(hops_to_run(hops, links, room), OVERHEAD, np.array(order))
-
-
-def test_hops_of_several_pairs_wait_for_a_place_on_a_link_in_their_order() -> None:
-    hops = Hops([(0, 1), (0, 2), (0, 3), (1, 2)], [1, 1, 1, 1], [[]] * 4)
-    links = {(0, 1): {5: 0.25}, (0, 2): {5: 0.25, 6: 0.1}, (0, 3): {5: 0.25}, (1, 2): {7: 0.5}}
-    hop = OVERHEAD + 0.25
-    times = _run(hops, links, [2, 0, 1, 3], one_at_a_time=True)
-    assert times.begins == pytest.approx([2 * hop, 0, hop, 0])
-    assert times.ends == pytest.approx([3 * hop, hop, 2 * hop, OVERHEAD + 0.5])
-
-
-def test_a_hop_waits_for_the_data_and_time_can_run_backwards() -> None:
-    hops = Hops([(0, 1), (1, 2)], [1, 1], [[1], []])
-    links = {(0, 1): {0: 0.5}, (1, 2): {1: 0.25}}
-    times = _run(hops, links, [0, 0])
-    assert times.begins == pytest.approx([0, OVERHEAD + 0.5 + LATENCY])
-    back = _run(hops.backwards(), links, [0, 0]).backwards()
-    assert back.begins == pytest.approx(times.begins)
-    assert back.ends == pytest.approx(times.ends)
 
 
 def test_the_second_phase_of_an_allreduce_begins_while_the_first_one_ends(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from forestcoll.base.errors import InputError
+import fault_lists
 from forestcoll.programs.model import (
     Barrier,
     Block,
@@ -25,10 +25,9 @@ from forestcoll.programs.model import (
     check_well_formed,
     first_malformed,
 )
-from small_programs import move
+from refusal import refusal
+from small_programs import FAR, IN, OUT, move
 
-IN, OUT = (Span(0, buffer, 0, 1) for buffer in (Buffer.INPUT, Buffer.OUTPUT))
-FAR = Span(1, Buffer.OUTPUT, 0, 1)
 CHANNELS = (
     Channel(ChannelKind.FIFO, 0, 1),
     Channel(ChannelKind.MEMORY, 0, 1),
@@ -63,6 +62,9 @@ def test_a_well_formed_program_has_no_fault() -> None:
     check_well_formed(program(*listed))
 
 
+SHARDED: dict[str, Any] = {"task": Task.ALLGATHER, "root": None}
+SIGNALS = Instruction(signals=(1,))
+ROOM = Rank((), 1, 1)
 BROKEN: dict[str, Program] = {
     "chunks-none": program(chunks=0),
     "placement-none": program(in_place=False, out_of_place=False),
@@ -91,75 +93,37 @@ BROKEN: dict[str, Program] = {
     "semaphore-unknown": program(Instruction(acquires=(1,))),
     "dependency-unknown": program(Instruction(after=(Dependency(0, 5),))),
     "flush-needless": program(Instruction(flushes=(1,))),
+    "no ranks": program(ranks=()),
+    "no room for a message": program(slot_chunks=0),
+    "no root": program(root=None),
+    "a root of an allreduce": program(task=Task.ALLREDUCE),
+    "no shards": program(**SHARDED),
+    "shards of a broadcast": program(shards=(1, 0)),
+    "a negative shard": program(**SHARDED, shards=(2, -1)),
+    "shards of another sum": program(**SHARDED, shards=(1, 1)),
+    "shards of an alltoall that differ": program(task=Task.ALL_TO_ALL, root=None, shards=(2, 1), chunks=3),
+    "a negative size of a buffer": program(ranks=(Rank((), 1, 1, -1), ROOM)),
+    "a negative semaphore": program(ranks=(ROOM, Rank((), 1, 1, 0, (-1,)))),
+    "a message over another kind of channel": program(move(IN, Message(1, 1))),
+    "an unknown channel of a copy": program(COPY, move(IN, OUT, channel=9)),
+    "memory of another rank without a channel": program(move(IN, FAR)),
+    "a signal over another kind of channel": program(Instruction(signals=(0,))),
+    "a wait on the wrong end": program(Instruction(waits=(1,))),
+    "an unknown block": program(Instruction(after=(Dependency(3, 0),))),
+    "an instruction that waits for itself": program(Instruction(after=(Dependency(0, 1),))),
+    "two blocks that signal over one channel": program(
+        ranks=(Rank((Block((SIGNALS,)), Block((SIGNALS,), number=7)), 1, 1), ROOM)
+    ),
+    "sources without targets and another step": program(COPY, Instruction(sources=(IN,), step=12)),
+    "a loop that does not fit": program(ranks=(Rank((Block((COPY,), (Loop(0, 1, 2),)),), 1, 1), ROOM)),
 }
 
 
-@pytest.mark.parametrize("rule", BROKEN)
-def test_each_violated_rule_is_named(rule: str) -> None:
-    found = first_malformed(BROKEN[rule])
-    assert found is not None
-    assert found.rule == rule
-    assert "\n" not in str(found)
-    with pytest.raises(InputError, match="form: "):
-        check_well_formed(BROKEN[rule], where="form")
-
-
-SHARDED: dict[str, Any] = {"task": Task.ALLGATHER, "root": None}
-SIGNALS = Instruction(signals=(1,))
-ROOM = Rank((), 1, 1)
-
-MESSAGES: list[tuple[Program, str]] = [
-    (program(ranks=()), "the program has no ranks"),
-    (program(slot_chunks=0), "a message has room for 0 chunks; it needs 1 or more"),
-    (program(root=None), "broadcast needs a root"),
-    (program(task=Task.ALLREDUCE), "allreduce has no root; 0 is given"),
-    (program(**SHARDED), "allgather needs a shard of each rank"),
-    (program(shards=(1, 0)), "broadcast has no shards"),
-    (program(**SHARDED, shards=(2, -1)), "2 shards are given; each of 2 ranks has one of 0 chunks or more"),
-    (program(**SHARDED, shards=(1, 1)), "the shards have 2 chunks together; the data has 1"),
-    (program(task=Task.ALL_TO_ALL, root=None, shards=(2, 1), chunks=3), "the shards of an alltoall are not equal"),
-    (program(ranks=(Rank((), 1, 1, -1), ROOM)), "rank 0: buffers have (1, 1, -1) chunks; they need 0 or more"),
-    (program(ranks=(ROOM, Rank((), 1, 1, 0, (-1,)))), "rank 1: semaphores start with (-1,); they need 0 or more"),
-    (
-        program(move(IN, Message(1, 1))),
-        "rank 0, block 0, step 0: it uses channel 1 for a message; that is not a FIFO channel",
-    ),
-    (program(COPY, move(IN, OUT, channel=9)), "rank 0, block 0, step 1: it uses channel 9; there are 4"),
-    (program(move(IN, FAR)), "rank 0, block 0, step 0: it uses memory of rank 1 without a channel that leads there"),
-    (
-        program(Instruction(signals=(0,))),
-        "rank 0, block 0, step 0: it uses channel 0 for signals; that is not a MEMORY or PORT channel",
-    ),
-    (
-        program(Instruction(waits=(1,))),
-        (
-            "rank 0, block 0, step 0: it signals, flushes or waits on the wrong end of channel 1, which leads from "
-            "rank 0 to rank 1"
-        ),
-    ),
-    (program(Instruction(after=(Dependency(3, 0),))), "rank 0, block 0, step 0: it depends on block 3; the rank has 1"),
-    (
-        program(Instruction(after=(Dependency(0, 1),))),
-        "rank 0, block 0, step 0: it depends on step 1 of block 0, which has 1 step",
-    ),
-    (
-        program(ranks=(Rank((Block((SIGNALS,)), Block((SIGNALS,), number=7)), 1, 1), ROOM)),
-        "rank 0, block 7, step 0: it signals over channel 1, and so does block 0; only one block may",
-    ),
-    (
-        program(COPY, Instruction(sources=(IN,), step=12)),
-        "rank 0, block 0, step 12: it has sources or targets, but not both",
-    ),
-    (
-        program(ranks=(Rank((Block((COPY,), (Loop(0, 1, 2),)),), 1, 1), ROOM)),
-        "rank 0, block 0: the loop from step 0 does not fit behind step 0 of the block",
-    ),
-]
-
-
-@pytest.mark.parametrize(("broken", "message"), MESSAGES, ids=[message for _, message in MESSAGES])
-def test_the_message_says_what_is_wrong_and_where(broken: Program, message: str) -> None:
-    assert str(first_malformed(broken)) == message
+def test_every_message_of_the_form() -> None:
+    found = [(name, first_malformed(broken)) for name, broken in BROKEN.items()]
+    fault_lists.check("programs", found)
+    for (name, broken), (_, fault) in zip(BROKEN.items(), found, strict=True):
+        assert refusal(check_well_formed, broken, where="form") == f"form: {fault}", name
 
 
 @pytest.mark.parametrize("value", [IN, Message(1, 2), Dependency(0, 1), Instruction(sources=(IN,), step=1)])

@@ -1,14 +1,12 @@
 """Files of bundles: each fault is named with its place, and the members are written as files of their own."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from changed_documents import MISSING, changed
 from forestcoll.algorithms.generate import generate
-from forestcoll.base.errors import InputError
 from forestcoll.demand.groups.groups import Groups
 from forestcoll.schedule.bundle.files import write_members
 from forestcoll.schedule.bundle.value import BundleSchedule
@@ -22,34 +20,28 @@ def bundle() -> BundleSchedule:
     return generate("ring:nodes=4", Groups("0,1;2,3"))
 
 
-CHANGES: dict[str, tuple[Callable[[Any], object], str]] = {
-    "no members": (lambda document: document.update(members=[]), "members has 0 entries; expected 1 to"),
-    "format": (
-        lambda document: document["members"][1]["schedule"].update(format="forestcoll.steps/1"),
-        r"members\[1\]\.schedule\.format is 'forestcoll\.steps/1'; expected 'forestcoll\.schedule/1' or",
-    ),
-    "topology": (
-        lambda document: document["members"][0]["schedule"].update(topology=document["topology"]),
-        r"members\[0\]\.schedule has a topology of its own; remove it",
-    ),
-    "one rank": (
-        lambda document: document["members"][0]["schedule"].update(ranks=[1]),
-        "ranks: lists 1; a collective needs at least two",
-    ),
-    "a rank twice": (
-        lambda document: document["members"][0]["schedule"].update(ranks=[1, 1]),
-        r"ranks\[1\]: node 1 is named twice; name it once",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", CHANGES)
-def test_a_fault_is_named_with_its_place(bundle: BundleSchedule, name: str) -> None:
-    change, message = CHANGES[name]
-    document = json.loads("".join(schedule_text(bundle)))
-    change(document)
-    with pytest.raises(InputError, match=message):
-        schedule_from_document(document, where="here")
+@pytest.mark.parametrize(
+    ("keys", "value", "message"),
+    [
+        (["algbw"], MISSING, 'has no "algbw"; a bundle needs it'),
+        (["members"], [], "members has 0 entries; expected 1 to"),
+        (["members", 1], [], "members[1] is []; expected"),
+        (["members", 0, "size"], MISSING, 'members[0] has no "size"'),
+        (["members", 0, "size"], "-1", "members[0].size is '-1'; it must be greater than 0"),
+        (["members", 0, "pieces"], [{"id": "a"}], 'members[0].pieces[0] has no "size"; a piece needs it'),
+        (["members", 0, "pieces"], [{"id": 3, "size": 1}], "members[0].pieces[0].id is 3; expected a text"),
+        (["members", 1, "schedule", "format"], "forestcoll.steps/1", "format is 'forestcoll.steps/1'; expected 'fores"),
+        (["members", 0, "schedule", "topology"], {}, "members[0].schedule has a topology of its own; remove it"),
+        (["members", 1, "schedule", "routes", 0, 0], 99, "members[1].schedule: routes[0][0] is 99"),
+    ],
+)
+def test_a_fault_is_named_with_its_place(
+    bundle: BundleSchedule, keys: list[str | int], value: object, message: str
+) -> None:
+    document = changed(json.loads("".join(schedule_text(bundle))), keys, value)
+    said = refusal(schedule_from_document, document, where="here")
+    assert said.startswith("here: ")
+    assert message in said
 
 
 def test_an_object_without_a_format_is_refused() -> None:

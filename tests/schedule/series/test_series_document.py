@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from changed_documents import changed
 from forestcoll.base.errors import InputError
 from forestcoll.oneport import compare_series
 from forestcoll.schedule.files import read_schedule, schedule_from_document, schedule_text, write_schedule
@@ -13,6 +14,7 @@ from forestcoll.schedule.proof import CutProof
 from forestcoll.schedule.series.document import from_document
 from forestcoll.schedule.shape_of import shape_of
 from forestcoll.topology import TopologyBuilder
+from refusal import refusal
 
 
 def platform() -> Any:
@@ -103,14 +105,7 @@ NO_LINK = {"source": "a", "target": "b", "price": 1}
     ],
 )
 def test_the_error_for_an_invalid_document_names_the_place(path: list[Any], value: object, message: str) -> None:
-    found = document()
-    part: Any = found
-    for key in path[:-1]:
-        part = part[key]
-    part[path[-1]] = value
-    with pytest.raises(InputError) as caught:
-        from_document(found, where="x")
-    assert str(caught.value).startswith(message)
+    assert refusal(from_document, changed(document(), path, value), where="x").startswith(message)
 
 
 def test_the_certificate_states_the_optimum_if_the_file_does_not() -> None:

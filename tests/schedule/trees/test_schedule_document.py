@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from changed_documents import MISSING, changed
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import Collective, PhaseOp
 from forestcoll.schedule.files import read_schedule, schedule_from_document, schedule_text, write_schedule
@@ -91,9 +92,8 @@ def test_the_written_text_is_the_documented_json() -> None:
 
 
 def test_attributes_of_the_network_keep_their_digits(tmp_path: Path) -> None:
-    changed = document()
-    changed["topology"]["nodes"][0]["temp"] = 7654321
-    text = json.dumps(changed).replace("7654321", "0.12345678901234567890")
+    made = changed(document(), ("topology", "nodes", 0, "temp"), 7654321)
+    text = json.dumps(made).replace("7654321", "0.12345678901234567890")
     (tmp_path / "s.json").write_text(text)
     assert '"temp": 0.12345678901234567890}' in "".join(schedule_text(read_schedule(tmp_path / "s.json")))
 
@@ -191,9 +191,6 @@ def test_shares_are_read_exactly_as_written(tmp_path: Path, text: str, share: Fr
     assert isinstance(schedule, TreeSchedule)
     assert schedule.phases[0].shares == (share,) * 3
 
-
-MISSING = object()
-"""The value of a key that is removed."""
 
 SYMMETRY = ("symmetry",)
 TREE = ("phases", 0, "trees", 1)
@@ -293,15 +290,8 @@ MALFORMED: list[tuple[Keys, object, str]] = [
 def test_a_malformed_schedule_is_refused_in_one_line_that_names_the_place(
     tmp_path: Path, keys: Keys, value: object, expected: str
 ) -> None:
-    changed = document()
-    part: Any = changed
-    for key in keys[:-1]:
-        part = part[key]
-    part[keys[-1]] = value
-    if value is MISSING:
-        del part[keys[-1]]
     file = tmp_path / "bad.json"
-    file.write_text(json.dumps(changed))
+    file.write_text(json.dumps(changed(document(), keys, value)))
     message = refusal(read_schedule, file)
     assert message.startswith(f"{file}: ")
     assert expected in message
@@ -310,10 +300,8 @@ def test_a_malformed_schedule_is_refused_in_one_line_that_names_the_place(
 
 
 def test_routes_are_out_of_range_if_the_table_is_empty() -> None:
-    changed = document()
-    changed["routes"] = []
     with pytest.raises(InputError, match=r"phases\[0\]\.trees\[0\]\.routes\[0\] is 0; expected an integer from 0 to"):
-        schedule_from_document(changed, where="x")
+        schedule_from_document(document() | {"routes": []}, where="x")
 
 
 @pytest.mark.parametrize("text", ["", "[]", "3", "null", '"x"', '{"format": ', "{" * 5000, "[" * 100_000])

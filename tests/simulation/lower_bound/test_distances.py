@@ -1,14 +1,12 @@
 """Distances to and from a cut, by hand, and the least time in which data arrives."""
 
-from fractions import Fraction
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from forestcoll.simulation.lower_bound.arrivals import Arrival
 from forestcoll.simulation.lower_bound.distances import Distances, entrances
-from forestcoll.topology import Topology, build_topology
+from forestcoll.topology import Topology
 from networks import examples, linked
 
 
@@ -49,17 +47,6 @@ def test_a_link_after_which_data_would_leave_the_set_does_not_count() -> None:
 def test_a_link_that_data_cannot_reach_does_not_count() -> None:
     dead = linked("one other", "one=other switch>other", switches="switch")
     assert entrances(dead, [{1}], range(2)) == {Arrival(1 / 2, ((1, 1000.0),))}
-
-
-def test_members_that_are_farther_away_have_less_data() -> None:
-    """Into {c} of a ring of five: all four others at once, and the two far ones, which have M/5 each, after a send."""
-    found = entrances(build_topology("ring:nodes=5"), [{2}], range(5))
-    assert found == {Arrival(4 / 5, ((1, 2000.0),)), Arrival(2 / 5, ((2, 2000.0),))}
-
-
-def test_paths_of_the_same_number_of_sends_count_together() -> None:
-    paths = [(2, Fraction(1, 2)), (1, Fraction(3)), (2, Fraction(1))]
-    assert Arrival.of(0.5, build_topology("ring:nodes=3"), paths) == Arrival(0.5, ((1, 3000.0), (2, 1500.0)))
 
 
 @given(

@@ -8,27 +8,15 @@ import pytest
 from forestcoll.algorithms.generate import generate, optimum
 from forestcoll.algorithms.trees import Trees
 from forestcoll.base.errors import NoSolutionError
-from forestcoll.base.progress import Progress
 from forestcoll.kernels import AnyProblem, Core, RoutedTrees
 from forestcoll.kernels.interface import ReportProgress
 from forestcoll.solver.forests.scaling import ScaledTopology
 from forestcoll.solver.generation.forest import grown_schedule, schedule_for
 from forestcoll.solver.generation.growing import TreeSearch
 from forestcoll.topology.registry import build_topology
+from remarks import Remarks
 
 TOPOLOGY = build_topology("dgx-a100:boxes=2,gpus=3")
-
-
-class Listener(Progress):
-    def __init__(self) -> None:
-        self.stages: list[str] = []
-        self.notes: list[Mapping[str, int]] = []
-
-    def begin(self, stage: str) -> None:
-        self.stages.append(stage)
-
-    def note(self, counters: Mapping[str, int]) -> None:
-        self.notes.append(counters)
 
 
 @pytest.mark.parametrize(
@@ -40,10 +28,10 @@ class Listener(Progress):
     ],
 )
 def test_each_method_reports_its_stages_and_counters(method: TreeSearch, stages: list[str]) -> None:
-    listener = Listener()
+    listener = Remarks()
     generate(TOPOLOGY, method=Trees(search=method), progress=listener)
-    assert listener.stages[0] == "finding the bottleneck cut"
-    assert listener.stages[-len(stages) :] == stages
+    assert listener.events[0] == "finding the bottleneck cut"
+    assert listener.events[-len(stages) :] == stages
     assert len(listener.notes) == 1
 
 

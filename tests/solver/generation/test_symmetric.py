@@ -1,6 +1,5 @@
 """Base trees: their images are a schedule that reaches the optimum. Without a symmetry, all trees are listed."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 
@@ -12,7 +11,7 @@ from forestcoll.algorithms.generate import generate, optimum
 from forestcoll.algorithms.trees import Trees
 from forestcoll.base import resources
 from forestcoll.base.errors import InputError
-from forestcoll.base.progress import SILENT, Progress
+from forestcoll.base.progress import SILENT
 from forestcoll.schedule.trees.expansion import expanded
 from forestcoll.solver.generation import forest, memory
 from forestcoll.solver.generation.forest import schedule_for
@@ -23,6 +22,7 @@ from forestcoll.topology.registry import build_topology
 from forestcoll.topology.symmetry.automorphisms import find_symmetry
 from forestcoll.verification import verify
 from networks import examples, linked
+from remarks import Remarks
 
 NETWORKS = {
     "dgx-h100:boxes=16": 128,
@@ -34,18 +34,6 @@ NETWORKS = {
     "dragonfly:routers=8,nodes=4,global_links=4,groups=32": 128,  # paths over two links of an orbit
 }
 """Networks whose base trees are completed with the first group, with the order of the group."""
-
-
-class Counters(Progress):
-    def __init__(self) -> None:
-        self.noted: dict[str, int] = {}
-        self.remarks: list[str] = []
-
-    def remark(self, text: str) -> None:
-        self.remarks.append(text)
-
-    def note(self, counters: Mapping[str, int]) -> None:
-        self.noted |= counters
 
 
 @pytest.mark.parametrize(("spec", "order"), NETWORKS.items())
@@ -63,10 +51,11 @@ def check_base_trees(topology: Topology, order: int) -> None:
 
 
 def test_a_smaller_group_is_tried_and_then_all_trees_are_grown() -> None:
-    counters = Counters()
+    counters = Remarks()
     best = optimum(build_topology("mi250:boxes=2"))
     schedule = schedule_for(best, compact=True, progress=counters)
-    assert counters.noted["group_order"] < find_symmetry(best.topology).order
+    orders = [each["group_order"] for each in counters.notes if "group_order" in each]
+    assert orders[-1] < find_symmetry(best.topology).order
     assert schedule.symmetry is None
     assert verify(schedule).optimal
 
@@ -79,9 +68,9 @@ def test_without_a_symmetry_all_trees_are_listed() -> None:
 
 def test_all_trees_of_large_symmetric_networks_are_images_of_base_trees(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forest, "_WORTH_A_SYMMETRY", 1)
-    counters = Counters()
+    counters = Remarks()
     schedule = generate(build_topology("torus:dims=4x4"), progress=counters)
-    assert counters.noted["group_order"] == 16
+    assert counters.notes[-1]["group_order"] == 16
     assert schedule.symmetry is None
     assert len(schedule.phases[0]) == 32
     assert verify(schedule).optimal
@@ -98,21 +87,21 @@ def test_base_trees_are_not_grown_if_a_list_of_them_is_too_long(monkeypatch: pyt
     monkeypatch.setattr(forest, "MOST_LISTED_EDGES", 100)
     topology = changed_network(build_topology("torus:dims=4x4"), without=["0--1"])
     assert find_symmetry(topology).order == 2  # 8 roots, 15 edges for each
-    counters = Counters()
+    counters = Remarks()
     with pytest.raises(InputError, match=r"16 trees have 240 tree edges, more than the 100 .* use fewer ranks"):
         generate(topology, progress=counters)
-    assert "group_order" not in counters.noted
+    assert not any("group_order" in each for each in counters.notes)
 
 
 def test_the_memory_of_many_base_trees_is_stated_before_they_are_grown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resources, "LONG_SECONDS", 100 * memory._OF_EDGE.seconds)
-    counters = Counters()
+    counters = Remarks()
     schedule = generate(build_topology("torus:dims=3x4x5"), method="trees:compact=true", progress=counters)
     assert schedule.symmetry is not None
-    assert counters.remarks == []  # 59 edges
+    assert counters.texts == []  # 59 edges
     topology = changed_network(build_topology("torus:dims=4x4"), without=["0--1"])
     generate(topology, method="trees:compact=true", progress=counters)
-    assert counters.remarks[0].endswith(": a schedule of 120 tree edges takes about 1 s and 1 MB to 67 MB of memory")
+    assert counters.texts[0].endswith(": a schedule of 120 tree edges takes about 1 s and 1 MB to 67 MB of memory")
 
 
 @pytest.mark.parametrize(("spec", "roots"), [("torus:dims=8x8x8", 100), ("hypercube:dim=8", 64)])
@@ -121,11 +110,6 @@ def test_a_direct_network_with_a_dead_link_has_base_trees_for_few_roots(spec: st
     schedule = generate(topology, method="trees:compact=true")
     assert len(set(schedule.phases[0].roots)) <= roots
     assert verify(schedule).optimal
-
-
-def test_the_proven_method_has_no_base_trees() -> None:
-    with pytest.raises(InputError, match="leave compact out"):
-        generate(build_topology("ring:nodes=4"), method="trees:search=proven,compact=true")
 
 
 @st.composite

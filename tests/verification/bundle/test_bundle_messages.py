@@ -1,6 +1,5 @@
 """Bundles: the whole message of each fault, reports, and files that are not bundles with their place."""
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -12,11 +11,10 @@ import pytest
 
 import fault_lists
 from forestcoll.algorithms.generate import generate
-from forestcoll.base.errors import InputError
 from forestcoll.demand.groups.groups import Groups
 from forestcoll.demand.groups.pieces import Piece, groups_of_pieces
 from forestcoll.schedule.bundle.value import BundleMember, BundleSchedule
-from forestcoll.schedule.files import read_schedule, schedule_text, write_schedule
+from forestcoll.schedule.files import read_schedule, write_schedule
 from forestcoll.schedule.proof import Bound, CutProof, GroupLengthsProof
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import rules, verify
@@ -121,11 +119,6 @@ def test_every_message_of_a_bundle() -> None:
     assert {rule for rule, _ in rules("bundle")} - violated == {"certificate-beaten"}
 
 
-def test_a_bundle_is_read_as_it_was_written(tmp_path: Path) -> None:
-    write_schedule(bundle(), tmp_path / "bundle.json.gz")
-    assert read_schedule(tmp_path / "bundle.json.gz") == bundle()
-
-
 def test_a_bundle_of_pieces_is_right_and_is_read_as_it_was_written(tmp_path: Path) -> None:
     write_schedule(pieces(), tmp_path / "pieces.json")
     bundle = read_schedule(tmp_path / "pieces.json")
@@ -200,39 +193,3 @@ def test_the_busiest_links_are_named_by_their_ends() -> None:
     report = verify(BundleSchedule(schedule.topology, (BundleMember(Fraction(1), schedule),), algbw=schedule.algbw))
     assert report.busiest == verify(schedule).busiest
     assert report.busiest_count == verify(schedule).busiest_count
-
-
-FILES: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
-    "no algbw": ('has no "algbw"; a bundle needs it', lambda d: d.pop("algbw")),
-    "a member that is a list": ("members[1] is []; expected", lambda d: d["members"].__setitem__(1, [])),
-    "a member without a size": ('members[0] has no "size"', lambda d: d["members"][0].pop("size")),
-    "a negative size": (
-        "members[0].size is '-1'; it must be greater than 0",
-        lambda d: d["members"][0].update(size="-1"),
-    ),
-    "a piece without a size": (
-        'members[0].pieces[0] has no "size"; a piece needs it',
-        lambda d: d["members"][0].update(pieces=[{"id": "a"}]),
-    ),
-    "a piece without a name": (
-        "members[0].pieces[0].id is 3; expected a text",
-        lambda d: d["members"][0].update(pieces=[{"id": 3, "size": 1}]),
-    ),
-    "a wrong route in a member": (
-        "members[1].schedule: routes[0][0] is 99",
-        lambda d: d["members"][1]["schedule"]["routes"][0].__setitem__(0, 99),
-    ),
-}
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_a_wrong_file_is_refused_with_its_place(tmp_path: Path, name: str) -> None:
-    message, change = FILES[name]
-    document = json.loads("".join(schedule_text(bundle())))
-    change(document)
-    path = tmp_path / "bundle.json"
-    path.write_text(json.dumps(document))
-    with pytest.raises(InputError) as caught:
-        read_schedule(path)
-    assert message in str(caught.value)
-    assert str(caught.value).startswith(str(path))

@@ -40,19 +40,10 @@ def test_the_question_of_a_schedule_has_its_demand(
     assert found == Question(network, schedule.collective, members, parts, root, *ends)
 
 
-@pytest.mark.parametrize(
-    ("collective", "root", "pairs"),
-    [
-        (Collective.ALL_TO_ALL, None, [(0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1)]),
-        (Collective.GATHER, 1, [(0, 1), (2, 1)]),
-        (Collective.SCATTER, 1, [(1, 0), (1, 2)]),
-    ],
-)
-def test_pairs_are_of_different_nodes(collective: Collective, root: int | None, pairs: list[tuple[int, int]]) -> None:
-    question = Question(Network(EXCHANGE.topology), collective, (0, 1, 2), THIRDS, root)
-    assert list(question.pairs()) == [(*ends, Fraction(1, 3)) for ends in pairs]
-    of_matrix = replace(question, matrix=((ONE, HALF, ZERO), *MATRIX[1:]))
-    assert list(of_matrix.pairs()) == [(0, 1, HALF), (1, 2, ONE)]
+def test_what_a_node_keeps_is_no_pair() -> None:
+    matrix = ((ONE, HALF, ZERO), *MATRIX[1:])
+    question = Question(Network(EXCHANGE.topology), Collective.ALL_TO_ALL, (0, 1, 2), THIRDS, None, matrix)
+    assert list(question.pairs()) == [(0, 1, HALF), (1, 2, ONE)]
 
 
 def test_a_common_denominator_has_4000_digits_at_most() -> None:

@@ -8,7 +8,7 @@ import pytest
 from forestcoll.presentation.pictures.charts.bars import Bar, bar_chart
 from forestcoll.presentation.pictures.charts.lines import Axes, Line, line_chart
 from forestcoll.presentation.pictures.charts.points import Series, point_chart
-from forestcoll.presentation.pictures.charts.scales import round_ticks, spread
+from forestcoll.presentation.pictures.charts.scales import round_ticks
 from forestcoll.presentation.pictures.charts.sends import MOST_BARS, SendBar, send_chart
 from forestcoll.presentation.pictures.charts.style import elided, text_width
 from forestcoll.presentation.pictures.svg import Element, text
@@ -94,10 +94,6 @@ def test_ticks_are_few_and_within_the_range(high: float) -> None:
     assert 2 <= len(ticks) <= 6
     assert ticks[0] == 0
     assert high / 3 <= ticks[-1] <= high * (1 + 1e-9)
-
-
-def test_positions_without_enough_room_stay_in_order() -> None:
-    assert spread([5, 5, 5], 10, 0, 15) == [-5, 5, 15]
 
 
 def test_the_points_of_two_frontiers_are_numbered_and_named() -> None:
