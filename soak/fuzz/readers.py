@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 from forestcoll import InputError, load_topology, verify
 from forestcoll.base.errors import InternalError, NoSolutionError
@@ -18,13 +19,11 @@ from forestcoll.nccl.log import read_log
 from forestcoll.programs.formats.judging import judge_file
 from forestcoll.schedule.files import holds_schedule, read_schedule
 from forestcoll.simulation.costs import read_costs
-from forestcoll.topology.importers.formats import import_topology
-from forestcoll.topology.importers.options import ImportOptions
+from forestcoll.topology.importers.reading import import_topology
 from fuzz.running import MOST_CHARACTERS
 
 _RING = load_topology("ring:nodes=3")
-_SPEEDS = ("nvlink", "xgmi", "pcie", "nic", "link_bandwidth")
-_OPTIONS = ImportOptions(**dict.fromkeys(_SPEEDS, Fraction(25)))  # type: ignore[arg-type]
+_SPEEDS: dict[str, Any] = dict.fromkeys(("nvlink", "xgmi", "pcie", "nic", "link_bandwidth"), Fraction(25))
 
 
 def _verified(path: Path) -> None:
@@ -34,7 +33,7 @@ def _verified(path: Path) -> None:
 
 READERS: dict[str, Callable[[Path], object]] = {
     "topology": load_topology,
-    "import": lambda path: import_topology(path, options=_OPTIONS),
+    "import": lambda path: import_topology(path, **_SPEEDS),
     "schedule": read_schedule,
     "verify": _verified,
     "program": judge_file,

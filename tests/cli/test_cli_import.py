@@ -7,9 +7,7 @@ from pathlib import Path
 import pytest
 from cli_run import json_of, run_command, written
 
-from forestcoll.cli import import_files
-from forestcoll.topology.importers.formats import FORMATS
-from forestcoll.topology.importers.options import MATRICES, ROUNDINGS, SPEEDS, ImportOptions
+from forestcoll.topology.importers.importer import importers
 
 MATRIX = "\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNV12\t0-63\nGPU1\tNV12\t X \t0-63\n"
 
@@ -91,19 +89,27 @@ def test_standard_input_is_a_file() -> None:
 
 
 def test_help_lists_every_format_and_the_document_describes_each() -> None:
-    assert tuple(form.name for form in FORMATS) == import_files.FORMAT_NAMES
     document = (Path(__file__).parents[2] / "docs" / "imports.md").read_text()
     help_text = "".join(run_command("import", "--help").out.split())
-    for form in FORMATS:
-        assert form.name in help_text
-        assert f"`{form.name}`" in document
+    for spec in importers.all():
+        assert spec.name in help_text
+        assert f"`{spec.name}`" in document
+        assert (f"| `{spec.name}` * |" in document) == spec.facts.get("several", False)
+        for each in spec.parameters:
+            assert f"`--{each.name.replace('_', '-')}" in document
 
 
-def test_the_choices_of_the_options_are_those_of_an_import() -> None:
-    choices = {name: choices for name, (choices, _) in import_files.CHOICES.items()}
-    assert choices == {"--speeds": SPEEDS, "--matrix": MATRICES, "--rounding": ROUNDINGS}
-    options = ImportOptions()
-    assert (options.speeds, options.matrix, options.rounding) == (SPEEDS[0], MATRICES[0], ROUNDINGS[0])
+def test_a_format_may_have_options_and_an_option_overrules_them(topo: Path) -> None:
+    form = "nvidia-smi-topo:nvlink=50"
+    assert json_of("import", topo, "--format", form)["bandwidths"] == {"600": 2}
+    assert json_of("import", topo, "--format", form, "--nvlink", "25")["bandwidths"] == {"300": 2}
+    run = run_command("import", topo, "--format", "nvidia-smi-topo:nvlnk=50")
+    assert run.status == 2
+    assert "'--format': nvidia-smi-topo: there is no parameter 'nvlnk'; did you mean 'nvlink'" in run.err
+
+
+def test_the_default_of_an_option_may_be_given_for_any_format(topo: Path) -> None:
+    assert json_of("import", topo, "--speeds", "nominal", "--matrix", "ports") == json_of("import", topo)
 
 
 def test_the_document_shows_what_is_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from torch_ranks import values
 
-from forestcoll.topology.importers.formats import import_topology
+from forestcoll.topology.importers.reading import import_topology
 
 
 def test_ranks_write_one_file_that_can_be_imported(tmp_path: Path) -> None:

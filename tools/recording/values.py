@@ -36,7 +36,7 @@ VALUES: dict[str, Callable[[], Any]] = {
     "links": lambda: fc.load_topology("odd.json").links,
     "changed network": lambda: fc.load_topology(A100).without("b0/gpu0--ib").degraded("b0/gpu1--ib", to=12.5),
     "network without relays": lambda: fc.demand.without_relays(A100, "0-3,8-11"),
-    "imported": lambda: fc.topology.import_topology("topo.txt", options=fc.topology.ImportOptions(nvlink=Fraction(25))),
+    "imported": lambda: fc.topology.import_topology("topo.txt", nvlink=25),
     "networkx": lambda: fc.topology.to_networkx(fc.load_topology("hosts.json")).adj,
     "networkx with capacities": lambda: fc.load_topology(_graph("capacity")),
     "from networkx": lambda: fc.topology.from_networkx(fc.topology.to_networkx(fc.load_topology("hosts.json"))),

@@ -11,7 +11,7 @@ from dataclasses import MISSING, Field, dataclass, fields
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol, TypeVar, cast
 
-from forestcoll.base.errors import InputError
+from forestcoll.base.errors import InputError, shown
 from forestcoll.base.exact import MAX_DIGITS, MAX_TREES_DIGITS, to_fraction
 from forestcoll.base.units import BANDWIDTH_UNIT, bandwidth_in
 
@@ -101,6 +101,27 @@ class Choice:
         if text not in self.names:
             raise ValueError(text)
         return text
+
+    def write(self, value: object) -> str:
+        """As `Kind.write`."""
+        return str(value)
+
+
+@dataclass(frozen=True)
+class NameOrInteger:
+    """One of several names, or an integer."""
+
+    names: tuple[str, ...]
+    integer: Integer
+
+    @property
+    def form(self) -> str:
+        """As `Kind.form`."""
+        return f"{', '.join(self.names)}, or {self.integer.form}"
+
+    def parse(self, text: str) -> str | int:
+        """As `Kind.parse`."""
+        return text if text in self.names else self.integer.parse(text)
 
     def write(self, value: object) -> str:
         """As `Kind.write`."""
@@ -261,6 +282,11 @@ def choice(meaning: str, *names: str) -> Mapping[str, object]:
     return _metadata(_Declared(Choice(names), meaning))
 
 
+def name_or_integer(meaning: str, *names: str, maximum: int) -> Mapping[str, object]:
+    """Return the metadata of a field that is one of several names, or an integer from 1 to `maximum`."""
+    return _metadata(_Declared(NameOrInteger(names, Integer(1, maximum)), meaning))
+
+
 def derived_integer(
     default_text: str, meaning: str, *, minimum: int, maximum: int = MAX_COMPUTE, is_size: bool = False
 ) -> Mapping[str, object]:
@@ -337,6 +363,22 @@ def parameter_of(declaration: "Field[object]") -> Parameter:
         meaning=declared.meaning,
         is_size=declared.is_size,
     )
+
+
+def check_fields(value: Any, name: str) -> None:
+    """Check the fields of a new frozen dataclass in the same way as those of a text, and give them their types.
+
+    Raises:
+        InputError: a value is none that its kind accepts; `name` begins the message.
+    """
+    for each in fields(value):
+        given = getattr(value, each.name)
+        if given != each.default:
+            kind = parameter_of(each).kind
+            try:
+                object.__setattr__(value, each.name, kind.parse(kind.write(given)))
+            except (ValueError, TypeError, AttributeError):
+                raise InputError(f"{name}: {each.name} is {shown(given)}; expected {kind.form}") from None
 
 
 class Question:

@@ -1,94 +1,55 @@
 """`forestcoll import`: reads files of other tools as a network, and says what was understood."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from forestcoll.base.files import is_standard_stream
+from forestcoll.base.parameters import Bandwidth, NameOrInteger
 from forestcoll.cli.options import Command, json_option, network_output_option
-from forestcoll.cli.types import ChoiceOrDigits, FileName, FormatName, Speed
+from forestcoll.cli.types import ChoiceOrDigits, FileName, ImporterText, Speed
+from forestcoll.topology.importers.options import OPTIONS
 
-FORMAT_NAMES = (
-    "forestcoll",
-    "nccl-xml",
-    "nvidia-smi-topo",
-    "nvidia-smi-nvlink",
-    "amd-smi",
-    "hwloc-xml",
-    "measurements",
-    "p2p-bandwidth",
-    "ibnetdiscover",
-    "sndlib",
-    "graphml",
-    "gml",
-    "infragraph",
-    "slurm",
-    "taccl",
-    "astra-sim-ns3",
-    "astra-sim-analytical",
-    "node-link",
-    "matrix",
-    "edge-list",
-    "adjacency-list",
-)
-"""The names of the formats, so that --help need not import them; `tests/cli` compares them with the table."""
-
-_SPEEDS = {
-    "--link-bandwidth": "The speed of links of any other kind.",
-    "--nic": "The speed of a network card.",
-    "--pcie": "The speed of a PCIe slot, such as 32 for PCIe 4.0 x16.",
-    "--xgmi": "The speed of one link of AMD's Infinity Fabric, such as 64 on MI300X.",
-    "--nvlink": "The speed of one NVLink, such as 25 on A100 and H100, and 50 on B200.",
-}
+if TYPE_CHECKING:
+    from forestcoll.base.parameters import Choice
+    from forestcoll.topology.importers.importer import Importer
 
 
-CHOICES = {
-    "--speeds": (
-        ("nominal", "nccl"),
-        "Link speeds by the type of a GPU: those that vendors publish, or those of NCCL's graph search.",
-    ),
-    "--matrix": (
-        ("ports", "complete"),
-        "Read a matrix of bandwidths as the ports of one switch, or as a link for each pair.",
-    ),
-    "--rounding": (
-        ("speeds", "none"),
-        "Round what forestcoll probe measured to published speeds, or not at all; or all numbers to 1 to 60 DIGITS.",
-    ),
-}
-"""The choices of options, the default first, and their help; `tests/cli` compares them with `ImportOptions`."""
+class _FormatOption(click.Option):
+    """The option whose help lists all formats. They are imported when the help is printed."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return the name of the option and its help."""
+        from forestcoll.topology.importers.importer import by_content
+
+        names = ", ".join(each.name for each in by_content())
+        self.help = f"The format of FILE: {names}.  [default: found by the content]"
+        return super().get_help_record(ctx)
 
 
-def _choice_option(name: str) -> Callable[[Command], Command]:
-    choices, text = CHOICES[name]
-    kind = ChoiceOrDigits(choices) if name == "--rounding" else click.Choice(choices)
-    return click.option(name, type=kind, default=choices[0], show_default=True, help=text)
-
-
-def _speed_options(command: Command) -> Command:
-    for name, description in _SPEEDS.items():
-        command = click.option(name, type=Speed(), metavar="GBPS", help=description)(command)
+def _importer_options(command: Command) -> Command:
+    """Add the options of importers. A default is not passed on, so that it may be given for any format."""
+    for each in reversed(OPTIONS):
+        if isinstance(each.kind, Bandwidth):
+            how: dict[str, Any] = {"type": Speed(), "metavar": "GBPS"}
+        elif isinstance(each.kind, NameOrInteger):
+            how = {"type": ChoiceOrDigits(each.kind), "default": each.default, "show_default": True}
+        else:
+            how = {"type": click.Choice(cast("Choice", each.kind).names), "default": each.default, "show_default": True}
+        command = click.option(f"--{each.name.replace('_', '-')}", help=each.meaning, **how)(command)
     return command
 
 
 @click.command("import")
 @click.argument("files", metavar="FILE...", type=FileName(), nargs=-1, required=True)
-@click.option(
-    "--format",
-    "form",
-    type=FormatName("importers"),
-    metavar="FORMAT",
-    help=f"The format of FILE: {', '.join(FORMAT_NAMES)}.  [default: found by the content]",
-)
-@_choice_option("--speeds")
-@_speed_options
-@_choice_option("--matrix")
-@_choice_option("--rounding")
+@click.option("--format", "importer", cls=_FormatOption, type=ImporterText(), metavar="FORMAT")
+@_importer_options
 @network_output_option
 @json_option
-def command(files: tuple[Path, ...], form: str | None, output: Path | None, *, as_json: bool, **options: Any) -> None:
+def command(
+    files: tuple[Path, ...], importer: "Importer | None", output: Path | None, *, as_json: bool, **options: Any
+) -> None:
     """Read a file of another tool as a network.
 
     FILE is, for example, NCCL's topology XML (NCCL_TOPO_DUMP_FILE), the output of nvidia-smi topo -m, amd-smi topology
@@ -102,13 +63,13 @@ def command(files: tuple[Path, ...], form: str | None, output: Path | None, *, a
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.presentation.printing import print_json, print_page
     from forestcoll.presentation.results.networks.imports import import_document, import_page
-    from forestcoll.topology.importers.formats import import_topology
-    from forestcoll.topology.importers.options import ImportOptions
+    from forestcoll.topology.importers.reading import import_topology
     from forestcoll.topology.writers.formats import write_network
 
     with TerminalProgress() as progress:
         progress.begin("reading")
-        imported = import_topology(*files, options=ImportOptions(**options), format=form)
+        given = {each.name: options[each.name] for each in OPTIONS if options[each.name] != each.default}
+        imported = import_topology(*files, importer=importer, **given)
         if output is not None:
             progress.begin("writing")
             write_network(imported.topology, output)

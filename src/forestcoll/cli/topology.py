@@ -16,7 +16,7 @@ from forestcoll.cli.types import FormatName, TopologySpec
 @network_output_option
 @click.option(
     "--to",
-    type=FormatName("writers"),
+    type=FormatName(),
     metavar="FORMAT",
     help="The format: forestcoll (JSON), graphml, astra-sim-ns3 or astra-sim-analytical.  [default: by the ending of "
     "FILE: .json, .graphml, .txt, and .yml or .yaml]",

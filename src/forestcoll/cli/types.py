@@ -4,7 +4,6 @@ A value that cannot be read is wrong usage (exit status 2), and the message name
 are imported when a value is read, so that `--help` starts quickly.
 """
 
-import importlib
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,6 +17,9 @@ from forestcoll.base.errors import InputError, shown
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
+
+    from forestcoll.base.parameters import NameOrInteger
+    from forestcoll.topology.importers.importer import Importer
 
     AnyType = click.ParamType[Any]
 else:
@@ -66,18 +68,20 @@ class IntegerFrom(click.IntRange):
 class ChoiceOrDigits(click.Choice[str]):
     """One of some words, or a number of digits."""
 
+    def __init__(self, kind: "NameOrInteger") -> None:
+        super().__init__(kind.names)
+        self.kind = kind
+
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:  # noqa: ARG002
         """Return what the help shows."""
         return f"[{'|'.join(self.choices)}|DIGITS]"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the text."""
-        from forestcoll.topology.importers.options import DIGITS
-
-        if value in self.choices or value in DIGITS:
-            return str(value)
-        words = f"{', '.join(self.choices)}, or a number of digits from 1 to {len(DIGITS)}"
-        raise click.BadParameter(f"{shown(str(value))}; expected {words}", ctx, param)
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the word or the number."""
+        try:
+            return self.kind.parse(str(value))
+        except ValueError:
+            raise click.BadParameter(f"{shown(str(value))}; expected {self.kind.form}", ctx, param) from None
 
 
 class NumberFrom(click.FloatRange):
@@ -539,25 +543,42 @@ class Speed(_TextType[Fraction]):
 
 
 class FormatName(_TextType[str]):
-    """A format of networks.
-
-    Args:
-        package: the package of `topology` with a table of formats: `importers` or `writers`.
-    """
+    """A format that networks are written in."""
 
     name = "format"
 
-    def __init__(self, package: str) -> None:
-        self.table = f"forestcoll.topology.{package}.formats"
-
     def read(self, text: str) -> str:
         """Return the name, after a check that there is such a format."""
-        name: str = importlib.import_module(self.table).format_named(text).name
-        return name
+        from forestcoll.topology.writers.formats import format_named
+
+        return format_named(text).name
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":  # noqa: ARG002
         """Return the formats that begin so."""
         from click.shell_completion import CompletionItem
 
-        formats = importlib.import_module(self.table).FORMATS
-        return [CompletionItem(each.name, help=each.title) for each in formats if each.name.startswith(incomplete)]
+        from forestcoll.topology.writers.formats import FORMATS
+
+        return [CompletionItem(each.name, help=each.title) for each in FORMATS if each.name.startswith(incomplete)]
+
+
+class ImporterText(_TextType["Importer"]):
+    """An importer as a text: the name of a format, or nccl-xml:nvlink=25."""
+
+    name = "format"
+
+    def read(self, text: str) -> "Importer":
+        """Return the importer."""
+        from forestcoll.topology.importers.importer import importers
+
+        importer: Importer = importers.read(text)
+        return importer
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":  # noqa: ARG002
+        """Return the formats that begin so."""
+        from click.shell_completion import CompletionItem
+
+        from forestcoll.topology.importers.importer import by_content
+
+        found = [each for each in by_content() if each.name.startswith(incomplete)]
+        return [CompletionItem(each.name, help=each.facts["title"]) for each in found]

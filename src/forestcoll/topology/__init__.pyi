@@ -4,9 +4,8 @@ from .files import read_topology as read_topology
 from .files import topology_from_document as topology_from_document
 from .files import topology_to_document as topology_to_document
 from .files import write_topology as write_topology
-from .importers.formats import import_topology as import_topology
 from .importers.imported import Imported as Imported
-from .importers.options import ImportOptions as ImportOptions
+from .importers.reading import import_topology as import_topology
 from .model import Link as Link
 from .model import Node as Node
 from .model import NodeId as NodeId

@@ -10,7 +10,7 @@ import pytest
 
 from forestcoll.measurement.probe import ProbeRequest, probe
 from forestcoll.runtime.emulation.requirements import missing
-from forestcoll.topology.importers.formats import import_topology
+from forestcoll.topology.importers.reading import import_topology
 from started import alone, completed, free_port, in_threads, refusal, words
 
 needs_torch = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")

@@ -3,27 +3,23 @@
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from forestcoll.algorithms.generate import optimum
-from forestcoll.topology.importers.formats import import_sources
 from forestcoll.topology.importers.imported import Imported
-from forestcoll.topology.importers.options import ImportOptions
+from forestcoll.topology.importers.reading import import_sources
 from forestcoll.topology.importers.source import Source
 from refusal import refusal
 
 
-def import_text(*texts: str, form: str | None = None, **options: str | float) -> Imported:
+def import_text(*texts: str, form: Any = None, **options: Any) -> Imported:
     """Import texts as the files host0, host1, ..."""
     names = ["host0.txt", "host1.txt", "host2.txt", "host3.txt"]
     sources = [Source.of(text.encode(), Path(name)) for text, name in zip(texts, names, strict=False)]
-    speeds = {
-        key: Fraction(str(value)) if key not in ("speeds", "matrix", "rounding") else value
-        for key, value in options.items()
-    }
-    return import_sources(sources, ImportOptions(**speeds), format_name=form)  # type: ignore[arg-type]
+    return import_sources(sources, form, **options)
 
 
-def problem(*texts: str, form: str | None = None, **options: str | float) -> str:
+def problem(*texts: str, form: Any = None, **options: Any) -> str:
     """The one line that refuses texts."""
     message = refusal(import_text, *texts, form=form, **options)
     assert message.startswith("host")

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from test_amd_smi import MI300X
@@ -22,9 +23,9 @@ from test_simulators import FABRIC, INFRAGRAPH, SPECTRUM, taccl, yaml
 from forestcoll.base.errors import InputError
 from forestcoll.base.exact import json_text
 from forestcoll.topology import topology_to_document
-from forestcoll.topology.importers.formats import FORMATS, format_of, import_sources
+from forestcoll.topology.importers.importer import importer_of, importers
 from forestcoll.topology.importers.measurements.document import measurements_text
-from forestcoll.topology.importers.options import ImportOptions
+from forestcoll.topology.importers.reading import import_sources
 from forestcoll.topology.importers.source import Source
 from forestcoll.topology.registry import build_topology
 from networks import ALL_EXAMPLES
@@ -54,7 +55,7 @@ INPUTS = {
     "edge-list": ["a b 25\nb c {'capacity': 25}\n"],
     "adjacency-list": ["a b c\nb a\nc a\n"],
 }
-OPTIONS = ImportOptions(**dict.fromkeys(("nvlink", "xgmi", "pcie", "nic", "link_bandwidth"), Fraction(25)))  # type: ignore[arg-type]
+SPEEDS: dict[str, Any] = dict.fromkeys(("nvlink", "xgmi", "pcie", "nic", "link_bandwidth"), Fraction(25))
 PIECES = [
     "", " ", "\n", "\t", "0", "-1", "9" * 30, "1e999", "nan", "1/0", "x", '"', "'", "<", ">", "&a;", "[", "]", "{", "}",
     ":", ",", "\x00", "\x1b[4m", "\ud7ff", "é", "GPU0", "NV12", "X", "null", "true", "[[[[", "]]>", "<!--", "*a", "&a ",
@@ -74,12 +75,12 @@ LIMIT = 3 * LENGTH / 2**16
 
 
 def test_every_format_has_inputs_and_each_is_found_by_its_content() -> None:
-    assert set(INPUTS) == {form.name for form in FORMATS}
+    assert set(INPUTS) == {spec.name for spec in importers.all()}
     for name, texts in INPUTS.items():
         for text in texts:
-            form = format_of(text)
-            assert form is not None
-            assert form.name == name
+            spec = importer_of(text)
+            assert spec is not None
+            assert spec.name == name
 
 
 def mutations(name: str, text: str, rng: random.Random) -> Iterator[str]:
@@ -104,7 +105,7 @@ def mutations(name: str, text: str, rng: random.Random) -> Iterator[str]:
 def attempt(texts: list[str], name: str | None) -> None:
     sources = [Source.of(text.encode("utf-8", "replace"), Path(f"host{n}.txt")) for n, text in enumerate(texts)]
     try:
-        import_sources(sources, OPTIONS, format_name=name)
+        import_sources(sources, name, **SPEEDS)
     except InputError as error:
         message = str(error)
     else:
@@ -116,7 +117,7 @@ def attempt(texts: list[str], name: str | None) -> None:
 @pytest.mark.parametrize("name", INPUTS)
 def test_only_input_errors_come_out(name: str) -> None:
     rng = random.Random(f"importers {name}")  # noqa: S311 (a test with a fixed seed)
-    several = next(form.several for form in FORMATS if form.name == name)
+    several = importers.named(name).facts.get("several")
     for text in INPUTS[name]:
         for changed in mutations(name, text, rng):
             attempt([changed], name)
@@ -147,12 +148,12 @@ def slow(run: Callable[[str], object]) -> dict[str, float]:
 
 
 def test_the_format_of_a_long_text_is_found_soon() -> None:
-    assert slow(format_of) == {}
+    assert slow(importer_of) == {}
 
 
 @pytest.mark.parametrize("name", INPUTS)
 def test_a_long_text_is_refused_soon(name: str) -> None:
     def read(text: str) -> object:
-        return import_sources([Source("host0.txt", text, "host0")], ImportOptions(), format_name=name)
+        return import_sources([Source("host0.txt", text, "host0")], name)
 
     assert slow(read) == {}

@@ -16,7 +16,6 @@ from import_tools import import_text, links, problem
 from forestcoll.algorithms.generate import optimum
 from forestcoll.measurement.probe.plan import steps_of
 from forestcoll.topology.builder import TopologyBuilder
-from forestcoll.topology.importers.formats import import_topology
 from forestcoll.topology.importers.imported import Imported
 from forestcoll.topology.importers.measurements.document import (
     Host,
@@ -27,6 +26,7 @@ from forestcoll.topology.importers.measurements.document import (
     measurements_text,
 )
 from forestcoll.topology.importers.measurements.speeds import BOX_SPEEDS, NETWORK_SPEEDS, nearest_speed
+from forestcoll.topology.importers.reading import import_topology
 from forestcoll.topology.model import Topology
 
 RECORDED = Path(__file__).parent / "recorded"
@@ -59,7 +59,7 @@ def cluster(hosts: int, ranks: int) -> list[list[int]]:
 
 
 def imported(measurements: Measurements, **options: str | float) -> Imported:
-    return import_text(measurements_text(measurements), **options)  # type: ignore[arg-type]
+    return import_text(measurements_text(measurements), **options)
 
 
 def switched(ranks: int, port: float, outside: Path_) -> Path_:

@@ -3,7 +3,7 @@
 import gzip
 import json
 import re
-from dataclasses import fields
+import sys
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -19,29 +19,51 @@ from test_simulators import INFRAGRAPH
 
 from forestcoll.base.exact import rounded
 from forestcoll.topology import write_topology
-from forestcoll.topology.importers import formats, yaml_values
-from forestcoll.topology.importers.formats import FORMATS, import_sources, import_topology
+from forestcoll.topology.importers import yaml_values
 from forestcoll.topology.importers.graphs import plain
 from forestcoll.topology.importers.hosts import amd_tables, hwloc_xml
-from forestcoll.topology.importers.matrices import table
-from forestcoll.topology.importers.options import ImportOptions
+from forestcoll.topology.importers.importer import importers
+from forestcoll.topology.importers.matrices import matrix
+from forestcoll.topology.importers.options import FIELDS
+from forestcoll.topology.importers.reading import import_sources, import_topology
 from forestcoll.topology.importers.simulators import infragraph
 from forestcoll.topology.importers.source import Source
 from networks import examples, linked
 from refusal import refusal
 
+DIGITS = ("0", "61", "-1", "1.5", "much", "10000000000000", "\u0663")
+SMI = "\tGPU0\tGPU1\nGPU0\t X \tNV12\nGPU1\tNV12\t X \n"
+
 
 def test_an_option_or_format_with_a_wrong_value_is_named() -> None:
-    above = "expected a bandwidth above 0"
-    assert refusal(ImportOptions, speeds="fast") == "speeds is 'fast'; expected 'nominal' or 'nccl'"
-    assert refusal(ImportOptions, matrix="ring") == "matrix is 'ring'; expected 'ports' or 'complete'"
-    assert refusal(ImportOptions, nvlink=Fraction(0)) == f"nvlink is 0; {above}"
-    assert refusal(ImportOptions, link_bandwidth=Fraction(-1, 2)) == f"link_bandwidth is -1/2; {above}"
+    above = "expected a number greater than 0 of at most 60 digits, such as 25, 25/3 or 400Gb/s"
+    for form, option, value, said in [
+        ("nccl-xml", "speeds", "fast", "'fast'; expected one of nominal, nccl"),
+        ("matrix", "matrix", "ring", "'ring'; expected one of ports, complete"),
+        ("nccl-xml", "nvlink", Fraction(0), f"0; {above}"),
+        ("gml", "link_bandwidth", Fraction(-1, 2), f"-1/2; {above}"),
+        *(("gml", "rounding", each, f"{each!r}; expected an integer from 1 to 60") for each in DIGITS),
+        *(("measurements", "rounding", each, f"{each!r}; expected speeds, none, or an integer") for each in DIGITS),
+    ]:
+        message = f"{form}: {option} is {said}"
+        assert refusal(importers.named(form).make, **{option: value}).startswith(message)
+        assert refusal(import_text, SMI, form=form, **{option: value}).startswith(message)
+        assert refusal(importers.read, f"{form}:{option}={value}").startswith(f"{form}: {option} is ")
     said = refusal(import_text, "a b 1\n", form="nccl-xm")
-    assert "there is no format 'nccl-xm'; did you mean 'nccl-xml'" in said
-    for value in ("0", "61", "-1", "1.5", "much", "10000000000000", "\u0663"):
-        said = refusal(ImportOptions, rounding=value)
-        assert "expected 'speeds' or 'none', or a number of digits from 1 to 60" in said, value
+    assert "'nccl-xm': no such format; did you mean 'nccl-xml'" in said
+    said = refusal(import_text, SMI, form="nccl-xml:nvlnk=25")
+    assert "nccl-xml: there is no parameter 'nvlnk'; did you mean 'nvlink'" in said
+    assert "there is no option 'nvlnk'; did you mean 'nvlink'" in refusal(import_text, SMI, nvlnk=25)
+    assert "importer is 3; expected a text such as nccl-xml:nvlink=25" in refusal(import_text, SMI, form=3)
+
+
+def test_options_are_given_in_the_text_or_by_name_and_may_have_a_unit() -> None:
+    value = importers.read("nvidia-smi-topo:nvlink=200Gb/s")
+    assert importers.text(value) == "nvidia-smi-topo:nvlink=25"
+    wide = import_text(SMI, form="nvidia-smi-topo:nvlink=50")
+    assert wide == import_text(SMI, nvlink=50) == import_text(SMI, form=value, nvlink=Fraction(50))
+    assert wide == import_text(SMI, form="nvidia-smi-topo:nvlink=12", nvlink="400Gb/s")
+    assert {link.bandwidth for link in wide.topology.links} == {Fraction(600)}
 
 
 def test_files_are_text_of_one_format_and_several_only_for_hosts() -> None:
@@ -58,7 +80,7 @@ def test_files_are_text_of_one_format_and_several_only_for_hosts() -> None:
 def test_hosts_with_the_same_name_get_numbers() -> None:
     text = "\tGPU0\tGPU1\tNIC0\nGPU0\t X \tNV4\tPIX\nGPU1\tNV4\t X \tPIX\nNIC0\tPIX\tPIX\t X \n"
     sources = [Source.of(text.encode(), Path(folder, "node.txt")) for folder in ("a", "b", "c")]
-    found = import_sources(sources, ImportOptions(nvlink=Fraction(25), nic=Fraction(50), pcie=Fraction(32)))
+    found = import_sources(sources, nvlink=25, nic=50, pcie=32)
     boxes = {str(node.attributes["box"]) for node in found.topology.nodes if node.is_compute}
     assert boxes == {"node", "node-2", "node-3"}
     assert any("a second host is called 'node'; it is named 'node-2' here" in each for each in found.assumed)
@@ -74,7 +96,7 @@ AMD_GPU = {"gpu": 0, "links": [], "link_type": 1}
         (infragraph, "MAX_NODES", 20, INFRAGRAPH, "has more than 20 nodes; make it smaller"),
         (infragraph, "MAX_LINKS", 3, INFRAGRAPH, "an edge stands for more than 3 links"),
         (infragraph, "MAX_LINKS", 30, INFRAGRAPH, "has more than 30 links; make it smaller"),
-        (table, "_MOST_ROWS", 1, "0,1\n1,0\n", "has more than 1 rows; import a smaller matrix"),
+        (matrix, "_MOST_ROWS", 1, "0,1\n1,0\n", "has more than 1 rows; import a smaller matrix"),
         (amd_tables, "_MOST_GPUS", 1, json.dumps([AMD_GPU] * 2), "lists more than 1 GPUs"),
         (hwloc_xml, "_MOST_OBJECTS", 3, dgx2(), "the matrix has more than 3 objects"),
         (yaml_values, "_MAX_BYTES", 9, INFRAGRAPH, "of YAML; import a smaller file"),
@@ -85,9 +107,6 @@ def test_a_file_beyond_a_limit_is_refused(
 ) -> None:
     monkeypatch.setattr(module, name, most)
     assert said in problem(text, link_bandwidth=1, pcie=32)
-
-
-SMI = "\tGPU0\tGPU1\nGPU0\t X \tNV12\nGPU1\tNV12\t X \n"
 
 
 def test_a_file_with_one_bad_number_is_recognised_and_pairs_without_a_value_are_listed() -> None:
@@ -118,7 +137,6 @@ def test_an_option_without_effect_is_refused_and_one_that_the_file_does_not_need
     edges = "has no effect on format edge-list, only on"
     rows: list[tuple[str, dict[str, Any], str]] = [
         (SMI, {"speeds": "nccl"}, f"--speeds {matrix} nccl-xml"),
-        (SMI, {"rounding": "none"}, f"--rounding {matrix} measurements"),
         (SMI, {"matrix": "complete"}, f"--matrix {matrix} p2p-bandwidth, matrix"),
         ("a b 5\nb a 5\n", {"xgmi": 20, "pcie": 5}, f"--xgmi {edges} nccl-xml, amd-smi, infragraph"),
     ]
@@ -136,12 +154,11 @@ def test_an_option_without_effect_is_refused_and_one_that_the_file_does_not_need
 
 
 def test_the_options_of_a_format_are_those_that_its_reader_uses() -> None:
-    names = {each.name for each in fields(ImportOptions)}
-    assert {name for each in FORMATS for name in each.options} == names
-    for each in FORMATS:
-        folder = Path(formats.__file__).parent.joinpath(*each.module.split(".")).with_suffix(".py")
-        used = set(re.findall(r"\boptions\.([a-z_]+)\b", folder.read_text())) & names
-        assert used <= set(each.options), each.name
+    assert {each.name for spec in importers.all() for each in spec.parameters} == set(FIELDS)
+    for spec in importers.all():
+        text = Path(str(sys.modules[spec.module].__file__)).read_text()
+        used = set(re.findall(r"\b(?:self|options)\.([a-z_]+)\b", text)) & set(FIELDS)
+        assert used <= {each.name for each in spec.parameters}, spec.name
 
 
 @examples(100)
@@ -160,18 +177,18 @@ def test_a_file_of_any_format_is_rounded(tmp_path: Path) -> None:
     long = linked("a b", f"a=b:{10**40 + 1}/3@0.123456", name="long numbers")
     write_topology(long, tmp_path / "long.json")
     (tmp_path / "edges.txt").write_text("a b 1.23456\nb a 1\n")
-    found = import_topology(tmp_path / "long.json", options=ImportOptions(rounding="4"))
+    found = import_topology(tmp_path / "long.json", rounding="4")
     assert found.assumed == ("bandwidths and latencies are rounded to 4 digits, those of 2 links",)
     assert {link.bandwidth for link in found.topology.links} == {Fraction(3333 * 10**36)}
     assert {link.latency_us for link in found.topology.links} == {Fraction("0.1235")}
-    found = import_topology(tmp_path / "edges.txt", format="edge-list", options=ImportOptions(rounding="2"))
+    found = import_topology(tmp_path / "edges.txt", importer="edge-list", rounding=2)
     assert {link.bandwidth for link in found.topology.links} == {Fraction("1.2"), Fraction(1)}
-    found = import_topology(tmp_path / "edges.txt", format="edge-list", options=ImportOptions(rounding="6"))
+    found = import_topology(tmp_path / "edges.txt", importer="edge-list:rounding=6")
     assert found.ignored[-1] == "--rounding: the network is the same without it"
 
 
 def test_rounding_never_makes_a_number_too_long(tmp_path: Path) -> None:
     nines = linked("a b", f"a>b:{10**60 - 1} b>a:1/{10**60 - 1}", name="nines")
     write_topology(nines, tmp_path / "nines.json")
-    network = import_topology(tmp_path / "nines.json", options=ImportOptions(rounding="6")).topology
+    network = import_topology(tmp_path / "nines.json", rounding=6).topology
     assert {link.bandwidth for link in network.links} == {Fraction(10**60 - 1), Fraction(1, 10**60 - 1)}

@@ -7,7 +7,7 @@ import pytest
 
 from forestcoll.algorithms.generate import optimum
 from forestcoll.topology import Topology, TopologyBuilder
-from forestcoll.topology.importers.formats import import_topology
+from forestcoll.topology.importers.reading import import_topology
 from forestcoll.topology.registry import build_topology, load_topology
 from forestcoll.topology.writers.formats import write_network
 from refusal import refusal

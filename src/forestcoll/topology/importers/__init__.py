@@ -1,5 +1,5 @@
 """Networks from files of other tools: dumps of hosts, fabrics, simulators' inputs, graphs and matrices.
 
-`formats` has the table of formats, one file each below. They all fill a `TopologyBuilder` and note what they ignored
-and assumed.
+Each importer is one file in a folder below, which `importer` finds. They all fill a `TopologyBuilder` and note what
+they ignored and assumed. `reading` is the path from files to a network.
 """

@@ -1,88 +1,63 @@
-"""What a user can say where a file does not: speeds, and how measurements are read."""
+"""The options of importers that `forestcoll import` has, declared once: what a user can say where a file does not."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 from forestcoll.base.errors import InputError
 from forestcoll.base.exact import MAX_DIGITS
+from forestcoll.base.parameters import choice, derived_bandwidth, name_or_integer, parameter_of
 
-SPEEDS = ("nominal", "nccl")
-"""Speeds of links from a table: those that vendors publish, or those that NCCL and RCCL assume."""
 
-MATRICES = ("ports", "complete")
-"""What a matrix of bandwidths is: ports of one switch, or a link for each pair."""
-
-ROUNDINGS = ("speeds", "none")
-"""What measured bandwidths are rounded to: the speeds of links that exist, or nothing. Also a number of digits."""
-
-DIGITS = {str(number): number for number in range(1, MAX_DIGITS + 1)}
-"""The numbers of digits, by the texts that mean them."""
-
-_OR_DIGITS = f", or a number of digits from 1 to {MAX_DIGITS}"
+def _speed(meaning: str) -> Mapping[str, object]:
+    return derived_bandwidth("as the file says", meaning)
 
 
 @dataclass(frozen=True)
-class ImportOptions:
-    """Speeds in GB/s per link and direction; None where the user gives none.
+class _Options:
+    speeds: str = field(
+        default="nominal",
+        metadata=choice(
+            "Link speeds by the type of a GPU: those that vendors publish, or those of NCCL's graph search.",
+            "nominal",
+            "nccl",
+        ),
+    )
+    nvlink: Fraction | None = field(
+        default=None, metadata=_speed("The speed of one NVLink, such as 25 on A100 and H100, and 50 on B200.")
+    )
+    xgmi: Fraction | None = field(
+        default=None, metadata=_speed("The speed of one link of AMD's Infinity Fabric, such as 64 on MI300X.")
+    )
+    pcie: Fraction | None = field(
+        default=None, metadata=_speed("The speed of a PCIe slot, such as 32 for PCIe 4.0 x16.")
+    )
+    nic: Fraction | None = field(default=None, metadata=_speed("The speed of a network card."))
+    link_bandwidth: Fraction | None = field(default=None, metadata=_speed("The speed of links of any other kind."))
+    matrix: str = field(
+        default="ports",
+        metadata=choice(
+            "Read a matrix of bandwidths as the ports of one switch, or as a link for each pair.", "ports", "complete"
+        ),
+    )
+    rounding: int | str = field(
+        default="speeds",
+        metadata=name_or_integer(
+            "Round what forestcoll probe measured to published speeds, or not at all; or all numbers to 1 to "
+            f"{MAX_DIGITS} DIGITS.",
+            "speeds",
+            "none",
+            maximum=MAX_DIGITS,
+        ),
+    )
 
-    Attributes:
-        speeds: one of `SPEEDS`.
-        matrix: one of `MATRICES`.
-        rounding: one of `ROUNDINGS` for measured bandwidths, or a number of digits, such as `"12"`: all bandwidths and
-            latencies, of files in any format, have so many significant digits then.
-        nvlink: one NVLink.
-        xgmi: one link of AMD's Infinity Fabric.
-        pcie: a PCIe slot, which is also a port of a PCIe switch.
-        nic: a network card.
-        link_bandwidth: a link of any other kind.
 
-    Example:
-        >>> from fractions import Fraction
-        >>> ImportOptions(nvlink=Fraction(25)).nvlink
-        Fraction(25, 1)
+FIELDS = {each.name: each for each in fields(_Options)}
+"""The declarations of the options, by name."""
 
-    Raises:
-        InputError: a speed is not above 0, or a word is none of those that are allowed.
-    """
-
-    speeds: str = "nominal"
-    matrix: str = "ports"
-    rounding: str = "speeds"
-    nvlink: Fraction | None = None
-    xgmi: Fraction | None = None
-    pcie: Fraction | None = None
-    nic: Fraction | None = None
-    link_bandwidth: Fraction | None = None
-
-    def __post_init__(self) -> None:
-        for name, allowed in (("speeds", SPEEDS), ("matrix", MATRICES), ("rounding", ROUNDINGS)):
-            if getattr(self, name) not in allowed and (name != "rounding" or self.digits is None):
-                more = _OR_DIGITS if name == "rounding" else ""
-                words = " or ".join(map(repr, allowed))
-                raise InputError(f"{name} is {getattr(self, name)!r}; expected {words}{more}")
-        for name in ("nvlink", "xgmi", "pcie", "nic", "link_bandwidth"):
-            value = getattr(self, name)
-            if value is not None and value <= 0:
-                raise InputError(f"{name} is {value}; expected a bandwidth above 0")
-
-    @property
-    def digits(self) -> int | None:
-        """The number of digits of all bandwidths and latencies; None if they are not rounded."""
-        return DIGITS.get(self.rounding)
-
-    def given(self) -> Iterator[str]:
-        """Yield the names of the values that differ from the defaults, but not a number of digits, which all take."""
-        for each in fields(self):
-            if getattr(self, each.name) != each.default and (each.name != "rounding" or self.digits is None):
-                yield each.name
-
-    def without(self, name: str) -> "ImportOptions":
-        """Return the same options with the default of one of them."""
-        defaults: Any = {each.name: each.default for each in fields(self)}
-        return replace(self, **{name: defaults[name]})
+OPTIONS = tuple(parameter_of(each) for each in FIELDS.values())
+"""The options of the command."""
 
 
 class MissingSpeedError(InputError):

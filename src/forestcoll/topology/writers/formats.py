@@ -23,7 +23,7 @@ class Format:
     """A format that networks are written in.
 
     Attributes:
-        name: what `--to` takes: the name of the same format in `importers.formats`.
+        name: what `--to` takes: the name of its importer.
         title: what it is, for people.
         endings: the endings of the names of such files, before `.gz`.
         module: the module of this package with its `text_of(topology)`; empty for this project's own format.

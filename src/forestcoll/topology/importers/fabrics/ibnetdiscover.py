@@ -7,14 +7,15 @@ HDR, 100 for NDR and 200 for XDR.
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 from forestcoll.base.errors import plural, shown
 from forestcoll.topology.builder import TopologyBuilder
+from forestcoll.topology.importers.importer import Importer, importers, option
 from forestcoll.topology.importers.notes import Notes, listed
-from forestcoll.topology.importers.options import ImportOptions, missing_speed
+from forestcoll.topology.importers.options import missing_speed
 from forestcoll.topology.importers.source import Source
 
 LANE_GBITS = {
@@ -42,34 +43,36 @@ class _Fabric:
     lines: dict[tuple[End, End], int] = field(default_factory=dict)
 
 
-def looks_like(text: str) -> bool:
-    """Return whether the text has a line of a switch or an adapter as ibnetdiscover writes it."""
-    return re.search(r'^(Switch|Ca)\s+\d+\s+"[^"]+"', text, re.MULTILINE) is not None
+@importers.add("ibnetdiscover", title="the output of ibnetdiscover", tried=80)
+@dataclass(frozen=True)
+class Ibnetdiscover(Importer):
+    """Reads the output of ibnetdiscover."""
 
+    link_bandwidth: Fraction | None = option("link_bandwidth")
 
-def read(sources: Sequence[Source], options: ImportOptions, notes: Notes) -> TopologyBuilder:
-    """Return the fabric.
+    @staticmethod
+    def looks_like(text: str) -> bool:
+        """Return whether the text has a line of a switch or an adapter as ibnetdiscover writes it."""
+        return re.search(r'^(Switch|Ca)\s+\d+\s+"[^"]+"', text, re.MULTILINE) is not None
 
-    Raises:
-        InputError: a port is in no block of a node, or a link states no rate and none is given.
-    """
-    source = sources[0]
-    fabric = _fabric(source)
-    used = _used(fabric, notes)
-    ids = _ids(fabric, used)
-    builder = TopologyBuilder(source.stem, where=source.where)
-    for node in used:
-        if fabric.kinds[node] == "Ca":
-            builder.add_compute(ids[node], guid=node, **_box(fabric.names.get(node, "")))
-    for node in used:
-        if fabric.kinds[node] != "Ca":
-            builder.add_switch(ids[node], guid=node)
-    _check_rates(source, fabric, used, options)
-    for (one, other), rate in fabric.links.items():
-        if one[0] in used and other[0] in used:
-            speed = options.link_bandwidth if rate is None or options.link_bandwidth else rate
-            builder.add_duplex(ids[one[0]], ids[other[0]], speed)
-    return builder
+    def network(self, source: Source, notes: Notes) -> TopologyBuilder:
+        """Return the fabric."""
+        fabric = _fabric(source)
+        used = _used(fabric, notes)
+        ids = _ids(fabric, used)
+        builder = TopologyBuilder(source.stem, where=source.where)
+        for node in used:
+            if fabric.kinds[node] == "Ca":
+                builder.add_compute(ids[node], guid=node, **_box(fabric.names.get(node, "")))
+        for node in used:
+            if fabric.kinds[node] != "Ca":
+                builder.add_switch(ids[node], guid=node)
+        _check_rates(source, fabric, used, self)
+        for (one, other), rate in fabric.links.items():
+            if one[0] in used and other[0] in used:
+                speed = self.link_bandwidth if rate is None or self.link_bandwidth else rate
+                builder.add_duplex(ids[one[0]], ids[other[0]], speed)
+        return builder
 
 
 def _fabric(source: Source) -> _Fabric:
@@ -118,7 +121,7 @@ def _used(fabric: _Fabric, notes: Notes) -> dict[str, None]:
     return {node: None for node in fabric.kinds if node in linked and node not in aggregation}
 
 
-def _check_rates(source: Source, fabric: _Fabric, used: Mapping[str, None], options: ImportOptions) -> None:
+def _check_rates(source: Source, fabric: _Fabric, used: Mapping[str, None], options: Ibnetdiscover) -> None:
     missing = [ends for ends, rate in fabric.links.items() if rate is None and all(end[0] in used for end in ends)]
     if missing and options.link_bandwidth is None:
         count, line = plural(len(missing), "link"), fabric.lines[missing[0]]

@@ -7,12 +7,14 @@ switch above. A host is a compute node. Blocks are switches, which one more swit
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 from forestcoll.base.errors import InputError, shown
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.fabrics.hostlist import expanded
+from forestcoll.topology.importers.importer import Importer, importers, option
 from forestcoll.topology.importers.notes import Notes
-from forestcoll.topology.importers.options import ImportOptions, missing_speed
+from forestcoll.topology.importers.options import missing_speed
 from forestcoll.topology.importers.source import Source
 from forestcoll.topology.importers.yaml_values import objects, read_yaml
 
@@ -32,33 +34,35 @@ class _Switch:
     is_block: bool = False
 
 
-def looks_like(text: str) -> bool:
-    """Return whether the text has a line of a switch or a block, or a tree or blocks in YAML."""
-    if _NAME.search(text):
-        return True
-    yaml = re.search(r"^[ \t]*+(?:-[ \t]*+)?topology[ \t]*:", text, re.MULTILINE) is not None
-    return yaml and re.search(r"^[ \t]*+(?:-[ \t]*+)?(switch|block)[ \t]*:[ \t]*\S", text, re.MULTILINE) is not None
+@importers.add("slurm", title="Slurm's topology.conf or topology.yaml", tried=130)
+@dataclass(frozen=True)
+class Slurm(Importer):
+    """Reads Slurm's topology.conf or topology.yaml."""
+
+    link_bandwidth: Fraction | None = option("link_bandwidth")
+
+    @staticmethod
+    def looks_like(text: str) -> bool:
+        """Return whether the text has a line of a switch or a block, or a tree or blocks in YAML."""
+        if _NAME.search(text):
+            return True
+        yaml = re.search(r"^[ \t]*+(?:-[ \t]*+)?topology[ \t]*:", text, re.MULTILINE) is not None
+        return yaml and re.search(r"^[ \t]*+(?:-[ \t]*+)?(switch|block)[ \t]*:[ \t]*\S", text, re.MULTILINE) is not None
+
+    def network(self, source: Source, notes: Notes) -> TopologyBuilder:
+        """Return the tree of switches."""
+        switches = _lines(source) if _NAME.search(source.text) else _documents(source, notes)
+        if self.link_bandwidth is None:
+            raise missing_speed(
+                source.where, "what a link carries: it has the shape of the network only", "--link-bandwidth"
+            )
+        notes.assume("every host and every switch has one link to the switch above, all of the bandwidth that is given")
+        if re.search(r"LinkSpeed[ \t]*=", source.text, re.IGNORECASE):
+            notes.ignore("LinkSpeed, whose unit Slurm does not define")
+        return _builder(source, switches, self, notes)
 
 
-def read(sources: Sequence[Source], options: ImportOptions, notes: Notes) -> TopologyBuilder:
-    """Return the tree of switches.
-
-    Raises:
-        InputError: no bandwidth is given, or a line is broken.
-    """
-    source = sources[0]
-    switches = _lines(source) if _NAME.search(source.text) else _documents(source, notes)
-    if options.link_bandwidth is None:
-        raise missing_speed(
-            source.where, "what a link carries: it has the shape of the network only", "--link-bandwidth"
-        )
-    notes.assume("every host and every switch has one link to the switch above, all of the bandwidth that is given")
-    if re.search(r"LinkSpeed[ \t]*=", source.text, re.IGNORECASE):
-        notes.ignore("LinkSpeed, whose unit Slurm does not define")
-    return _builder(source, switches, options, notes)
-
-
-def _builder(source: Source, switches: Sequence[_Switch], options: ImportOptions, notes: Notes) -> TopologyBuilder:
+def _builder(source: Source, switches: Sequence[_Switch], options: Slurm, notes: Notes) -> TopologyBuilder:
     builder = TopologyBuilder(source.stem, where=source.where)
     hosts = dict.fromkeys(host for switch in switches for host in switch.hosts)
     names = {switch.name for switch in switches}
@@ -81,7 +85,7 @@ def _builder(source: Source, switches: Sequence[_Switch], options: ImportOptions
     return builder
 
 
-def _join_blocks(builder: TopologyBuilder, switches: Sequence[_Switch], options: ImportOptions, notes: Notes) -> None:
+def _join_blocks(builder: TopologyBuilder, switches: Sequence[_Switch], options: Slurm, notes: Notes) -> None:
     blocks = [switch.name for switch in switches if switch.is_block]
     if len(blocks) > 1:
         builder.add_switch(CORE)

@@ -4,15 +4,17 @@ Repeated edges are parallel links. Numbers keep their digits.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
 
 from forestcoll.base.errors import shown
 from forestcoll.base.exact import WrittenFloat
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.graphs.names import use_labels
 from forestcoll.topology.importers.graphs.plain import PlainEdge, PlainGraph, PlainNode, graph_network
+from forestcoll.topology.importers.importer import Importer, importers, option
 from forestcoll.topology.importers.notes import Notes
-from forestcoll.topology.importers.options import ImportOptions
 from forestcoll.topology.importers.source import Source
 
 _WORD = re.compile(r'"([^"]*)"|#[^\n]*|(\[)|(\])|([^\s\[\]"]+)|(\n)|(")')
@@ -23,30 +25,33 @@ _MOST_DIGITS = 100
 Pairs = list[tuple[str, object, int]]
 
 
-def looks_like(text: str) -> bool:
-    """Return whether the text is GML."""
-    return (
-        re.search(r"^[ \t]*graph\s*\[", text, re.MULTILINE) is not None and re.search(r"\bnode\s*\[", text) is not None
-    )
+@importers.add("gml", title="GML", tried=110)
+@dataclass(frozen=True)
+class Gml(Importer):
+    """Reads GML."""
 
+    link_bandwidth: Fraction | None = option("link_bandwidth")
 
-def read(sources: Sequence[Source], options: ImportOptions, notes: Notes) -> TopologyBuilder:
-    """Return the network that the graph means.
+    @staticmethod
+    def looks_like(text: str) -> bool:
+        """Return whether the text is GML."""
+        return (
+            re.search(r"^[ \t]*graph\s*\[", text, re.MULTILINE) is not None
+            and re.search(r"\bnode\s*\[", text) is not None
+        )
 
-    Raises:
-        InputError: it is no GML, or as `graph_network` does.
-    """
-    source = sources[0]
-    top = _pairs(source, _tokens(source), depth=0)
-    found = next((value for key, value, _ in top if key == "graph" and isinstance(value, list)), None)
-    if found is None:
-        raise source.error("holds no graph [ ... ]; is the file complete?")
-    graph = PlainGraph(directed=_plain(found).get("directed") in (1, "1"), attributes=_plain(found))
-    for key, value, line in found:
-        if key in ("node", "edge") and isinstance(value, list):
-            _add(source, graph, key, _plain(value), line)
-    use_labels(graph)
-    return graph_network(source, graph, options, notes)
+    def network(self, source: Source, notes: Notes) -> TopologyBuilder:
+        """Return the network that the graph means."""
+        top = _pairs(source, _tokens(source), depth=0)
+        found = next((value for key, value, _ in top if key == "graph" and isinstance(value, list)), None)
+        if found is None:
+            raise source.error("holds no graph [ ... ]; is the file complete?")
+        graph = PlainGraph(directed=_plain(found).get("directed") in (1, "1"), attributes=_plain(found))
+        for key, value, line in found:
+            if key in ("node", "edge") and isinstance(value, list):
+                _add(source, graph, key, _plain(value), line)
+        use_labels(graph)
+        return graph_network(source, graph, self.link_bandwidth, notes)
 
 
 def _add(source: Source, graph: PlainGraph, kind: str, attributes: dict[str, object], line: int) -> None:

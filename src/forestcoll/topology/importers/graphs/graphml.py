@@ -1,15 +1,16 @@
 """GraphML: of this project, of networkx, of Gephi and yEd, and of the Internet Topology Zoo."""
 
 import json
-from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 
 from forestcoll.base.errors import shown
 from forestcoll.base.exact import WrittenFloat
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.graphs.names import use_labels
 from forestcoll.topology.importers.graphs.plain import PlainEdge, PlainGraph, PlainNode, graph_network
+from forestcoll.topology.importers.importer import Importer, importers, option
 from forestcoll.topology.importers.notes import Notes
-from forestcoll.topology.importers.options import ImportOptions
 from forestcoll.topology.importers.source import Source
 from forestcoll.topology.importers.xml_elements import Element, read_elements
 from forestcoll.topology.model import NodeId
@@ -19,36 +20,40 @@ _INTEGERS = ("int", "integer", "long")
 _FLOATS = ("float", "double")
 
 
-def looks_like(text: str) -> bool:
-    """Return whether the text is GraphML."""
-    return "<graphml" in text[: 2**16]
+@importers.add("graphml", title="GraphML", tried=100)
+@dataclass(frozen=True)
+class Graphml(Importer):
+    """Reads GraphML."""
 
+    link_bandwidth: Fraction | None = option("link_bandwidth")
 
-def read(sources: Sequence[Source], options: ImportOptions, notes: Notes) -> TopologyBuilder:
-    """Return the network that the graph means.
+    @staticmethod
+    def looks_like(text: str) -> bool:
+        """Return whether the text is GraphML."""
+        return "<graphml" in text[: 2**16]
 
-    Raises:
-        InputError: it is no GraphML, or as `graph_network` does.
-    """
-    source = sources[0]
-    root = read_elements(source)
-    graph_element = root.child("graph")
-    if graph_element is None:
-        raise source.error("holds no <graph>; is the file complete?", root.line)
-    keys = {key.get("id"): key for key in root.children if key.tag == "key"}
-    graph = PlainGraph(graph_element.get("edgedefault") != "undirected", attributes=_data(source, graph_element, keys))
-    for child in graph_element.children:
-        attributes = _data(source, child, keys)
-        if child.tag == "node":
-            name = _identity(source, child, attributes)
-            node = PlainNode(name, attributes, child.line)
-            graph.nodes.append(node)
-        elif child.tag == "edge":
-            graph.edges.append(PlainEdge(child.get("source"), child.get("target"), attributes, child.line))
-    _use_typed_ids(graph, graph_element)
-    if "format" not in graph.attributes:
-        use_labels(graph)
-    return graph_network(source, graph, options, notes)
+    def network(self, source: Source, notes: Notes) -> TopologyBuilder:
+        """Return the network that the graph means."""
+        root = read_elements(source)
+        graph_element = root.child("graph")
+        if graph_element is None:
+            raise source.error("holds no <graph>; is the file complete?", root.line)
+        keys = {key.get("id"): key for key in root.children if key.tag == "key"}
+        graph = PlainGraph(
+            graph_element.get("edgedefault") != "undirected", attributes=_data(source, graph_element, keys)
+        )
+        for child in graph_element.children:
+            attributes = _data(source, child, keys)
+            if child.tag == "node":
+                name = _identity(source, child, attributes)
+                node = PlainNode(name, attributes, child.line)
+                graph.nodes.append(node)
+            elif child.tag == "edge":
+                graph.edges.append(PlainEdge(child.get("source"), child.get("target"), attributes, child.line))
+        _use_typed_ids(graph, graph_element)
+        if "format" not in graph.attributes:
+            use_labels(graph)
+        return graph_network(source, graph, self.link_bandwidth, notes)
 
 
 def _identity(source: Source, node: Element, attributes: dict[str, object]) -> NodeId:

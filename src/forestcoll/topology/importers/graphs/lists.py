@@ -8,12 +8,14 @@ import ast
 import re
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 
 from forestcoll.base.errors import shown
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.graphs.plain import PlainEdge, PlainGraph, PlainNode, graph_network
+from forestcoll.topology.importers.importer import Importer, importers, option
 from forestcoll.topology.importers.notes import Notes
-from forestcoll.topology.importers.options import ImportOptions
 from forestcoll.topology.importers.source import Source
 
 _NUMBER = r"[0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?(?:\s?[KMGTkP]?i?[Bb](?:it)?(?:/s|ps))?"
@@ -26,7 +28,6 @@ _NAMES = re.compile(rf"{_NAME}(?:[ \t]+{_NAME})*")
 _MAX_LINE = 2**12
 """The most characters of a line of a list of edges."""
 _TITLES = {"source", "src", "from", "target", "dst", "to", "node1", "node2", "u", "v"}
-_LOOKED_AT = 50
 
 
 def _lines(text: str) -> list[str]:
@@ -37,45 +38,71 @@ def _edge(line: str) -> "re.Match[str] | None":
     return _EDGE.fullmatch(line) if len(line) < _MAX_LINE else None
 
 
-def looks_like_edges(text: str) -> bool:
-    """Return whether every line names two nodes, and at most a number or attributes."""
-    lines = _lines(text[: 2**20])
-    lines = lines[1:] if lines and _is_title(lines[0]) else lines
-    return len(lines) > 1 and all(_edge(line) for line in lines[:-1])
+@importers.add("edge-list", title="a list of edges", tried=910)
+@dataclass(frozen=True)
+class EdgeList(Importer):
+    """Reads a list of edges."""
+
+    link_bandwidth: Fraction | None = option("link_bandwidth")
+
+    @staticmethod
+    def looks_like(text: str) -> bool:
+        """Return whether every line names two nodes, and at most a number or attributes."""
+        lines = _lines(text[: 2**20])
+        lines = lines[1:] if lines and _is_title(lines[0]) else lines
+        return len(lines) > 1 and all(_edge(line) for line in lines[:-1])
+
+    def network(self, source: Source, notes: Notes) -> TopologyBuilder:
+        """Return the network of a list of edges."""
+        edges: list[PlainEdge] = []
+        for number, each in source.numbered():
+            line = each.partition("#")[0].strip()
+            if not line or (not edges and _is_title(line)):
+                continue
+            found = _edge(line)
+            if found is None:
+                raise source.error(
+                    f"{shown(line)} is no edge; expected two names and a bandwidth, as in 'a b 25'", number
+                )
+            attributes = (
+                _attributes(source, found[4], number) if found[4] else {"bandwidth": found[3]} if found[3] else {}
+            )
+            edges.append(PlainEdge(found[1], found[2], attributes, number))
+        return _network(source, edges, self.link_bandwidth, notes)
 
 
-def looks_like_neighbours(text: str) -> bool:
-    """Return whether every line is a node and its neighbours, each of which has a line of its own."""
-    lines = _lines(text[: 2**20])
-    if len(lines) < 2 or not all(_NAMES.fullmatch(line) for line in lines):
-        return False
-    firsts = {line.split()[0] for line in lines}
-    return len(firsts) == len(lines) and all(word in firsts for line in lines for word in line.split())
+@importers.add("adjacency-list", title="a list of nodes and their neighbours", tried=920)
+@dataclass(frozen=True)
+class AdjacencyList(Importer):
+    """Reads a list of nodes and their neighbours."""
+
+    link_bandwidth: Fraction | None = option("link_bandwidth")
+
+    @staticmethod
+    def looks_like(text: str) -> bool:
+        """Return whether every line is a node and its neighbours, each of which has a line of its own."""
+        lines = _lines(text[: 2**20])
+        if len(lines) < 2 or not all(_NAMES.fullmatch(line) for line in lines):
+            return False
+        firsts = {line.split()[0] for line in lines}
+        return len(firsts) == len(lines) and all(word in firsts for line in lines for word in line.split())
+
+    def network(self, source: Source, notes: Notes) -> TopologyBuilder:
+        """Return the network of a list of neighbours; an edge that both ends list counts once."""
+        edges: dict[tuple[str, str], PlainEdge] = {}
+        names: dict[str, None] = {}
+        for number, each in source.numbered():
+            words = each.partition("#")[0].split()
+            names.update(dict.fromkeys(words))
+            for other in words[1:]:
+                if (other, words[0]) not in edges:
+                    edges[words[0], other] = PlainEdge(words[0], other, {}, number)
+        return _network(source, list(edges.values()), self.link_bandwidth, notes, list(names))
 
 
 def _is_title(line: str) -> bool:
     words = re.split(_BLANK, line.lower())
     return len(words) > 1 and words[0] in _TITLES and words[1] in _TITLES
-
-
-def read_edges(sources: Sequence[Source], options: ImportOptions, notes: Notes) -> TopologyBuilder:
-    """Return the network of a list of edges.
-
-    Raises:
-        InputError: a line is no edge, or as `graph_network` does.
-    """
-    source = sources[0]
-    edges: list[PlainEdge] = []
-    for number, each in source.numbered():
-        line = each.partition("#")[0].strip()
-        if not line or (not edges and _is_title(line)):
-            continue
-        found = _edge(line)
-        if found is None:
-            raise source.error(f"{shown(line)} is no edge; expected two names and a bandwidth, as in 'a b 25'", number)
-        attributes = _attributes(source, found[4], number) if found[4] else {"bandwidth": found[3]} if found[3] else {}
-        edges.append(PlainEdge(found[1], found[2], attributes, number))
-    return _network(source, edges, options, notes)
 
 
 def _attributes(source: Source, text: str, line: int) -> dict[str, object]:
@@ -90,30 +117,12 @@ def _attributes(source: Source, text: str, line: int) -> dict[str, object]:
     return {str(name): each for name, each in value.items()}
 
 
-def read_neighbours(sources: Sequence[Source], options: ImportOptions, notes: Notes) -> TopologyBuilder:
-    """Return the network of a list of neighbours; an edge that both ends list counts once.
-
-    Raises:
-        InputError: as `graph_network` does.
-    """
-    source = sources[0]
-    edges: dict[tuple[str, str], PlainEdge] = {}
-    names: dict[str, None] = {}
-    for number, each in source.numbered():
-        words = each.partition("#")[0].split()
-        names.update(dict.fromkeys(words))
-        for other in words[1:]:
-            if (other, words[0]) not in edges:
-                edges[words[0], other] = PlainEdge(words[0], other, {}, number)
-    return _network(source, list(edges.values()), options, notes, list(names))
-
-
 def _network(
-    source: Source, edges: list[PlainEdge], options: ImportOptions, notes: Notes, names: Sequence[str] = ()
+    source: Source, edges: list[PlainEdge], link_bandwidth: Fraction | None, notes: Notes, names: Sequence[str] = ()
 ) -> TopologyBuilder:
     pairs = {(edge.source, edge.target) for edge in edges}
     directed = any((edge.target, edge.source) in pairs for edge in edges)
     known = dict.fromkeys([*names, *(end for edge in edges for end in (edge.source, edge.target))])
     notes.assume("an edge goes one way, as the list has edges both ways" if directed else "an edge is full duplex")
     graph = PlainGraph(directed, [PlainNode(name) for name in known], edges)
-    return graph_network(source, graph, options, notes)
+    return graph_network(source, graph, link_bandwidth, notes)

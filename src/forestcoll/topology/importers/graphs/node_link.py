@@ -4,14 +4,15 @@
 """
 
 import json
-from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, cast
 
 from forestcoll.base.errors import shown
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.graphs.plain import PlainEdge, PlainGraph, PlainNode, graph_network
+from forestcoll.topology.importers.importer import Importer, importers, option
 from forestcoll.topology.importers.notes import Notes
-from forestcoll.topology.importers.options import ImportOptions
 from forestcoll.topology.importers.source import Source
 
 if TYPE_CHECKING:
@@ -21,42 +22,46 @@ _NAMES = ("id", "name", "label")
 _ENDS = (("source", "src", "from"), ("target", "dst", "to"))
 
 
-def looks_like(text: str) -> bool:
-    """Return whether the text is a JSON object with lists of nodes and of links, and no other format's mark."""
-    if not text.lstrip().startswith("{") or '"nodes"' not in text or not any(f'"{key}"' in text for key in _KEYS):
-        return False
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    lists = isinstance(document.get("nodes"), list) and any(isinstance(document.get(key), list) for key in _KEYS)
-    graph = document.get("graph")
-    return lists and not (isinstance(graph, dict) and "format" in graph)
+@importers.add("node-link", title="networkx's node-link JSON without this project's mark", tried=170)
+@dataclass(frozen=True)
+class NodeLink(Importer):
+    """Reads networkx's node-link JSON without this project's mark."""
+
+    link_bandwidth: Fraction | None = option("link_bandwidth")
+
+    @staticmethod
+    def looks_like(text: str) -> bool:
+        """Return whether the text is a JSON object with lists of nodes and of links, and no other format's mark."""
+        if not text.lstrip().startswith("{") or '"nodes"' not in text or not any(f'"{key}"' in text for key in _KEYS):
+            return False
+        try:
+            document = json.loads(text)
+        except (ValueError, RecursionError):
+            return False
+        lists = isinstance(document.get("nodes"), list) and any(isinstance(document.get(key), list) for key in _KEYS)
+        graph = document.get("graph")
+        return lists and not (isinstance(graph, dict) and "format" in graph)
+
+    def network(self, source: Source, notes: Notes) -> TopologyBuilder:
+        """Return the network that the graph means."""
+        document = source.json()
+        if not isinstance(document, dict) or not isinstance(document.get("nodes"), list):
+            raise source.error('needs "nodes": [...] and "links": [...]; is this node-link JSON?')
+        key = next((key for key in _KEYS if isinstance(document.get(key), list)), None)
+        if key is None:
+            raise source.error('needs "links": [...], a list of objects')
+        attributes = document.get("graph")
+        graph = PlainGraph(
+            document.get("directed") is True, attributes=attributes if isinstance(attributes, dict) else {}
+        )
+        for place, node in enumerate(document["nodes"]):
+            graph.nodes.append(_node(source, node, place))
+        for place, edge in enumerate(document[key]):
+            graph.edges.append(_edge(source, edge, f"{key}[{place}]"))
+        return graph_network(source, graph, self.link_bandwidth, notes)
 
 
 _KEYS = ("edges", "links")
-
-
-def read(sources: Sequence[Source], options: ImportOptions, notes: Notes) -> TopologyBuilder:
-    """Return the network that the graph means.
-
-    Raises:
-        InputError: it is no such document, or as `graph_network` does.
-    """
-    source = sources[0]
-    document = source.json()
-    if not isinstance(document, dict) or not isinstance(document.get("nodes"), list):
-        raise source.error('needs "nodes": [...] and "links": [...]; is this node-link JSON?')
-    key = next((key for key in _KEYS if isinstance(document.get(key), list)), None)
-    if key is None:
-        raise source.error('needs "links": [...], a list of objects')
-    attributes = document.get("graph")
-    graph = PlainGraph(document.get("directed") is True, attributes=attributes if isinstance(attributes, dict) else {})
-    for place, node in enumerate(document["nodes"]):
-        graph.nodes.append(_node(source, node, place))
-    for place, edge in enumerate(document[key]):
-        graph.edges.append(_edge(source, edge, f"{key}[{place}]"))
-    return graph_network(source, graph, options, notes)
 
 
 def _node(source: Source, node: object, place: int) -> PlainNode:

@@ -7,13 +7,14 @@ switches. What is read, in this order: `bandwidth`, `capacity`, `LinkSpeedRaw` (
 
 from collections import Counter
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 from forestcoll.base.errors import InputError, plural, shown
 from forestcoll.base.units import BANDWIDTH_UNIT
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.files import FORMAT, add_document
 from forestcoll.topology.importers.notes import Notes
-from forestcoll.topology.importers.options import ImportOptions, missing_speed
+from forestcoll.topology.importers.options import missing_speed
 from forestcoll.topology.importers.source import Source
 from forestcoll.topology.model import NodeId
 
@@ -53,7 +54,7 @@ class PlainGraph:
     attributes: dict[str, object] = field(default_factory=dict)
 
 
-def graph_network(source: Source, graph: PlainGraph, options: ImportOptions, notes: Notes) -> TopologyBuilder:
+def graph_network(source: Source, graph: PlainGraph, link_bandwidth: Fraction | None, notes: Notes) -> TopologyBuilder:
     """Return the network that a graph means.
 
     Raises:
@@ -67,14 +68,14 @@ def graph_network(source: Source, graph: PlainGraph, options: ImportOptions, not
         str(name)[:200], bandwidth_unit=unit if isinstance(unit, str) else BANDWIDTH_UNIT, where=source.where
     )
     _add_nodes(source, builder, graph, notes)
-    key = _bandwidth_key(source, graph, options, notes)
+    key = _bandwidth_key(source, graph, link_bandwidth, notes)
     add = builder.add_duplex if _is_duplex(graph, notes) else builder.add_link
     loops = sum(edge.source == edge.target for edge in graph.edges)
     if loops:
         notes.ignore(f"{plural(loops, 'edge')} from a node to itself")
     for edge in graph.edges:
         if edge.source != edge.target:
-            bandwidth = _bandwidth(edge, key, options)
+            bandwidth = _bandwidth(edge, key, link_bandwidth)
             try:
                 add(edge.source, edge.target, bandwidth, latency_us=edge.attributes.get("latency_us"))
             except InputError as error:
@@ -126,17 +127,17 @@ def _switch_word(node: PlainNode) -> str | None:
     return None
 
 
-def _bandwidth_key(source: Source, graph: PlainGraph, options: ImportOptions, notes: Notes) -> str:
+def _bandwidth_key(source: Source, graph: PlainGraph, link_bandwidth: Fraction | None, notes: Notes) -> str:
     """Return the attribute that is the bandwidth: the first that edges have; empty if none has any."""
     counts = Counter(name for edge in graph.edges for name in _BANDWIDTHS if _stated(edge.attributes.get(name)))
     key = next((name for name in _BANDWIDTHS if counts[name]), "")
     missing = len(graph.edges) - counts[key]
-    if missing and options.link_bandwidth is None:
+    if missing and link_bandwidth is None:
         edge = next(edge for edge in graph.edges if not key or not _stated(edge.attributes.get(key)))
         what = f"the bandwidth of {plural(missing, 'edge')}, such as {shown(edge.source)} -> {shown(edge.target)}"
         raise missing_speed(source.where, what, "--link-bandwidth")
     if missing:
-        notes.assume(f"{plural(missing, 'edge')} without a bandwidth: {options.link_bandwidth} GB/s, as given")
+        notes.assume(f"{plural(missing, 'edge')} without a bandwidth: {link_bandwidth} GB/s, as given")
     if key and key != "bandwidth":
         unit = (
             ", in bits a second" if key == "LinkSpeedRaw" else " with its unit" if key == "LinkSpeed" else ", in GB/s"
@@ -149,10 +150,10 @@ def _stated(value: object) -> bool:
     return value is not None and value != ""
 
 
-def _bandwidth(edge: PlainEdge, key: str, options: ImportOptions) -> object:
+def _bandwidth(edge: PlainEdge, key: str, link_bandwidth: Fraction | None) -> object:
     value = edge.attributes.get(key) if key else None
     if not _stated(value):
-        return options.link_bandwidth
+        return link_bandwidth
     if key == "LinkSpeedRaw":
         return f"{_number_text(value)}b/s"
     if key == "LinkSpeed":

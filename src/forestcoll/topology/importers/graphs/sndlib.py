@@ -6,14 +6,15 @@ preinstalled and, if there are modules, the greatest of these.
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.base.errors import shown
 from forestcoll.base.exact import to_fraction
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.graphs.plain import PlainEdge, PlainGraph, PlainNode, graph_network
+from forestcoll.topology.importers.importer import Importer, importers, option
 from forestcoll.topology.importers.notes import Notes
-from forestcoll.topology.importers.options import ImportOptions
 from forestcoll.topology.importers.source import Source
 from forestcoll.topology.importers.xml_elements import Element, read_elements
 
@@ -24,27 +25,29 @@ _UNITS = {"MBITPERSEC": "Mb/s", "GBITPERSEC": "Gb/s", "KBITPERSEC": "Kb/s"}
 _UNIT = "SNDlib units"
 
 
-def looks_like(text: str) -> bool:
-    """Return whether the text is a network of SNDlib."""
-    head = text[: 2**12]
-    return "SNDlib native format" in head or "sndlib.zib.de/network" in head or "<networkStructure" in head
+@importers.add("sndlib", title="SNDlib's networks, text or XML", tried=90)
+@dataclass(frozen=True)
+class Sndlib(Importer):
+    """Reads SNDlib's networks, text or XML."""
 
+    link_bandwidth: Fraction | None = option("link_bandwidth")
 
-def read(sources: Sequence[Source], options: ImportOptions, notes: Notes) -> TopologyBuilder:
-    """Return the network.
+    @staticmethod
+    def looks_like(text: str) -> bool:
+        """Return whether the text is a network of SNDlib."""
+        head = text[: 2**12]
+        return "SNDlib native format" in head or "sndlib.zib.de/network" in head or "<networkStructure" in head
 
-    Raises:
-        InputError: it is broken, or has no links.
-    """
-    source = sources[0]
-    graph = _xml(source) if source.text.lstrip().startswith("<") else _text(source)
-    if not graph.edges:
-        raise source.error("has no links; expected a network of SNDlib, with its links, not a file of demands only")
-    if graph.attributes["bandwidth_unit"] == _UNIT:
-        notes.assume("the file states no unit of capacities; they are kept as they are")
-    notes.assume("the capacity of a link is what is preinstalled and, if there are modules, the greatest of these")
-    notes.assume("a link is full duplex")
-    return graph_network(source, graph, options, notes)
+    def network(self, source: Source, notes: Notes) -> TopologyBuilder:
+        """Return the network."""
+        graph = _xml(source) if source.text.lstrip().startswith("<") else _text(source)
+        if not graph.edges:
+            raise source.error("has no links; expected a network of SNDlib, with its links, not a file of demands only")
+        if graph.attributes["bandwidth_unit"] == _UNIT:
+            notes.assume("the file states no unit of capacities; they are kept as they are")
+        notes.assume("the capacity of a link is what is preinstalled and, if there are modules, the greatest of these")
+        notes.assume("a link is full duplex")
+        return graph_network(source, graph, self.link_bandwidth, notes)
 
 
 def _graph(source: Source) -> PlainGraph:

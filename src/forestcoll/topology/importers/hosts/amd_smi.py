@@ -7,6 +7,7 @@ bandwidths themselves are those of the driver, and not those of the links, so th
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations
 
@@ -14,8 +15,9 @@ from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.hosts.amd_tables import AmdTables, json_tables, text_tables
 from forestcoll.topology.importers.hosts.cpus import cpu_tree, pcie_speeds
 from forestcoll.topology.importers.hosts.host import Device, HostFile, groups, hosts_network
+from forestcoll.topology.importers.importer import Importer, importers, option
 from forestcoll.topology.importers.notes import Notes
-from forestcoll.topology.importers.options import ImportOptions, missing_speed
+from forestcoll.topology.importers.options import missing_speed
 from forestcoll.topology.importers.source import Source
 
 _MODELS = (
@@ -32,23 +34,28 @@ _MODELS = (
 Links = list[tuple[str, str, Fraction]]
 
 
-def looks_like(text: str) -> bool:
-    """Return whether the text has a table of link types, or the JSON of them."""
-    if text.lstrip()[:1] in ("[", "{"):
-        return '"link_type"' in text and ('"num_hops"' in text or '"weight"' in text or '"links"' in text)
-    return "LINK TYPE TABLE" in text or "Link Type between two GPUs" in text
+@importers.add("amd-smi", title="the tables of amd-smi topology and rocm-smi --showtopo", several=True, tried=40)
+@dataclass(frozen=True)
+class AmdSmi(Importer):
+    """Reads the tables of amd-smi topology and rocm-smi --showtopo."""
+
+    xgmi: Fraction | None = option("xgmi")
+    pcie: Fraction | None = option("pcie")
+    link_bandwidth: Fraction | None = option("link_bandwidth")
+
+    @staticmethod
+    def looks_like(text: str) -> bool:
+        """Return whether the text has a table of link types, or the JSON of them."""
+        if text.lstrip()[:1] in ("[", "{"):
+            return '"link_type"' in text and ('"num_hops"' in text or '"weight"' in text or '"links"' in text)
+        return "LINK TYPE TABLE" in text or "Link Type between two GPUs" in text
+
+    def read(self, sources: Sequence[Source], notes: Notes) -> TopologyBuilder:
+        """Return the network of a host."""
+        return hosts_network([_host(source, self, notes) for source in sources], notes)
 
 
-def read(sources: Sequence[Source], options: ImportOptions, notes: Notes) -> TopologyBuilder:
-    """Return the network of a host.
-
-    Raises:
-        InputError: there is no table of link types, it is not whole, or a speed is missing.
-    """
-    return hosts_network([_host(source, options, notes) for source in sources], notes)
-
-
-def _host(source: Source, options: ImportOptions, notes: Notes) -> HostFile:
+def _host(source: Source, options: AmdSmi, notes: Notes) -> HostFile:
     is_json = source.text.lstrip()[:1] in ("[", "{")
     tables = json_tables(source) if is_json else text_tables(source)
     counts = _direct(tables, notes)
@@ -85,7 +92,7 @@ def _direct(tables: AmdTables, notes: Notes) -> dict[tuple[str, str], int]:
     return dict.fromkeys(pairs, 1)
 
 
-def _speed(source: Source, options: ImportOptions, notes: Notes) -> Fraction:
+def _speed(source: Source, options: AmdSmi, notes: Notes) -> Fraction:
     if options.xgmi is not None:
         return options.xgmi
     text = source.text.lower().replace(" ", "")

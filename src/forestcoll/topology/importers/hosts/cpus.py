@@ -3,15 +3,20 @@
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 from forestcoll.topology.importers.hosts.host import Device, duplex
 from forestcoll.topology.importers.notes import Notes
-from forestcoll.topology.importers.options import ImportOptions, missing_speed
+from forestcoll.topology.importers.options import missing_speed
+
+if TYPE_CHECKING:
+    from forestcoll.topology.importers.hosts.amd_smi import AmdSmi
+    from forestcoll.topology.importers.hosts.nvidia_smi_topo import NvidiaSmiTopo
 
 Links = list[tuple[str, str, Fraction]]
 
 
-def pcie_speeds(where: str, why: str, options: ImportOptions, notes: Notes) -> tuple[Fraction, Fraction]:
+def pcie_speeds(where: str, why: str, options: "AmdSmi | NvidiaSmiTopo", notes: Notes) -> tuple[Fraction, Fraction]:
     """Return what a PCIe slot carries, and what a link between two CPUs carries.
 
     Raises:

@@ -6,14 +6,16 @@ lacks the links between them. CPUs can be part of the matrix, on POWER.
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 
 from forestcoll.base.errors import plural, shown
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.hosts.host import Device, HostFile, duplex, groups, hosts_network
+from forestcoll.topology.importers.importer import Importer, importers, option
 from forestcoll.topology.importers.notes import Notes
-from forestcoll.topology.importers.options import ImportOptions, missing_speed
+from forestcoll.topology.importers.options import missing_speed
 from forestcoll.topology.importers.source import Source
 from forestcoll.topology.importers.xml_elements import Element, read_elements
 
@@ -23,22 +25,25 @@ _MOST_OBJECTS = 4096
 _MB_PER_GB = 1000
 
 
-def looks_like(text: str) -> bool:
-    """Return whether the text is XML of hwloc."""
-    head = text[: 2**14]
-    return "<topology" in head and ("hwloc" in head or '<object type="Machine"' in head)
+@importers.add("hwloc-xml", title="XML of hwloc (lstopo topology.xml)", several=True, tried=50)
+@dataclass(frozen=True)
+class HwlocXml(Importer):
+    """Reads XML of hwloc (lstopo topology.xml)."""
+
+    link_bandwidth: Fraction | None = option("link_bandwidth")
+
+    @staticmethod
+    def looks_like(text: str) -> bool:
+        """Return whether the text is XML of hwloc."""
+        head = text[: 2**14]
+        return "<topology" in head and ("hwloc" in head or '<object type="Machine"' in head)
+
+    def read(self, sources: Sequence[Source], notes: Notes) -> TopologyBuilder:
+        """Return the network of a host."""
+        return hosts_network([_host(source, self, notes) for source in sources], notes)
 
 
-def read(sources: Sequence[Source], options: ImportOptions, notes: Notes) -> TopologyBuilder:
-    """Return the network of a host.
-
-    Raises:
-        InputError: the file has no matrix of links between GPUs, or the matrix is broken.
-    """
-    return hosts_network([_host(source, options, notes) for source in sources], notes)
-
-
-def _host(source: Source, options: ImportOptions, notes: Notes) -> HostFile:
+def _host(source: Source, options: HwlocXml, notes: Notes) -> HostFile:
     root = read_elements(source)
     matrix = next((each for each in root.all() if each.get("name") in _MATRICES and each.tag.startswith("dist")), None)
     if matrix is None:
@@ -71,7 +76,7 @@ def _host(source: Source, options: ImportOptions, notes: Notes) -> HostFile:
 
 
 def _between_cpus(
-    source: Source, cpus: list[str], gpus: list[str], links: list[tuple[str, str, Fraction]], options: ImportOptions
+    source: Source, cpus: list[str], gpus: list[str], links: list[tuple[str, str, Fraction]], options: HwlocXml
 ) -> list[tuple[str, str, Fraction]]:
     if len(groups(gpus, links)) < 2 or len(cpus) < 2:
         return []

@@ -16,8 +16,9 @@ from forestcoll.topology.importers.hosts.host import Device, HostFile, Nic, dupl
 from forestcoll.topology.importers.hosts.link_speeds import nvlink_speed, xgmi_speed
 from forestcoll.topology.importers.hosts.nccl_elements import GpuElement, GpuLinks, Slot, System, read_systems
 from forestcoll.topology.importers.hosts.pcie_tree import Links, PcieTree
+from forestcoll.topology.importers.importer import Importer, importers, option
 from forestcoll.topology.importers.notes import Notes
-from forestcoll.topology.importers.options import ImportOptions, missing_speed
+from forestcoll.topology.importers.options import missing_speed
 from forestcoll.topology.importers.source import Source
 
 NVSWITCH = "NVSwitch"
@@ -26,24 +27,32 @@ _C2C_PER_GBPS = 1000
 _NAMES = {"nvlink": "NVLink", "xgmi": "xGMI link"}
 
 
-def looks_like(text: str) -> bool:
-    """Return whether the text is such a file."""
-    return ("<system" in text and ("<cpu" in text or "</system" in text)) or "<graphs" in text
+@importers.add("nccl-xml", title="topology XML of NCCL and RCCL (NCCL_TOPO_DUMP_FILE)", several=True, tried=10)
+@dataclass(frozen=True)
+class NcclXml(Importer):
+    """Reads topology XML of NCCL and RCCL (NCCL_TOPO_DUMP_FILE)."""
 
+    speeds: str = option("speeds")
+    nvlink: Fraction | None = option("nvlink")
+    xgmi: Fraction | None = option("xgmi")
+    pcie: Fraction | None = option("pcie")
+    nic: Fraction | None = option("nic")
+    link_bandwidth: Fraction | None = option("link_bandwidth")
 
-def read(sources: Sequence[Source], options: ImportOptions, notes: Notes) -> TopologyBuilder:
-    """Return the network of the hosts in some files; several hosts are joined by NVLink or by their NICs.
+    @staticmethod
+    def looks_like(text: str) -> bool:
+        """Return whether the text is such a file."""
+        return ("<system" in text and ("<cpu" in text or "</system" in text)) or "<graphs" in text
 
-    Raises:
-        InputError: a file is broken, or describes no GPUs.
-    """
-    hosts = []
-    for source in sources:
-        systems = read_systems(source)
-        for number, system in enumerate(systems):
-            name = source.stem if len(systems) == 1 else f"{source.stem}-{number}"
-            hosts.append(_host_file(_Host(source, name, options, notes), system))
-    return hosts_network(hosts, notes)
+    def read(self, sources: Sequence[Source], notes: Notes) -> TopologyBuilder:
+        """Return the network of the hosts in some files; several hosts are joined by NVLink or by their NICs."""
+        hosts = []
+        for source in sources:
+            systems = read_systems(source)
+            for number, system in enumerate(systems):
+                name = source.stem if len(systems) == 1 else f"{source.stem}-{number}"
+                hosts.append(_host_file(_Host(source, name, self, notes), system))
+        return hosts_network(hosts, notes)
 
 
 @dataclass(frozen=True)
@@ -52,7 +61,7 @@ class _Host:
 
     source: Source
     name: str
-    options: ImportOptions
+    options: NcclXml
     notes: Notes
 
 

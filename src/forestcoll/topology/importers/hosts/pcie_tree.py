@@ -11,13 +11,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, pairwise
+from typing import TYPE_CHECKING
 
 from forestcoll.base.errors import plural
 from forestcoll.topology.importers.hosts.host import Device, Nic, duplex, shared_out
 from forestcoll.topology.importers.hosts.link_speeds import cpu_link_speed, pcie_rate, pcie_speed
 from forestcoll.topology.importers.hosts.nccl_elements import Slot
 from forestcoll.topology.importers.notes import Notes, listed
-from forestcoll.topology.importers.options import ImportOptions
+
+if TYPE_CHECKING:
+    from forestcoll.topology.importers.hosts.nccl_xml import NcclXml
 
 _LEAST_MBPS = 10_000
 """What NCCL takes for a NIC that states no speed, in Mb/s."""
@@ -36,7 +39,7 @@ class PcieTree:
         prefix: what names of devices begin with.
         cpus: the roots.
         gpus: the names of the GPUs by slot, in the order of the GPUs.
-        options: speeds that the user gives.
+        options: the importer, with the speeds that the user gives.
         notes: what is said of the work.
     """
 
@@ -44,7 +47,7 @@ class PcieTree:
     prefix: str
     cpus: Sequence[Slot]
     gpus: Mapping[Slot, str]
-    options: ImportOptions
+    options: "NcclXml"
     notes: Notes
 
     @cached_property

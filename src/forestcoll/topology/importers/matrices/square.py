@@ -11,7 +11,6 @@ from fractions import Fraction
 
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.notes import Notes
-from forestcoll.topology.importers.options import ImportOptions
 from forestcoll.topology.importers.source import Source
 
 SWITCH = "switch"
@@ -32,7 +31,7 @@ class Square:
     attributes: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
 
 
-def square_network(source: Source, square: Square, options: ImportOptions, notes: Notes) -> TopologyBuilder:
+def square_network(source: Source, square: Square, matrix: str, notes: Notes) -> TopologyBuilder:
     """Return the network that a matrix means; the diagonal, which is a node's own memory, is left out.
 
     Raises:
@@ -42,7 +41,7 @@ def square_network(source: Source, square: Square, options: ImportOptions, notes
     for name in square.names:
         builder.add_compute(name, **{"box": source.stem, **square.attributes.get(name, {})})
     notes.ignore("the diagonal, which is the memory of a node")
-    if options.matrix == "complete":
+    if matrix == "complete":
         notes.assume("every pair has a link of its own, as --matrix complete says")
         _add_pairs(builder, square)
         return builder

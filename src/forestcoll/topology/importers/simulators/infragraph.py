@@ -10,12 +10,14 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import islice, product
 
 from forestcoll.base.errors import shown
 from forestcoll.topology.builder import TopologyBuilder
+from forestcoll.topology.importers.importer import Importer, importers, option
 from forestcoll.topology.importers.notes import Notes
-from forestcoll.topology.importers.options import ImportOptions, missing_speed
+from forestcoll.topology.importers.options import missing_speed
 from forestcoll.topology.importers.source import MAX_LINKS, MAX_NODES, Source, whole_number
 from forestcoll.topology.importers.yaml_values import objects, read_yaml
 
@@ -47,27 +49,34 @@ class _Device:
     edges: list[tuple[str, str, str]] = field(default_factory=list)
 
 
-def looks_like(text: str) -> bool:
-    """Return whether the text has the lists of such a file."""
-    keys = ("instances", "devices") if "instances" in text else ("devices", "components")
-    return all(
-        re.search(rf'^[ \t]*+(?:-[ \t]*+)?"?{key}"?[ \t]*:', text, re.MULTILINE) for key in (*keys, "components")
-    )
+@importers.add("infragraph", title="InfraGraph's infrastructure, YAML or JSON", tried=120)
+@dataclass(frozen=True)
+class Infragraph(Importer):
+    """Reads InfraGraph's infrastructure, YAML or JSON."""
 
+    nvlink: Fraction | None = option("nvlink")
+    xgmi: Fraction | None = option("xgmi")
+    pcie: Fraction | None = option("pcie")
+    link_bandwidth: Fraction | None = option("link_bandwidth")
 
-def read(sources: Sequence[Source], options: ImportOptions, notes: Notes) -> TopologyBuilder:
-    """Return the network of all instances.
+    @staticmethod
+    def looks_like(text: str) -> bool:
+        """Return whether the text has the lists of such a file."""
+        keys = ("instances", "devices") if "instances" in text else ("devices", "components")
+        return all(
+            re.search(rf'^[ \t]*+(?:-[ \t]*+)?"?{key}"?[ \t]*:', text, re.MULTILINE) for key in (*keys, "components")
+        )
 
-    Raises:
-        InputError: a device, an instance or a component is unknown, or a link has no bandwidth.
-    """
-    source = sources[0]
-    document = _document(source)
-    devices = {_name(source, each, "a device"): each for each in objects(source, document.get("devices"), "devices")}
-    reader = _Reader(source, {name: _device(source, each) for name, each in devices.items()}, options, notes)
-    for name, each in devices.items():
-        reader.devices[name].edges = list(reader.device_edges(name, each))
-    return reader.network(document)
+    def network(self, source: Source, notes: Notes) -> TopologyBuilder:
+        """Return the network of all instances."""
+        document = _document(source)
+        devices = {
+            _name(source, each, "a device"): each for each in objects(source, document.get("devices"), "devices")
+        }
+        reader = _Reader(source, {name: _device(source, each) for name, each in devices.items()}, self, notes)
+        for name, each in devices.items():
+            reader.devices[name].edges = list(reader.device_edges(name, each))
+        return reader.network(document)
 
 
 def _document(source: Source) -> Value:
@@ -106,7 +115,7 @@ class _Reader:
 
     source: Source
     devices: dict[str, _Device]
-    options: ImportOptions
+    options: Infragraph
     notes: Notes
     boxes: dict[str, str] = field(default_factory=dict)
 

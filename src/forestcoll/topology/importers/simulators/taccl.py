@@ -5,14 +5,14 @@ says of other nodes (`remote_invbw`) is left out, since it does not say how many
 """
 
 import json
-from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.base.errors import plural, shown
 from forestcoll.base.exact import to_fraction
 from forestcoll.topology.builder import TopologyBuilder
+from forestcoll.topology.importers.importer import Importer, importers
 from forestcoll.topology.importers.notes import Notes
-from forestcoll.topology.importers.options import ImportOptions
 from forestcoll.topology.importers.source import Source, whole_number
 
 _MOST_GPUS = 4096
@@ -20,36 +20,36 @@ _US_PER_MB = 1000
 """GB/s of a link that takes one microsecond a megabyte."""
 
 
-def looks_like(text: str) -> bool:
-    """Return whether the text is a JSON object with TACCL's keys."""
-    if not text.lstrip().startswith("{") or '"gpus_per_node"' not in text:
-        return False
-    return any(f'"{key}"' in text for key in ("invbws", "node_invbws_list"))
+@importers.add("taccl", title="TACCL's JSON of a node", tried=140)
+@dataclass(frozen=True)
+class Taccl(Importer):
+    """Reads TACCL's JSON of a node."""
 
+    @staticmethod
+    def looks_like(text: str) -> bool:
+        """Return whether the text is a JSON object with TACCL's keys."""
+        if not text.lstrip().startswith("{") or '"gpus_per_node"' not in text:
+            return False
+        return any(f'"{key}"' in text for key in ("invbws", "node_invbws_list"))
 
-def read(sources: Sequence[Source], _options: ImportOptions, notes: Notes) -> TopologyBuilder:
-    """Return the network of one node.
-
-    Raises:
-        InputError: a matrix is missing or not square, or a value is no number.
-    """
-    source = sources[0]
-    document = source.json()
-    if not isinstance(document, dict):
-        raise source.error("is no JSON object of TACCL")
-    count = whole_number(source, document.get("gpus_per_node"), "gpus_per_node", most=_MOST_GPUS)
-    name = document.get("name")
-    builder = TopologyBuilder(name if isinstance(name, str) and name else source.stem, where=source.where)
-    for gpu in range(count):
-        builder.add_compute(f"GPU{gpu}", box=source.stem)
-    if "remote_invbw" in document:
-        notes.ignore("remote_invbw and nics_per_node: the file does not say how many nodes there are")
-    notes.assume("a link that takes t microseconds a megabyte carries 1000/t GB/s")
-    if "links" in document:
-        _add_links(source, builder, document, count)
-    else:
-        _add_switch(source, builder, document, count, notes)
-    return builder
+    def network(self, source: Source, notes: Notes) -> TopologyBuilder:
+        """Return the network of one node."""
+        document = source.json()
+        if not isinstance(document, dict):
+            raise source.error("is no JSON object of TACCL")
+        count = whole_number(source, document.get("gpus_per_node"), "gpus_per_node", most=_MOST_GPUS)
+        name = document.get("name")
+        builder = TopologyBuilder(name if isinstance(name, str) and name else source.stem, where=source.where)
+        for gpu in range(count):
+            builder.add_compute(f"GPU{gpu}", box=source.stem)
+        if "remote_invbw" in document:
+            notes.ignore("remote_invbw and nics_per_node: the file does not say how many nodes there are")
+        notes.assume("a link that takes t microseconds a megabyte carries 1000/t GB/s")
+        if "links" in document:
+            _add_links(source, builder, document, count)
+        else:
+            _add_switch(source, builder, document, count, notes)
+        return builder
 
 
 def _add_links(source: Source, builder: TopologyBuilder, document: dict[str, object], count: int) -> None:

@@ -12,8 +12,8 @@ from fractions import Fraction
 from forestcoll.base.errors import plural
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.hosts.host import Device, HostFile, duplex, hosts_network
+from forestcoll.topology.importers.importer import Importer, importers, option
 from forestcoll.topology.importers.notes import Notes, listed
-from forestcoll.topology.importers.options import ImportOptions
 from forestcoll.topology.importers.source import Source
 
 _GPU = re.compile(r"GPU\s+([0-9]{1,4}):(.*)")
@@ -33,9 +33,21 @@ class _Links:
     inactive: int = 0
 
 
-def looks_like(text: str) -> bool:
-    """Return whether the text holds such a list."""
-    return _LINK.search(text) is not None and re.search(r"\bGPU[ \t]+[0-9]{1,4}:", text) is not None
+@importers.add("nvidia-smi-nvlink", title="the list of nvidia-smi nvlink -s", several=True, tried=30)
+@dataclass(frozen=True)
+class NvidiaSmiNvlink(Importer):
+    """Reads the list of nvidia-smi nvlink -s."""
+
+    nvlink: Fraction | None = option("nvlink")
+
+    @staticmethod
+    def looks_like(text: str) -> bool:
+        """Return whether the text holds such a list."""
+        return _LINK.search(text) is not None and re.search(r"\bGPU[ \t]+[0-9]{1,4}:", text) is not None
+
+    def read(self, sources: Sequence[Source], notes: Notes) -> TopologyBuilder:
+        """Return the network of a host whose GPUs are on an NVSwitch, or are two."""
+        return hosts_network([_host(source, self, notes) for source in sources], notes)
 
 
 def stated_speed(source: Source) -> Fraction | None:
@@ -50,16 +62,7 @@ def _nominal(raw: Fraction) -> Fraction:
     return next((Fraction(speed) for low, high, speed in _NOMINAL if Fraction(low) <= raw <= Fraction(high)), raw)
 
 
-def read(sources: Sequence[Source], options: ImportOptions, notes: Notes) -> TopologyBuilder:
-    """Return the network of a host whose GPUs are on an NVSwitch, or are two.
-
-    Raises:
-        InputError: no link is active, or the list does not suffice to say where links lead.
-    """
-    return hosts_network([_host(source, options, notes) for source in sources], notes)
-
-
-def _host(source: Source, options: ImportOptions, notes: Notes) -> HostFile:
+def _host(source: Source, options: NvidiaSmiNvlink, notes: Notes) -> HostFile:
     gpus = _gpus(source)
     active = {name: links for name, links in gpus.items() if links.active}
     if len(active) < 2:

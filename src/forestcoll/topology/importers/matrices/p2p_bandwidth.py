@@ -5,15 +5,14 @@ of both directions, so half of it is taken where there is no other.
 """
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 from forestcoll.base.errors import plural, shown
 from forestcoll.topology.builder import TopologyBuilder
+from forestcoll.topology.importers.importer import Importer, importers, option
 from forestcoll.topology.importers.matrices.square import Square, square_network
 from forestcoll.topology.importers.notes import Notes
-from forestcoll.topology.importers.options import ImportOptions
 from forestcoll.topology.importers.source import Source
 
 _MARKS = ("andwidth", "(GB/s)")
@@ -33,23 +32,25 @@ class _Block:
     columns: int = 0
 
 
-def looks_like(text: str) -> bool:
-    """Return whether the text holds such a matrix."""
-    return ("Bandwidth" in text and "Matrix (GB/s)" in text) or ("memcpy" in text and "GPU(row)" in text)
+@importers.add("p2p-bandwidth", title="the output of p2pBandwidthLatencyTest or nvbandwidth", tried=70)
+@dataclass(frozen=True)
+class P2pBandwidth(Importer):
+    """Reads the output of p2pBandwidthLatencyTest or nvbandwidth."""
 
+    matrix: str = option("matrix")
 
-def read(sources: Sequence[Source], options: ImportOptions, notes: Notes) -> TopologyBuilder:
-    """Return the network that the matrix means.
+    @staticmethod
+    def looks_like(text: str) -> bool:
+        """Return whether the text holds such a matrix."""
+        return ("Bandwidth" in text and "Matrix (GB/s)" in text) or ("memcpy" in text and "GPU(row)" in text)
 
-    Raises:
-        InputError: there is no matrix, or it is not whole.
-    """
-    source = sources[0]
-    block = _chosen(source, _blocks(source), notes)
-    square = _square(source, block)
-    lines = [found for line in source.lines if (found := _DEVICE.search(line))]
-    attributes = {f"GPU{int(found[1])}": {"model": found[2], "busid": found[3].lower()} for found in lines}
-    return square_network(source, Square(square.names, square.rows, attributes), options, notes)
+    def network(self, source: Source, notes: Notes) -> TopologyBuilder:
+        """Return the network that the matrix means."""
+        block = _chosen(source, _blocks(source), notes)
+        square = _square(source, block)
+        lines = [found for line in source.lines if (found := _DEVICE.search(line))]
+        attributes = {f"GPU{int(found[1])}": {"model": found[2], "busid": found[3].lower()} for found in lines}
+        return square_network(source, Square(square.names, square.rows, attributes), self.matrix, notes)
 
 
 def _blocks(source: Source) -> list[_Block]:

@@ -5,16 +5,16 @@ what the node of the row sends to that of the column.
 """
 
 import re
-from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.base.errors import plural, shown
 from forestcoll.base.exact import to_fraction
 from forestcoll.base.units import BANDWIDTH_UNIT, bandwidth_in
 from forestcoll.topology.builder import TopologyBuilder
+from forestcoll.topology.importers.importer import Importer, importers, option
 from forestcoll.topology.importers.matrices.square import Square, square_network
 from forestcoll.topology.importers.notes import Notes
-from forestcoll.topology.importers.options import ImportOptions
 from forestcoll.topology.importers.source import Source
 
 _EMPTY = {"", "-", "x", "n/a", "na", "nan", "none", "self"}
@@ -81,62 +81,64 @@ def _is_one_row_with_names(rows: Rows) -> bool:
     )
 
 
-def looks_like(text: str) -> bool:
-    """Return whether the text is a square of which most cells are numbers, with or without names.
+@importers.add("matrix", title="a matrix of bandwidths, as CSV", tried=900)
+@dataclass(frozen=True)
+class BandwidthMatrix(Importer):
+    """Reads a matrix of bandwidths, as CSV."""
 
-    Cells that are no bandwidths are refused when the matrix is read, with their line.
-    """
-    if "\n" not in text.strip() or len(text) > 2**26:
-        return False
-    rows = _rows(text)
-    if not 2 <= len(rows) <= _MOST_ROWS + 1:
-        return False
-    _, body = _parts(rows)
-    if _is_one_row_with_names(rows):
-        return "," in text or ";" in text
-    square = all(len(cells) == len(body) for _, cells in body)
-    values = sum(_is_value(cell) for _, cells in body for cell in cells)
-    return square and 2 * values > len(body) ** 2 > 1 and not _is_list_of_edges(body)
+    matrix: str = option("matrix")
+
+    @staticmethod
+    def looks_like(text: str) -> bool:
+        """Return whether the text is a square of which most cells are numbers, with or without names.
+
+        Cells that are no bandwidths are refused when the matrix is read, with their line.
+        """
+        if "\n" not in text.strip() or len(text) > 2**26:
+            return False
+        rows = _rows(text)
+        if not 2 <= len(rows) <= _MOST_ROWS + 1:
+            return False
+        _, body = _parts(rows)
+        if _is_one_row_with_names(rows):
+            return "," in text or ";" in text
+        square = all(len(cells) == len(body) for _, cells in body)
+        values = sum(_is_value(cell) for _, cells in body for cell in cells)
+        return square and 2 * values > len(body) ** 2 > 1 and not _is_list_of_edges(body)
+
+    def network(self, source: Source, notes: Notes) -> TopologyBuilder:
+        """Return the network that the matrix means."""
+        rows = _rows("\n".join(source.lines))
+        if not rows:
+            raise source.error("is empty; expected a matrix of bandwidths")
+        names, body = _parts(rows)
+        if len(body) > _MOST_ROWS:
+            raise source.error(f"has more than {_MOST_ROWS} rows; import a smaller matrix")
+        values = []
+        for line, cells in body:
+            if len(cells) != len(body):
+                raise source.error(
+                    f"has {plural(len(cells), 'value')}, but the matrix has {plural(len(body), 'row')}; write a square",
+                    line,
+                )
+            values.append(tuple(_value(source, cell, line) for cell in cells))
+        found = names or [str(number) for number in range(len(body))]
+        holes = [
+            (line, one, other)
+            for (line, _), one, row in zip(body, found, values, strict=True)
+            for other, value in zip(found, row, strict=True)
+            if value is None and one != other
+        ]
+        if holes:
+            line, one, other = holes[0]
+            notes.ignore(f"{plural(len(holes), 'pair')} without a value, such as {one} to {other} (line {line})")
+        return square_network(source, Square(tuple(found), tuple(values)), self.matrix, notes)
 
 
 def _is_list_of_edges(body: Rows) -> bool:
     """Return whether three lines of three numbers are rather edges: two nodes that differ, and a bandwidth."""
     ends = all(cells[0] != cells[1] and cells[0].isdecimal() and cells[1].isdecimal() for _, cells in body)
     return len(body) == 3 and ends and any(cells[place] not in ("0", "0.0") for place, (_, cells) in enumerate(body))
-
-
-def read(sources: Sequence[Source], options: ImportOptions, notes: Notes) -> TopologyBuilder:
-    """Return the network that the matrix means.
-
-    Raises:
-        InputError: it is no square, or a value is no bandwidth.
-    """
-    source = sources[0]
-    rows = _rows("\n".join(source.lines))
-    if not rows:
-        raise source.error("is empty; expected a matrix of bandwidths")
-    names, body = _parts(rows)
-    if len(body) > _MOST_ROWS:
-        raise source.error(f"has more than {_MOST_ROWS} rows; import a smaller matrix")
-    values = []
-    for line, cells in body:
-        if len(cells) != len(body):
-            raise source.error(
-                f"has {plural(len(cells), 'value')}, but the matrix has {plural(len(body), 'row')}; write a square",
-                line,
-            )
-        values.append(tuple(_value(source, cell, line) for cell in cells))
-    found = names or [str(number) for number in range(len(body))]
-    holes = [
-        (line, one, other)
-        for (line, _), one, row in zip(body, found, values, strict=True)
-        for other, value in zip(found, row, strict=True)
-        if value is None and one != other
-    ]
-    if holes:
-        line, one, other = holes[0]
-        notes.ignore(f"{plural(len(holes), 'pair')} without a value, such as {one} to {other} (line {line})")
-    return square_network(source, Square(tuple(found), tuple(values)), options, notes)
 
 
 def _value(source: Source, cell: str, line: int) -> Fraction | None:

@@ -1,15 +1,15 @@
 """The measurements of `forestcoll probe`: templates are fitted to them, and figures are rounded to plausible speeds."""
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 
 from forestcoll.base.errors import plural
 from forestcoll.topology.builder import TopologyBuilder
+from forestcoll.topology.importers.importer import Importer, importers, option
 from forestcoll.topology.importers.measurements.document import FORMAT, Measurement, Measurements, measurements_of
 from forestcoll.topology.importers.measurements.fitting import Fit
 from forestcoll.topology.importers.measurements.network import Bandwidths, fill
 from forestcoll.topology.importers.measurements.templates import Shape, best_shape
 from forestcoll.topology.importers.notes import Notes
-from forestcoll.topology.importers.options import ImportOptions
 from forestcoll.topology.importers.source import Source
 
 _BAD = 0.1
@@ -18,26 +18,28 @@ _BAD = 0.1
 _MOST_LISTED = 8
 
 
-def looks_like(text: str) -> bool:
-    """Return whether the text is a JSON object with the mark of the file near its beginning."""
-    return text.lstrip().startswith("{") and f'"{FORMAT}"' in text[:1000]
+@importers.add("measurements", title="the measurements of forestcoll probe", tried=60)
+@dataclass(frozen=True)
+class ProbeMeasurements(Importer):
+    """Reads the measurements of forestcoll probe."""
 
+    rounding: int | str | None = option("rounding")
 
-def read(sources: Sequence[Source], options: ImportOptions, notes: Notes) -> TopologyBuilder:
-    """Return the network that fits the measurements best.
+    @staticmethod
+    def looks_like(text: str) -> bool:
+        """Return whether the text is a JSON object with the mark of the file near its beginning."""
+        return text.lstrip().startswith("{") and f'"{FORMAT}"' in text[:1000]
 
-    Raises:
-        InputError: the file is broken.
-    """
-    source = sources[0]
-    measurements = measurements_of(source)
-    builder = TopologyBuilder(source.stem, where=source.where)
-    shape = best_shape(measurements)
-    _say_shape(shape, notes)
-    fit = shape.fit()
-    fill(builder, shape, Bandwidths(fit, options.rounding == "speeds", notes))
-    _say_errors(measurements, fit, notes)
-    return builder
+    def network(self, source: Source, notes: Notes) -> TopologyBuilder:
+        """Return the network that fits the measurements best."""
+        measurements = measurements_of(source)
+        builder = TopologyBuilder(source.stem, where=source.where)
+        shape = best_shape(measurements)
+        _say_shape(shape, notes)
+        fit = shape.fit()
+        fill(builder, shape, Bandwidths(fit, self.rounding == "speeds", notes))
+        _say_errors(measurements, fit, notes)
+        return builder
 
 
 def _say_shape(shape: Shape, notes: Notes) -> None:

@@ -12,8 +12,8 @@ from fractions import Fraction
 
 from forestcoll.base.errors import InputError, plural, shown
 from forestcoll.topology.builder import TopologyBuilder
+from forestcoll.topology.importers.importer import Importer, importers
 from forestcoll.topology.importers.notes import Notes
-from forestcoll.topology.importers.options import ImportOptions
 from forestcoll.topology.importers.source import MAX_LINKS, Source, whole_number
 
 _RATE = r"([0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?)\s*([kKMGT]?)(bps|b/s|Bps|B/s)"
@@ -47,41 +47,41 @@ class _Line:
     latency_us: Fraction | None
 
 
-def looks_like(text: str) -> bool:
-    """Return whether the text begins with counts and has a line of a link."""
-    lines = _lines(text[: 2**20])
-    if len(lines) < 2 or not re.fullmatch(r"\d+\s+\d+\s+\d+(\s+\d+\s+\d+(\s+\S+)?)?", lines[0][1], re.ASCII):
-        return False
-    return any(_LINK.fullmatch(line) for _, line in lines[1:4])
+@importers.add("astra-sim-ns3", title="the text of ASTRA-sim's and SimAI's ns-3", tried=150)
+@dataclass(frozen=True)
+class AstraSimNs3(Importer):
+    """Reads the text of ASTRA-sim's and SimAI's ns-3."""
+
+    @staticmethod
+    def looks_like(text: str) -> bool:
+        """Return whether the text begins with counts and has a line of a link."""
+        lines = _lines(text[: 2**20])
+        if len(lines) < 2 or not re.fullmatch(r"\d+\s+\d+\s+\d+(\s+\d+\s+\d+(\s+\S+)?)?", lines[0][1], re.ASCII):
+            return False
+        return any(_LINK.fullmatch(line) for _, line in lines[1:4])
+
+    def network(self, source: Source, notes: Notes) -> TopologyBuilder:
+        """Return the network."""
+        lines = _lines(source.text)
+        if not lines:
+            raise source.error("is empty")
+        header = _header(source, *lines[0])
+        place = 1
+        ids: list[int] = []
+        while place < len(lines) and all(word.isdecimal() for word in lines[place][1].split()):
+            ids += [whole_number(source, word, "a switch", lines[place][0]) for word in lines[place][1].split()]
+            place += 1
+        builder = TopologyBuilder(source.stem, where=source.where)
+        links = _links(source, header, lines[place:], notes)
+        _add_nodes(source, builder, header, ids, links)
+        _add_links(source, builder, links, notes)
+        return builder
 
 
 def _lines(text: str) -> list[tuple[int, str]]:
     """Return the lines with their numbers, without comments and blank lines."""
     stripped = (re.split(r"//|#", line)[0].strip() for line in text.splitlines())
     return [(number, line) for number, line in enumerate(stripped, start=1) if line]
-
-
-def read(sources: Sequence[Source], _options: ImportOptions, notes: Notes) -> TopologyBuilder:
-    """Return the network.
-
-    Raises:
-        InputError: a count does not fit, or a line is broken.
-    """
-    source = sources[0]
-    lines = _lines(source.text)
-    if not lines:
-        raise source.error("is empty")
-    header = _header(source, *lines[0])
-    place = 1
-    ids: list[int] = []
-    while place < len(lines) and all(word.isdecimal() for word in lines[place][1].split()):
-        ids += [whole_number(source, word, "a switch", lines[place][0]) for word in lines[place][1].split()]
-        place += 1
-    builder = TopologyBuilder(source.stem, where=source.where)
-    links = _links(source, header, lines[place:], notes)
-    _add_nodes(source, builder, header, ids, links)
-    _add_links(source, builder, links, notes)
-    return builder
 
 
 def _header(source: Source, line: int, text: str) -> _Header:

@@ -6,6 +6,7 @@ switches and CPUs are found from the words `PIX`, `PXB`, `PHB`, `NODE` and `SYS`
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.base.errors import plural
@@ -13,9 +14,10 @@ from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.hosts.cpus import cpu_tree, pcie_speeds
 from forestcoll.topology.importers.hosts.device_table import DeviceTable, has_table, read_table
 from forestcoll.topology.importers.hosts.host import Device, HostFile, Nic, duplex, groups, hosts_network, shared_out
-from forestcoll.topology.importers.hosts.nvlink_status import stated_speed
+from forestcoll.topology.importers.hosts.nvidia_smi_nvlink import stated_speed
+from forestcoll.topology.importers.importer import Importer, importers, option
 from forestcoll.topology.importers.notes import Notes, listed
-from forestcoll.topology.importers.options import ImportOptions, missing_speed
+from forestcoll.topology.importers.options import missing_speed
 from forestcoll.topology.importers.source import Source
 
 NVSWITCH = "NVSwitch"
@@ -38,21 +40,27 @@ _SHARED_WITH_NIC = (_ONE_BRIDGE, ("PXB",), ("PHB", "NODE", "PHX"))
 Links = list[tuple[str, str, Fraction]]
 
 
-def looks_like(text: str) -> bool:
-    """Return whether the text holds such a matrix."""
-    return "GPU0" in text and has_table(text)
+@importers.add("nvidia-smi-topo", title="the matrix of nvidia-smi topo -m", several=True, tried=20)
+@dataclass(frozen=True)
+class NvidiaSmiTopo(Importer):
+    """Reads the matrix of nvidia-smi topo -m."""
+
+    nvlink: Fraction | None = option("nvlink")
+    pcie: Fraction | None = option("pcie")
+    nic: Fraction | None = option("nic")
+    link_bandwidth: Fraction | None = option("link_bandwidth")
+
+    @staticmethod
+    def looks_like(text: str) -> bool:
+        """Return whether the text holds such a matrix."""
+        return "GPU0" in text and has_table(text)
+
+    def read(self, sources: Sequence[Source], notes: Notes) -> TopologyBuilder:
+        """Return the network of one host, or of several that NICs join."""
+        return hosts_network([_host(source, self, notes, alone=len(sources) == 1) for source in sources], notes)
 
 
-def read(sources: Sequence[Source], options: ImportOptions, notes: Notes) -> TopologyBuilder:
-    """Return the network of one host, or of several that NICs join.
-
-    Raises:
-        InputError: a matrix is incomplete, or a speed is missing.
-    """
-    return hosts_network([_host(source, options, notes, alone=len(sources) == 1) for source in sources], notes)
-
-
-def _host(source: Source, options: ImportOptions, notes: Notes, *, alone: bool) -> HostFile:
+def _host(source: Source, options: NvidiaSmiTopo, notes: Notes, *, alone: bool) -> HostFile:
     table = read_table(source)
     if table.tables > 1:
         notes.ignore(
@@ -69,7 +77,7 @@ def _host(source: Source, options: ImportOptions, notes: Notes, *, alone: bool) 
     return HostFile(source, source.stem, gpus, tuple(switches), tuple(links), nics)
 
 
-def _nvlinks(source: Source, table: DeviceTable, options: ImportOptions, notes: Notes) -> tuple[list[Device], Links]:
+def _nvlinks(source: Source, table: DeviceTable, options: NvidiaSmiTopo, notes: Notes) -> tuple[list[Device], Links]:
     """Return the NVSwitch, if there is one, and the links over NVLink."""
     counts = {
         (one, other): int(relation.removeprefix("NV"))
@@ -98,7 +106,7 @@ def _nvlinks(source: Source, table: DeviceTable, options: ImportOptions, notes: 
     return switches, links
 
 
-def _nvlink(source: Source, rows: list[list[int]], options: ImportOptions, notes: Notes) -> Fraction:
+def _nvlink(source: Source, rows: list[list[int]], options: NvidiaSmiTopo, notes: Notes) -> Fraction:
     """Return what one NVLink carries, if the file says so or the links of the GPUs leave one speed only."""
     if options.nvlink is not None:
         return options.nvlink
@@ -116,7 +124,7 @@ def _nvlink(source: Source, rows: list[list[int]], options: ImportOptions, notes
     return Fraction(25)
 
 
-def _pcie(source: Source, table: DeviceTable, options: ImportOptions, notes: Notes) -> tuple[list[Device], Links]:
+def _pcie(source: Source, table: DeviceTable, options: NvidiaSmiTopo, notes: Notes) -> tuple[list[Device], Links]:
     """Return PCIe switches and CPUs, and the links of the tree that they make with the GPUs."""
     pcie, between = pcie_speeds(source.where, "NVLink does not join all GPUs", options, notes)
     notes.assume(
@@ -136,7 +144,7 @@ def _near(table: DeviceTable, words: Sequence[str], members: Sequence[str] | Non
     return groups(gpus, pairs)
 
 
-def _nics(source: Source, table: DeviceTable, options: ImportOptions, notes: Notes) -> tuple[Nic, ...]:
+def _nics(source: Source, table: DeviceTable, options: NvidiaSmiTopo, notes: Notes) -> tuple[Nic, ...]:
     """Return the NICs that are nearest to a GPU, with the GPUs that use them."""
     for words in _SHARED_WITH_NIC:
         near = {nic: [gpu for gpu in table.gpus if table.between(gpu, nic) in words] for nic in table.nics}

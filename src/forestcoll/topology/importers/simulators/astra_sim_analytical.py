@@ -6,7 +6,7 @@ kept and the unit is GiB/s. A ring of two is one link.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -15,8 +15,8 @@ from math import prod
 from forestcoll.base.errors import shown
 from forestcoll.base.exact import to_fraction
 from forestcoll.topology.builder import TopologyBuilder
+from forestcoll.topology.importers.importer import Importer, importers
 from forestcoll.topology.importers.notes import Notes
-from forestcoll.topology.importers.options import ImportOptions
 from forestcoll.topology.importers.source import MAX_LINKS, MAX_NODES, Source, whole_number
 from forestcoll.topology.importers.yaml_values import read_yaml
 
@@ -55,37 +55,37 @@ class _Dimension:
         return {"switch": self.size, "complete": self.size * (self.size - 1) // 2}.get(self.block, self.size)
 
 
-def looks_like(text: str) -> bool:
-    """Return whether the text has the keys of such a file."""
-    head = text[: 2**16]
-    return all(re.search(rf"^[ \t]*+{key}[ \t]*:", head, re.MULTILINE) for key in ("topology", "npus_count"))
+@importers.add("astra-sim-analytical", title="the YAML of ASTRA-sim's analytical model", tried=160)
+@dataclass(frozen=True)
+class AstraSimAnalytical(Importer):
+    """Reads the YAML of ASTRA-sim's analytical model."""
 
+    @staticmethod
+    def looks_like(text: str) -> bool:
+        """Return whether the text has the keys of such a file."""
+        head = text[: 2**16]
+        return all(re.search(rf"^[ \t]*+{key}[ \t]*:", head, re.MULTILINE) for key in ("topology", "npus_count"))
 
-def read(sources: Sequence[Source], _options: ImportOptions, notes: Notes) -> TopologyBuilder:
-    """Return the network.
-
-    Raises:
-        InputError: lists of different lengths, a value that is no number, or an unknown building block.
-    """
-    source = sources[0]
-    document = read_yaml(source)
-    if not isinstance(document, dict):
-        raise source.error("is no YAML with topology, npus_count and bandwidth")
-    dimensions = _dimensions(source, document)
-    count = prod(dimension.size for dimension in dimensions)
-    total = sum(count // dimension.size * dimension.links for dimension in dimensions)
-    if count > MAX_NODES or 2 * total > MAX_LINKS:
-        raise source.error(f"has {count} nodes and {2 * total} one-way links; make it smaller")
-    notes.assume("GB/s of the file is 2^30 bytes a second, as in ASTRA-sim; the unit is GiB/s")
-    builder = TopologyBuilder(source.stem, bandwidth_unit=UNIT, where=source.where)
-    boxes = len(dimensions) > 1  # the first dimension is a box, if there are others
-    for node in range(count):
-        builder.add_compute(node, **({"box": node // dimensions[0].size} if boxes else {}))
-    stride = 1
-    for number, dimension in enumerate(dimensions):
-        _add_dimension(builder, dimension, number, count, stride)
-        stride *= dimension.size
-    return builder
+    def network(self, source: Source, notes: Notes) -> TopologyBuilder:
+        """Return the network."""
+        document = read_yaml(source)
+        if not isinstance(document, dict):
+            raise source.error("is no YAML with topology, npus_count and bandwidth")
+        dimensions = _dimensions(source, document)
+        count = prod(dimension.size for dimension in dimensions)
+        total = sum(count // dimension.size * dimension.links for dimension in dimensions)
+        if count > MAX_NODES or 2 * total > MAX_LINKS:
+            raise source.error(f"has {count} nodes and {2 * total} one-way links; make it smaller")
+        notes.assume("GB/s of the file is 2^30 bytes a second, as in ASTRA-sim; the unit is GiB/s")
+        builder = TopologyBuilder(source.stem, bandwidth_unit=UNIT, where=source.where)
+        boxes = len(dimensions) > 1  # the first dimension is a box, if there are others
+        for node in range(count):
+            builder.add_compute(node, **({"box": node // dimensions[0].size} if boxes else {}))
+        stride = 1
+        for number, dimension in enumerate(dimensions):
+            _add_dimension(builder, dimension, number, count, stride)
+            stride *= dimension.size
+        return builder
 
 
 def _add_dimension(builder: TopologyBuilder, dimension: _Dimension, number: int, count: int, stride: int) -> None:
