@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-from forestcoll import Topology, bounds_of, optimum
+from forestcoll import Topology, bounds, optimum
 from forestcoll.schedule.proof import TreeLengthsProof
 from forestcoll.topology import read_topology
 
@@ -167,7 +167,7 @@ def report(name: str, topology: Topology, code: Code) -> None:
         raise SystemExit(f"{name}: the optimum along trees is not proven by lengths of links")
     lengths = dict(zip(proof.ends, proof.lengths, strict=True))
     total = sum(link.bandwidth * lengths.get((link.source, link.target), 0) for link in topology.links)
-    cut = bounds_of(topology).allreduce_rate.cut_set_upper.algbw
+    cut = bounds(topology).allreduce_rate.cut_set_upper.algbw
     for seed in range(100):
         run(code, topology, seed)
     print(f"{name}: {code.sums} sums per use with a code (100 runs checked), {best.algbw} along trees, {cut} in a cut")

@@ -23,7 +23,7 @@ from forestcoll.presentation.pictures.sends.side_by_side import story_of_shard
 from forestcoll.presentation.pictures.sends.stories import stories_of
 from forestcoll.presentation.pictures.svg import text
 from forestcoll.presentation.results.networks.frontier_plot import frontier_plot
-from forestcoll.presentation.view import view_of
+from forestcoll.presentation.view import view
 from forestcoll.presentation.view.pairs import side_by_side_svg
 from forestcoll.presentation.view.view import View
 from forestcoll.topology.registry import build_topology
@@ -40,7 +40,7 @@ NETWORKS = {
 def pictures() -> Iterator[tuple[str, str]]:
     """Yield the name of each file with its content."""
     for name, spec in NETWORKS.items():
-        yield f"{name}.svg", view_of(build_topology(spec)).svg()
+        yield f"{name}.svg", view(build_topology(spec)).svg()
     found = compare("dgx-a100:boxes=2", baselines=["nccl-ring"], sizes=[])
     ring, forest = (schedule_of(found.row(name)) for name in ("nccl-ring", "forestcoll"))
     yield "rings-and-forest.svg", side_by_side_svg(ring, forest, names=("NCCL's rings", "forestcoll"))

@@ -8,7 +8,7 @@ from random import Random
 
 from allreduce_factor import SMALL, tally_of
 from exhibits.exhibit import Exhibit, Paper, Result, Settings, table, verdict_of
-from forestcoll.solver.bounds.table import bounds_of
+from forestcoll.solver.bounds.table import bounds
 from forestcoll.solver.exact_lp.linear_program import LinearProgram
 from forestcoll.solver.exact_lp.row import Row
 from forestcoll.topology import Topology, TopologyBuilder
@@ -55,7 +55,7 @@ def network_of(name: str, nodes: int, bandwidths: dict[Arc, int]) -> Topology:
 
 def rates(topology: Topology) -> tuple[Fraction, Fraction]:
     """Return the lower bound along trees (Theorem 2) and the cut-set upper bound (Theorem 1)."""
-    rate = bounds_of(topology).allreduce_rate
+    rate = bounds(topology).allreduce_rate
     if rate.tree_lower is None or not rate.exact:
         raise ValueError(f"{topology.name}: the rate along trees is not known exactly")
     return rate.tree_lower, rate.cut_set_upper.algbw
@@ -253,7 +253,7 @@ def smallest_open(_settings: Settings) -> Result:
     """Return the smallest open problem of section 4."""
     network = build_topology("complete:nodes=3")
     lower, upper = rates(network)
-    linear = bounds_of(network).allreduce_rate.linear_upper
+    linear = bounds(network).allreduce_rate.linear_upper
     summary = (
         f"The bounds are {lower} and {upper}, as printed. Linear codes reach at most {linear} "
         "([proof](../allreduce-rate.md#where-codes-cannot-be-faster-than-trees)); for other codes the problem stays "

@@ -24,7 +24,7 @@ from forestcoll.design.search.finder import find_topologies
 from forestcoll.schedule.shape_of import shape_of
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.solver.allreduce.linear_program import allreduce_optimum
-from forestcoll.solver.bounds.table import bounds_of
+from forestcoll.solver.bounds.table import bounds
 from forestcoll.topology import Topology, read_topology
 from forestcoll.topology.files import topology_to_document
 
@@ -210,7 +210,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples" / "allreduce-rate"
 def cut_edges(_settings: Settings) -> Result:
     """Return a sum of two networks with the same cut-edge, whose rate is not the sum of their rates."""
     network = read_topology(EXAMPLES / "two-cut-edges.json")
-    rate = bounds_of(network).allreduce_rate.tree_lower
+    rate = bounds(network).allreduce_rate.tree_lower
     summary = (
         f"The rate is {rate}: the link is the only one into its target in one network, and the only one out of its "
         "source in the other, so the sum has other links at both ends."
@@ -225,7 +225,7 @@ def codes(_settings: Settings) -> Result:
     for name, code in (("butterfly", 2), ("fano", 4)):
         network = read_topology(EXAMPLES / f"{name}.json")
         best = optimum(network, "allreduce")
-        rows.append((name, best.algbw, code, bounds_of(network).allreduce_rate.cut_set_upper.algbw))
+        rows.append((name, best.algbw, code, bounds(network).allreduce_rate.cut_set_upper.algbw))
     summary = (
         "With relays, a code can be faster than trees, also on full-duplex links and if relays only copy and add up. "
         "Without relays, no linear code is faster on full-duplex networks "

@@ -28,9 +28,9 @@ from .demand.groups.pieces import Piece as Piece
 from .design.expanding import expand as expand
 from .design.search.finder import find_topologies as find_topologies
 from .measurement.fit import fit_costs as fit_costs
-from .nccl.comparison import explain_log as explain_log
+from .nccl.comparison import explain as explain
 from .presentation.pages.report import html_report as html_report
-from .presentation.view.view import view_of as view_of
+from .presentation.view.view import view as view
 from .programs.formats.exporting import Export as Export
 from .schedule.bundle.value import BundleSchedule as BundleSchedule
 from .schedule.files import read_schedule as read_schedule
@@ -46,7 +46,7 @@ from .schedule.trees.value import TreeSchedule as TreeSchedule
 from .simulation.costs import Costs as Costs
 from .simulation.costs import Point as Point
 from .simulation.simulate import simulate as simulate
-from .solver.bounds.table import bounds_of as bounds_of
+from .solver.bounds.table import bounds as bounds
 from .solver.bounds.values import Bounds as Bounds
 from .topology import Link as Link
 from .topology import Node as Node

@@ -33,7 +33,7 @@ from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.schedule.trees.expansion import expanded
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.simulation.simulate import simulate
-from forestcoll.solver.bounds.table import bound_of, bounds_of
+from forestcoll.solver.bounds.table import bound_of, bounds
 from forestcoll.solver.optimum import optimum_without_relays
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology, builders
@@ -331,7 +331,7 @@ def test_every_dialect_and_placement(spec: str) -> None:
 @pytest.mark.parametrize("name", [each.name for each in builders() if each.recipe.port_model is None])
 def test_every_bound_is_proven_and_reached(name: str) -> None:
     topology = build_topology(name)
-    found = bounds_of(topology)
+    found = bounds(topology)
     assert {each.collective for each in found.collectives} == {*SCHEDULED, Collective.ALL_TO_ALL}
     assert found.too_large == {}
     assert found.collectives[0].upper_algbw == optimum(topology).algbw

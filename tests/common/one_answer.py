@@ -12,7 +12,7 @@ from forestcoll.base.errors import NoSolutionError
 from forestcoll.demand.collective import SCHEDULED, Collective
 from forestcoll.schedule.proof.documents import proof_document, proof_from_document
 from forestcoll.schedule.trees.value import TreeSchedule
-from forestcoll.solver.bounds.table import bounds_of
+from forestcoll.solver.bounds.table import bounds
 from forestcoll.solver.forests.value import TreeOptimum
 from forestcoll.topology import Topology
 from forestcoll.verification import verify
@@ -118,7 +118,7 @@ def _of_numbers(topology: Topology, options: dict[str, Any], best: TreeOptimum) 
 def _of_bounds(topology: Topology, options: dict[str, Any], best: TreeOptimum) -> str | None:
     if "shards" in options:
         return None
-    row = bounds_of(topology, ranks=options.get("ranks"), root=options.get("root")).of(best.collective)
+    row = bounds(topology, ranks=options.get("ranks"), root=options.get("root")).of(best.collective)
     if row is None:
         return "bounds has no such row"
     if row.bound != best.bound:

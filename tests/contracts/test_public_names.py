@@ -67,7 +67,7 @@ def test_the_version_equals_that_of_the_installed_package() -> None:
 TAKES_A_TOPOLOGY = {
     "solver.allreduce_optimum": (),
     "oneport.atomic_broadcast": (0, 1000),
-    "bounds_of": (),
+    "bounds": (),
     "solver.broadcast_bound": (0,),
     "oneport.compare_series": (0,),
     "generate": (),

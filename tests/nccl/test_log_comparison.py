@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from logs import devices, log
 
-from forestcoll import explain_log
+from forestcoll import explain
 from forestcoll.demand.collective import Collective
 from forestcoll.nccl.comparison import LogComparison, Verdict
 from forestcoll.presentation.results.measurements.measured import comparison_document, comparison_page
@@ -25,7 +25,7 @@ Compared = Callable[..., LogComparison]
 def compared(tmp_path: Path) -> Compared:
     def compare(text: str, topology: str = "dgx-a100:boxes=2", **options: Any) -> LogComparison:
         (tmp_path / "nccl.log").write_text(text)
-        return explain_log(topology, tmp_path / "nccl.log", **options)
+        return explain(topology, tmp_path / "nccl.log", **options)
 
     return compare
 

@@ -8,7 +8,7 @@ import pytest
 from forestcoll.algorithms.generate import generate
 from forestcoll.base.errors import InputError
 from forestcoll.oneport.series.comparison import compare_series
-from forestcoll.presentation.view import view_of, write_view
+from forestcoll.presentation.view import view, write_view
 from forestcoll.presentation.view.pairs import side_by_side_svg
 from forestcoll.presentation.view.view import with_schedule
 from forestcoll.schedule.schedule import Schedule
@@ -33,7 +33,7 @@ def test_pages_are_complete_and_load_nothing_and_notebooks_show_a_small_picture(
     assert shown is not None
     assert shown.count("<svg") == 1
     assert len(shown) < 200_000
-    page = view_of(value).html()
+    page = view(value).html()
     levels = [level for level, _ in Page(page).headings]
     assert levels[0] == 1
     assert set(levels[1:]) == {2}
@@ -44,29 +44,29 @@ def test_pages_are_complete_and_load_nothing_and_notebooks_show_a_small_picture(
 
 
 def test_a_page_of_a_schedule_has_its_sends_and_controls() -> None:
-    page = view_of(generate("dgx-a100:boxes=2")).html()
+    page = view(generate("dgx-a100:boxes=2")).html()
     assert page.count('class="player"') == 1
     assert "1040/3 GB/s (346.667), which is the bound: no schedule is faster." in page
     assert "GPU b0/gpu0 must receive 15/16 of the data from the other 15 GPUs." in page
     assert '"name":"tree 1 of 32, root b0/gpu0, 11/208 of the data"' in page
-    page = view_of(generate(build_topology("ring:nodes=4"), method="bfb")).html()
+    page = view(generate(build_topology("ring:nodes=4"), method="bfb")).html()
     assert "Its algorithmic bandwidth for large data is 8/3 GB/s" in page
 
 
 def test_the_end_of_the_name_selects_the_format(tmp_path: Path) -> None:
-    view = view_of(build_topology("ring:nodes=4"))
-    write_view(view, tmp_path / "ring.svg")
-    write_view(view, tmp_path / "ring.html")
-    assert (tmp_path / "ring.svg").read_text() == view.svg() + "\n"
-    assert (tmp_path / "ring.html").read_text() == view.html()
+    found = view(build_topology("ring:nodes=4"))
+    write_view(found, tmp_path / "ring.svg")
+    write_view(found, tmp_path / "ring.html")
+    assert (tmp_path / "ring.svg").read_text() == found.svg() + "\n"
+    assert (tmp_path / "ring.html").read_text() == found.html()
     with pytest.raises(InputError, match=r"must end in one of \.html, \.svg, \.png, not '\.gif'"):
-        write_view(view, tmp_path / "ring.gif")
+        write_view(found, tmp_path / "ring.gif")
     assert not (tmp_path / "ring.gif").exists()
 
 
 def test_png_files_have_two_pixels_for_each_unit(tmp_path: Path) -> None:
     pytest.importorskip("resvg_py", reason="resvg-py is not installed")
-    write_view(view_of(build_topology("ring:nodes=4")), tmp_path / "ring.png")
+    write_view(view(build_topology("ring:nodes=4")), tmp_path / "ring.png")
     data = (tmp_path / "ring.png").read_bytes()
     assert data[:8] == b"\x89PNG\r\n\x1a\n"
     assert int.from_bytes(data[16:20]) == 2 * 520
@@ -75,7 +75,7 @@ def test_png_files_have_two_pixels_for_each_unit(tmp_path: Path) -> None:
 def test_without_resvg_a_png_is_refused_before_the_work(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("forestcoll.presentation.pictures.raster.util.find_spec", lambda _: None)
     with pytest.raises(InputError, match=r"not installed; run: pip install 'forestcoll\[pictures\]'"):
-        write_view(view_of(build_topology("ring:nodes=4")), tmp_path / "ring.png")
+        write_view(view(build_topology("ring:nodes=4")), tmp_path / "ring.png")
 
 
 def test_two_schedules_are_drawn_side_by_side() -> None:
@@ -83,12 +83,12 @@ def test_two_schedules_are_drawn_side_by_side() -> None:
     picture = side_by_side_svg(one, other, names=("first", "second"), shard=0)
     assert "first: 2.667 GB/s" in picture
     assert "second: 2 GB/s" in picture
-    assert "Side by side" in with_schedule(view_of(one), "a", other, "b").html()
+    assert "Side by side" in with_schedule(view(one), "a", other, "b").html()
 
 
 def test_a_network_has_no_schedule_next_to_it() -> None:
     with pytest.raises(InputError, match="name a schedule file first"):
-        with_schedule(view_of(build_topology("ring:nodes=4")), "a", generate("ring:nodes=4"), "b")
+        with_schedule(view(build_topology("ring:nodes=4")), "a", generate("ring:nodes=4"), "b")
 
 
 def test_a_notebook_shows_a_wrong_schedule_without_a_picture() -> None:

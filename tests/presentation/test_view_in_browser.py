@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from forestcoll.algorithms.generate import generate
-from forestcoll.presentation.view import view_of
+from forestcoll.presentation.view import view
 
 BROWSER = next((path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), "")
 
@@ -48,7 +48,7 @@ def dumped(page: str, tmp_path: Path) -> tuple[str, str]:
 
 
 def test_controls_and_keys_work_without_errors(tmp_path: Path) -> None:
-    page = view_of(generate("ring:nodes=4")).html().replace("</body>", f"{PROBE}</body>")
+    page = view(generate("ring:nodes=4")).html().replace("</body>", f"{PROBE}</body>")
     shown, messages = dumped(page, tmp_path)
     assert messages == ""
     assert shown.partition("<title>")[2].partition("</title>")[0].split(";") == [

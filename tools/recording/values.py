@@ -67,7 +67,7 @@ VALUES: dict[str, Callable[[], Any]] = {
     "matrix": lambda: fc.demand.read_matrix("demand.csv", fc.load_topology("dgx-a100:boxes=2,gpus=2")),
     "allreduce by a linear program": lambda: fc.solver.allreduce_optimum(MI250),
     "allreduce with equal roots": lambda: fc.solver.allreduce_optimum("hosts.json", equal_roots=True),
-    "bounds": lambda: fc.bounds_of(MI250),
+    "bounds": lambda: fc.bounds(MI250),
     "bound of a gather": lambda: fc.solver.bound_of(fc.load_topology(A100), fc.Demand("gather", root="b0/gpu0")),
     "bound of a broadcast": lambda: fc.solver.broadcast_bound(MI250, 0),
     "bound of a reduce": lambda: fc.solver.reduce_bound(MI250, 0),
@@ -104,14 +104,14 @@ VALUES: dict[str, Callable[[], Any]] = {
     "records of a comparison": lambda: fc.compare(A100, baselines=["nccl-ring"], sizes=[2**20]).records(),
     "report of a comparison": lambda: fc.html_report(fc.compare("ring:nodes=4", baselines=["direct"])),
     "pictures side by side": lambda: fc.presentation.side_by_side_svg(*_pair(), names=("one", "other")),
-    "picture": lambda: fc.view_of(fc.generate(A100)).svg(),
+    "picture": lambda: fc.view(fc.generate(A100)).svg(),
     "lowering": lambda: fc.programs.lower(fc.generate("ring:nodes=3")),
     "exports": lambda: [fc.export(fc.generate("ring:nodes=3", "allreduce"), each) for each in fc.programs.Target],
     "judgement": lambda: fc.programs.judge_file(_exported()),
     "tuning": lambda: fc.tune("ring:nodes=3", "allgather", (2**14, 2**20)),
     "fitted costs": lambda: fc.fit_costs(fc.measurement.read_times([LOG], [A100], algorithms=["nccl-ring"])),
     "measured times": lambda: fc.measurement.read_times(["times.csv"], ["ring:nodes=4"]),
-    "explained log": lambda: fc.explain_log(A100, LOG),
+    "explained log": lambda: fc.explain(A100, LOG),
     "failures": lambda: fc.failures(A100, "nics"),
     "changes": lambda: fc.what_if.changes_of(A100, without=["b0/gpu0--ib"]),
     "upgrades": lambda: fc.upgrades(A100),
@@ -135,7 +135,7 @@ VALUES: dict[str, Callable[[], Any]] = {
     "read schedule": lambda: fc.verification.read_verified(_written()),
     "wrong root": lambda: fc.optimum(A100, "broadcast:root=b9"),
     "wrong collective": lambda: fc.generate(A100, "allgathers"),
-    "no one-port network": lambda: fc.bounds_of("tiers"),
+    "no one-port network": lambda: fc.bounds("tiers"),
 }
 """Calls whose result is recorded. Of the same type, only the first few have all their texts."""
 
@@ -284,7 +284,7 @@ def drawn_network(seed: int) -> fc.Topology:
 def drawn(seed: int) -> Outputs:
     """Yield optima, schedules, verdicts, times and bounds of a random network."""
     network = drawn_network(seed)
-    yield "bounds", f"{fc.bounds_of(network)!r}\n"
+    yield "bounds", f"{fc.bounds(network)!r}\n"
     for name in ("allgather", "allreduce", "broadcast"):
         root = network.nodes[network.compute[0]].id if name == "broadcast" else None
         best = fc.optimum(network, fc.Demand(name, root=root))

@@ -42,13 +42,13 @@ def command(
     reaches, the links that limit, and the most that rings, which NCCL uses, could reach.
     """
     from forestcoll.cli.terminal_progress import TerminalProgress
-    from forestcoll.nccl.comparison import explain_log
+    from forestcoll.nccl.comparison import explain
     from forestcoll.presentation.printing import print_json, print_page
     from forestcoll.presentation.results.measurements.measured import comparison_document, comparison_page
 
     with TerminalProgress() as progress:
         network = named_network(topology, without, degrade, connected=ranks is None)
-        found = explain_log(network, measured, ranks=ranks, collective=collective, progress=progress)
+        found = explain(network, measured, ranks=ranks, collective=collective, progress=progress)
     if as_json:
         print_json(comparison_document(found))
     else:

@@ -82,14 +82,14 @@ def _show_all(topology: str, changes: Changes, options: dict[str, Any], *, as_js
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.presentation.printing import print_json, print_page
     from forestcoll.presentation.results.schedules.bounds import bounds_document, bounds_page
-    from forestcoll.solver.bounds.table import bounds_of
+    from forestcoll.solver.bounds.table import bounds
 
     ranks, root = options.pop("ranks"), options.pop("root")
     if extra := [name for name, value in options.items() if value]:
         raise click.UsageError(f"--all shows every collective; leave --{extra[0].replace('_', '-')} out")
     with TerminalProgress() as progress:
         network = named_network(topology, *changes, connected=ranks is None)
-        found = bounds_of(network, ranks=ranks, root=root, progress=progress)
+        found = bounds(network, ranks=ranks, root=root, progress=progress)
     if as_json:
         print_json(bounds_document(found))
     else:

@@ -50,7 +50,7 @@ def command(
     """
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.presentation.printing import print_json, print_page
-    from forestcoll.presentation.view import view_of
+    from forestcoll.presentation.view import view
     from forestcoll.presentation.view.view import (
         view_document,
         view_page,
@@ -59,15 +59,15 @@ def command(
     )
 
     with TerminalProgress() as progress:
-        view = view_of(_read(shown, (without, degrade), progress), progress=progress)
+        found = view(_read(shown, (without, degrade), progress), progress=progress)
         if beside is not None:
-            view = with_schedule(view, Path(shown).name, _schedule(beside, progress), beside.name)
+            found = with_schedule(found, Path(shown).name, _schedule(beside, progress), beside.name)
         progress.begin("drawing")
-        write_view(view, output)
+        write_view(found, output)
     if as_json:
-        print_json(view_document(view, output))
+        print_json(view_document(found, output))
     else:
-        print_page(view_page(view, output))
+        print_page(view_page(found, output))
 
 
 def _read(shown: str, changes: "Changes", progress: "Progress") -> "Topology | Schedule":

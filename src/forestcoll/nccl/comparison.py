@@ -137,7 +137,7 @@ class LogComparison:
     tests: tuple[TestComparison, ...]
 
 
-def explain_log(
+def explain(
     topology: TopologyLike,
     log: PathLike,
     *,
@@ -165,13 +165,13 @@ def explain_log(
     Example:
         >>> import tempfile
         >>> from pathlib import Path
-        >>> from forestcoll import explain_log
+        >>> from forestcoll import explain
         >>> text = '''# Collective test starting: all_gather_perf
         ... #  size  count  type  redop  root  time  algbw  busbw #wrong  time  algbw  busbw #wrong
         ... 1073741824 16777216 float none -1 5368.7 200.00 187.50 0 5368.7 200.00 187.50 0'''
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     written = Path(folder, "nccl.log").write_text(text)
-        ...     found = explain_log("dgx-a100:boxes=2", Path(folder, "nccl.log"))
+        ...     found = explain("dgx-a100:boxes=2", Path(folder, "nccl.log"))
         >>> found.tests[0].verdict.value, str(found.tests[0].rings_algbw)
         ('normal for rings', '640/3')
     """

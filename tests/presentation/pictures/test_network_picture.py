@@ -15,7 +15,7 @@ from forestcoll.presentation.pictures.network.loads import busy_parts
 from forestcoll.presentation.pictures.network.picture import load_picture, network_picture
 from forestcoll.presentation.pictures.network.wires import paired, wires_of
 from forestcoll.presentation.pictures.svg import Element, text
-from forestcoll.presentation.view import view_of
+from forestcoll.presentation.view import view
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
 
@@ -114,14 +114,14 @@ def test_pictures_are_small(spec: str, most: int) -> None:
 )
 def test_pictures_have_the_same_bytes_in_a_process_with_another_seed_of_hashes(spec: str) -> None:
     program = (
-        "import sys; from forestcoll.presentation.view import view_of;"
+        "import sys; from forestcoll.presentation.view import view;"
         "from forestcoll.algorithms.generate import generate;"
-        "sys.stdout.write(view_of(generate(sys.argv[1])).html())"
+        "sys.stdout.write(view(generate(sys.argv[1])).html())"
     )
     seed = "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
     words, variables = [sys.executable, "-c", program, spec], os.environ | {"PYTHONHASHSEED": seed}
     done = subprocess.run(words, env=variables, capture_output=True, text=True, check=True, timeout=120)  # noqa: S603
-    assert done.stdout == view_of(generate(spec)).html()
+    assert done.stdout == view(generate(spec)).html()
 
 
 def one_way_triangle(*, back: bool) -> Topology:

@@ -25,7 +25,7 @@ from forestcoll.schedule.proof import (
     proof_from_document,
 )
 from forestcoll.schedule.proof.tree_dual import PHASES
-from forestcoll.solver.bounds.table import bounds_of
+from forestcoll.solver.bounds.table import bounds
 from forestcoll.solver.forests.value import TreeOptimum
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
@@ -147,7 +147,7 @@ def test_a_proof_is_read_back_unchanged(best: TreeOptimum) -> None:
 @pytest.mark.parametrize("spec", ["mi250:boxes=2", "mi250:boxes=2,gpus=8", "dgx-a100:boxes=2", "mesh:dims=5"])
 def test_the_proofs_of_machines_are_read_back_unchanged(spec: str) -> None:
     topology = build_topology(spec)
-    for row in bounds_of(topology).collectives:
+    for row in bounds(topology).collectives:
         assert through_json(row.bound.proof, topology).algbw(topology, row.demand()) == row.upper_algbw
 
 

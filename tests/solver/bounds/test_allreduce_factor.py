@@ -12,7 +12,7 @@ from forestcoll.algorithms.generate import optimum
 from forestcoll.presentation.results.schedules.bounds import bounds_page
 from forestcoll.solver.allreduce.linear_program import allreduce_optimum
 from forestcoll.solver.bounds.cut_edge import cut_edge
-from forestcoll.solver.bounds.table import bounds_of
+from forestcoll.solver.bounds.table import bounds
 from forestcoll.solver.exact_lp.linear_program import LinearProgram
 from forestcoll.solver.exact_lp.row import Row
 from forestcoll.solver.forests.broadcast import cut_set_bound
@@ -51,7 +51,7 @@ def test_a_stored_network_reaches_the_greatest_factor(kind: str) -> None:
     assert (ranks, len(topology.switches)) == (KINDS[kind].nodes - KINDS[kind].relays, KINDS[kind].relays)
     best = optimum(topology, "allreduce")
     assert best.is_optimal
-    assert bounds_of(topology).allreduce_rate.cut_set_upper.algbw / best.algbw == 2 - Fraction(2, ranks)
+    assert bounds(topology).allreduce_rate.cut_set_upper.algbw / best.algbw == 2 - Fraction(2, ranks)
 
 
 @pytest.mark.parametrize("name", OTHERS)
@@ -59,7 +59,7 @@ def test_other_stored_networks_have_the_stated_rates(name: str) -> None:
     topology = read_topology(FOLDER / f"{name}.json")
     best = optimum(topology, "allreduce")
     assert best.is_optimal
-    assert (bounds_of(topology).allreduce_rate.cut_set_upper.algbw, best.algbw) == OTHERS[name]
+    assert (bounds(topology).allreduce_rate.cut_set_upper.algbw, best.algbw) == OTHERS[name]
 
 
 @pytest.mark.parametrize("name", FAST)
@@ -73,7 +73,7 @@ SHOWN = re.findall(r"^forestcoll optimum ([^\n]*) --all\n```\n\n```text\n(.*?)^`
 
 @pytest.mark.parametrize(("spec", "shown"), SHOWN)
 def test_the_document_shows_rows_of_the_command(spec: str, shown: str) -> None:
-    assert set(shown.splitlines()) <= set(bounds_page(bounds_of(spec)).lines())
+    assert set(shown.splitlines()) <= set(bounds_page(bounds(spec)).lines())
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_each_tree_of_a_combination_network_needs_all_relays_but_one() -> None:
     topology = linked(ranks, " ".join(links), switches="a b c d", able=True)
     best = optimum(topology, "allreduce")
     assert best.is_optimal
-    assert (bounds_of(topology).allreduce_rate.cut_set_upper.algbw, best.algbw) == (Fraction(2), Fraction(4, 3))
+    assert (bounds(topology).allreduce_rate.cut_set_upper.algbw, best.algbw) == (Fraction(2), Fraction(4, 3))
 
 
 def uses_all_links(topology: Topology, rate: Fraction) -> bool:

@@ -10,7 +10,7 @@ from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import Demand
 from forestcoll.schedule.proof.cut import CutProof
 from forestcoll.solver.bounds.latency import latency_bound, moore_steps
-from forestcoll.solver.bounds.table import bounds_of
+from forestcoll.solver.bounds.table import bounds
 from forestcoll.solver.bounds.values import Bounds
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
@@ -42,7 +42,7 @@ def check_proofs(topology: Topology, found: Bounds) -> None:
 @examples(100)
 @given(networks(most=6))
 def test_the_bounds_of_any_network(topology: Topology) -> None:
-    found = bounds_of(topology)
+    found = bounds(topology)
     check_proofs(topology, found)
     assert algbw(found, Collective.ALLGATHER) == best_allgather(topology)
     assert algbw(found, Collective.REDUCE_SCATTER) == best_allgather(topology.transposed())
@@ -68,26 +68,26 @@ def test_the_bounds_of_any_network(topology: Topology) -> None:
     ],
 )
 def test_linear_codes_are_not_faster_than_trees(spec: str, linear: Fraction, cut_set: int) -> None:
-    rate = bounds_of(build_topology(spec)).allreduce_rate
+    rate = bounds(build_topology(spec)).allreduce_rate
     assert rate.linear_upper == rate.tree_lower == linear
     assert (rate.cut_set_upper.algbw, rate.exact) == (Fraction(cut_set), True)
 
 
 def test_an_unbalanced_switch_has_no_greatest_factor() -> None:
-    rate = bounds_of(linked("a b c", "a>s s>b s>c b>a c>a", switches="s", able=True)).allreduce_rate
+    rate = bounds(linked("a b c", "a>s s>b s>c b>a c>a", switches="s", able=True)).allreduce_rate
     assert rate.greatest_factor is None
     assert rate.factor == 2  # above 2 - 2/3
     assert rate.linear_upper == rate.cut_set_upper.algbw
 
 
 def test_linear_codes_are_not_faster_than_trees_on_a_one_way_circle() -> None:
-    rate = bounds_of(linked("0 1 2 3", "0>1:1 1>2:2 2>3:1 3>0:2")).allreduce_rate
+    rate = bounds(linked("0 1 2 3", "0>1:1 1>2:2 2>3:1 3>0:2")).allreduce_rate
     assert rate.corollary_upper == rate.cut_set_upper.algbw == 1
     assert rate.linear_upper == rate.tree_lower == Fraction(2, 3)
 
 
 def test_busbw_is_defined_as_in_nccl_tests() -> None:
-    found = bounds_of(build_topology("dgx-a100:boxes=2"))
+    found = bounds(build_topology("dgx-a100:boxes=2"))
     factors = {each.collective: each.upper_busbw / each.upper_algbw for each in found.collectives}
     assert factors == {
         Collective.ALLGATHER: Fraction(15, 16),
@@ -101,18 +101,18 @@ def test_busbw_is_defined_as_in_nccl_tests() -> None:
 
 def test_the_root_is_the_given_one_or_the_best() -> None:
     topology = linked("a b c", "a>b:5 b>c:4 c>a:1")
-    best = bounds_of(topology)
+    best = bounds(topology)
     assert {each.collective: each.root for each in best.collectives if each.root is not None} == {
         Collective.BROADCAST: 0,
         Collective.REDUCE: 2,
     }
     assert algbw(best, Collective.BROADCAST) == algbw(best, Collective.REDUCE) == 4
-    given = bounds_of(topology, root="b")
+    given = bounds(topology, root="b")
     assert algbw(given, Collective.BROADCAST) == algbw(given, Collective.REDUCE) == 1
 
 
 def test_switches_that_compute_reach_the_cut_set_bound() -> None:
-    found = bounds_of(build_topology("dgx-h100:boxes=1,nvls=true"))
+    found = bounds(build_topology("dgx-h100:boxes=1,nvls=true"))
     allreduce = found.of(Collective.ALLREDUCE)
     assert allreduce is not None
     assert allreduce.upper_algbw == allreduce.achieved_algbw == found.allreduce_rate.cut_set_upper.algbw == 450
@@ -122,13 +122,13 @@ def test_switches_that_compute_reach_the_cut_set_bound() -> None:
 
 def test_an_allreduce_sends_half_of_its_data_over_each_of_two_copying_switches() -> None:
     hubs = " ".join(f"{node}=left {node}=right" for node in "abcd")
-    allreduce = bounds_of(linked("a b c d", hubs, switches="left right", able=True)).of(Collective.ALLREDUCE)
+    allreduce = bounds(linked("a b c d", hubs, switches="left right", able=True)).of(Collective.ALLREDUCE)
     assert allreduce is not None
     assert allreduce.upper_algbw == allreduce.achieved_algbw == 2
 
 
 def test_the_bound_with_an_unbalanced_switch_is_its_largest_balanced_use() -> None:
-    found = bounds_of(linked("a b c", "a=hub:2 b=hub:2 c>hub:2 hub>c:1", switches="hub"))
+    found = bounds(linked("a b c", "a=hub:2 b=hub:2 c>hub:2 hub>c:1", switches="hub"))
     assert algbw(found, Collective.ALLGATHER) == Fraction(3, 2)
     for each in found.collectives[:5]:
         root = None if each.root is None else found.topology.nodes[each.root].id
@@ -145,7 +145,7 @@ def test_the_bound_with_an_unbalanced_switch_is_its_largest_balanced_use() -> No
 
 def test_the_bounds_of_a_part_of_the_compute_nodes() -> None:
     topology, ranks = build_topology("mi250:boxes=2"), "0-7,16-23"
-    found = bounds_of(topology, ranks=ranks)
+    found = bounds(topology, ranks=ranks)
     assert (len(found.members), len(found.topology.compute)) == (16, 32)
     for each in found.collectives[:5]:
         root = None if each.root is None else topology.nodes[each.root].id
@@ -155,14 +155,14 @@ def test_the_bounds_of_a_part_of_the_compute_nodes() -> None:
 
 
 def test_steps_over_idle_nodes_count() -> None:
-    assert bounds_of(build_topology("ring:nodes=8"), ranks=[0, 1, 4]).latency.steps == 4
+    assert bounds(build_topology("ring:nodes=8"), ranks=[0, 1, 4]).latency.steps == 4
 
 
 def test_programs_that_are_too_large_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("forestcoll.solver.allreduce.linear_program.MOST_COLUMNS", 3)
     monkeypatch.setattr("forestcoll.solver.flows.search.MOST_COLUMNS", 3)
     monkeypatch.setattr("forestcoll.solver.flows.spreading.MOST_NODES", 2)
-    found = bounds_of(build_topology("mi250:boxes=2"))
+    found = bounds(build_topology("mi250:boxes=2"))
     assert set(found.too_large) == {Collective.ALLREDUCE, Collective.ALL_TO_ALL}
     assert found.of(Collective.ALL_TO_ALL) is None
     allreduce = found.of(Collective.ALLREDUCE)
@@ -176,7 +176,7 @@ def test_programs_that_are_too_large_are_left_out(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize("spec", ["dgx-a100:boxes=2,gpus=3", "ring:nodes=5", "dgx-1"])
 def test_the_achieved_algbw_is_that_of_generate(spec: str) -> None:
     topology = build_topology(spec)
-    for bound in bounds_of(topology).collectives:
+    for bound in bounds(topology).collectives:
         assert bound.achieved_algbw is not None
         assert bound.achieved_algbw <= bound.upper_algbw
         if bound.collective is Collective.ALL_TO_ALL:
@@ -190,7 +190,7 @@ def test_the_achieved_algbw_is_that_of_generate(spec: str) -> None:
 @pytest.mark.parametrize(("ranks", "copies", "algbw"), [("0-2", True, "1"), ("1-3", True, "1"), (None, False, "1")])
 def test_the_bound_of_a_star_is_not_below_what_is_reached(ranks: str | None, algbw: str, *, copies: bool) -> None:
     """Ranks 1 to 3 are the leaves. Then the hub is idle, and it adds up and copies data."""
-    found = bounds_of(linked("hub a b c", "hub=a hub=b hub=c"), ranks=ranks)
+    found = bounds(linked("hub a b c", "hub=a hub=b hub=c"), ranks=ranks)
     row = found.of(Collective.ALLREDUCE)
     assert row is not None
     assert (str(row.upper_algbw), str(row.achieved_algbw), found.has_copies) == (algbw, algbw, copies)
@@ -203,7 +203,7 @@ def test_no_bound_is_below_what_is_reached(data: st.DataObject) -> None:
     flags = data.draw(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=3))
     topology = with_abilities(data.draw(uneven_networks(most=5, kinds=st.just(SMALL))), flags)
     ranks = data.draw(st.none() | ranks_for(topology))
-    found = bounds_of(topology, ranks=ranks)
+    found = bounds(topology, ranks=ranks)
     row, rate = found.of(Collective.ALLREDUCE), found.allreduce_rate
     assert row is not None
     if row.achieved_algbw is not None:

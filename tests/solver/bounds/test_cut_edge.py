@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from forestcoll.solver.bounds.cut_edge import CutEdge
-from forestcoll.solver.bounds.table import bounds_of
+from forestcoll.solver.bounds.table import bounds
 from forestcoll.topology import Topology
 from networks import linked
 
@@ -55,7 +55,7 @@ def test_sums_of_pairs_of_trees_with_one_cut_edge_have_its_rate(seed: int) -> No
         for each, count in arcs.items():
             extra = 0 if each == arc else random.randint(0, 3)
             total[each] += weight * (count + extra)
-    rate = bounds_of(network(dict(total))).allreduce_rate
+    rate = bounds(network(dict(total))).allreduce_rate
     assert rate.tree_lower == rate.cut_set_upper.algbw == sum(weights)
     assert rate.factor == 1
     assert rate.cut_edge is not None
@@ -70,23 +70,23 @@ def test_sums_of_pairs_of_trees_with_one_cut_edge_have_its_rate(seed: int) -> No
     ],
 )
 def test_a_tree_of_full_duplex_links_has_the_rate_of_its_least_link(links: dict[Arc, int], expected: CutEdge) -> None:
-    rate = bounds_of(network(links | {arc[::-1]: bandwidth for arc, bandwidth in links.items()})).allreduce_rate
+    rate = bounds(network(links | {arc[::-1]: bandwidth for arc, bandwidth in links.items()})).allreduce_rate
     assert (rate.tree_lower, rate.cut_edge) == (Fraction(2), expected)
 
 
 @pytest.mark.parametrize("spec", ["ring:nodes=3", "complete:nodes=4", "ring:nodes=4,one_way=true", "hypercube:dim=2"])
 def test_networks_without_a_known_rate_have_no_cut_edge(spec: str) -> None:
-    assert bounds_of(spec).allreduce_rate.cut_edge is None
+    assert bounds(spec).allreduce_rate.cut_edge is None
 
 
 def test_a_cut_of_more_than_one_link_is_no_cut_edge() -> None:
-    rate = bounds_of(network({(0, 1): 4, (1, 0): 4, (0, 2): 1, (2, 0): 1, (1, 2): 1, (2, 1): 1})).allreduce_rate
+    rate = bounds(network({(0, 1): 4, (1, 0): 4, (0, 2): 1, (2, 0): 1, (1, 2): 1, (2, 1): 1})).allreduce_rate
     assert (rate.factor, rate.tree_lower, rate.cut_edge) == (Fraction(1), Fraction(2), None)
 
 
 @pytest.mark.parametrize(("third", "expected"), [(2, Fraction(1)), (1, Fraction(3, 4))])
 def test_a_circle_of_three_is_a_member_if_its_bandwidths_differ_enough(third: int, expected: Fraction) -> None:
-    rate = bounds_of(network({(0, 1): 1, (1, 2): 1, (2, 0): third})).allreduce_rate  # Theorem 6
+    rate = bounds(network({(0, 1): 1, (1, 2): 1, (2, 0): third})).allreduce_rate  # Theorem 6
     assert rate.tree_lower == expected
     assert (rate.cut_edge is None) == (expected < 1)
 
@@ -96,13 +96,13 @@ def test_summands_with_cut_edges_at_different_ends_have_a_greater_rate() -> None
     into = {(1, 2): 1, (2, 1): 1, (3, 1): 10, (1, 3): 10}  # root 1; nothing else enters 2
     out = {(1, 2): 1, (2, 1): 10, (3, 2): 10, (2, 3): 10}  # root 2; nothing else leaves 1
     for each in (into, out):
-        rate = bounds_of(network(each)).allreduce_rate
+        rate = bounds(network(each)).allreduce_rate
         assert rate.tree_lower == rate.factor == 1
-    total = bounds_of(network(dict(Counter(into) + Counter(out)))).allreduce_rate
+    total = bounds(network(dict(Counter(into) + Counter(out)))).allreduce_rate
     assert total.tree_lower == total.cut_set_upper.algbw == 12
     assert total.cut_edge is None
 
 
 def test_a_switch_that_only_sends_is_no_end_of_a_cut_edge() -> None:
-    rate = bounds_of(linked("a b", "a>b b>a a>s s>b b>a", switches="s")).allreduce_rate
+    rate = bounds(linked("a b", "a>b b>a a>s s>b b>a", switches="s")).allreduce_rate
     assert (rate.tree_lower, rate.cut_edge) == (Fraction(2), CutEdge(1, 0, (1,)))

@@ -26,7 +26,8 @@ from forestcoll.presentation.view.sentences import schedule_sentence
 from forestcoll.schedule.proof import Bound
 from forestcoll.schedule.proof.cut import CutProof
 from forestcoll.schedule.schedule import Schedule
-from forestcoll.topology import Topology
+from forestcoll.topology import Topology, TopologyLike
+from forestcoll.topology.registry import load_topology
 
 FORMATS = (".html", *PICTURES)
 _MOST_STORIES = 120
@@ -47,8 +48,8 @@ class View:
         beside: another schedule on the same network, and its name; None if there is none.
 
     Example:
-        >>> from forestcoll import generate, view_of
-        >>> view_of(generate("ring:nodes=4")).title
+        >>> from forestcoll import generate, view
+        >>> view(generate("ring:nodes=4")).title
         'allgather on ring:nodes=4'
     """
 
@@ -157,7 +158,7 @@ def _network_caption(bound: Bound | None) -> str:
     return f"{widths} Marked links leave the bottleneck cut: all data that must leave it crosses them."
 
 
-def view_of(shown_value: Topology | Schedule, *, progress: Progress = SILENT) -> View:
+def view(shown_value: TopologyLike | Schedule, *, progress: Progress = SILENT) -> View:
     """Return the view of a network or a schedule, from which pictures and a page are made.
 
     Args:
@@ -168,14 +169,14 @@ def view_of(shown_value: Topology | Schedule, *, progress: Progress = SILENT) ->
         The view: `view.svg()` is one picture, `view.html()` a page.
 
     Example:
-        >>> from forestcoll.topology import build_topology
-        >>> view = view_of(build_topology("ring:nodes=4"))
-        >>> view.title, view.svg()[:4], view.html()[:15]
+        >>> found = view("ring:nodes=4")
+        >>> found.title, found.svg()[:4], found.html()[:15]
         ('ring:nodes=4', '<svg', '<!DOCTYPE html>')
     """
     if isinstance(shown_value, Schedule):
         return View(shown_value.topology, shown_value, shown_value.bound, shown_value.demand)
-    return View(shown_value, None, _bound_of(shown_value, progress), NodeDemand())
+    topology = load_topology(shown_value)
+    return View(topology, None, _bound_of(topology, progress), NodeDemand())
 
 
 def with_schedule(view: View, name: str, other: Schedule, other_name: str) -> View:
@@ -222,7 +223,7 @@ def write_view(view: View, path: PathLike) -> None:
         >>> from pathlib import Path
         >>> from forestcoll.topology import build_topology
         >>> path = Path(tempfile.mkdtemp()) / "ring.svg"
-        >>> write_view(view_of(build_topology("ring:nodes=4")), path)
+        >>> write_view(view(build_topology("ring:nodes=4")), path)
         >>> path.read_text()[:4]
         '<svg'
     """

@@ -11,15 +11,18 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from typing import ClassVar, NamedTuple, final
+from typing import ClassVar, NamedTuple, cast, final
 
 import numpy as np
 
-from forestcoll.base.errors import plural
-from forestcoll.demand.collective import Collective, PhaseOp
+from forestcoll.base.errors import InputError, plural, shown
+from forestcoll.base.exact import to_fraction
+from forestcoll.demand.collective import Collective, PhaseOp, collective_named
+from forestcoll.demand.ranks import root_number
 from forestcoll.schedule.rows import IntArray, Rows, row_starts
 from forestcoll.schedule.schedule import Schedule
-from forestcoll.topology import Symmetry
+from forestcoll.topology import NodeId, Symmetry, Topology, TopologyLike
+from forestcoll.topology.registry import load_topology
 
 
 class Transfer(NamedTuple):
@@ -291,6 +294,42 @@ class StepSchedule(Schedule):
     routes: Rows = field(default_factory=lambda: Rows.of([]), kw_only=True)
     symmetry: Symmetry | None = field(default=None, kw_only=True)
 
+    @staticmethod
+    def of_sends(
+        topology: TopologyLike, collective: Collective | str, *phases: Iterable[Iterable[Sequence[object]]]
+    ) -> "StepSchedule":
+        """Return a schedule of whole steps from lists of sends, such as those of an algorithm of your own.
+
+        Args:
+            topology: a network, or its spec.
+            collective: an allgather, a reduce-scatter, an allreduce or an all-to-all.
+            phases: the steps of the collective; of an allreduce first those that add up, then those that broadcast. A
+                step is a list of sends that start together: `(owner, source, target)`, or `(owner, source, target,
+                begin, end)` for the part [begin, end) of the owner's shard, in fractions of it. Nodes are ids or
+                positions among the compute nodes.
+
+        Raises:
+            InputError: the number of phases is not that of the collective, or a send is not valid. `verify` checks
+                everything else.
+
+        Example:
+            >>> from forestcoll import verify
+            >>> steps = [[((node - step) % 3, node, (node + 1) % 3) for node in range(3)] for step in range(2)]
+            >>> ring = StepSchedule.of_sends("ring:nodes=3", "allgather", steps)
+            >>> ring, verify(ring).ok
+            (<StepSchedule: allgather on 'ring:nodes=3', 3 compute nodes, 2 steps, 6 transfers>, True)
+        """
+        network, kind = load_topology(topology), collective_named(collective)
+        ops = _OPS.get(kind, (PhaseOp.BROADCAST,))
+        if len(phases) != len(ops):
+            each = plural(len(ops), "phase")
+            raise InputError(f"{kind.with_article} has {each} of steps, and {len(phases)} are given; give {len(ops)}")
+        made = [
+            StepPhase(op, Transfers.of([_transfer(network, send) for send in step] for step in steps))
+            for op, steps in zip(ops, phases, strict=True)
+        ]
+        return StepSchedule(network, kind, tuple(made))
+
     @property
     def shard_sizes(self) -> tuple[Fraction, ...]:
         """For each node of the topology, the size of its shard in M; 0 for a switch or an idle node."""
@@ -316,3 +355,21 @@ class StepSchedule(Schedule):
     def __len__(self) -> int:
         """Return the number of transfers that are listed."""
         return sum(len(phase.transfers) for phase in self.phases)
+
+
+_OPS = {Collective.REDUCE_SCATTER: (PhaseOp.REDUCE,), Collective.ALLREDUCE: (PhaseOp.REDUCE, PhaseOp.BROADCAST)}
+"""The phases of a collective; one broadcast for the others."""
+
+
+def _transfer(topology: Topology, send: Sequence[object]) -> Transfer:
+    """Return the transfer of a send as `StepSchedule.of_sends` takes it."""
+    nodes, part = tuple(send[:3]), tuple(send[3:])
+    if len(nodes) != 3 or len(part) not in {0, 2}:
+        raise InputError(f"a send is {shown(send)}; expected (owner, source, target) or also begin and end")
+    roles = zip(nodes, ("owner", "source", "target"), strict=True)
+    owner, source, target = (root_number(topology, cast("NodeId", node), role=role) for node, role in roles)
+    try:
+        low, high = map(to_fraction, part or (0, 1))
+    except ValueError as error:
+        raise InputError(f"the part of a send is {shown(part)}: {error}; give two rationals") from None
+    return Transfer(owner, low, high, source, target)

@@ -30,8 +30,8 @@ class CutEdge:
             leaves.
 
     Example:
-        >>> from forestcoll import bounds_of
-        >>> bounds_of("mesh:dims=3").allreduce_rate.cut_edge  # a path of three nodes
+        >>> from forestcoll import bounds
+        >>> bounds("mesh:dims=3").allreduce_rate.cut_edge  # a path of three nodes
         CutEdge(source=0, target=1, inside=(0,))
     """
 

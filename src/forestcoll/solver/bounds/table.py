@@ -45,7 +45,7 @@ _ORDER = (
 """The rows of the table, in order: collectives with one forest, with two forests, with flows."""
 
 
-def bounds_of(
+def bounds(
     topology: TopologyLike,
     *,
     ranks: RanksLike | None = None,
@@ -69,8 +69,8 @@ def bounds_of(
         NoSolutionError: the topology is one-port.
 
     Example:
-        >>> from forestcoll import bounds_of
-        >>> [f"{each.collective} {each.upper_algbw}" for each in bounds_of("ring:nodes=4").collectives[:3]]
+        >>> from forestcoll import bounds
+        >>> [f"{each.collective} {each.upper_algbw}" for each in bounds("ring:nodes=4").collectives[:3]]
         ['allgather 8/3', 'reduce-scatter 8/3', 'broadcast 2']
     """
     network = load_topology(topology, connected=ranks is None)

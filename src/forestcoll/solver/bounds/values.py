@@ -48,8 +48,8 @@ class CollectiveBound:
         matrix: the demand matrix of an all-to-all, a gather or a scatter; None if all parts are 1/N.
 
     Example:
-        >>> from forestcoll import Collective, bounds_of
-        >>> found = bounds_of("ring:nodes=3").of(Collective.ALLGATHER)
+        >>> from forestcoll import Collective, bounds
+        >>> found = bounds("ring:nodes=3").of(Collective.ALLGATHER)
         >>> str(found.upper_algbw), str(found.upper_busbw), found.tight, found.bound.proof.kind
         ('3', '2', True, 'cut')
     """
@@ -108,8 +108,8 @@ class AllreduceRate:
         cut_edge: the link that determines the rate (Theorem 3); None if there is none.
 
     Example:
-        >>> from forestcoll import bounds_of
-        >>> rate = bounds_of("ring:nodes=3").allreduce_rate
+        >>> from forestcoll import bounds
+        >>> rate = bounds("ring:nodes=3").allreduce_rate
         >>> str(rate.cut_set_upper.algbw), str(rate.tree_lower), rate.exact
         ('2', '3/2', True)
         >>> str(rate.factor), str(rate.greatest_factor), str(rate.linear_upper), rate.cut_edge
@@ -135,7 +135,7 @@ class AllreduceRate:
 
 @dataclass(frozen=True)
 class Bounds(Displayed):
-    """All bounds of a network. `bounds_of` returns them.
+    """All bounds of a network. `bounds` returns them.
 
     Attributes:
         topology: the network.
@@ -147,8 +147,8 @@ class Bounds(Displayed):
         ranks: the numbers of the compute nodes that take part, in rising order; None if all take part.
 
     Example:
-        >>> from forestcoll import bounds_of
-        >>> found = bounds_of("ring:nodes=3")
+        >>> from forestcoll import bounds
+        >>> found = bounds("ring:nodes=3")
         >>> [f"{each.collective}: {each.upper_algbw}" for each in found.collectives if each.collective.has_root]
         ['broadcast: 2', 'reduce: 2']
         >>> found.latency.steps

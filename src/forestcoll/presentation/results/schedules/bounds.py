@@ -22,11 +22,11 @@ def bounds_page(found: Bounds) -> Page:
     """Return the page of the bounds of a network.
 
     Args:
-        found: the bounds, as `bounds_of` returns them.
+        found: the bounds, as `bounds` returns them.
 
     Example:
-        >>> from forestcoll import bounds_of
-        >>> print(bounds_page(bounds_of("ring:nodes=3")).title)
+        >>> from forestcoll import bounds
+        >>> print(bounds_page(bounds("ring:nodes=3")).title)
         ring:nodes=3: bounds of all collectives, 3 compute nodes, in GB/s
     """
     topology = found.topology
