@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from forestcoll.base.errors import InputError
 from forestcoll.base.file_kinds import PROGRAM, check_kind
-from forestcoll.base.files import input_name, parse_document, read_bytes
+from forestcoll.base.files import PathLike, as_path, input_name, parse_document, read_bytes
 from forestcoll.programs.formats import goal, msccl_xml, mscclpp
 from forestcoll.programs.interpreter import check
 from forestcoll.programs.model import Fault, Program
@@ -50,7 +50,7 @@ class Judgement:
     program: Program | None = field(default=None, repr=False, compare=False)
 
 
-def judge_file(path: Path, *, dialect: str | None = None, root: int | None = None) -> Judgement:
+def judge_file(path: PathLike, *, dialect: str | None = None, root: int | None = None) -> Judgement:
     """Check a file for a runtime, written by any tool: MSCCL XML, an MSCCL++ plan or a GOAL schedule.
 
     The rules of the format are checked. Then the program is run on symbolic data, except for GOAL schedules of other
@@ -77,6 +77,7 @@ def judge_file(path: Path, *, dialect: str | None = None, root: int | None = Non
         >>> judged.collective, judged.ranks, judged.fault
         ('allgather', 3, None)
     """
+    path = as_path(path)
     data, where = read_bytes(path, limit=MAX_BYTES), input_name(path)
     start = bytes(data[:4096]).removeprefix(b"\xef\xbb\xbf").lstrip()
     if start.startswith(b"<"):
