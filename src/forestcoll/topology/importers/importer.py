@@ -42,6 +42,7 @@ OWN = "forestcoll"
 """This project's own format, which is looked for first, without the import of the other files."""
 
 UNMARKED = 900
+"""Formats that are tried from here on have no mark."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ from forestcoll.topology.importers.notes import Notes
 from forestcoll.topology.importers.source import Source
 from forestcoll.topology.importers.xml_elements import Element, read_elements
 from forestcoll.topology.model import NodeId
-from forestcoll.topology.writers.graphml import ID_KEY
 
 _INTEGERS = ("int", "integer", "long")
 _FLOATS = ("float", "double")
@@ -58,6 +57,8 @@ class Graphml(Importer):
 
 def _identity(source: Source, node: Element, attributes: dict[str, object]) -> NodeId:
     """Return the id of a node: the one that is kept as JSON, since it is no text that XML can hold, or its name."""
+    from forestcoll.topology.writers.graphml import ID_KEY
+
     kept = attributes.pop(ID_KEY, None)
     if kept is None:
         return node.get("id")

@@ -61,12 +61,11 @@ class EdgeList(Importer):
                 continue
             found = _edge(line)
             if found is None:
-                raise source.error(
-                    f"{shown(line)} is no edge; expected two names and a bandwidth, as in 'a b 25'", number
-                )
-            attributes = (
-                _attributes(source, found[4], number) if found[4] else {"bandwidth": found[3]} if found[3] else {}
-            )
+                expected = "two names and a bandwidth, as in 'a b 25'"
+                raise source.error(f"{shown(line)} is no edge; expected {expected}", number)
+            attributes: dict[str, object] = {"bandwidth": found[3]} if found[3] else {}
+            if found[4]:
+                attributes = _attributes(source, found[4], number)
             edges.append(PlainEdge(found[1], found[2], attributes, number))
         return _network(source, edges, self.link_bandwidth, notes)
 
