@@ -1,8 +1,8 @@
 """What an importer is: the reader of one format. Each is declared in a file of its own.
 
-    @importers.add("gml", title="GML", tried=110)
+    @importers.add("slurm", title="Slurm's topology.conf or topology.yaml", tried=130)
     @dataclass(frozen=True)
-    class Gml(Importer):
+    class Slurm(Importer):
         link_bandwidth: Fraction | None = option("link_bandwidth")
 
         @staticmethod
@@ -10,7 +10,7 @@
 
         def network(self, source: Source, notes: Notes) -> TopologyBuilder: ...
 
-Its fields are the keys of its text, `gml:link_bandwidth=25`, and what it does not declare has no effect on its files.
+Its fields are the keys of its text, `slurm:link_bandwidth=25`, and what it does not declare has no effect on its files.
 The declaration states a `title` for people, `several=True` if several files make one network, and `tried`, its place in
 the order in which files are compared with the formats. The most distinctive formats come first. From `UNMARKED` on are
 formats without any mark: a broken file of another format can look like one of them.
@@ -42,6 +42,7 @@ OWN = "forestcoll"
 """This project's own format, which is looked for first, without the import of the other files."""
 
 UNMARKED = 900
+"""Formats that are tried from here on have no mark."""
 
 
 @dataclass(frozen=True)

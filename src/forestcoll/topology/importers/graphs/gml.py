@@ -6,14 +6,12 @@ Repeated edges are parallel links. Numbers keep their digits.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 
 from forestcoll.base.errors import shown
 from forestcoll.base.exact import WrittenFloat
-from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.graphs.names import use_labels
-from forestcoll.topology.importers.graphs.plain import PlainEdge, PlainGraph, PlainNode, graph_network
-from forestcoll.topology.importers.importer import Importer, importers, option
+from forestcoll.topology.importers.graphs.plain import GraphImporter, PlainEdge, PlainGraph, PlainNode
+from forestcoll.topology.importers.importer import importers
 from forestcoll.topology.importers.notes import Notes
 from forestcoll.topology.importers.source import Source
 
@@ -27,10 +25,8 @@ Pairs = list[tuple[str, object, int]]
 
 @importers.add("gml", title="GML", tried=110)
 @dataclass(frozen=True)
-class Gml(Importer):
+class Gml(GraphImporter):
     """Reads GML."""
-
-    link_bandwidth: Fraction | None = option("link_bandwidth")
 
     @staticmethod
     def looks_like(text: str) -> bool:
@@ -40,8 +36,8 @@ class Gml(Importer):
             and re.search(r"\bnode\s*\[", text) is not None
         )
 
-    def network(self, source: Source, notes: Notes) -> TopologyBuilder:
-        """Return the network that the graph means."""
+    def graph(self, source: Source, _notes: Notes) -> PlainGraph:
+        """Return the graph in a file."""
         top = _pairs(source, _tokens(source), depth=0)
         found = next((value for key, value, _ in top if key == "graph" and isinstance(value, list)), None)
         if found is None:
@@ -51,7 +47,7 @@ class Gml(Importer):
             if key in ("node", "edge") and isinstance(value, list):
                 _add(source, graph, key, _plain(value), line)
         use_labels(graph)
-        return graph_network(source, graph, self.link_bandwidth, notes)
+        return graph
 
 
 def _add(source: Source, graph: PlainGraph, kind: str, attributes: dict[str, object], line: int) -> None:

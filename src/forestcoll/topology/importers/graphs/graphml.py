@@ -2,19 +2,16 @@
 
 import json
 from dataclasses import dataclass
-from fractions import Fraction
 
 from forestcoll.base.errors import shown
 from forestcoll.base.exact import WrittenFloat
-from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.graphs.names import use_labels
-from forestcoll.topology.importers.graphs.plain import PlainEdge, PlainGraph, PlainNode, graph_network
-from forestcoll.topology.importers.importer import Importer, importers, option
+from forestcoll.topology.importers.graphs.plain import GraphImporter, PlainEdge, PlainGraph, PlainNode
+from forestcoll.topology.importers.importer import importers
 from forestcoll.topology.importers.notes import Notes
 from forestcoll.topology.importers.source import Source
 from forestcoll.topology.importers.xml_elements import Element, read_elements
 from forestcoll.topology.model import NodeId
-from forestcoll.topology.writers.graphml import ID_KEY
 
 _INTEGERS = ("int", "integer", "long")
 _FLOATS = ("float", "double")
@@ -22,18 +19,16 @@ _FLOATS = ("float", "double")
 
 @importers.add("graphml", title="GraphML", tried=100)
 @dataclass(frozen=True)
-class Graphml(Importer):
+class Graphml(GraphImporter):
     """Reads GraphML."""
-
-    link_bandwidth: Fraction | None = option("link_bandwidth")
 
     @staticmethod
     def looks_like(text: str) -> bool:
         """Return whether the text is GraphML."""
         return "<graphml" in text[: 2**16]
 
-    def network(self, source: Source, notes: Notes) -> TopologyBuilder:
-        """Return the network that the graph means."""
+    def graph(self, source: Source, _notes: Notes) -> PlainGraph:
+        """Return the graph in a file."""
         root = read_elements(source)
         graph_element = root.child("graph")
         if graph_element is None:
@@ -53,11 +48,13 @@ class Graphml(Importer):
         _use_typed_ids(graph, graph_element)
         if "format" not in graph.attributes:
             use_labels(graph)
-        return graph_network(source, graph, self.link_bandwidth, notes)
+        return graph
 
 
 def _identity(source: Source, node: Element, attributes: dict[str, object]) -> NodeId:
     """Return the id of a node: the one that is kept as JSON, since it is no text that XML can hold, or its name."""
+    from forestcoll.topology.writers.graphml import ID_KEY
+
     kept = attributes.pop(ID_KEY, None)
     if kept is None:
         return node.get("id")

@@ -9,12 +9,10 @@ import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 from forestcoll.base.errors import shown
-from forestcoll.topology.builder import TopologyBuilder
-from forestcoll.topology.importers.graphs.plain import PlainEdge, PlainGraph, PlainNode, graph_network
-from forestcoll.topology.importers.importer import Importer, importers, option
+from forestcoll.topology.importers.graphs.plain import GraphImporter, PlainEdge, PlainGraph, PlainNode
+from forestcoll.topology.importers.importer import importers
 from forestcoll.topology.importers.notes import Notes
 from forestcoll.topology.importers.source import Source
 
@@ -40,10 +38,8 @@ def _edge(line: str) -> "re.Match[str] | None":
 
 @importers.add("edge-list", title="a list of edges", tried=910)
 @dataclass(frozen=True)
-class EdgeList(Importer):
+class EdgeList(GraphImporter):
     """Reads a list of edges."""
-
-    link_bandwidth: Fraction | None = option("link_bandwidth")
 
     @staticmethod
     def looks_like(text: str) -> bool:
@@ -52,8 +48,8 @@ class EdgeList(Importer):
         lines = lines[1:] if lines and _is_title(lines[0]) else lines
         return len(lines) > 1 and all(_edge(line) for line in lines[:-1])
 
-    def network(self, source: Source, notes: Notes) -> TopologyBuilder:
-        """Return the network of a list of edges."""
+    def graph(self, source: Source, notes: Notes) -> PlainGraph:
+        """Return the graph of a list of edges."""
         edges: list[PlainEdge] = []
         for number, each in source.numbered():
             line = each.partition("#")[0].strip()
@@ -61,22 +57,19 @@ class EdgeList(Importer):
                 continue
             found = _edge(line)
             if found is None:
-                raise source.error(
-                    f"{shown(line)} is no edge; expected two names and a bandwidth, as in 'a b 25'", number
-                )
-            attributes = (
-                _attributes(source, found[4], number) if found[4] else {"bandwidth": found[3]} if found[3] else {}
-            )
+                expected = "two names and a bandwidth, as in 'a b 25'"
+                raise source.error(f"{shown(line)} is no edge; expected {expected}", number)
+            attributes: dict[str, object] = {"bandwidth": found[3]} if found[3] else {}
+            if found[4]:
+                attributes = _attributes(source, found[4], number)
             edges.append(PlainEdge(found[1], found[2], attributes, number))
-        return _network(source, edges, self.link_bandwidth, notes)
+        return _graph(edges, notes)
 
 
 @importers.add("adjacency-list", title="a list of nodes and their neighbours", tried=920)
 @dataclass(frozen=True)
-class AdjacencyList(Importer):
+class AdjacencyList(GraphImporter):
     """Reads a list of nodes and their neighbours."""
-
-    link_bandwidth: Fraction | None = option("link_bandwidth")
 
     @staticmethod
     def looks_like(text: str) -> bool:
@@ -87,8 +80,8 @@ class AdjacencyList(Importer):
         firsts = {line.split()[0] for line in lines}
         return len(firsts) == len(lines) and all(word in firsts for line in lines for word in line.split())
 
-    def network(self, source: Source, notes: Notes) -> TopologyBuilder:
-        """Return the network of a list of neighbours; an edge that both ends list counts once."""
+    def graph(self, source: Source, notes: Notes) -> PlainGraph:
+        """Return the graph of a list of neighbours; an edge that both ends list counts once."""
         edges: dict[tuple[str, str], PlainEdge] = {}
         names: dict[str, None] = {}
         for number, each in source.numbered():
@@ -97,7 +90,7 @@ class AdjacencyList(Importer):
             for other in words[1:]:
                 if (other, words[0]) not in edges:
                     edges[words[0], other] = PlainEdge(words[0], other, {}, number)
-        return _network(source, list(edges.values()), self.link_bandwidth, notes, list(names))
+        return _graph(list(edges.values()), notes, list(names))
 
 
 def _is_title(line: str) -> bool:
@@ -117,12 +110,9 @@ def _attributes(source: Source, text: str, line: int) -> dict[str, object]:
     return {str(name): each for name, each in value.items()}
 
 
-def _network(
-    source: Source, edges: list[PlainEdge], link_bandwidth: Fraction | None, notes: Notes, names: Sequence[str] = ()
-) -> TopologyBuilder:
+def _graph(edges: list[PlainEdge], notes: Notes, names: Sequence[str] = ()) -> PlainGraph:
     pairs = {(edge.source, edge.target) for edge in edges}
     directed = any((edge.target, edge.source) in pairs for edge in edges)
     known = dict.fromkeys([*names, *(end for edge in edges for end in (edge.source, edge.target))])
     notes.assume("an edge goes one way, as the list has edges both ways" if directed else "an edge is full duplex")
-    graph = PlainGraph(directed, [PlainNode(name) for name in known], edges)
-    return graph_network(source, graph, link_bandwidth, notes)
+    return PlainGraph(directed, [PlainNode(name) for name in known], edges)

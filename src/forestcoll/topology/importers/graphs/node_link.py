@@ -5,13 +5,11 @@
 
 import json
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, cast
 
 from forestcoll.base.errors import shown
-from forestcoll.topology.builder import TopologyBuilder
-from forestcoll.topology.importers.graphs.plain import PlainEdge, PlainGraph, PlainNode, graph_network
-from forestcoll.topology.importers.importer import Importer, importers, option
+from forestcoll.topology.importers.graphs.plain import GraphImporter, PlainEdge, PlainGraph, PlainNode
+from forestcoll.topology.importers.importer import importers
 from forestcoll.topology.importers.notes import Notes
 from forestcoll.topology.importers.source import Source
 
@@ -24,10 +22,8 @@ _ENDS = (("source", "src", "from"), ("target", "dst", "to"))
 
 @importers.add("node-link", title="networkx's node-link JSON without this project's mark", tried=170)
 @dataclass(frozen=True)
-class NodeLink(Importer):
+class NodeLink(GraphImporter):
     """Reads networkx's node-link JSON without this project's mark."""
-
-    link_bandwidth: Fraction | None = option("link_bandwidth")
 
     @staticmethod
     def looks_like(text: str) -> bool:
@@ -42,8 +38,8 @@ class NodeLink(Importer):
         graph = document.get("graph")
         return lists and not (isinstance(graph, dict) and "format" in graph)
 
-    def network(self, source: Source, notes: Notes) -> TopologyBuilder:
-        """Return the network that the graph means."""
+    def graph(self, source: Source, _notes: Notes) -> PlainGraph:
+        """Return the graph in a file."""
         document = source.json()
         if not isinstance(document, dict) or not isinstance(document.get("nodes"), list):
             raise source.error('needs "nodes": [...] and "links": [...]; is this node-link JSON?')
@@ -58,7 +54,7 @@ class NodeLink(Importer):
             graph.nodes.append(_node(source, node, place))
         for place, edge in enumerate(document[key]):
             graph.edges.append(_edge(source, edge, f"{key}[{place}]"))
-        return graph_network(source, graph, self.link_bandwidth, notes)
+        return graph
 
 
 _KEYS = ("edges", "links")

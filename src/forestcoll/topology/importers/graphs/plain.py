@@ -5,6 +5,7 @@ switches. What is read, in this order: `bandwidth`, `capacity`, `LinkSpeedRaw` (
 `LinkSpeed` with `LinkSpeedUnits`, `weight`. What is assumed is noted.
 """
 
+from abc import abstractmethod
 from collections import Counter
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -13,6 +14,7 @@ from forestcoll.base.errors import InputError, plural, shown
 from forestcoll.base.units import BANDWIDTH_UNIT
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.files import FORMAT, add_document
+from forestcoll.topology.importers.importer import Importer, option
 from forestcoll.topology.importers.notes import Notes
 from forestcoll.topology.importers.options import missing_speed
 from forestcoll.topology.importers.source import Source
@@ -54,33 +56,44 @@ class PlainGraph:
     attributes: dict[str, object] = field(default_factory=dict)
 
 
-def graph_network(source: Source, graph: PlainGraph, link_bandwidth: Fraction | None, notes: Notes) -> TopologyBuilder:
-    """Return the network that a graph means.
+@dataclass(frozen=True)
+class GraphImporter(Importer):
+    """An importer that reads a graph, and makes of it the network that it means."""
 
-    Raises:
-        InputError: an edge has no bandwidth and none is given, or a rule of networks is broken.
-    """
-    if graph.attributes.get("format") == FORMAT:
-        return add_document(_own_document(graph), where=source.where, name=source.stem)
-    unit = graph.attributes.get("bandwidth_unit", BANDWIDTH_UNIT)
-    name = graph.attributes.get("name") or graph.attributes.get("label") or source.stem
-    builder = TopologyBuilder(
-        str(name)[:200], bandwidth_unit=unit if isinstance(unit, str) else BANDWIDTH_UNIT, where=source.where
-    )
-    _add_nodes(source, builder, graph, notes)
-    key = _bandwidth_key(source, graph, link_bandwidth, notes)
-    add = builder.add_duplex if _is_duplex(graph, notes) else builder.add_link
-    loops = sum(edge.source == edge.target for edge in graph.edges)
-    if loops:
-        notes.ignore(f"{plural(loops, 'edge')} from a node to itself")
-    for edge in graph.edges:
-        if edge.source != edge.target:
-            bandwidth = _bandwidth(edge, key, link_bandwidth)
-            try:
-                add(edge.source, edge.target, bandwidth, latency_us=edge.attributes.get("latency_us"))
-            except InputError as error:
-                raise _with_line(source, error, edge.line) from None
-    return builder
+    link_bandwidth: Fraction | None = option("link_bandwidth")
+
+    @abstractmethod
+    def graph(self, source: Source, notes: Notes) -> PlainGraph:
+        """Return the graph in a file."""
+
+    def network(self, source: Source, notes: Notes) -> TopologyBuilder:
+        """Return the network that the graph means.
+
+        Raises:
+            InputError: an edge has no bandwidth and none is given, or a rule of networks is broken.
+        """
+        graph = self.graph(source, notes)
+        if graph.attributes.get("format") == FORMAT:
+            return add_document(_own_document(graph), where=source.where, name=source.stem)
+        unit = graph.attributes.get("bandwidth_unit", BANDWIDTH_UNIT)
+        name = graph.attributes.get("name") or graph.attributes.get("label") or source.stem
+        builder = TopologyBuilder(
+            str(name)[:200], bandwidth_unit=unit if isinstance(unit, str) else BANDWIDTH_UNIT, where=source.where
+        )
+        _add_nodes(source, builder, graph, notes)
+        key = _bandwidth_key(source, graph, self.link_bandwidth, notes)
+        add = builder.add_duplex if _is_duplex(graph, notes) else builder.add_link
+        loops = sum(edge.source == edge.target for edge in graph.edges)
+        if loops:
+            notes.ignore(f"{plural(loops, 'edge')} from a node to itself")
+        for edge in graph.edges:
+            if edge.source != edge.target:
+                bandwidth = _bandwidth(edge, key, self.link_bandwidth)
+                try:
+                    add(edge.source, edge.target, bandwidth, latency_us=edge.attributes.get("latency_us"))
+                except InputError as error:
+                    raise _with_line(source, error, edge.line) from None
+        return builder
 
 
 def _with_line(source: Source, error: InputError, line: int | None) -> InputError:

@@ -11,9 +11,8 @@ from fractions import Fraction
 
 from forestcoll.base.errors import shown
 from forestcoll.base.exact import to_fraction
-from forestcoll.topology.builder import TopologyBuilder
-from forestcoll.topology.importers.graphs.plain import PlainEdge, PlainGraph, PlainNode, graph_network
-from forestcoll.topology.importers.importer import Importer, importers, option
+from forestcoll.topology.importers.graphs.plain import GraphImporter, PlainEdge, PlainGraph, PlainNode
+from forestcoll.topology.importers.importer import importers
 from forestcoll.topology.importers.notes import Notes
 from forestcoll.topology.importers.source import Source
 from forestcoll.topology.importers.xml_elements import Element, read_elements
@@ -27,10 +26,8 @@ _UNIT = "SNDlib units"
 
 @importers.add("sndlib", title="SNDlib's networks, text or XML", tried=90)
 @dataclass(frozen=True)
-class Sndlib(Importer):
+class Sndlib(GraphImporter):
     """Reads SNDlib's networks, text or XML."""
-
-    link_bandwidth: Fraction | None = option("link_bandwidth")
 
     @staticmethod
     def looks_like(text: str) -> bool:
@@ -38,8 +35,8 @@ class Sndlib(Importer):
         head = text[: 2**12]
         return "SNDlib native format" in head or "sndlib.zib.de/network" in head or "<networkStructure" in head
 
-    def network(self, source: Source, notes: Notes) -> TopologyBuilder:
-        """Return the network."""
+    def graph(self, source: Source, notes: Notes) -> PlainGraph:
+        """Return the graph in a file."""
         graph = _xml(source) if source.text.lstrip().startswith("<") else _text(source)
         if not graph.edges:
             raise source.error("has no links; expected a network of SNDlib, with its links, not a file of demands only")
@@ -47,7 +44,7 @@ class Sndlib(Importer):
             notes.assume("the file states no unit of capacities; they are kept as they are")
         notes.assume("the capacity of a link is what is preinstalled and, if there are modules, the greatest of these")
         notes.assume("a link is full duplex")
-        return graph_network(source, graph, self.link_bandwidth, notes)
+        return graph
 
 
 def _graph(source: Source) -> PlainGraph:
