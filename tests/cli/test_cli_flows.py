@@ -74,6 +74,6 @@ def test_an_export_states_what_rounding_costs_an_all_to_all(tmp_path: Path) -> N
     page = run_command("export", path, "--to", "msccl-xml", "-o", out).out
     assert "lost" in page
     assert "flows left out, or shares rounded" in page
-    exact = json_of("export", path, "--to", "msccl-xml", "--chunks", "192", "-o", out)
+    exact = json_of("export", path, "--to", "msccl-xml:chunks=192", "-o", out)
     assert exact["loss"] == "0"
     assert exact["chunks"] % 192 == 0

@@ -15,7 +15,7 @@ Its fields are the keys of its text, `double-binary-tree:chunks=4`. What a metho
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
@@ -23,7 +23,7 @@ from typing import ClassVar
 from forestcoll.algorithms.boxes import Boxes
 from forestcoll.algorithms.routes import Routes
 from forestcoll.base.errors import InputError, shown
-from forestcoll.base.parameters import parameter_of
+from forestcoll.base.parameters import check_fields
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.base.registry import Registry
 from forestcoll.demand.collective import UNROOTED, Collective, collective_named
@@ -129,14 +129,7 @@ class Method(ABC):
 
     def __post_init__(self) -> None:
         """Check the values of the fields in the same way as those of a text."""
-        for each in fields(self):  # type: ignore[arg-type]
-            value = getattr(self, each.name)
-            if value != each.default:
-                kind = parameter_of(each).kind
-                try:
-                    object.__setattr__(self, each.name, kind.parse(kind.write(value)))
-                except (ValueError, TypeError, AttributeError):
-                    raise InputError(f"{self.name}: {each.name} is {shown(value)}; expected {kind.form}") from None
+        check_fields(self.name, self)
         if (problem := self.problem()) is not None:
             raise InputError(f"{self.name}: {problem}")
 
@@ -203,12 +196,7 @@ def method_of(method: Method | str | None, collective: Collective, given: Mappin
         raise InputError(f"method is {shown(method)}; expected a text such as trees:k=4, or a method")
     head, _, rest = (method or "auto").partition(":")
     spec = methods.named(("flows" if collective.is_personalised else "trees") if head == "auto" else head)
-    known = [each.name for each in spec.parameters]
-    for key in given:
-        if key not in known:
-            having = [each.name for each in methods.all() if key in [parameter.name for parameter in each.parameters]]
-            option = OPTIONS.get(key, f"--{key.replace('_', '-')}")
-            raise InputError(f"{option} is for {', '.join(having)}; leave it out with the method {spec.name}")
+    methods.require(spec, given, OPTIONS)
     found: Method = spec.make(**{**(spec.values(rest) if rest else {}), **given})
     return found
 

@@ -11,9 +11,9 @@ from dataclasses import MISSING, Field, dataclass, fields
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol, TypeVar, cast
 
-from forestcoll.base.errors import InputError
+from forestcoll.base.errors import InputError, shown
 from forestcoll.base.exact import MAX_DIGITS, MAX_TREES_DIGITS, to_fraction
-from forestcoll.base.units import BANDWIDTH_UNIT, bandwidth_in
+from forestcoll.base.units import BANDWIDTH_UNIT, bandwidth_in, data_size, size_name
 
 MAX_COMPUTE = 2**20
 """The most compute nodes that a builder makes; also the largest integer that a parameter accepts."""
@@ -137,6 +137,25 @@ class Bandwidth(Positive):
 
 
 @dataclass(frozen=True)
+class DataSize:
+    """A size of data in bytes, which may have a unit."""
+
+    form: str = "a size of 1 byte or more such as 64K, 2.5MiB or 1GB"
+
+    def parse(self, text: str) -> int:
+        """As `Kind.parse`."""
+        try:
+            return data_size(text)
+        except InputError:
+            raise ValueError(text) from None
+
+    def write(self, value: object) -> str:
+        """As `Kind.write`."""
+        size = cast("int", value)
+        return name if size > 0 and data_size(name := size_name(size)) == size else str(size)
+
+
+@dataclass(frozen=True)
 class Flag:
     """True or false."""
 
@@ -244,6 +263,11 @@ def _metadata(declared: _Declared) -> Mapping[str, object]:
     return {_KEY: declared}
 
 
+def of_kind(kind: Kind, meaning: str, *, default_text: str | None = None) -> Mapping[str, object]:
+    """Return the metadata of a field whose values are of a kind; with `default_text`, it may be None."""
+    return _metadata(_Declared(kind, meaning, default_text=default_text))
+
+
 def integer(
     meaning: str, *, minimum: int = 1, maximum: int = MAX_COMPUTE, is_size: bool = False
 ) -> Mapping[str, object]:
@@ -337,6 +361,22 @@ def parameter_of(declaration: "Field[object]") -> Parameter:
         meaning=declared.meaning,
         is_size=declared.is_size,
     )
+
+
+def check_fields(name: str, value: Any) -> None:
+    """Check the fields of a dataclass in the same way as the texts of its parameters; `name` is that of the value.
+
+    Raises:
+        InputError: the value of a field is out of range.
+    """
+    for each in fields(value):
+        given = getattr(value, each.name)
+        if given != each.default:
+            kind = parameter_of(each).kind
+            try:
+                object.__setattr__(value, each.name, kind.parse(kind.write(given)))
+            except (ValueError, TypeError, AttributeError):
+                raise InputError(f"{name}: {each.name} is {shown(given)}; expected {kind.form}") from None
 
 
 class Question:
