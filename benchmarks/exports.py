@@ -4,7 +4,7 @@
 
 Prints the table of docs/runtimes.md, one row for each machine, number of boxes and collective. A row matches if the
 runtime uses the file for all powers of two from 64 KiB to 4 GiB with elements of 2 and 4 bytes. Programs for MSCCL are
-in the dialect `rccl` for AMD's machines and `microsoft` for others, unless `--to` names one.
+in the dialect `rccl` for AMD's machines and `microsoft` for others, unless `--to` has options.
 """
 
 import argparse
@@ -12,10 +12,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from forestcoll import export, generate
+from forestcoll import Export, export, generate
 from forestcoll.demand.demand import Demand
 from forestcoll.programs import judge_file
-from forestcoll.programs.formats.exporting import Export
 
 MACHINES = ("dgx-a100", "dgx-h100", "mi250", "mi300x")
 COLLECTIVES = ("allgather", "reduce-scatter", "allreduce", "broadcast", "reduce", "all-to-all")
@@ -36,7 +35,7 @@ def main() -> None:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--to", default="msccl-xml", help="the format, with a dialect after a slash")
+    parser.add_argument("--to", default="msccl-xml", help="the format, with its options")
     parser.add_argument("--boxes", default="1,2,4", help="numbers of boxes")
     parser.add_argument("--collectives", default=",".join(COLLECTIVES), help="collectives")
     parser.add_argument("--machines", default=",".join(MACHINES), help="builders of machines")
@@ -48,10 +47,9 @@ def _row(spec: str, collective: str, to: str) -> str:
     schedule = (
         generate(spec, "all-to-all") if collective == "all-to-all" else generate(spec, Demand(collective, root=root))
     )
-    target, _, dialect = to.partition("/")
-    usual = "rccl" if spec.startswith("mi") else "microsoft"
+    target = "msccl-xml:dialect=rccl" if to == "msccl-xml" and spec.startswith("mi") else to
     start = time.process_time()
-    done = export(schedule, target, dialect=dialect or usual)
+    done = export(schedule, target)
     seconds = time.process_time() - start
     blocks = max(len(rank.blocks) for rank in done.lowering.program.ranks)
     speeds = [f"{each.algbw:.1f}" for each in done.expected] or ["-"] * 3

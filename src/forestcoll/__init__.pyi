@@ -31,7 +31,7 @@ from .measurement.fit import fit_costs as fit_costs
 from .nccl.comparison import explain as explain
 from .presentation.pages.report import html_report as html_report
 from .presentation.view.view import view as view
-from .programs.formats.exporting import Export as Export
+from .programs.targets.target import Export as Export
 from .schedule.bundle.value import BundleSchedule as BundleSchedule
 from .schedule.files import read_schedule as read_schedule
 from .schedule.files import write_schedule as write_schedule

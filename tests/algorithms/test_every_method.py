@@ -21,10 +21,12 @@ from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.demand.collective import SCHEDULED, UNROOTED, Collective
 from forestcoll.demand.demand import Demand
 from forestcoll.demand.groups.groups import Groups
-from forestcoll.programs.formats.exporting import Target, export_with, usual_options
 from forestcoll.programs.interpreter import check
-from forestcoll.programs.lowering import LOWERERS, Options, Placement, Style, lower, lowerer_for
+from forestcoll.programs.lowering import LOWERERS, Options, Placement, lower, lowerer_for
 from forestcoll.programs.model import Protocol
+from forestcoll.programs.targets.msccl_xml import MscclXml
+from forestcoll.programs.targets.mscclpp_json import MscclppJson
+from forestcoll.programs.targets.target import Target, targets
 from forestcoll.schedule.files import read_schedule, write_schedule
 from forestcoll.schedule.proof.tree_dual import TreeDualProof
 from forestcoll.schedule.schedule import Schedule
@@ -126,7 +128,7 @@ HARD = {"dgx-a100:boxes=2,nvswitch_bandwidth=1000000000000,ib_bandwidth=1/7"}
 """Builders on which shares are too fine to be whole numbers of chunks."""
 
 PERSONALISED = (Collective.ALL_TO_ALL, Collective.GATHER, Collective.SCATTER)
-TARGETS = tuple(each for each in Target if each is not Target.ASTRA_SIM)
+TARGETS: tuple[Target, ...] = tuple(spec.make() for spec in targets.all() if spec.name != "astra-sim")
 """The formats that take every collective and every network; ASTRA-sim does not, and has tests of its own."""
 
 FEW = ("dgx-a100:boxes=2,gpus=4", "dgx-h100:boxes=2,gpus=4,nvls=true", "torus:dims=2x4", "dgx-1:boxes=1")
@@ -262,7 +264,7 @@ def check_programs(schedule: Schedule, place: int) -> None:
     """Check the program of a schedule in one style, and export it to one target."""
     styles = sorted(lowerer_for(schedule).styles)
     try:
-        placement = usual_options(schedule, Target.MSCCLPP_JSON).placement
+        placement = MscclppJson().usual_options(schedule).placement
         lowering = lower(schedule, Options(style=styles[place % len(styles)], placement=placement))
     except InputError as refusal:
         assert re.search("passes through a compute node|of flows, only an all-to-all", str(refusal))  # noqa: PT017
@@ -272,9 +274,9 @@ def check_programs(schedule: Schedule, place: int) -> None:
     if isinstance(schedule, TreeSchedule) and schedule.topology.name not in HARD:
         assert lowering.loss == 0
         assert lowering.algbw == schedule.algbw
-    targets = [each for each in TARGETS if Style.ONE_SIDED in styles or each is not Target.MSCCLPP_JSON]
+    targets = [each for each in TARGETS if each.style in styles]
     target = targets[place % len(targets)]
-    assert export_with(usual_options(schedule, target), schedule, target).target is target
+    assert target.export(schedule, target.usual_options(schedule)).target is target
 
 
 def test_every_builder_is_among_the_networks() -> None:
@@ -318,14 +320,14 @@ def test_every_dialect_and_placement(spec: str) -> None:
     for collective in SCHEDULED:
         schedule = generate(topology, demand_for(topology, collective, place=1))
         for dialect in ("microsoft", "azure", "rccl"):
-            options = usual_options(schedule, Target.MSCCL_XML, dialect)
-            assert export_with(options, schedule, Target.MSCCL_XML, dialect=dialect).lowering.loss == 0
+            xml = MscclXml(dialect=dialect)
+            assert xml.export(schedule, xml.usual_options(schedule)).lowering.loss == 0
         for options in PLANS:
             if options.protocol is Protocol.LL and collective in {Collective.REDUCE, Collective.REDUCE_SCATTER}:
                 with pytest.raises(NoSolutionError, match="packets"):
-                    export_with(options, schedule, Target.MSCCLPP_JSON)
+                    MscclppJson().export(schedule, options)
             else:
-                assert export_with(options, schedule, Target.MSCCLPP_JSON).lowering.loss == 0
+                assert MscclppJson().export(schedule, options).lowering.loss == 0
 
 
 @pytest.mark.parametrize("name", [each.name for each in builders() if each.recipe.port_model is None])

@@ -13,9 +13,9 @@ from forestcoll.algorithms.trees import Trees
 from forestcoll.base.errors import NoSolutionError
 from forestcoll.demand.collective import SCHEDULED, Collective
 from forestcoll.demand.demand import Demand
-from forestcoll.programs.formats.exporting import Target, export_with, usual_options
 from forestcoll.programs.interpreter import check as check_program
 from forestcoll.programs.lowering import Options, Placement, Style, lower
+from forestcoll.programs.targets.target import Target, targets
 from forestcoll.schedule.trees.traffic import traffic_of
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
@@ -36,7 +36,7 @@ from one_answer import drawn_arguments, drawn_networks
 from oracles import best_allgather
 from schedule_checks import check_forests, demand_over, every_third_idle
 
-TARGETS = tuple(each for each in Target if each is not Target.ASTRA_SIM)
+TARGETS: tuple[Target, ...] = tuple(spec.make() for spec in targets.all() if spec.name != "astra-sim")
 
 
 def check(topology: Topology, demand: Demand = Demand(), method: Trees = Trees()) -> None:  # noqa: B008 (frozen)
@@ -119,7 +119,7 @@ def test_programs_of_shards_of_any_size(
 @given(networks(kinds=st.just(SMALL)), st.sampled_from(TARGETS))
 def test_exports_of_an_all_to_all(topology: Topology, target: Target) -> None:
     schedule = generate(topology, "all-to-all")
-    assert export_with(usual_options(schedule, target), schedule, target).target is target
+    assert target.export(schedule, target.usual_options(schedule)).target is target
 
 
 @examples(40)
@@ -133,7 +133,7 @@ def test_exports_of_an_all_to_all(topology: Topology, target: Target) -> None:
 def test_exports(topology: Topology, collective: Collective, target: Target, pieces: int, instances: int) -> None:
     options = Options(placement=Placement.OUT_OF_PLACE, pieces=pieces, instances=instances)
     schedule = generate(topology, demand_for(topology, collective, place=1))
-    assert export_with(options, schedule, target).target is target
+    assert target.export(schedule, options).target is target
 
 
 @pytest.mark.parametrize("spec", ["torus:dims=4x4", "mi250:boxes=2"])

@@ -3,7 +3,6 @@
 import pytest
 
 from forestcoll.algorithms.generate import generate
-from forestcoll.programs.formats.exporting import DEFAULT_DIALECT
 from forestcoll.programs.formats.msccl_xml import dialect_named
 from forestcoll.programs.interpreter import check
 from forestcoll.programs.model import Protocol
@@ -13,7 +12,7 @@ from forestcoll.tuning.lowered import Lowerings, xml_text
 
 
 def lowerings(ranks: int) -> Lowerings:
-    return Lowerings(dialect_named(DEFAULT_DIALECT), ranks, ProgramCosts("default", {Protocol.SIMPLE: Costs()}))
+    return Lowerings(dialect_named("microsoft"), ranks, ProgramCosts("default", {Protocol.SIMPLE: Costs()}))
 
 
 @pytest.mark.parametrize(("collective", "chunks"), [("allgather", 20), ("reduce-scatter", 20), ("allreduce", 32)])

@@ -19,6 +19,7 @@ import forestcoll.solver
 import forestcoll.verification
 import forestcoll.what_if
 from forestcoll.algorithms.method import methods
+from forestcoll.programs.targets.target import targets
 from recording.inputs import inputs
 from recording.running import Outputs, write_files
 
@@ -106,7 +107,7 @@ VALUES: dict[str, Callable[[], Any]] = {
     "pictures side by side": lambda: fc.presentation.side_by_side_svg(*_pair(), names=("one", "other")),
     "picture": lambda: fc.view(fc.generate(A100)).svg(),
     "lowering": lambda: fc.programs.lower(fc.generate("ring:nodes=3")),
-    "exports": lambda: [fc.export(fc.generate("ring:nodes=3", "allreduce"), each) for each in fc.programs.Target],
+    "exports": lambda: [fc.export(fc.generate("ring:nodes=3", "allreduce"), spec.name) for spec in targets.all()],
     "judgement": lambda: fc.programs.judge_file(_exported()),
     "tuning": lambda: fc.tune("ring:nodes=3", "allgather", (2**14, 2**20)),
     "fitted costs": lambda: fc.fit_costs(fc.measurement.read_times([LOG], [A100], algorithms=["nccl-ring"])),
@@ -180,7 +181,7 @@ def _pair() -> tuple[Any, Any]:
 
 def _exported() -> Path:
     path = Path("program.xml")
-    fc.export(fc.generate("ring:nodes=4"), "msccl-xml", dialect="rccl").write(path)
+    fc.export(fc.generate("ring:nodes=4"), "msccl-xml:dialect=rccl").write(path)
     return path
 
 

@@ -196,12 +196,7 @@ def method_of(method: Method | str | None, collective: Collective, given: Mappin
         raise InputError(f"method is {shown(method)}; expected a text such as trees:k=4, or a method")
     head, _, rest = (method or "auto").partition(":")
     spec = methods.named(("flows" if collective.is_personalised else "trees") if head == "auto" else head)
-    known = [each.name for each in spec.parameters]
-    for key in given:
-        if key not in known:
-            having = [each.name for each in methods.all() if key in [parameter.name for parameter in each.parameters]]
-            option = OPTIONS.get(key, f"--{key.replace('_', '-')}")
-            raise InputError(f"{option} is for {', '.join(having)}; leave it out with the method {spec.name}")
+    methods.require(spec, given, OPTIONS)
     found: Method = spec.make(**{**(spec.values(rest) if rest else {}), **given})
     return found
 

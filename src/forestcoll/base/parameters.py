@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Protocol, TypeVar, cast
 
 from forestcoll.base.errors import InputError, shown
 from forestcoll.base.exact import MAX_DIGITS, MAX_TREES_DIGITS, to_fraction
-from forestcoll.base.units import BANDWIDTH_UNIT, bandwidth_in
+from forestcoll.base.units import BANDWIDTH_UNIT, bandwidth_in, data_size, size_name
 
 MAX_COMPUTE = 2**20
 """The most compute nodes that a builder makes; also the largest integer that a parameter accepts."""
@@ -158,6 +158,25 @@ class Bandwidth(Positive):
 
 
 @dataclass(frozen=True)
+class DataSize:
+    """A size of data in bytes, which may have a unit."""
+
+    form: str = "a size of 1 byte or more such as 64K, 2.5MiB or 1GB"
+
+    def parse(self, text: str) -> int:
+        """As `Kind.parse`."""
+        try:
+            return data_size(text)
+        except InputError:
+            raise ValueError(text) from None
+
+    def write(self, value: object) -> str:
+        """As `Kind.write`."""
+        size = cast("int", value)
+        return name if size > 0 and data_size(name := size_name(size)) == size else str(size)
+
+
+@dataclass(frozen=True)
 class Flag:
     """True or false."""
 
@@ -263,6 +282,11 @@ class _Declared:
 
 def _metadata(declared: _Declared) -> Mapping[str, object]:
     return {_KEY: declared}
+
+
+def of_kind(kind: Kind, meaning: str, *, default_text: str | None = None) -> Mapping[str, object]:
+    """Return the metadata of a field whose values are of a kind; with `default_text`, it may be None."""
+    return _metadata(_Declared(kind, meaning, default_text=default_text))
 
 
 def integer(

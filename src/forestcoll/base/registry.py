@@ -19,7 +19,7 @@ import importlib
 import importlib.util
 import pkgutil
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar
 
@@ -172,6 +172,26 @@ class Registry:
         head, colon, rest = text.partition(":")
         spec = self.named(head)
         return spec.read(rest) if colon else spec.make()
+
+    def having(self, key: str) -> list[str]:
+        """Return the names of the values that have a parameter."""
+        return [spec.name for spec in self.all() if key in {parameter.name for parameter in spec.parameters}]
+
+    def require(self, spec: Spec, keys: Iterable[str], options: Mapping[str, str]) -> None:
+        """Check that a value has the parameters that options of the command line set.
+
+        Args:
+            spec: the value.
+            keys: the names of the parameters.
+            options: the options of parameters whose names differ from those of their options.
+
+        Raises:
+            InputError: it has not; the message names the values that have.
+        """
+        for key in keys:
+            if spec.name not in (having := self.having(key)):
+                option = options.get(key, f"--{key.replace('_', '-')}")
+                raise InputError(f"{option} is for {', '.join(having)}; leave it out with the {self._noun} {spec.name}")
 
     def name_of(self, made: type) -> str:
         """Return the name of the values of a class; the name of the class if it is not declared."""

@@ -1,34 +1,37 @@
 """`forestcoll export`: writes a schedule as a program for a runtime."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from forestcoll.base.errors import InputError
 from forestcoll.base.files import is_standard_stream
 from forestcoll.cli.options import dialect_option, json_option, output_option_of, schedule_of_source, source_options
-from forestcoll.cli.types import DataSize, OutputFile, OutputFolder, TargetText
+from forestcoll.cli.types import DataSize, OutputFile, TargetText, check_ending
+
+if TYPE_CHECKING:
+    from forestcoll.programs.targets.target import Target
 
 
-class _SimulationFolder(OutputFolder):
-    """The folder that ASTRA-sim runs."""
+class _TargetOption(click.Option):
+    """The option for the format. Its help lists all formats and their options."""
 
-    def check(self, path: Path, values: Mapping[str, Any]) -> None:  # noqa: ARG002
-        """Check that the folder is new, or has an older simulation."""
-        from forestcoll.programs.formats.chakra import check_astra_sim_folder
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return the option and its help."""
+        from forestcoll.programs.targets.target import targets
 
-        check_astra_sim_folder(path)
-
-
-_OUTPUTS = {
-    "msccl-xml": OutputFile(".xml"),
-    "mscclpp-json": OutputFile(".json"),
-    "chakra": OutputFile(),
-    "astra-sim": _SimulationFolder(),
-    "goal": OutputFile(".goal"),
-}
-"""What -o names, by the format."""
+        specs = targets.all()
+        having = {each.name: targets.having(each.name) for spec in specs for each in spec.parameters}
+        options = [key if len(of) == len(specs) else f"{key} (of {', '.join(of)})" for key, of in having.items()]
+        formats = [f"{spec.name} ({spec.facts['summary']})" for spec in specs]
+        self.help = (
+            f"The format: {', '.join(formats)}; with options such as msccl-xml:channels=2,chunks=64. Options of the "
+            f"program that are not given are chosen, for runtimes by a simulation: {', '.join(options)}."
+        )
+        return super().get_help_record(ctx)
 
 
 class _ProgramFile(OutputFile):
@@ -36,11 +39,12 @@ class _ProgramFile(OutputFile):
 
     def is_folder_of(self, ctx: click.Context | None) -> bool:
         """Return whether the format is a folder."""
-        return ctx is not None and _OUTPUTS[ctx.params["target"][0]].is_folder
+        return ctx is not None and ctx.params["target"].is_folder
 
     def check(self, path: Path, values: Mapping[str, Any]) -> None:
         """Check the output as its format needs it."""
-        _OUTPUTS[values["target"][0]].check(path, values)
+        check_ending(path, values["target"].endings)
+        values["target"].check_output(path)
 
 
 @click.command("export")
@@ -48,14 +52,11 @@ class _ProgramFile(OutputFile):
 @click.option(
     "--to",
     "target",
-    type=TargetText(tuple(_OUTPUTS)),
+    cls=_TargetOption,
+    type=TargetText(),
     metavar="NAME[:KEY=VALUE…]",
     required=True,
     is_eager=True,
-    help="The format: msccl-xml, mscclpp-json (an execution plan of MSCCL++), chakra (traces), astra-sim (a folder "
-    "that ASTRA-sim runs) or goal (a schedule for LogGOPSim and ATLAHS); with options of the program, such as "
-    "msccl-xml:channels=2,chunks=64, which are chosen by a simulation otherwise: placement, protocol, chunks, pieces, "
-    "step_chunks, channels, instances, blocks and, for msccl-xml, levels, lanes, strands.",
 )
 @dialect_option("For msccl-xml: the runtime that loads the file.  [default: microsoft]")
 @click.option(
@@ -66,23 +67,13 @@ class _ProgramFile(OutputFile):
 )
 @click.option(
     "--bytes",
-    "size",
     type=DataSize(),
     metavar="SIZE",
-    help="For chakra, astra-sim and goal: the data size M, such as 64KiB.  [default: 1GB]",
+    help="For formats of simulators: the data size M, such as 64KiB.  [default: 1GB]",
 )
 @output_option_of(_ProgramFile())
 @json_option
-def command(
-    *,
-    target: tuple[str, dict[str, Any]],
-    dialect: str | None,
-    snippet: Path | None,
-    size: int | None,
-    output: Path | None,
-    as_json: bool,
-    **source: Any,
-) -> None:
+def command(*, target: "Target", snippet: Path | None, output: Path | None, as_json: bool, **options: Any) -> None:
     """Write a schedule as a program for a runtime.
 
     FILE is a schedule of trees, of steps, or of the flows of an all-to-all; - is standard input. For TOPOLOGY, a
@@ -101,21 +92,13 @@ def command(
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.presentation.printing import print_json, print_page
     from forestcoll.presentation.results.programs.programs import export_document, export_page
-    from forestcoll.programs.formats.exporting import DEFAULT_BYTES, DEFAULT_DIALECT
-    from forestcoll.tuning.programs.export import export_best
+    from forestcoll.tuning.programs.export import export
 
-    name, given = target
-    _check_usage(name, output, dialect=dialect, snippet=snippet, size=size)
+    target = _with_options(target, {name: options.pop(name) for name in ("dialect", "bytes")})
+    _check_usage(target, output, snippet)
     with TerminalProgress() as progress:
-        schedule, _ = schedule_of_source(source, progress)
-        done = export_best(
-            schedule,
-            name,
-            dialect=dialect or DEFAULT_DIALECT,
-            size=size or DEFAULT_BYTES,
-            given=given,
-            progress=progress,
-        )
+        schedule, _ = schedule_of_source(options, progress)
+        done = export(schedule, target, progress=progress)
         if output is not None:
             progress.begin("writing")
             with written_together():
@@ -129,18 +112,22 @@ def command(
         print_page(export_page(done, output), err=err)
 
 
-def _check_usage(
-    target: str, output: Path | None, *, dialect: str | None, snippet: Path | None, size: int | None
-) -> None:
-    if dialect is not None and target != "msccl-xml":
-        raise click.UsageError("--dialect is only for msccl-xml; leave it out")
-    if snippet is not None and target != "mscclpp-json":
+def _with_options(target: "Target", options: Mapping[str, Any]) -> "Target":
+    """Return a format with the options of the command line that set one of its own; None is not given."""
+    from forestcoll.programs.targets.target import targets
+
+    given = {name: value for name, value in options.items() if value is not None}
+    try:
+        targets.require(targets.named(target.name), given, {})
+    except InputError as error:
+        raise click.UsageError(str(error)) from None
+    return replace(target, **given)
+
+
+def _check_usage(target: "Target", output: Path | None, snippet: Path | None) -> None:
+    if snippet is not None and target.name != "mscclpp-json":
         raise click.UsageError("--snippet is only for mscclpp-json; leave it out")
     if snippet is not None and (output is None or is_standard_stream(output)):
         raise click.UsageError("--snippet needs the file name of the plan; also give -o FILE")
-    if size is not None and target not in {"chakra", "astra-sim", "goal"}:
-        raise click.UsageError("--bytes is only for chakra, astra-sim and goal; leave it out")
-    if target == "astra-sim" and is_standard_stream(output):
-        raise click.UsageError("the files for ASTRA-sim are a folder, which standard output cannot take; give -o DIR")
-    if target == "chakra" and is_standard_stream(output):
-        raise click.UsageError("Chakra traces are one file per rank, which standard output cannot take; give -o PREFIX")
+    if target.no_stream is not None and is_standard_stream(output):
+        raise click.UsageError(target.no_stream)

@@ -205,9 +205,10 @@ def collective_option(
     )
 
 
-def dialect_option(description: str) -> Callable[[Command], Command]:
+def dialect_option(description: str, default: str | None = None) -> Callable[[Command], Command]:
     """Return the option for the runtime that loads MSCCL XML, with the help text `description`."""
-    return click.option("--dialect", type=click.Choice(["microsoft", "azure", "rccl"]), help=description)
+    names = click.Choice(["microsoft", "azure", "rccl"])
+    return click.option("--dialect", type=names, default=default, show_default=True, help=description)
 
 
 def path_option(name: str, kind: FileName, description: str) -> Callable[[Command], Command]:

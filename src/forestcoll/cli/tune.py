@@ -29,7 +29,7 @@ from forestcoll.demand.collective import UNROOTED, Collective
     metavar="SIZES",
     help=f"The sizes of the data M for which candidates are compared: {SIZES}",
 )
-@dialect_option("The runtime that loads the MSCCL XML.  [default: microsoft]")
+@dialect_option("The runtime that loads the MSCCL XML.", default="microsoft")
 @click.option(
     "--costs",
     metavar="FILE|machine",
@@ -62,7 +62,7 @@ def command(
     collective: str,
     ranks: str | None,
     sizes: tuple[int, ...],
-    dialect: str | None,
+    dialect: str,
     costs: Path | None,
     costs_ll: Path | None,
     costs_ll128: Path | None,
@@ -81,7 +81,6 @@ def command(
     from forestcoll.presentation.printing import print_json, print_page
     from forestcoll.presentation.results.programs.tuning import tuning_document, tuning_page
     from forestcoll.presentation.results.programs.tuning_folder import check_tuning_folder, write_tuning
-    from forestcoll.programs.formats.exporting import DEFAULT_DIALECT
     from forestcoll.simulation import read_costs
     from forestcoll.tuning.costs import MACHINE
     from forestcoll.tuning.tune import tune
@@ -96,7 +95,7 @@ def command(
             sizes,
             costs=None if costs is None else MACHINE if str(costs) == MACHINE else read_costs(costs),
             protocol_costs={name: read_costs(file) for name, file in protocols.items() if file is not None},
-            dialect=dialect or DEFAULT_DIALECT,
+            dialect=dialect,
             progress=progress,
         )
         if output is not None:

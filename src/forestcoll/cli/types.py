@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from forestcoll.base.parameters import NameOrInteger
+    from forestcoll.programs.targets.target import Target
     from forestcoll.topology.importers.importer import Importer
 
     AnyType = click.ParamType[Any]
@@ -329,26 +330,25 @@ class MethodText(_TextType[str]):
         return [CompletionItem(each.name) for each in methods.all() if each.name.startswith(incomplete)]
 
 
-class TargetText(_TextType[tuple[str, dict[str, Any]]]):
-    """A format of programs as a text, such as msccl-xml:blocks=64: its name, and options of the lowering."""
+class TargetText(_TextType["Target"]):
+    """A format of programs as a text, such as msccl-xml:blocks=64."""
 
     name = "format"
 
-    def __init__(self, names: Sequence[str]) -> None:
-        self.names = tuple(names)
+    def read(self, text: str) -> "Target":
+        """Return the format with its options."""
+        from forestcoll.programs.targets.target import targets
 
-    def read(self, text: str) -> tuple[str, dict[str, Any]]:
-        """Return the name and the options."""
-        from forestcoll.programs.formats.targets import target_of
-
-        target, given = target_of(text)
-        return target.value, given
+        target: Target = targets.read(text)
+        return target
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":  # noqa: ARG002
-        """Return the names that begin with `incomplete`."""
+        """Return the names of formats that begin with `incomplete`."""
         from click.shell_completion import CompletionItem
 
-        return [CompletionItem(each) for each in self.names if each.startswith(incomplete)]
+        from forestcoll.programs.targets.target import targets
+
+        return [CompletionItem(each.name) for each in targets.all() if each.name.startswith(incomplete)]
 
 
 class DataSize(_TextType[int]):

@@ -12,20 +12,19 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import chain
 from math import lcm
-from pathlib import Path
 from types import MappingProxyType
 
-from forestcoll.base.errors import InputError, InternalError, NoSolutionError, plural
-from forestcoll.base.files import parse_document
+from forestcoll.base.errors import InputError, NoSolutionError, plural
 from forestcoll.base.units import bytes_per_microsecond, size_name
 from forestcoll.programs.formats import msccl_xml, mscclpp
-from forestcoll.programs.interpreter import check
 from forestcoll.programs.lowering import Options, Placement, Style, lower, lowerer_for, usual_placement
 from forestcoll.programs.lowering.fitting import excess_of
 from forestcoll.programs.lowering.grid import Grids, achieved
 from forestcoll.programs.lowering.stolen_hops import with_stolen_hops
-from forestcoll.programs.model import Fault, Message, Program, Protocol
+from forestcoll.programs.model import Message, Program, Protocol
 from forestcoll.programs.model.limits import Limits
+from forestcoll.programs.targets.msccl_xml import proven as proven_algorithm
+from forestcoll.programs.targets.mscclpp_json import proven as proven_plan
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees.expansion import expanded
 from forestcoll.schedule.trees.value import TreeSchedule
@@ -305,11 +304,8 @@ def xml_text(program: Program, dialect: msccl_xml.Dialect, least: int, most: int
     made = msccl_xml.from_program(program, dialect)
     above = most + 1 if dialect.one_place else most  # microsoft/msccl excludes maxBytes
     attributes = dict(made.attributes) | {"minBytes": str(least), "maxBytes": str(above)}
-    text = "".join(msccl_xml.emit(replace(made, attributes=MappingProxyType(attributes))))
-    read = msccl_xml.parse_algorithm(text.encode(), where="the program")
-    _certify(msccl_xml.form_fault(read) or msccl_xml.dialect_fault(read, dialect))
-    _certify(check(msccl_xml.to_program(read, root=program.root)).fault)
-    return text
+    made = replace(made, attributes=MappingProxyType(attributes))
+    return proven_algorithm(made, dialect, program.root)[0]
 
 
 def plan_text(program: Program, least: int, most: int) -> str:
@@ -325,16 +321,4 @@ def plan_text(program: Program, least: int, most: int) -> str:
     if made.most_bytes < least:
         raise InputError(f"a plan of MSCCL++ with {program.chunks} chunks is for at most {made.most_bytes} bytes")
     made = replace(made, least_bytes=least, most_bytes=min(most, made.most_bytes))
-    text = mscclpp.text_of(made)
-    read = mscclpp.plan_from_document(parse_document(text.encode(), _PLAN), where=str(_PLAN))
-    _certify(mscclpp.plan_fault(read))
-    _certify(check(mscclpp.to_program(read, root=program.root)).fault)
-    return text
-
-
-_PLAN = Path("the plan")
-
-
-def _certify(fault: Fault | None) -> None:
-    if fault is not None:
-        raise InternalError(f"a program of the tuning is wrong: {fault} [{fault.rule}]")
+    return proven_plan(made, program.root)[0]

@@ -9,8 +9,7 @@ from forestcoll.base.units import has_known_size
 from forestcoll.demand.collective import UNROOTED, Collective
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.demand.texts import DemandLike
-from forestcoll.programs.formats.exporting import DEFAULT_DIALECT
-from forestcoll.programs.formats.msccl_xml import dialect_named
+from forestcoll.programs.formats.msccl_xml import DialectName, dialect_named
 from forestcoll.simulation import Costs
 from forestcoll.simulation.lower_bound.hop_bounds import HopBound, crossing_latency_us
 from forestcoll.solver.optimum import solve
@@ -36,7 +35,7 @@ def tune(  # noqa: PLR0913 (the request, the sizes and the model)
     *,
     costs: Costs | str | None = None,
     protocol_costs: Mapping[str, Costs] | None = None,
-    dialect: str = DEFAULT_DIALECT,
+    dialect: str = DialectName.MICROSOFT,
     progress: Progress = SILENT,
 ) -> Tuning:
     """Return the best schedule and program of a collective for each range of message sizes.

@@ -22,7 +22,7 @@ KEYS = {
 
 @pytest.mark.parametrize("collective", KEYS)
 def test_a_folder_has_all_that_a_simulation_needs(tmp_path: Path, collective: Collective) -> None:
-    done = export(schedule("ring:nodes=3", collective), "astra-sim", size=3000)
+    done = export(schedule("ring:nodes=3", collective), "astra-sim:bytes=3000")
     done.write(tmp_path / "sim")
     files = {path.name for path in (tmp_path / "sim").iterdir()}
     traces = {f"{name}.{rank}.et" for name in ("collective", "workload") for rank in range(3)}
@@ -40,7 +40,7 @@ def test_a_folder_has_all_that_a_simulation_needs(tmp_path: Path, collective: Co
 
 
 def test_other_kinds_of_schedules_have_a_folder_too() -> None:
-    files = export(generate("ring:nodes=3", "all-to-all"), "astra-sim", size=3000).files
+    files = export(generate("ring:nodes=3", "all-to-all"), "astra-sim:bytes=3000").files
     assert "all-to-all-implementation-custom" in json.loads(files["system.json"])
     assert export(generate("complete:nodes=3,bandwidth=50", method="bfb"), "astra-sim").files["run.sh"]
 

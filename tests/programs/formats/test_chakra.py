@@ -66,7 +66,7 @@ def test_traces_that_disagree_are_reported(rule: str, traces: tuple[Trace, ...],
 
 @pytest.mark.parametrize("target", ["chakra", "goal"])
 def test_an_export_sends_all_of_the_data(target: str) -> None:
-    done = export(schedule("ring:nodes=4", Collective.ALLREDUCE), target, size=10**6)
+    done = export(schedule("ring:nodes=4", Collective.ALLREDUCE), f"{target}:bytes=1000000")
     if target == "goal":
         ranks = goal.parse_goal(done.text, where="s.goal").ranks
         sent = sum(each.size for rank in ranks for each in rank if each.kind is goal.Kind.SEND)
@@ -76,7 +76,7 @@ def test_an_export_sends_all_of_the_data(target: str) -> None:
         assert traces_fault(traces) is None
     assert sent == pytest.approx(2 * 3 * 10**6, rel=1e-3)  # each of two trees passes M over three edges
     with pytest.raises(InputError, match="1 byte cannot be divided into the"):
-        export(schedule("ring:nodes=4"), target, size=1)
+        export(schedule("ring:nodes=4"), f"{target}:bytes=1")
 
 
 TRACES = (
@@ -110,8 +110,8 @@ def test_a_number_that_does_not_fit_is_refused(fields: dict[str, Any]) -> None:
 def test_data_that_does_not_fit_is_refused() -> None:
     for size, target in ((2**63, "chakra"), (2**70, "astra-sim")):
         with pytest.raises(InputError, match="bytes do not fit the numbers of a trace"):
-            export(schedule("ring:nodes=3"), target, size=size)
-    assert export(schedule("ring:nodes=3"), "astra-sim", size=2**63 - 1).files
+            export(schedule("ring:nodes=3"), f"{target}:bytes={size}")
+    assert export(schedule("ring:nodes=3"), f"astra-sim:bytes={2**63 - 1}").files
 
 
 def fits(traces: tuple[Trace, ...]) -> bool:

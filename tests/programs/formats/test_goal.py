@@ -11,7 +11,6 @@ from forestcoll.demand.collective import Collective
 from forestcoll.programs.formats import goal
 from forestcoll.programs.formats.goal import Kind, Operation
 from forestcoll.programs.formats.judging import judge_file
-from forestcoll.programs.lowering import Options, Placement
 from forestcoll.tuning.programs.export import export
 
 PING = """\
@@ -198,4 +197,4 @@ def test_every_rule_is_documented() -> None:
 
 def test_a_program_in_place_is_refused() -> None:
     with pytest.raises(InputError, match="GOAL schedules are for out of place only"):
-        export(schedule("ring:nodes=3"), "goal", options=Options(placement=Placement.BOTH))
+        export(schedule("ring:nodes=3"), "goal:placement=both")

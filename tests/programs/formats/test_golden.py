@@ -1,44 +1,40 @@
 """Exported files, byte for byte, as in `tests/golden/`. Run as a script, this file writes them again."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from samples import GOLDEN, schedule
 
 from forestcoll.algorithms.generate import generate
 from forestcoll.demand.collective import Collective
-from forestcoll.programs.formats.exporting import DEFAULT_DIALECT, Export, Target, usual_options
-from forestcoll.programs.lowering import Options, Placement
-from forestcoll.programs.model import Protocol
-from forestcoll.tuning.programs.export import export
+from forestcoll.programs.targets.target import Export, Target, targets
 
 RING, BOXES = "ring:nodes=3", "dgx-a100:boxes=2,gpus=2"
-PACKETS = Options(placement=Placement.OUT_OF_PLACE, protocol=Protocol.LL)
+PACKETS = "mscclpp-json:placement=out-of-place,protocol=LL,pieces=1"
 
-CASES: dict[str, tuple[str, Collective, Target, dict[str, Any]]] = {
-    "ring-allgather-microsoft.xml": (RING, Collective.ALLGATHER, Target.MSCCL_XML, {}),
-    "ring-reduce-scatter-microsoft.xml": (RING, Collective.REDUCE_SCATTER, Target.MSCCL_XML, {}),
-    "ring-reduce-scatter-azure.xml": (RING, Collective.REDUCE_SCATTER, Target.MSCCL_XML, {"dialect": "azure"}),
-    "boxes-allreduce-rccl.xml": (BOXES, Collective.ALLREDUCE, Target.MSCCL_XML, {"dialect": "rccl"}),
-    "ring-allgather.json": (RING, Collective.ALLGATHER, Target.MSCCLPP_JSON, {}),
-    "boxes-allreduce.json": (BOXES, Collective.ALLREDUCE, Target.MSCCLPP_JSON, {}),
-    "nvls-allreduce.json": ("dgx-h100:boxes=1,gpus=3,nvls=true", Collective.ALLREDUCE, Target.MSCCLPP_JSON, {}),
-    "packets-broadcast.json": (BOXES, Collective.BROADCAST, Target.MSCCLPP_JSON, {"options": PACKETS}),
-    "ring-all-to-all-rccl.xml": ("ring:nodes=4", Collective.ALL_TO_ALL, Target.MSCCL_XML, {"dialect": "rccl"}),
-    "boxes-all-to-all.json": (BOXES, Collective.ALL_TO_ALL, Target.MSCCLPP_JSON, {}),
-    "schedule-ring-allreduce.goal": (RING, Collective.ALLREDUCE, Target.GOAL, {"size": 3 * 2**20}),
-    "ring-allreduce": (RING, Collective.ALLREDUCE, Target.CHAKRA, {"size": 3 * 2**20}),
+CASES: dict[str, tuple[str, Collective, str]] = {
+    "ring-allgather-microsoft.xml": (RING, Collective.ALLGATHER, "msccl-xml"),
+    "ring-reduce-scatter-microsoft.xml": (RING, Collective.REDUCE_SCATTER, "msccl-xml"),
+    "ring-reduce-scatter-azure.xml": (RING, Collective.REDUCE_SCATTER, "msccl-xml:dialect=azure"),
+    "boxes-allreduce-rccl.xml": (BOXES, Collective.ALLREDUCE, "msccl-xml:dialect=rccl"),
+    "ring-allgather.json": (RING, Collective.ALLGATHER, "mscclpp-json"),
+    "boxes-allreduce.json": (BOXES, Collective.ALLREDUCE, "mscclpp-json"),
+    "nvls-allreduce.json": ("dgx-h100:boxes=1,gpus=3,nvls=true", Collective.ALLREDUCE, "mscclpp-json"),
+    "packets-broadcast.json": (BOXES, Collective.BROADCAST, PACKETS),
+    "ring-all-to-all-rccl.xml": ("ring:nodes=4", Collective.ALL_TO_ALL, "msccl-xml:dialect=rccl"),
+    "boxes-all-to-all.json": (BOXES, Collective.ALL_TO_ALL, "mscclpp-json"),
+    "schedule-ring-allreduce.goal": (RING, Collective.ALLREDUCE, "goal:bytes=3MiB"),
+    "ring-allreduce": (RING, Collective.ALLREDUCE, "chakra:bytes=3MiB"),
 }
 
 
 def exported(name: str) -> Export:
-    spec, collective, target, options = CASES[name]
-    dialect = options.get("dialect", DEFAULT_DIALECT)
+    spec, collective, text = CASES[name]
     made = generate(spec, collective) if collective.is_personalised else schedule(spec, collective)
-    more = {"options": usual_options(made, target, dialect)} | options
-    return export(made, target, **more)
+    target: Target = targets.read(text)
+    return target.export(made, replace(target.usual_options(made), **target.given))
 
 
 def written(name: str, folder: Path) -> Iterator[tuple[str, bytes]]:

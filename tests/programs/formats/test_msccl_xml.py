@@ -15,6 +15,7 @@ from forestcoll.programs.formats.msccl_xml.rules import FORM
 from forestcoll.programs.interpreter import check
 from forestcoll.programs.lowering import Options, Placement, lower
 from forestcoll.programs.model import Protocol
+from forestcoll.programs.targets.msccl_xml import MscclXml
 from forestcoll.tuning.programs.export import export
 from refusal import refusal
 
@@ -254,7 +255,7 @@ def test_a_broadcast_or_reduce_that_would_hang_has_a_remark(
     tmp_path: Path, collective: Collective, spec: str, protocol: str, remarks: int
 ) -> None:
     options = Options(placement=Placement.IN_PLACE, protocol=Protocol(protocol), chunks=64)
-    done = export(schedule(f"{spec},gpus=2", collective), "msccl-xml", options=options)
+    done = MscclXml().export(schedule(f"{spec},gpus=2", collective), options)
     assert len(done.remarks) == remarks
     path = tmp_path / "program.xml"
     done.write(path)

@@ -17,7 +17,6 @@ from forestcoll.base.errors import InputError, shown
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import Demand
 from forestcoll.programs.formats import mscclpp
-from forestcoll.programs.formats.exporting import Export, Target, usual_options
 from forestcoll.programs.formats.judging import judge_file
 from forestcoll.programs.formats.mscclpp import Plan
 from forestcoll.programs.formats.mscclpp.document import OperationName
@@ -26,6 +25,8 @@ from forestcoll.programs.formats.mscclpp.rules import RULES
 from forestcoll.programs.interpreter import check
 from forestcoll.programs.lowering import Options, Placement, Style
 from forestcoll.programs.model import Multicast, Span
+from forestcoll.programs.targets.mscclpp_json import MscclppJson
+from forestcoll.programs.targets.target import Export
 from forestcoll.tuning.programs.export import export
 
 ROOT = Path(__file__).parents[3]
@@ -288,7 +289,7 @@ def test_remarks_say_where_the_executor_deviates_from_the_plan() -> None:
 def test_an_exported_plan_uses_switches_that_multicast_and_add_up() -> None:
     def exported(spec: str, collective: Collective) -> Export:
         made = schedule(spec, collective)
-        return export(made, "mscclpp-json", options=usual_options(made, Target.MSCCLPP_JSON))
+        return MscclppJson().export(made, MscclppJson().usual_options(made))
 
     one_box = exported("dgx-h100:boxes=1,gpus=4,nvls=true", Collective.ALLREDUCE)
     summed = [each for *_, each in one_box.lowering.program.instructions() if each.sources]
@@ -344,7 +345,7 @@ def test_plans_of_one_network_have_different_names() -> None:
     made += [generate("ring:nodes=3", Demand("broadcast", root=root)) for root in range(3)]
     texts = [export(each, "mscclpp-json").text for each in made]
     other = Options(style=Style.ONE_SIDED, placement=Placement.OUT_OF_PLACE, chunks=6)
-    texts.append(export(made[0], "mscclpp-json", options=other).text)
+    texts.append(MscclppJson().export(made[0], other).text)
     names = {text: json.loads(text)["name"] for text in texts}
     assert len(set(names.values())) == len(texts)
     assert export(made[0], "mscclpp-json").text == texts[0]

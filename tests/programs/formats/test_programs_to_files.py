@@ -13,7 +13,6 @@ from forestcoll.programs.formats.judging import judge_file
 from forestcoll.programs.formats.msccl_xml import DIALECTS
 from forestcoll.programs.formats.roots import with_root
 from forestcoll.programs.interpreter import check
-from forestcoll.programs.lowering import Options, Placement
 from forestcoll.programs.model import (
     Barrier,
     Block,
@@ -170,7 +169,7 @@ def test_an_unknown_root_is_requested(task: Task, root: int | None, message: str
 
 
 def test_an_unknown_format_is_refused() -> None:
-    assert "there is no format 'msccl'; there are msccl-xml, " in refusal(export, schedule("ring:nodes=2"), "msccl")
+    assert "'msccl': no such format; did you mean 'msccl-xml'?" in refusal(export, schedule("ring:nodes=2"), "msccl")
 
 
 def test_a_plan_has_no_dialect_and_one_placement(tmp_path: Path) -> None:
@@ -180,7 +179,7 @@ def test_a_plan_has_no_dialect_and_one_placement(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is not MSCCL XML, and only MSCCL XML has dialects; leave the dialect out"):
         judge_file(file, dialect="azure")
     with pytest.raises(InputError, match="a plan of MSCCL\\+\\+ is for in place or for out of place; export two files"):
-        export(schedule("ring:nodes=2"), "mscclpp-json", options=Options(placement=Placement.BOTH))
+        export(schedule("ring:nodes=2"), "mscclpp-json:placement=both")
 
 
 def test_an_algorithm_needs_its_collective() -> None:

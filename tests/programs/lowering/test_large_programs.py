@@ -8,12 +8,12 @@ import pytest
 from forestcoll import generate
 from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.base.resources import set_memory_limit
-from forestcoll.programs.formats.exporting import Target, least_instructions, usual_options
 from forestcoll.programs.interpreter import check
-from forestcoll.programs.lowering import Options, lower, plans, two_sided
+from forestcoll.programs.lowering import Options, least_instructions, lower, plans, two_sided
 from forestcoll.programs.lowering.options import MOST_INSTRUCTIONS
 from forestcoll.programs.model import DeferredRanks, Program, block_counts, instruction_count, message_counts
 from forestcoll.programs.model.limits import Limits
+from forestcoll.programs.targets.chakra import Chakra
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.tuning.programs.estimate import announce_export
 from remarks import Remarks
@@ -101,7 +101,7 @@ def test_too_many_peers_are_refused_with_the_number_that_fits(
 
 def test_the_estimate_counts_a_send_and_a_receive_for_each_edge() -> None:
     schedule = generate("ring:nodes=4")
-    program = lower(schedule, usual_options(schedule, Target.CHAKRA)).program
+    program = lower(schedule, Chakra().usual_options(schedule)).program
     trees = len(schedule.phases[0])
     assert least_instructions(schedule) == 2 * 3 * trees
     assert instruction_count(program) >= least_instructions(schedule)
@@ -110,19 +110,19 @@ def test_the_estimate_counts_a_send_and_a_receive_for_each_edge() -> None:
 def test_a_long_export_is_announced_and_a_too_long_one_is_refused() -> None:
     schedule = generate("ring:nodes=4")
     remarks = Remarks()
-    announce_export(schedule, Target.CHAKRA, 1, remarks)
+    announce_export(schedule, Chakra(), 1, remarks)
     assert not remarks.texts
-    announce_export(schedule, Target.CHAKRA, 10**4, remarks)
+    announce_export(schedule, Chakra(), 10**4, remarks)
     (text,) = remarks.texts
     assert text.endswith("480,000 instructions, in files of 36 MB, takes about 12 s and 192 MB of memory")
     with pytest.raises(InputError, match="use at most about 3 ranks"):
-        announce_export(schedule, Target.CHAKRA, MOST_INSTRUCTIONS // 30, remarks)
+        announce_export(schedule, Chakra(), MOST_INSTRUCTIONS // 30, remarks)
 
 
 def test_a_program_of_too_many_parts_is_refused_before_they_are_made() -> None:
     schedule = generate("mi250:boxes=2")
     with pytest.raises(
-        NoSolutionError, match=r"with 134,217,728 chunks, the program would have about .* use fewer --chunks"
+        NoSolutionError, match=r"with 134,217,728 chunks, the program would have about .* use fewer chunks"
     ):
         lower(schedule, Options(chunks=2**27, step_chunks=4))
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll import export, generate
+from forestcoll import generate
 from forestcoll.algorithms.baseline import baselines
 from forestcoll.algorithms.method import Problem
 from forestcoll.base.errors import InputError, NoSolutionError
@@ -16,10 +16,12 @@ from forestcoll.base.progress import Progress
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import Demand, NodeDemand
 from forestcoll.programs.formats import mscclpp
-from forestcoll.programs.formats.exporting import Target
 from forestcoll.programs.formats.sizes import chunks_of_file
 from forestcoll.programs.interpreter import check
-from forestcoll.programs.lowering import Options, Placement
+from forestcoll.programs.lowering import Options
+from forestcoll.programs.targets.msccl_xml import MscclXml
+from forestcoll.programs.targets.mscclpp_json import MscclppJson
+from forestcoll.programs.targets.target import RuntimeTarget
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.trees.shape import tree_shape
 from forestcoll.schedule.trees.value import TreeSchedule
@@ -42,7 +44,8 @@ from forestcoll.verification import verify
 from networks import examples, uneven_networks
 
 STEPS = generate("ring:nodes=4", method="ring")
-TARGETS = pytest.mark.parametrize("target", ["msccl-xml", "mscclpp-json"])
+RCCL, PLANS, APART = MscclXml(dialect="rccl"), MscclppJson(), MscclppJson(placement="out-of-place")
+TARGETS = pytest.mark.parametrize("target", [RCCL, PLANS], ids=str)
 COLLECTIVES = pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
 
 
@@ -65,9 +68,11 @@ def scheduled(spec: str, collective: str) -> TreeSchedule | FlowSchedule:
         ("mi250:boxes=1", "all-to-all"),
     ],
 )
-def test_one_box_reaches_the_speed_of_its_schedule_with_powers_of_two(spec: str, collective: str, target: str) -> None:
+def test_one_box_reaches_the_speed_of_its_schedule_with_powers_of_two(
+    spec: str, collective: str, target: RuntimeTarget
+) -> None:
     schedule = scheduled(spec, collective)
-    chosen = best_program(schedule, target, "rccl")
+    chosen = best_program(schedule, target)
     assert (2**16) % (16 * chunks_of_file(chosen.lowering.program)) == 0
     assert chosen.points[-1].algbw >= 0.95 * float(schedule.algbw)
     assert check(chosen.lowering.program).ok
@@ -77,34 +82,34 @@ def test_one_box_reaches_the_speed_of_its_schedule_with_powers_of_two(spec: str,
 @pytest.mark.parametrize(
     ("spec", "collective", "target", "share"),
     [
-        ("mi300x:boxes=1", "allgather", "mscclpp-json", 0.97),
-        ("mi300x:boxes=2", "broadcast", "mscclpp-json", 0.97),
+        ("mi300x:boxes=1", "allgather", PLANS, 0.97),
+        ("mi300x:boxes=2", "broadcast", PLANS, 0.97),
         *(
             pytest.param(*each, marks=pytest.mark.slow)
             for each in (
-                ("dgx-a100:boxes=2", "reduce", "mscclpp-json", 0.95),
-                ("dgx-a100:boxes=1", "broadcast", "mscclpp-json", 0.95),
-                ("dgx-h100:boxes=1", "broadcast", "mscclpp-json", 0.95),
+                ("dgx-a100:boxes=2", "reduce", PLANS, 0.95),
+                ("dgx-a100:boxes=1", "broadcast", PLANS, 0.95),
+                ("dgx-h100:boxes=1", "broadcast", PLANS, 0.95),
                 # along the trees of the optimum, a rank has 38 peers, and the program reaches 97 GB/s or 23 GB/s
-                ("dgx-a100:boxes=32", "allgather", "msccl-xml", 0.89),
-                ("dgx-a100:boxes=32", "reduce-scatter", "msccl-xml", 0.89),
+                ("dgx-a100:boxes=32", "allgather", RCCL, 0.89),
+                ("dgx-a100:boxes=32", "reduce-scatter", RCCL, 0.89),
             )
         ),
     ],
 )
-def test_programs_are_nearly_as_fast_as_their_schedules(spec: str, collective: str, target: str, share: float) -> None:
-    chosen = best_program(scheduled(spec, collective), target, "rccl")
+def test_programs_are_nearly_as_fast_as_their_schedules(
+    spec: str, collective: str, target: RuntimeTarget, share: float
+) -> None:
+    chosen = best_program(scheduled(spec, collective), target)
     assert chosen.points[-1].algbw >= share * chosen.lowering.schedule_algbw
     assert check(chosen.lowering.program).ok
 
 
 def test_more_chunks_never_reach_less() -> None:
     schedule = generate("dgx-a100:boxes=2,gpus=4")
-    plain = {"instances": 1, "pieces": 1, "blocks": 32}  # the search over these options takes half a minute
+    plain = replace(RCCL, instances=1, pieces=1, blocks=32)  # the search over these options takes half a minute
     found = [
-        best_program(
-            schedule, "msccl-xml", "rccl", objective=Objective(sizes=(2**20,)), given={**plain, "chunks": most}
-        ).lowering
+        best_program(schedule, replace(plain, chunks=most), objective=Objective(sizes=(2**20,))).lowering
         for most in (48, 64)
     ]
     assert [each.algbw for each in found] == sorted(each.algbw for each in found)
@@ -113,7 +118,7 @@ def test_more_chunks_never_reach_less() -> None:
 
 def test_programs_with_too_many_instances_to_be_simulated_are_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each instance moves at least one chunk of each tree, so long steps do not make up for many instances."""
-    known = candidates.Candidates(generate("ring:nodes=4"), Target.MSCCL_XML, "rccl", Objective(), {})
+    known = candidates.Candidates(generate("ring:nodes=4"), RCCL, Objective())
     plain = Options(chunks=8)
     assert known.evaluate(plain) is not None
     assert known.evaluate(replace(plain, instances=8, step_chunks=8)) is not None
@@ -124,9 +129,7 @@ def test_programs_with_too_many_instances_to_be_simulated_are_not_made(monkeypat
 
 def test_latencies_are_named_as_the_reason_of_a_slow_program() -> None:
     objective = Objective(sizes=(10**9,), costs=Costs(alpha_us=10**5))
-    chosen = best_program(
-        generate("ring:nodes=3"), "msccl-xml", "rccl", objective=objective, given={"instances": 1, "pieces": 1}
-    )
+    chosen = best_program(generate("ring:nodes=3"), replace(RCCL, instances=1, pieces=1), objective=objective)
     reason = why_slow(chosen)
     assert reason is not None
     assert "100000 us to arrive" in reason
@@ -137,7 +140,7 @@ def test_latencies_are_named_as_the_reason_of_a_slow_program() -> None:
 
 def test_blocks_and_latencies_are_named_together_if_one_alone_is_not_the_reason() -> None:
     objective = Objective(sizes=(2**24,), costs=Costs(alpha_us=50, overhead_us=30, block_gbps=10))
-    chosen = best_program(generate("dgx-a100:boxes=1"), "msccl-xml", objective=objective, given={"instances": 1})
+    chosen = best_program(generate("dgx-a100:boxes=1"), MscclXml(instances=1), objective=objective)
     reason = why_slow(chosen)
     assert reason is not None
     assert reason.startswith("a block moves at most 10 GB/s, and each message takes 30 us before it moves and 50 us")
@@ -146,23 +149,23 @@ def test_blocks_and_latencies_are_named_together_if_one_alone_is_not_the_reason(
 
 @pytest.mark.parametrize(("chunks", "most", "others"), [(16, "266.7", 0), (32, "320", 1)])
 def test_what_slows_a_program_down_besides_rounding_is_named(chunks: int, most: str, others: int) -> None:
-    given = {"chunks": chunks, "instances": 1, "pieces": 1, "step_chunks": 1}
-    reason = why_slow(best_program(generate("mi250:boxes=1"), "msccl-xml", "rccl", given=given))
+    target = replace(RCCL, chunks=chunks, instances=1, pieces=1, step_chunks=1)
+    reason = why_slow(best_program(generate("mi250:boxes=1"), target))
     assert reason is not None
     assert reason.startswith(f"shares are rounded to {chunks} chunks, or fewer trees are used, so that {most} GB/s")
     assert reason.count("is the most, and blocks wait for each other") == others
 
 
 def test_the_chunks_of_an_all_to_all_can_be_given() -> None:
-    chosen = best_program(generate("torus:dims=3x3", "all-to-all"), "mscclpp-json", given={"chunks": 27})
+    chosen = best_program(generate("torus:dims=3x3", "all-to-all"), MscclppJson(chunks=27))
     assert chosen.options.chunks == 27
     assert chosen.lowering.loss == 0
 
 
 def test_instances_may_use_more_blocks_than_a_single_one() -> None:
     schedule = generate("dgx-h100:boxes=2,gpus=4")  # a NIC has 50 GB/s, a block 38.7
-    given = {"chunks": 8, "pieces": 1, "step_chunks": 1}
-    chosen = best_program(schedule, "msccl-xml", objective=Objective(sizes=(10**9,)), given=given)
+    target = MscclXml(chunks=8, pieces=1, step_chunks=1)
+    chosen = best_program(schedule, target, objective=Objective(sizes=(10**9,)))
     assert chosen.options.instances > 1
     assert chosen.points[-1].algbw >= 0.95 * float(schedule.algbw)
 
@@ -170,18 +173,16 @@ def test_instances_may_use_more_blocks_than_a_single_one() -> None:
 @pytest.mark.slow  # eight seconds
 def test_of_programs_that_are_about_as_fast_the_one_for_small_sizes_is_chosen() -> None:
     schedule = generate("dgx-a100:boxes=1,gpus=4", "broadcast:root=0")
-    both = [
-        best_program(schedule, "mscclpp-json", objective=Objective(sizes=sizes)) for sizes in ((10**6, 10**9), (10**9,))
-    ]
+    both = [best_program(schedule, PLANS, objective=Objective(sizes=sizes)) for sizes in ((10**6, 10**9), (10**9,))]
     small, large = (each.model.points((10**6, 10**9)) for each in both)
     assert small[0].algbw >= large[0].algbw
     assert small[1].algbw * 1.01 >= large[1].algbw
 
 
 def test_the_chunks_of_steps_are_used_or_refused() -> None:
-    assert best_program(STEPS, "msccl-xml", given={"chunks": 16}).options.chunks == 16
+    assert best_program(STEPS, MscclXml(chunks=16)).options.chunks == 16
     with pytest.raises(NoSolutionError, match="a multiple of 8 chunks"):
-        best_program(STEPS, "msccl-xml", given={"chunks": 7})
+        best_program(STEPS, MscclXml(chunks=7))
 
 
 class Stages(Progress):
@@ -202,19 +203,17 @@ class Stages(Progress):
 @pytest.mark.parametrize(
     ("spec", "collective", "target", "size", "share"),
     [
-        ("mesh:dims=3x3", "broadcast", "mscclpp-json", 10**6, 0.85),
-        ("mi250:boxes=1", "broadcast", "mscclpp-json", 10**9, 0.95),
-        ("mi250:boxes=2,gpus=8", "reduce-scatter", "msccl-xml", 10**9, 0.95),
-        ("mi250:boxes=4", "all-to-all", "msccl-xml", 10**9, 0.95),
+        ("mesh:dims=3x3", "broadcast", APART, 10**6, 0.85),
+        ("mi250:boxes=1", "broadcast", APART, 10**9, 0.95),
+        ("mi250:boxes=2,gpus=8", "reduce-scatter", RCCL, 10**9, 0.95),
+        ("mi250:boxes=4", "all-to-all", RCCL, 10**9, 0.95),
     ],
 )
 def test_a_slow_program_has_another_schedule_if_that_is_faster(
-    spec: str, collective: str, target: str, size: int, share: float
+    spec: str, collective: str, target: RuntimeTarget, size: int, share: float
 ) -> None:
     schedule, stages = scheduled(spec, collective), Stages()
-    given = {"placement": Placement.OUT_OF_PLACE} if target == "mscclpp-json" else {}
-    objective = Objective(sizes=(size,))
-    chosen = best_program(schedule, target, "rccl", objective=objective, given=given, progress=stages)
+    chosen = best_program(schedule, target, objective=Objective(sizes=(size,)), progress=stages)
     assert chosen.schedule != schedule
     assert chosen.lowering.schedule_algbw == schedule.algbw
     assert chosen.points[-1].algbw >= share * float(schedule.algbw)
@@ -278,7 +277,7 @@ def test_with_two_peers_a_rank_exchanges_data_with_two_ranks_of_other_boxes(coll
 def test_a_program_of_many_ranks_has_two_peers_in_other_boxes() -> None:
     """On 34 boxes, a rank has 34 peers along the trees of the optimum; RCCL has 32 blocks on a channel number."""
     schedule = generate("dgx-a100:boxes=34,gpus=2", "reduce-scatter")
-    chosen = best_program(schedule, "msccl-xml", "rccl", given={"instances": 1, "pieces": 1, "step_chunks": 1})
+    chosen = best_program(schedule, replace(RCCL, instances=1, pieces=1, step_chunks=1))
     assert chosen.schedule == with_two_peers(schedule)
     assert chosen.points[-1].algbw >= 0.95 * float(schedule.algbw)
     assert (chosen.lowering.schedule_algbw, chosen.lowering.other_trees) == (schedule.algbw, 1)
@@ -287,7 +286,7 @@ def test_a_program_of_many_ranks_has_two_peers_in_other_boxes() -> None:
 
 def test_a_slow_all_to_all_has_few_peers_if_they_are_faster() -> None:
     schedule = generate("dgx-a100:boxes=4,gpus=2", "all-to-all")
-    chosen = best_program(schedule, "msccl-xml", "rccl", given={"blocks": 10})  # 14 are needed for 7 peers
+    chosen = best_program(schedule, replace(RCCL, blocks=10))  # 14 are needed for 7 peers
     other = with_few_peers(schedule)
     assert other is not None
     assert chosen.schedule == other
@@ -296,7 +295,7 @@ def test_a_slow_all_to_all_has_few_peers_if_they_are_faster() -> None:
     assert (other.bound, other.algbw, verify(other).optimal) == (schedule.bound, schedule.algbw, True)
     assert chosen.points[-1].algbw >= 0.95 * float(schedule.algbw)
     assert check(chosen.lowering.program).ok
-    enough = best_program(schedule, "msccl-xml", "rccl")
+    enough = best_program(schedule, RCCL)
     assert (enough.schedule, enough.lowering.other_flows) == (schedule, False)
 
 
@@ -318,7 +317,7 @@ def test_few_peers_are_for_whole_all_to_alls_that_reach_the_optimum() -> None:
 @pytest.mark.parametrize("collective", ["broadcast", "reduce"])
 def test_steps_have_parts_of_a_chunk_on_average_if_a_rank_has_few_left(collective: str) -> None:
     schedule = generate("mi300x:boxes=1", Demand(collective, root=0))
-    chosen = best_program(schedule, "msccl-xml", "rccl")
+    chosen = best_program(schedule, RCCL)
     assert chosen.options.strands == 2
     assert chosen.options.step_chunks == Fraction(5, 2)
     assert chosen.points[-1].algbw >= 0.95 * float(schedule.algbw)
@@ -333,10 +332,10 @@ def test_a_slow_program_with_one_root_has_shorter_trees(collective: str) -> None
     assert verify(other).ok
     assert (tree_shape(schedule).greatest_height, tree_shape(other).greatest_height) == (6, 5)
     assert (other.demand, other.algbw, other.trees_per_root) == (schedule.demand, schedule.algbw, 2)
-    chosen = best_program(schedule, "msccl-xml", "rccl", objective=Objective(sizes=(10**7,)))
+    chosen = best_program(schedule, RCCL, objective=Objective(sizes=(10**7,)))
     assert (chosen.schedule, chosen.lowering.other_trees) == (other, 2)
     assert check(chosen.lowering.program).ok
-    fast = best_program(schedule, "msccl-xml", "rccl", objective=Objective(sizes=(10**9,)))
+    fast = best_program(schedule, RCCL, objective=Objective(sizes=(10**9,)))
     assert (fast.schedule, fast.lowering.other_trees) == (schedule, None)
 
 
@@ -417,7 +416,7 @@ def test_only_reduces_of_forestcoll_have_schedules_with_less_scratch() -> None:
 @pytest.mark.parametrize("spec", ["mesh:dims=3x3", pytest.param("mi250:boxes=1", marks=pytest.mark.slow)])
 def test_a_reduce_has_less_scratch_if_it_would_not_match_large_sizes(spec: str) -> None:
     schedule = generate(spec, "reduce:root=0")
-    chosen = best_program(schedule, "mscclpp-json")
+    chosen = best_program(schedule, PLANS)
     assert isinstance(chosen.schedule, TreeSchedule)
     program = chosen.lowering.program
     assert mscclpp.most_bytes(program) >= 2**32
@@ -430,7 +429,7 @@ def test_a_reduce_has_less_scratch_if_it_would_not_match_large_sizes(spec: str) 
 @pytest.mark.slow
 def test_a_reduce_keeps_its_trees_if_it_matches_the_sizes_asked_for() -> None:
     schedule = generate("mi250:boxes=1", "reduce:root=0")
-    small = best_program(schedule, "mscclpp-json", objective=Objective(most_bytes=2**30))
+    small = best_program(schedule, PLANS, objective=Objective(most_bytes=2**30))
     assert small.schedule == schedule
     assert mscclpp.most_bytes(small.lowering.program) < 2**32
 
@@ -440,8 +439,6 @@ def test_a_plan_whose_receiver_cannot_signal_its_sender_is_refused_before_the_se
     stages, schedule = Stages(), generate("ring:nodes=4,one_way=true", collective)
     message = r"over switches alone, and in MSCCL\+\+ the receiver signals the sender; export to msccl-xml"
     with pytest.raises(InputError, match=r"no path leads from \d to \d " + message):
-        best_program(schedule, "mscclpp-json", progress=stages)
+        best_program(schedule, PLANS, progress=stages)
     assert not stages.done
-    with pytest.raises(InputError, match=message):
-        export(schedule, "mscclpp-json", options=Options())
-    assert best_program(schedule, "msccl-xml").points
+    assert best_program(schedule, MscclXml()).points

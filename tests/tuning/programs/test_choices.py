@@ -10,6 +10,9 @@ from forestcoll import generate
 from forestcoll.demand.demand import Demand
 from forestcoll.programs.lowering import Options, Style
 from forestcoll.programs.lowering.options import MOST
+from forestcoll.programs.targets.msccl_xml import MscclXml
+from forestcoll.programs.targets.mscclpp_json import MscclppJson
+from forestcoll.programs.targets.target import RuntimeTarget, targets
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.simulation.costs import Costs
 from forestcoll.tuning.programs.candidates import Objective
@@ -55,9 +58,9 @@ def test_options_stay_within_their_limits() -> None:
 
 @pytest.mark.parametrize("target", ["msccl-xml", "mscclpp-json"])
 def test_given_options_are_used(target: str) -> None:
-    given = {"instances": 2, "pieces": 1, "blocks": 8}
-    options = best_program(generate("dgx-a100:boxes=1,gpus=3"), target, given=given).options
-    assert {name: getattr(options, name) for name in given} == given
+    chosen = targets.read(f"{target}:instances=2,pieces=1,blocks=8")
+    options = best_program(generate("dgx-a100:boxes=1,gpus=3"), chosen).options
+    assert (options.instances, options.pieces, options.blocks) == (2, 1, 8)
 
 
 def test_given_options_are_not_changed_and_others_are_varied_in_the_given_order() -> None:
@@ -68,29 +71,35 @@ def test_given_options_are_not_changed_and_others_are_varied_in_the_given_order(
 
 
 @pytest.mark.parametrize(
-    "given", [{"blocks": 2}, {"chunks": None}, {"protocol": "LL"}, pytest.param({}, marks=pytest.mark.slow)]
+    "target",
+    [
+        MscclppJson(blocks=2),
+        MscclppJson(chunks="exact"),
+        MscclppJson(protocol="LL"),
+        pytest.param(MscclppJson(), marks=pytest.mark.slow),
+    ],
 )
-def test_links_of_any_bandwidth_have_a_plan(given: dict[str, object]) -> None:
-    chosen = best_program(generate("ring:nodes=3,bandwidth=1000000"), "mscclpp-json", given=given)
+def test_links_of_any_bandwidth_have_a_plan(target: MscclppJson) -> None:
+    chosen = best_program(generate("ring:nodes=3,bandwidth=1000000"), target)
     assert chosen.options.round_bytes <= MOST
 
 
 @pytest.mark.parametrize(
-    ("collective", "target", "size", "gbps", "given"),
+    ("collective", "target", "size", "gbps"),
     [
-        ("broadcast", "msccl-xml", 1, None, {}),
-        ("allgather", "mscclpp-json", 10**9, 1e-6, {"blocks": 2}),
-        pytest.param("allgather", "mscclpp-json", 10**9, 1e-6, {}, marks=pytest.mark.slow),
-        pytest.param("allgather", "msccl-xml", 2**62, None, {}, marks=pytest.mark.slow),
+        ("broadcast", MscclXml(), 1, None),
+        ("allgather", MscclppJson(blocks=2), 10**9, 1e-6),
+        pytest.param("allgather", MscclppJson(), 10**9, 1e-6, marks=pytest.mark.slow),
+        pytest.param("allgather", MscclXml(), 2**62, None, marks=pytest.mark.slow),
     ],
 )
 def test_a_search_keeps_its_options_within_their_limits(
-    collective: str, target: str, size: int, gbps: float | None, given: dict[str, object]
+    collective: str, target: RuntimeTarget, size: int, gbps: float | None
 ) -> None:
     spec = "ring:nodes=3,bandwidth=10000000000000"
     schedule = generate(spec, Demand(collective, root=0 if collective == "broadcast" else None))
     objective = Objective(sizes=(size,), costs=None if gbps is None else Costs(block_gbps=gbps))
-    assert best_program(schedule, target, objective=objective, given=given).points
+    assert best_program(schedule, target, objective=objective).points
 
 
 def messages(spec: str = "dgx-a100:boxes=1", collective: str = "allgather", **given: Any) -> MessageChoices:

@@ -5,40 +5,42 @@ from math import inf
 import pytest
 
 from forestcoll import generate
-from forestcoll.programs.formats.exporting import Target, limits_of
 from forestcoll.programs.formats.sizes import chunks_of_file
 from forestcoll.programs.lowering import Options, Placement, Style, lower
+from forestcoll.programs.targets.msccl_xml import MscclXml
+from forestcoll.programs.targets.mscclpp_json import MscclppJson
+from forestcoll.programs.targets.target import RuntimeTarget
 from forestcoll.simulation import Costs
 from forestcoll.simulation.program.events import EventSimulation
 from forestcoll.simulation.program.paths import Paths
 from forestcoll.simulation.program.rounds import Messages
 from forestcoll.tuning.programs import rounds
-from forestcoll.tuning.programs.rounds import RoundModel, round_bytes_of, slices_of
+from forestcoll.tuning.programs.rounds import RoundModel
 
 SIZE = 2**28
 APART = Placement.OUT_OF_PLACE
 PLAN = Options(style=Style.ONE_SIDED, placement=APART, chunks=64, pieces=2, children=1, round_bytes=2**16)
 XML = Options(placement=APART, chunks=16)
-CASES = [(Target.MSCCLPP_JSON, PLAN, Costs()), (Target.MSCCL_XML, XML, Costs(block_gbps=24))]
+CASES = [(MscclppJson(), PLAN, Costs()), (MscclXml(), XML, Costs(block_gbps=24))]
 
 
-def model_of(target: Target, options: Options, costs: Costs) -> RoundModel:
+def model_of(target: RuntimeTarget, options: Options, costs: Costs) -> RoundModel:
     schedule = generate("dgx-a100:boxes=2")
-    lowering = lower(schedule, options, limits_of(target, "microsoft", 16))
+    lowering = lower(schedule, options, target.limits(16))
     return RoundModel(
         schedule=schedule,
         program=lowering.program,
         chunks=chunks_of_file(lowering.program),
-        round_bytes=round_bytes_of(target, options),
+        round_bytes=target.round_bytes(options),
         paths=Paths.of(schedule),
         costs=costs,
         algbw=lowering.algbw,
-        slices=slices_of(target, options),
+        slices=target.slices(options),
     )
 
 
 @pytest.mark.parametrize(("target", "options", "costs"), CASES)
-def test_all_rounds_are_simulated(target: Target, options: Options, costs: Costs) -> None:
+def test_all_rounds_are_simulated(target: RuntimeTarget, options: Options, costs: Costs) -> None:
     model = model_of(target, options, costs)
     point = model.point(SIZE)
     assert point.pieces == SIZE // (model.chunks * model.round_bytes) > 4
@@ -49,7 +51,7 @@ def test_all_rounds_are_simulated(target: Target, options: Options, costs: Costs
 
 @pytest.mark.parametrize(("target", "options", "costs"), CASES)
 def test_an_estimate_is_near_and_is_replaced_if_it_is_high(
-    target: Target, options: Options, costs: Costs, monkeypatch: pytest.MonkeyPatch
+    target: RuntimeTarget, options: Options, costs: Costs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rounds, "FEW_INSTRUCTIONS", 1)
     monkeypatch.setattr(rounds, "FEW_INSTRUCTIONS_IN_LOOPS", 1)

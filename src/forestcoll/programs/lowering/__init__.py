@@ -6,6 +6,7 @@ from forestcoll.programs.lowering.lowering import (
     Lowerer,
     Lowering,
     default_options,
+    least_instructions,
     lower,
     lowerer_for,
 )
@@ -21,6 +22,7 @@ __all__ = [
     "Placement",
     "Style",
     "default_options",
+    "least_instructions",
     "lower",
     "lowerer_for",
     "usual_placement",

@@ -111,6 +111,19 @@ def default_options(schedule: Schedule) -> Options:
     return Options() if lowerer_for(schedule).in_place else Options(placement=Placement.OUT_OF_PLACE)
 
 
+def least_instructions(schedule: Schedule) -> int:
+    """Return about how many instructions a program of one piece has: each tree sends to all other ranks.
+
+    A flow is sent once for each of its routes. The result is 0 for schedules of steps.
+    """
+    if not isinstance(schedule, TreeSchedule | FlowSchedule):
+        return 0
+    images = 1 if schedule.symmetry is None else schedule.symmetry.order
+    if isinstance(schedule, FlowSchedule):
+        return 2 * images * len(schedule.flows.routes.entries)
+    return 2 * images * (len(schedule.members) - 1) * sum(map(len, schedule.phases))
+
+
 @dataclass(frozen=True)
 class Lowerer:
     """The function that lowers schedules of one kind, and its abilities.

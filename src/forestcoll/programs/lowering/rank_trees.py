@@ -97,7 +97,7 @@ def rank_trees_of(schedule: TreeSchedule, grid: Grid, options: Options, most: in
     if instructions > MOST_INSTRUCTIONS:
         raise NoSolutionError(
             f"{schedule.topology.name}: with {grid.chunks:,} chunks, the program would have about {instructions:,} "
-            f"instructions, and {MOST_INSTRUCTIONS:,} is the most; use fewer --chunks or more --step-chunks"
+            f"instructions, and {MOST_INSTRUCTIONS:,} is the most; use fewer chunks or more step_chunks"
         )
     alike = options.pieces > 1 or (step is not None and max(flow.count * options.pieces for flow in trees) > step)
     scaled = (

@@ -5,10 +5,10 @@ from typing import Any
 
 from forestcoll.base.errors import NoSolutionError
 from forestcoll.base.progress import SILENT, Progress
-from forestcoll.programs.formats.exporting import Target, limits_of
 from forestcoll.programs.formats.sizes import ALIGNMENT, chunks_of_file
-from forestcoll.programs.lowering import Lowering, Options, lower, lowerer_for
+from forestcoll.programs.lowering import Lowering, Options, Style, lower, lowerer_for
 from forestcoll.programs.model import Program, Protocol
+from forestcoll.programs.targets.target import RuntimeTarget
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees.value import TreeSchedule
@@ -18,7 +18,7 @@ from forestcoll.topology.gpus import gpu_of
 from forestcoll.tuning.programs.divisible import LEAST_BYTES, Count, counts_for
 from forestcoll.tuning.programs.message_choices import MessageChoices
 from forestcoll.tuning.programs.plan_choices import OtherPlanChoices, PlanChoices
-from forestcoll.tuning.programs.rounds import MANY_RANKS, RoundModel, most_instructions, round_bytes_of, slices_of
+from forestcoll.tuning.programs.rounds import MANY_RANKS, RoundModel, most_instructions
 
 SIZES = (10**6, 64 * 10**6, 10**9)
 """The sizes of M for which a report states the expected algbw, in bytes; programs are chosen for the last one."""
@@ -96,10 +96,8 @@ class Candidates:
 
     Attributes:
         schedule: the schedule.
-        target: the format.
-        dialect: for MSCCL XML, the runtime.
+        target: the format, with the options that are not chosen.
         objective: the sizes and the costs.
-        given: the options that are not chosen, with their values.
         progress: receives how much of the work of a search is done, in percent.
         known: the candidates by their options; None for options that do not fit.
         problem: why the last candidate that does not fit does not; None if all fit.
@@ -108,10 +106,8 @@ class Candidates:
     """
 
     schedule: Schedule
-    target: Target
-    dialect: str
+    target: RuntimeTarget
     objective: Objective
-    given: dict[str, Any]
     progress: Progress = SILENT
     known: dict[Options, Candidate | None] = field(default_factory=dict)
     problem: NoSolutionError | None = None
@@ -119,21 +115,23 @@ class Candidates:
     work: int = 0
 
     def __post_init__(self) -> None:
+        self.given: dict[str, Any] = self.target.given
+        self.in_plans = self.target.style is Style.ONE_SIDED
         machine = gpu_of(self.schedule.topology)
         self.machine = machine
         self.costs = self.objective.costs or Costs(block_gbps=machine.block_gbps if machine else None)
-        self.limits = limits_of(self.target, self.dialect, len(self.schedule.topology.compute))
+        self.limits = self.target.limits(len(self.schedule.topology.compute))
         self.counts = self._counts()
         self.choices = self._choices()
 
     def of(self, other: TreeSchedule | FlowSchedule) -> "Candidates":
         """Return the candidates of another schedule of the same demand; none are made yet."""
-        return Candidates(other, self.target, self.dialect, self.objective, self.given, self.progress)
+        return Candidates(other, self.target, self.objective, self.progress)
 
     def _choices(self) -> PlanChoices | OtherPlanChoices | MessageChoices:
         """Return the options to choose from."""
         blocks = self.most_blocks
-        if self.target is not Target.MSCCLPP_JSON:
+        if not self.in_plans:
             return MessageChoices(
                 schedule=self.schedule,
                 counts=self.counts,
@@ -168,7 +166,7 @@ class Candidates:
     @property
     def most_instructions(self) -> int:
         """The most instructions of a program that can be simulated."""
-        return most_instructions(self.schedule, messages=self.target is not Target.MSCCLPP_JSON)
+        return most_instructions(self.schedule, messages=not self.in_plans)
 
     @property
     def most_work(self) -> int:
@@ -176,7 +174,7 @@ class Candidates:
         if isinstance(self.choices, PlanChoices):
             return MOST_WORK_OF_PLANS
         ranks = min(len(self.schedule.members), MANY_RANKS)
-        return MOST_WORK if self.target is Target.MSCCLPP_JSON else max(MOST_WORK, WORK_OF_RANK * ranks)
+        return MOST_WORK if self.in_plans else max(MOST_WORK, WORK_OF_RANK * ranks)
 
     @property
     def most_blocks(self) -> int:
@@ -201,22 +199,21 @@ class Candidates:
         phases = len(self.schedule.phases) if isinstance(self.schedule, TreeSchedule) else 1
         least = phases * (1 if self.schedule.collective.has_root else ranks)
         trees = next((each.trees for each in self.counts if each.chunks == options.chunks), least)
-        one_sided = self.target is Target.MSCCLPP_JSON
         parts = self.choices.parts(options) if isinstance(self.choices, PlanChoices) else options.instances
-        copies = parts if one_sided else max(options.instances, options.scale // (options.step_chunks or 1))
+        copies = parts if self.in_plans else max(options.instances, options.scale // (options.step_chunks or 1))
         return 2 * (ranks - 1) * trees * copies > self.most_instructions
 
     def _divides(self, options: Options) -> bool:
         """Return whether the program can be used for the least size."""
         if not self.counts or "chunks" in self.given:
             return True
-        pieces = 1 if self.target is Target.MSCCLPP_JSON else options.pieces
+        pieces = 1 if self.in_plans else options.pieces
         chunks = (options.chunks or 1) * options.instances * pieces
         if chunks * ALIGNMENT <= self.objective.least_bytes:
             return True
         self.problem = self.problem or NoSolutionError(
             f"{self.schedule.topology.name}: {self.objective.least_bytes} bytes cannot be divided into {chunks} chunks "
-            f"of {ALIGNMENT} bytes; give --chunks or fewer --instances"
+            f"of {ALIGNMENT} bytes; give chunks or fewer instances"
         )
         return False
 
@@ -229,8 +226,7 @@ class Candidates:
         chunks = chunks_of_file(lowering.program)
         if any(self.known.values()) and chunks * ALIGNMENT > self.objective.least_bytes and "chunks" not in self.given:
             return None
-        round_bytes = round_bytes_of(self.target, options)
-        slices = slices_of(self.target, options)
+        round_bytes = self.target.round_bytes(options)
         known = self._model_of(lowering.program, round_bytes)
         model = known or RoundModel(
             schedule=self.schedule,
@@ -240,7 +236,7 @@ class Candidates:
             paths=paths_of(lowering.schedule),
             costs=self.costs,
             algbw=lowering.algbw,
-            slices=slices,
+            slices=self.target.slices(options),
         )
         self.work += MAKING * model.length
         algbw = 0.0

@@ -8,28 +8,11 @@ from math import isqrt
 
 from forestcoll.base.errors import InputError
 from forestcoll.base.progress import Progress
-from forestcoll.base.resources import Cost, announce, size_text
-from forestcoll.programs.formats.exporting import Target, least_instructions
+from forestcoll.base.resources import announce, size_text
+from forestcoll.programs.lowering import least_instructions
 from forestcoll.programs.lowering.options import MOST_INSTRUCTIONS
+from forestcoll.programs.targets.target import Target
 from forestcoll.schedule.schedule import Schedule
-
-COSTS = {
-    Target.CHAKRA: Cost(25e-6, 400),
-    Target.ASTRA_SIM: Cost(25e-6, 400),
-    Target.GOAL: Cost(80e-6, 2000),
-    Target.MSCCL_XML: Cost(40e-6, 1700),
-    Target.MSCCLPP_JSON: Cost(65e-6, 900),
-}
-"""What choosing, lowering, writing and checking an instruction takes (`benchmarks/large_exports.py`)."""
-
-FILE_BYTES = {
-    Target.CHAKRA: 75,
-    Target.ASTRA_SIM: 75,
-    Target.GOAL: 85,
-    Target.MSCCL_XML: 120,
-    Target.MSCCLPP_JSON: 85,
-}
-"""The bytes of an instruction in the files of each format."""
 
 
 def announce_export(schedule: Schedule, target: Target, scale: int, progress: Progress) -> None:
@@ -53,6 +36,6 @@ def announce_export(schedule: Schedule, target: Target, scale: int, progress: Pr
             f"{name}: the program would have about {count:,} instructions, and at most {MOST_INSTRUCTIONS:,} can be "
             f"checked; use {fewer}, pieces or instances"
         )
-    size = size_text(count * FILE_BYTES[target])
+    size = size_text(count * target.file_bytes)
     work = f"{name}: an export of about {count:,} instructions, in files of {size},"
-    announce(work, COSTS[target] * count, progress, "use fewer ranks")
+    announce(work, target.cost * count, progress, "use fewer ranks")

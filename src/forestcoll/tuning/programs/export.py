@@ -1,44 +1,31 @@
 """Export of a schedule as a program for a runtime: the best one that the simulator finds, written and checked."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
-from forestcoll.base.errors import InputError
+from forestcoll.base.errors import InputError, shown
 from forestcoll.base.progress import SILENT, Progress
-from forestcoll.programs.formats.exporting import (
-    DEFAULT_BYTES,
-    DEFAULT_DIALECT,
+from forestcoll.programs.model import Protocol
+from forestcoll.programs.targets.target import (
     Expected,
     Export,
+    RuntimeTarget,
     Target,
     collector_paused,
-    export_with,
-    target_named,
-    usual_options,
+    targets,
 )
-from forestcoll.programs.formats.targets import target_of
-from forestcoll.programs.lowering import Options, Placement
-from forestcoll.programs.model import Protocol
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.simulation.costs import Costs, Point
 from forestcoll.simulation.simulate import simulate
 from forestcoll.tuning.programs.candidates import SLOW
 from forestcoll.tuning.programs.estimate import announce_export
-from forestcoll.tuning.programs.search import Chosen, best_program, check_ways_back
+from forestcoll.tuning.programs.search import Chosen, best_program
 
 
-def export(
-    schedule: Schedule,
-    target: Target | str,
-    *,
-    dialect: str = DEFAULT_DIALECT,
-    size: int = DEFAULT_BYTES,
-    options: Options | None = None,
-) -> Export:
+def export(schedule: Schedule, target: Target | str, *, progress: Progress = SILENT) -> Export:
     """Convert a schedule into a program in the format of a runtime.
 
-    Without `options`, simulation chooses the number of chunks, which calls divide, and blocks, channels,
+    For a runtime, simulation chooses the number of chunks, which calls divide, and blocks, channels,
     instances and pieces within the limits of the runtime. The text is read back, checked by the rules of the format
     and run on symbolic data, so a wrong program is never returned. Traces of Chakra do not say which data they move;
     it is only checked that they fit together.
@@ -46,19 +33,18 @@ def export(
     Args:
         schedule: a schedule of trees, steps or flows that `verify` accepts. Of flows, only a plain all-to-all has a
             program.
-        target: the format: `"msccl-xml"`, `"mscclpp-json"`, `"chakra"`, `"astra-sim"` or `"goal"`; with options of the
-            lowering that are used as they are, such as `"msccl-xml:blocks=64,channels=2"`.
-        dialect: for MSCCL XML, the runtime that loads the file: `"microsoft"`, `"azure"` or `"rccl"`.
-        size: for simulators (Chakra, ASTRA-sim, GOAL), the total data M in bytes.
-        options: the options of the lowering, which are used as they are; None for the best ones. The format determines
-            the style.
+        target: the format: `"msccl-xml"`, `"mscclpp-json"`, `"chakra"`, `"astra-sim"` or `"goal"`; with its options,
+            such as `"msccl-xml:dialect=rccl,blocks=64"` or `"goal:bytes=64MiB"`. Options of the lowering that are
+            given are not chosen.
+        progress: receives the stages and, for large programs, an estimate of the time, the memory and the files.
 
     Returns:
         The program; `Export.write` writes it to files.
 
     Raises:
-        InputError: schedules of this kind have no programs; there is no such format or dialect; the format cannot
-            express the collective, its shards or the placement; or a library is missing.
+        InputError: schedules of this kind have no programs; there is no such format or option; the format cannot
+            express the collective, its shards or the placement; or the program would have more instructions than can
+            be checked.
         NoSolutionError: no program of the schedule fits the runtime.
 
     Example:
@@ -67,66 +53,24 @@ def export(
         >>> exported.text[:26], exported.sizes.match(2**20)
         ('<algo name="ring:nodes=4" ', True)
     """
-    chosen, given = target_of(target)
-    if options is None:
-        return export_best(schedule, chosen, dialect=dialect, size=size, given=given)
-    if given:
-        raise InputError(f"{target}: options of the lowering are given twice; leave out those of the text, or options")
-    check_ways_back(schedule, chosen)
-    return export_with(options, schedule, chosen, dialect=dialect, size=size)
-
-
-def export_best(  # noqa: PLR0913 (one parameter per option)
-    schedule: Schedule,
-    target: Target | str,
-    *,
-    dialect: str = DEFAULT_DIALECT,
-    size: int = DEFAULT_BYTES,
-    given: Mapping[str, Any] | None = None,
-    progress: Progress = SILENT,
-) -> Export:
-    """Convert a schedule into the best program for a runtime, as `export`; options in `given` are not searched.
-
-    Args:
-        schedule: the schedule.
-        target: the format.
-        dialect: for MSCCL XML, the runtime.
-        size: for simulators, M in bytes.
-        given: options of the lowering by their names; see `best_program`.
-        progress: receives the stages and, for large programs, an estimate of the time, the memory and the files.
-
-    Raises:
-        InputError: as `export`; also if the program would have more instructions than can be checked.
-        NoSolutionError: as `export`.
-    """
-    target, given = target_named(target), dict(given or {})
-    if target is Target.MSCCL_XML:
-        _check_placement(dialect, given)
-    if target.has_bytes:
-        options = replace(usual_options(schedule, target, dialect), **given)
-        announce_export(schedule, target, options.scale, progress)
-        return export_with(options, schedule, target, dialect=dialect, size=size, progress=progress)
-    usual = usual_options(schedule, target, dialect)
-    announce_export(schedule, target, given.get("pieces", usual.pieces) * given.get("instances", 1), progress)
+    if not isinstance(target, Target | str):
+        raise InputError(f"target is {shown(target)}; expected a text such as msccl-xml, or a target")
+    chosen: Target = targets.read(target) if isinstance(target, str) else target
+    options = replace(chosen.usual_options(schedule), **chosen.given)
+    chosen.check(schedule, options)
+    announce_export(schedule, chosen, options.scale, progress)
+    if not isinstance(chosen, RuntimeTarget):
+        return chosen.export(schedule, options, progress=progress)
     with collector_paused():
-        chosen = best_program(schedule, target, dialect, given=given, progress=progress)
-        known = chosen.lowering
-        done = export_with(chosen.options, chosen.schedule, target, dialect=dialect, lowering=known, progress=progress)
-        expected = _expected(schedule, chosen.points, chosen.model.costs)
-        return replace(done, expected=expected, slow=why_slow(chosen))
+        best = best_program(schedule, chosen, progress=progress)
+        done = chosen.export(best.schedule, best.options, lowering=best.lowering, progress=progress)
+        return replace(done, expected=_expected(schedule, best.points, best.model.costs), slow=why_slow(best))
 
 
 def _expected(schedule: Schedule, points: Sequence[Point], costs: Costs) -> tuple[Expected, ...]:
     """Return the speed of a program at some sizes, next to that of its schedule."""
     alone = simulate(schedule, [point.size for point in points], costs) if points else ()
     return tuple(Expected(mine.size, mine.algbw, own.algbw) for mine, own in zip(points, alone, strict=True))
-
-
-def _check_placement(dialect: str, given: Mapping[str, Any]) -> None:
-    from forestcoll.programs.formats.msccl_xml import dialect_named
-
-    if dialect_named(dialect).one_place and given.get("placement") == Placement.BOTH:
-        raise InputError(f"the {dialect} dialect is for in place or for out of place; export two files")
 
 
 def why_slow(chosen: Chosen) -> str | None:

@@ -10,8 +10,7 @@ from typing import Any
 
 from forestcoll.base.errors import NoSolutionError
 from forestcoll.base.units import bytes_per_microsecond
-from forestcoll.programs.formats.exporting import least_instructions, usual_options
-from forestcoll.programs.lowering import Options, Style
+from forestcoll.programs.lowering import Options, least_instructions
 from forestcoll.programs.lowering.options import MOST
 from forestcoll.programs.model import Protocol
 from forestcoll.schedule.flows.value import FlowSchedule
@@ -42,14 +41,14 @@ def _shorter(candidates: Candidates, long: Candidate) -> Candidate:
 
 
 def _start(candidates: Candidates) -> Options:
-    usual = usual_options(candidates.schedule, candidates.target, candidates.dialect)
+    usual = candidates.target.usual_options(candidates.schedule)
     chunks = {"chunks": least_with(candidates.counts, LOSSES[1]).chunks} if candidates.counts else {}
     choices = candidates.choices
     if isinstance(choices, MessageChoices):
         steps = {"step_chunks": choices.chunks_of_message(chunks["chunks"])} if chunks else {}
         levels = {"levels": 0} if choices.has_high_trees and candidates.schedule.collective.has_root else {}
         return replace(usual, **steps | levels | candidates.given | chunks)
-    start: dict[str, Any] = {"round_bytes": MESSAGE, "instances": _instances(candidates), "style": Style.ONE_SIDED}
+    start: dict[str, Any] = {"round_bytes": MESSAGE, "instances": _instances(candidates)}
     if candidates.given.get("protocol") == Protocol.LL:
         start["pieces"] = 1
     if isinstance(candidates.schedule, FlowSchedule):

@@ -13,15 +13,13 @@ from math import ceil
 from typing import Any
 
 from forestcoll.demand.collective import Collective
-from forestcoll.programs.formats.exporting import Target
-from forestcoll.programs.formats.msccl_xml.dialects import joined_bytes
+from forestcoll.programs.formats.msccl_xml.dialects import CONNECTIONS, joined_bytes
 from forestcoll.programs.lowering import Options, lowerer_for
 from forestcoll.programs.lowering.options import MOST
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees.shape import TreeShape, tree_shape
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.tuning.programs.divisible import LOSSES, Count, numbers_of_chunks
-from forestcoll.tuning.programs.rounds import round_bytes_of
 
 MOST_INSTANCES = 16
 """The most instances that are tried."""
@@ -44,7 +42,7 @@ MORE_STEPS = (20, 40, 60, 100)
 MOST_PIECES = 2**28
 """The most pieces that are a message; four times as many are tried, and are still an option."""
 
-SLOT = round_bytes_of(Target.MSCCL_XML, Options())
+SLOT = CONNECTIONS[Options().protocol.value].slot_bytes
 """The bytes of the greatest message of MSCCL."""
 
 

@@ -18,10 +18,8 @@ from math import ceil
 from typing import NamedTuple
 
 from forestcoll.base.units import bytes_per_microsecond
-from forestcoll.programs.formats.exporting import Target
-from forestcoll.programs.formats.msccl_xml.dialects import CONNECTIONS, joined_bytes
-from forestcoll.programs.lowering import Options
-from forestcoll.programs.model import Program, Protocol
+from forestcoll.programs.formats.msccl_xml.dialects import joined_bytes
+from forestcoll.programs.model import Program
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.simulation.costs import Costs, Point, point_at
 from forestcoll.simulation.program.events import EventSimulation
@@ -195,15 +193,3 @@ def most_instructions(schedule: Schedule, *, messages: bool) -> int:
         return TOO_MANY_INSTRUCTIONS
     of_rank = MANY_OF_RANK_WITH_ROOT if schedule.collective.has_root else MANY_OF_RANK
     return max(TOO_MANY_INSTRUCTIONS, of_rank * min(len(schedule.members), MANY_RANKS))
-
-
-def round_bytes_of(target: Target, options: Options) -> int:
-    """Return the most bytes of a chunk that one round of a runtime moves."""
-    if target is Target.MSCCLPP_JSON:
-        return 2**62 if options.protocol is Protocol.LL else options.round_bytes
-    return CONNECTIONS[options.protocol.value].slot_bytes
-
-
-def slices_of(target: Target, options: Options) -> int:
-    """Return the most slices of a message of a runtime; 0 if it has no messages."""
-    return 0 if target is Target.MSCCLPP_JSON else CONNECTIONS[options.protocol.value].slices

@@ -9,23 +9,17 @@ slow programs of flows and slow programs in strands, `GAIN_OF_SLOW` is enough. I
 the one that is fastest at the smaller sizes.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod
-from typing import Any
 
 from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.collective import Collective
 from forestcoll.programs.formats import mscclpp
-from forestcoll.programs.formats.exporting import (
-    DEFAULT_DIALECT,
-    Target,
-    check_style,
-    target_named,
-)
-from forestcoll.programs.lowering import COMFORTABLE_BLOCKS, Lowering, Options
+from forestcoll.programs.lowering import COMFORTABLE_BLOCKS, Lowering, Options, Style
+from forestcoll.programs.targets.target import RuntimeTarget
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees.value import TreeSchedule
@@ -92,24 +86,20 @@ class Chosen:
     refused: str | None = None
 
 
-def best_program(  # noqa: PLR0913 (what a program is chosen for, and by which means)
+def best_program(
     schedule: Schedule,
-    target: Target | str,
-    dialect: str = DEFAULT_DIALECT,
+    target: RuntimeTarget,
     *,
     objective: Objective | None = None,
-    given: Mapping[str, Any] | None = None,
     progress: Progress = SILENT,
 ) -> Chosen:
     """Return the program of `schedule` that is fastest for the last size of `objective` within the limits of a runtime.
 
     Args:
         schedule: a schedule of trees, steps or flows that `verify` accepts.
-        target: the format: MSCCL XML or a plan of MSCCL++.
-        dialect: for MSCCL XML, the runtime.
+        target: the format, with options of the lowering that are not searched. `chunks` is the most chunks, and the
+            number with the best algbw is used.
         objective: the sizes and the costs; the defaults of `Objective` if None.
-        given: options of the lowering that are not searched, by their names. `chunks` is the most chunks, and the
-            number with the best algbw is used; None is the number that makes all shares exact.
         progress: receives the stages, and how much of the work of a search is done.
 
     Raises:
@@ -119,16 +109,16 @@ def best_program(  # noqa: PLR0913 (what a program is chosen for, and by which m
 
     Example:
         >>> from forestcoll import generate
-        >>> chosen = best_program(generate("dgx-a100:boxes=1"), "msccl-xml", "rccl")
+        >>> from forestcoll.programs.targets.msccl_xml import MscclXml
+        >>> chosen = best_program(generate("dgx-a100:boxes=1"), MscclXml(dialect="rccl"))
         >>> 2**30 % chosen.lowering.program.chunks, chosen.points[-1].algbw > 330
         (0, True)
     """
-    target = target_named(target)
-    check_style(schedule, target)
-    check_ways_back(schedule, target)
-    objective, given = objective or Objective(), dict(given or {})
+    if target.style is Style.ONE_SIDED:
+        _check_ways_back(schedule)
+    objective = objective or Objective()
     progress.begin("choosing the program")
-    candidates = Candidates(schedule, target, dialect, objective, given, progress)
+    candidates = Candidates(schedule, target, objective, progress)
     needs_less = _needs_less_scratch(candidates, first_candidate(candidates))
     if needs_less and (small := _in_less_scratch(candidates)) is not None:
         return small
@@ -136,8 +126,8 @@ def best_program(  # noqa: PLR0913 (what a program is chosen for, and by which m
     if not needs_less and _needs_less_scratch(candidates, best) and (small := _in_less_scratch(candidates)) is not None:
         return small
     refused, tried = None if candidates.problem is None else str(candidates.problem), len(candidates.known)
-    if "chunks" not in given and best.is_slow:
-        in_plans = target is Target.MSCCLPP_JSON
+    if "chunks" not in target.given and best.is_slow:
+        in_plans = candidates.in_plans
         other = with_other_number_of_trees(schedule) if in_plans else _for_messages(schedule)
         if other is not None and other.algbw > GAIN * best.algbw:
             progress.begin("choosing the program of another schedule")
@@ -151,14 +141,12 @@ def best_program(  # noqa: PLR0913 (what a program is chosen for, and by which m
     return Chosen(best.options, best.lowering, points, tried, best.model, used, refused)
 
 
-def check_ways_back(schedule: Schedule, target: Target) -> None:
+def _check_ways_back(schedule: Schedule) -> None:
     """Check for a plan of MSCCL++ that each rank that receives reaches the rank that sends to it, which it signals.
 
     Raises:
         InputError: a rank that receives does not reach the rank that sends to it.
     """
-    if target is not Target.MSCCLPP_JSON:
-        return
     ends = schedule.topology.link_numbers
     if all((target, source) in ends for source, target in ends):
         return
@@ -179,7 +167,7 @@ def _for_messages(schedule: Schedule) -> TreeSchedule | FlowSchedule | None:
 
 def _needs_less_scratch(candidates: Candidates, found: Candidate) -> bool:
     """Return whether a plan for a reduce needs so much scratch that it does not match the greatest size."""
-    if candidates.target is not Target.MSCCLPP_JSON or candidates.schedule.collective is not Collective.REDUCE:
+    if not candidates.in_plans or candidates.schedule.collective is not Collective.REDUCE:
         return False
     most = mscclpp.most_bytes(found.lowering.program)
     return "chunks" not in candidates.given and most < candidates.objective.most_bytes
@@ -292,8 +280,11 @@ class _OptionSearch:
         """Return the best candidate with one of these values of an option, or `best`."""
         if name == "fine" and best.algbw >= ENOUGH * best.lowering.schedule_algbw:
             return best  # it gains little then, and takes long to search
-        in_plans = self.candidates.target is Target.MSCCLPP_JSON
-        is_small = in_plans or isinstance(self.candidates.schedule, FlowSchedule) or name in {"strands", "more_steps"}
+        is_small = (
+            self.candidates.in_plans
+            or isinstance(self.candidates.schedule, FlowSchedule)
+            or name in {"strands", "more_steps"}
+        )
         gain = GAIN_OF_SLOW if best.is_slow and is_small else GAIN
         for value in values:
             if (
@@ -322,7 +313,7 @@ class _OptionSearch:
 
     def _grows_too_long(self, best: Candidate, changed: Options) -> bool:
         """Return whether more pieces or instances of a program of messages cannot be simulated."""
-        if self.candidates.target is Target.MSCCLPP_JSON or changed.lanes is not None:
+        if self.candidates.in_plans or changed.lanes is not None:
             return False
         before, after = (Fraction(each.scale, each.step_chunks or 1) for each in (best.options, changed))
         return best.model.length * after > self.candidates.most_instructions * before

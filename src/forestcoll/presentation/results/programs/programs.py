@@ -7,9 +7,9 @@ from forestcoll.base.files import input_name, is_standard_stream
 from forestcoll.base.units import size_name
 from forestcoll.presentation.tables import Page, labelled
 from forestcoll.presentation.text import path_text, stage_document, written_to
-from forestcoll.programs.formats.exporting import Export, Target
 from forestcoll.programs.formats.judging import Judgement
 from forestcoll.programs.model import Task, block_counts, instruction_count
+from forestcoll.programs.targets.target import Export
 
 
 def export_document(done: Export, output: Path | None, seconds: Mapping[str, float]) -> dict[str, object]:
@@ -22,7 +22,7 @@ def export_document(done: Export, output: Path | None, seconds: Mapping[str, flo
     """
     lowering, program = done.lowering, done.lowering.program
     return {
-        "format": done.target.value,
+        "format": done.target.name,
         "dialect": done.dialect,
         "collective": program.task.value,
         "ranks": len(program.ranks),
@@ -49,7 +49,7 @@ def export_document(done: Export, output: Path | None, seconds: Mapping[str, flo
 def export_page(done: Export, output: Path | None) -> Page:
     """Return the page of an export; the arguments are those of `export_document`."""
     lowering, program = done.lowering, done.lowering.program
-    name = done.target.value if done.dialect is None else f"{done.target.value} for {done.dialect}"
+    name = done.target.name if done.dialect is None else f"{done.target.name} for {done.dialect}"
     blocks = max(block_counts(program))
     rows = [
         ("chunks", str(done.chunks)),
@@ -57,7 +57,7 @@ def export_page(done: Export, output: Path | None) -> Page:
         ("thread blocks", f"at most {blocks} on a rank"),
         *_speed_rows(done),
         *(("remark", remark) for remark in done.remarks),
-        ("checked", "read back" if done.target.has_traces else "read back and executed on symbolic data"),
+        ("checked", done.target.checked),
         ("written", _written(done, output)),
     ]
     if lowering.loss:
@@ -97,7 +97,7 @@ def _speed_rows(done: Export) -> list[tuple[str, str]]:
     """Return the rows with the expected algbw of the program and of the schedule, and the warning if there is one."""
     if not done.expected:
         unknown = "not known: the program is too long to be simulated"
-        return [] if done.target.has_bytes else [("expected algbw", unknown)]
+        return [] if done.sizes is None else [("expected algbw", unknown)]
     bound = float(done.lowering.schedule_algbw)
     program = [f"{each.algbw:.4g} at {size_name(each.size)}" for each in done.expected]
     schedule = [f"{each.schedule_algbw:.4g} at {size_name(each.size)}" for each in done.expected]
@@ -114,9 +114,9 @@ def _speed_rows(done: Export) -> list[tuple[str, str]]:
 
 
 def _written(done: Export, output: Path | None) -> str:
-    if done.target is Target.CHAKRA and output is not None and not is_standard_stream(output):
-        return f"{output}.*.et"
-    return written_to(output)
+    if output is None or is_standard_stream(output):
+        return written_to(output)
+    return done.target.written_as.format(path=output)
 
 
 def judgement_document(found: Judgement) -> dict[str, object]:

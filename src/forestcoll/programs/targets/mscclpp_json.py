@@ -1,0 +1,76 @@
+"""The JSON of execution plans of MSCCL++."""
+
+from dataclasses import dataclass
+
+from forestcoll.base.errors import InputError
+from forestcoll.base.progress import SILENT, Progress
+from forestcoll.base.resources import Cost
+from forestcoll.programs.formats import mscclpp
+from forestcoll.programs.formats.sizes import THROWN, Sizes, chunks_of_file
+from forestcoll.programs.lowering import Lowering, Options, Placement, Style, lowerer_for, usual_placement
+from forestcoll.programs.model import Protocol
+from forestcoll.programs.model.limits import Limits
+from forestcoll.programs.targets.target import (
+    EXPORTED,
+    Export,
+    RuntimeTarget,
+    certify,
+    certify_program,
+    targets,
+)
+from forestcoll.schedule.schedule import Schedule
+
+
+@targets.add("mscclpp-json", summary="an execution plan of MSCCL++")
+@dataclass(frozen=True)
+class MscclppJson(RuntimeTarget):
+    """A plan of MSCCL++, for the placement in which frameworks call the collective.
+
+    It has loops over pieces of 128 KiB.
+    """
+
+    style = Style.ONE_SIDED
+    endings = (".json",)
+    cost = Cost(65e-6, 900)
+
+    def usual_options(self, schedule: Schedule) -> Options:
+        """As `Target.usual_options`."""
+        lowerer = lowerer_for(schedule)
+        placement = usual_placement(schedule.collective) if lowerer.in_place else Placement.OUT_OF_PLACE
+        return Options(style=self.style, placement=placement, pieces=2 if lowerer.in_pieces else 1)
+
+    def limits(self, ranks: int) -> Limits:  # noqa: ARG002
+        """As `Target.limits`."""
+        return mscclpp.limits()
+
+    def check(self, schedule: Schedule, options: Options) -> None:
+        """As `Target.check`."""
+        super().check(schedule, options)
+        if options.placement is Placement.BOTH:
+            raise InputError("a plan of MSCCL++ is for in place or for out of place; export two files")
+
+    def exported(self, lowering: Lowering, options: Options, progress: Progress) -> Export:
+        """As `Target.exported`."""
+        progress.begin("writing the file and reading it back")
+        made = mscclpp.from_program(lowering.program, unit_bytes=options.round_bytes)
+        text, plan = proven(made, lowering.program.root, progress)
+        sizes = Sizes(chunks_of_file(lowering.program) * plan.alignment, plan.most_bytes, THROWN)
+        return Export(self, lowering, text, sizes=sizes)
+
+    def round_bytes(self, options: Options) -> int:
+        """As `RuntimeTarget.round_bytes`; packets have no rounds."""
+        return 2**62 if options.protocol is Protocol.LL else options.round_bytes
+
+    def snippet(self, done: Export, file: str) -> str:
+        """As `Target.snippet`."""
+        return mscclpp.snippet(mscclpp.parse_plan(done.text, where=EXPORTED), done.lowering.program, file)
+
+
+def proven(made: mscclpp.Plan, root: int | None, progress: Progress = SILENT) -> tuple[str, mscclpp.Plan]:
+    """Return the text of a plan, and the plan that is read back from it, after a check of all of it."""
+    text = mscclpp.text_of(made)
+    read = mscclpp.parse_plan(text, where=EXPORTED)
+    certify(mscclpp.plan_fault(read))
+    progress.begin("executing on symbolic data")
+    certify_program(mscclpp.to_program(read, root=root))
+    return text, read
