@@ -12,8 +12,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from forestcoll import export, generate, judge_file
+from forestcoll import export, generate
 from forestcoll.demand.demand import Demand
+from forestcoll.programs import judge_file
 from forestcoll.programs.formats.exporting import Export
 
 MACHINES = ("dgx-a100", "dgx-h100", "mi250", "mi300x")

@@ -10,7 +10,7 @@ from typing import TypeVar
 from forestcoll.algorithms.generate import generate
 from forestcoll.programs.interpreter import check
 from forestcoll.programs.lowering import Options, Placement, Style, lower
-from forestcoll.simulation import simulate
+from forestcoll.simulation.simulate import simulate
 from forestcoll.topology.registry import build_topology
 
 CASES = (("dgx-a100:boxes=16", "allgather"), ("dgx-a100:boxes=16", "allreduce"), ("mi250:boxes=8", "allreduce"))

@@ -9,7 +9,8 @@ import time
 from collections.abc import Iterable
 
 from forestcoll.base.units import size_name
-from forestcoll.tuning import SIZES, Tuning, tune
+from forestcoll.tuning import SIZES, Tuning
+from forestcoll.tuning.tune import tune
 
 NETWORKS = tuple(
     f"{machine}:boxes={boxes}" for machine in ("dgx-a100", "dgx-h100", "mi250", "mi300x") for boxes in (1, 2)

@@ -11,7 +11,7 @@ import argparse
 import time
 from collections.abc import Callable
 
-from forestcoll import additions, changed_network, failures, load_topology, upgrades
+from forestcoll import additions, failures, load_topology, upgrades
 from forestcoll.topology import TopologyLike
 from forestcoll.what_if.study import Study
 from forestcoll.what_if.upgrades import UpgradeStudy
@@ -51,7 +51,7 @@ def main() -> None:
     for network in LARGE:
         for question in ("fail links", "fail switches", "upgrade"):
             report(network, question)
-    irregular = changed_network(load_topology("superpod-h100:boxes=125"), ["b3/gpu3--leaf3"])
+    irregular = load_topology("superpod-h100:boxes=125").without("b3/gpu3--leaf3")
     for question in ("fail links", "fail switches", "add a link"):
         report(irregular, question)
 

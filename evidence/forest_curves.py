@@ -12,7 +12,8 @@ from matplotlib.figure import Figure
 from exhibits.exhibit import Result, Settings, Verdict
 from forestcoll.base.units import size_name
 from forestcoll.measurement.fit import FittedCosts, MeasuredTimes, fit_costs
-from forestcoll.simulation import Costs, simulate
+from forestcoll.simulation import Costs
+from forestcoll.simulation.simulate import simulate
 from published import SIZES, TABLES, Curve, curves, measured
 
 COLLECTIVES = ("allgather", "reduce-scatter", "allreduce")

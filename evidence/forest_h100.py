@@ -13,7 +13,8 @@ from exhibits.exhibit import Result, Settings, Verdict
 from forest_curves import RANGE
 from forestcoll.base.units import size_name
 from forestcoll.comparison import Comparison, compare
-from forestcoll.simulation import Costs, simulate
+from forestcoll.simulation import Costs
+from forestcoll.simulation.simulate import simulate
 
 PRINTED = {"allgather": 0.32, "reduce-scatter": 0.14, "allreduce": 0.25}
 """How much more algbw ForestColl reaches at 1 GB than NCCL, on 16 boxes."""

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 
 from forestcoll.base.units import size_name
 from forestcoll.measurement.fit import MeasuredTimes, fit_costs
-from forestcoll.simulation import Costs, simulate
+from forestcoll.simulation import Costs
+from forestcoll.simulation.simulate import simulate
 from published import TABLES, measured
 
 _NAMES = ("alpha_us", "overhead_us", "launch_us", "efficiency", "nic_efficiency")

@@ -12,7 +12,8 @@ from forestcoll.algorithms.generate import generate
 from forestcoll.demand.collective import Collective, PhaseOp
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
-from forestcoll.simulation import Costs, simulate
+from forestcoll.simulation import Costs
+from forestcoll.simulation.simulate import simulate
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify

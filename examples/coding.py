@@ -14,7 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-from forestcoll import Topology, TreeLengthsProof, bounds_of, optimum, read_topology
+from forestcoll import Topology, bounds_of, optimum
+from forestcoll.schedule.proof import TreeLengthsProof
+from forestcoll.topology import read_topology
 
 FOLDER = Path(__file__).parent / "allreduce-rate"
 MODULUS = 7

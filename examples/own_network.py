@@ -10,7 +10,10 @@ from pathlib import Path
 
 import networkx as nx
 
-from forestcoll import from_networkx, generate, optimum, read_verified, shape_of, write_schedule
+from forestcoll import generate, optimum, write_schedule
+from forestcoll.schedule import shape_of
+from forestcoll.topology import from_networkx
+from forestcoll.verification import read_verified
 
 
 def network() -> nx.Graph:

@@ -32,7 +32,7 @@ from forestcoll.schedule.steps.shape import step_shape
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.schedule.trees.expansion import expanded
 from forestcoll.schedule.trees.value import TreeSchedule
-from forestcoll.simulation import simulate
+from forestcoll.simulation.simulate import simulate
 from forestcoll.solver.bounds.table import bound_of, bounds_of
 from forestcoll.solver.optimum import optimum_without_relays
 from forestcoll.topology import Topology

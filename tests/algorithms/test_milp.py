@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 from made import algbw_of, verified
 
-from forestcoll import compare, load_topology, lower, optimum, read_schedule, verify, write_schedule
+from forestcoll import compare, load_topology, optimum, read_schedule, verify, write_schedule
 from forestcoll.algorithms.generate import problem_of
 from forestcoll.algorithms.method import Problem
 from forestcoll.algorithms.steps.milp import milp, solved
 from forestcoll.demand.demand import Demand
+from forestcoll.programs import lower
 from forestcoll.schedule.steps.value import StepSchedule
 from networks import linked
 

@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 from made import made
 
-from forestcoll import TreeSchedule, load_topology, lower, read_schedule, verify, write_schedule
+from forestcoll import TreeSchedule, load_topology, read_schedule, verify, write_schedule
 from forestcoll.algorithms.baseline import baselines
 from forestcoll.algorithms.generate import problem_of
 from forestcoll.algorithms.nccl_tree import binary_tree, mirrored_tree
 from forestcoll.algorithms.ring_orders import closed_orders, passages
 from forestcoll.algorithms.routes import Routes
+from forestcoll.programs import lower
 from networks import linked
 
 

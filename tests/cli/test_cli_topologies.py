@@ -3,7 +3,8 @@ from pathlib import Path
 import pytest
 from cli_run import json_of, run_command
 
-from forestcoll import build_topology, builders, read_topology
+from forestcoll import builders
+from forestcoll.topology import build_topology, read_topology
 
 
 def test_the_list_names_every_builder_and_parameter() -> None:

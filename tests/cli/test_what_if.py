@@ -115,3 +115,13 @@ def test_a_process_that_the_system_ends_is_one_line() -> None:
         _lose_a_process()
     with processes(1) as alone:
         assert alone is None
+
+
+def test_gpus_boxes_and_percentages_are_named_on_the_command_line() -> None:
+    broken = json_of(
+        "optimum", "dgx-a100:boxes=4", "--without", "b2/gpu3,b3", "--degrade", "b0/gpu0--ib,b0/gpu1--ib=50%"
+    )
+    assert broken["topology"] == "dgx-a100:boxes=4 without b2/gpu3, b3, with b0/gpu0--ib=50%, b0/gpu1--ib=50%"
+    assert broken["compute_nodes"] == 23
+    (row,) = json_of("what-if", "dgx-a100:boxes=2", "--without", "b0/gpu3")["rows"]
+    assert row["algbw"] == json_of("optimum", "dgx-a100:boxes=2", "--without", "b0/gpu3")["algbw"]

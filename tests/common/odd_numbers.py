@@ -10,16 +10,7 @@ from random import Random
 
 import pytest
 
-from forestcoll import (
-    Demand,
-    InputError,
-    NoSolutionError,
-    Topology,
-    TopologyBuilder,
-    generate,
-    optimum,
-    verify,
-)
+from forestcoll import Demand, InputError, NoSolutionError, Topology, TopologyBuilder, generate, optimum, verify
 from forestcoll.algorithms.trees import Trees
 from forestcoll.demand.groups.groups import Groups
 

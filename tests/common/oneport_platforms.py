@@ -185,7 +185,7 @@ def busiest_time(platform: Platform, trees: Sequence[SeriesTree]) -> Fraction:
     loads: dict[object, Fraction] = {}
     for tree in trees:
         for ends in tree.edges:
-            link = platform.numbers[ends]
+            link = platform.topology.link_numbers[ends]
             for port in platform.ports[link]:
                 loads[port] = loads.get(port, Fraction(0)) + tree.weight * platform.costs[link]
     return max(loads.values())

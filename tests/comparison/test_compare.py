@@ -8,20 +8,12 @@ from typing import Any
 
 import pytest
 
-from forestcoll import (
-    Comparison,
-    InputError,
-    Topology,
-    TopologyBuilder,
-    build_topology,
-    compare,
-    generate,
-    write_schedule,
-)
+from forestcoll import Comparison, InputError, Topology, TopologyBuilder, compare, generate, write_schedule
 from forestcoll.algorithms.boxes import Boxes
-from forestcoll.comparison.link_loads import link_classes, link_loads
+from forestcoll.comparison.link_classes import link_classes
+from forestcoll.demand.demand import Demand
 from forestcoll.presentation.results.comparisons.comparison import comparison_document, comparison_page
-from forestcoll.simulation.simulate import loads_of
+from forestcoll.topology import build_topology
 from networks import linked
 
 
@@ -137,16 +129,6 @@ def test_a_comparison_is_a_table_of_records() -> None:
     assert repr(found).startswith("<Comparison: allgather on 'dgx-a100:boxes=2': forestcoll, ")
 
 
-def test_loads_are_exact_and_equal_those_of_the_simulation() -> None:
-    for collective in ("allgather", "allreduce"):
-        schedule = generate("dgx-a100:boxes=2", collective)
-        assert [float(load) for load in link_loads(schedule)] == pytest.approx(loads_of(schedule).parts.tolist())
-    assert link_loads(generate(build_topology("ring:nodes=4"), method="bfb")) == [Fraction(3, 8)] * 8
-    steps = compared("dgx-a100:boxes=2", ["swing"], "allreduce").row("swing").schedule
-    assert steps is not None
-    assert [float(load) for load in link_loads(steps)] == pytest.approx(loads_of(steps).parts.tolist())
-
-
 def test_classes_of_links() -> None:
     topology = generate("dgx-a100:boxes=2,nics=true").topology
     names = link_classes(topology, Boxes(topology, topology.compute))
@@ -215,8 +197,8 @@ def test_each_cut_has_the_data_that_crosses_it_and_the_data_that_must() -> None:
 def test_what_cannot_be_compared_is_refused(tmp_path: Path) -> None:
     for collective in ("broadcast", "reduce"):
         with pytest.raises(InputError, match="use an allgather, a reduce-scatter or an allreduce"):
-            compare("ring:nodes=4", collective)
-    with pytest.raises(InputError, match=r"'trees' is not the name of an algorithm; .*there are nccl-ring, rccl-ring"):
+            compare("ring:nodes=4", Demand(collective, root=0))
+    with pytest.raises(InputError, match=r"'trees' is not the name of an algorithm; .*there are bine, blink"):
         compare("ring:nodes=4", baselines=["trees"])
     with pytest.raises(InputError, match="no such file"):
         compare("ring:nodes=4", baselines=[], against=[tmp_path / "missing.json"])

@@ -5,13 +5,14 @@ from fractions import Fraction
 
 import pytest
 
-from forestcoll import Comparison, TopologyBuilder, build_topology, compare
+from forestcoll import Comparison, TopologyBuilder, compare
 from forestcoll.algorithms.baseline import OWN, baselines, summary_of, title_of
 from forestcoll.comparison import busy, by_boxes, curves
 from forestcoll.comparison.busy import busy_classes
 from forestcoll.comparison.by_boxes import MOST_NODES, with_boxes
 from forestcoll.comparison.curves import curve_of
 from forestcoll.demand.demand import Demand
+from forestcoll.topology import build_topology
 
 
 @pytest.mark.parametrize("module", [busy, by_boxes, curves])

@@ -20,14 +20,15 @@ from forestcoll.presentation.results.schedules import reports
 from forestcoll.programs.lowering import lower
 from forestcoll.schedule.document_parts import bound_document, bound_in, check_format, topology_in
 from forestcoll.schedule.files import FORMATS, Format, read_schedule, write_schedule
+from forestcoll.schedule.loads import LinkLoads
+from forestcoll.schedule.loads_of import LOADS
 from forestcoll.schedule.proof import Bound, CutProof
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.shape import Shape
 from forestcoll.schedule.shape_of import SHAPES, shape_of
-from forestcoll.simulation import Costs, Point, simulate
+from forestcoll.simulation import Costs, Point
 from forestcoll.simulation.costs import point_at
-from forestcoll.simulation.loads import FloatArray
-from forestcoll.simulation.simulate import SIMULATIONS, Model, Simulation, loads_of
+from forestcoll.simulation.simulate import SIMULATIONS, Model, Simulation, loads_of, simulate
 from forestcoll.topology import topology_to_document
 from forestcoll.topology.registry import build_topology
 from forestcoll.tuning.programs.export import export
@@ -116,9 +117,9 @@ class Times:
         return point_at(self.schedule, size=size, seconds=seconds, pieces=1, part=1 / len(self.schedule.members))
 
 
-def parts_of(schedule: Stars) -> FloatArray:
-    """Return the fraction of M that each link carries."""
-    return np.full(len(schedule.topology.links), 1 / len(schedule.members))
+def loads(schedule: Stars) -> LinkLoads:
+    """Return the data that each link carries."""
+    return LinkLoads(np.ones(len(schedule.topology.links), dtype=np.int64), len(schedule.members))
 
 
 @pytest.fixture(autouse=True)
@@ -128,7 +129,8 @@ def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(FORMATS, FORMAT, Format(Stars, text_of, from_document))
     monkeypatch.setitem(SHAPES, kind, lambda _: StarsShape())
     monkeypatch.setitem(VERIFIERS, kind, Verifier(verified, lambda _: (*statements(RULES), *statements(CLAIMS))))
-    monkeypatch.setitem(SIMULATIONS, kind, Simulation(Times, parts_of))
+    monkeypatch.setitem(SIMULATIONS, kind, Simulation(Times))
+    monkeypatch.setitem(LOADS, kind, loads)
 
 
 def stars() -> Stars:

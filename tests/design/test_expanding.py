@@ -7,12 +7,14 @@ from pathlib import Path
 import networkx as nx
 import pytest
 
-from forestcoll import base_network, build_topology, expand, find_topologies, write_schedule
+from forestcoll import expand, find_topologies, write_schedule
 from forestcoll.algorithms.generate import generate
+from forestcoll.design import base_network
 from forestcoll.design.expanding import bandwidth_of
 from forestcoll.design.measure import Cost
 from forestcoll.design.realisation import schedule_of, topology_of
 from forestcoll.schedule.steps.value import StepSchedule
+from forestcoll.topology import build_topology
 from forestcoll.verification import verify
 from refusal import refusal
 

@@ -6,8 +6,9 @@ from itertools import pairwise
 import pytest
 from flow_problems import Scaled, check_trees, load_of, routes_of, scaled, within
 
-from forestcoll import generate, shape_of
+from forestcoll import generate
 from forestcoll.kernels import Core, cores
+from forestcoll.schedule import shape_of
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
 from mixed_networks import random_network

@@ -13,9 +13,10 @@ from forestcoll.oneport.series.comparison import compare_series
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.steps.shape import step_shape
 from forestcoll.schedule.trees.value import TreeSchedule
-from forestcoll.simulation import Costs, Model, read_costs, simulate
+from forestcoll.simulation import Costs, Model, read_costs
 from forestcoll.simulation.costs import costs_from_document
 from forestcoll.simulation.rates import Wires
+from forestcoll.simulation.simulate import simulate
 from forestcoll.simulation.trees.times import TreeModel
 from forestcoll.topology.registry import build_topology
 from refusal import refusal

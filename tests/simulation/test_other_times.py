@@ -12,9 +12,10 @@ from forestcoll.demand.groups.groups import Groups
 from forestcoll.demand.groups.value import Group
 from forestcoll.oneport import compare_series
 from forestcoll.schedule.bundle.value import BundleMember, BundleSchedule
-from forestcoll.simulation import Costs, simulate
+from forestcoll.schedule.loads_of import link_loads
+from forestcoll.simulation import Costs
 from forestcoll.simulation.series.times import SeriesModel
-from forestcoll.simulation.simulate import Model, loads_of, parts_of
+from forestcoll.simulation.simulate import Model, loads_of, simulate
 from forestcoll.verification import verify
 from oneport_platforms import figure_1, platform_of_costs
 
@@ -61,8 +62,8 @@ def test_large_messages_reach_the_algbw_of_the_bundle() -> None:
 
 def test_the_loads_of_members_add_up_times_their_sizes() -> None:
     bundle = generate("ring:nodes=4", Groups("0,1;2,3", sizes="1,3"))
-    alone = [parts_of(each.schedule) for each in bundle.bundled]
-    assert parts_of(bundle).tolist() == pytest.approx((alone[0] + 3 * alone[1]).tolist())
+    alone = [link_loads(each.schedule).parts for each in bundle.bundled]
+    assert link_loads(bundle).parts.tolist() == pytest.approx((alone[0] + 3 * alone[1]).tolist())
     report = verify(bundle)
     assert max(loads_of(bundle).seconds) == pytest.approx(1e-9 / float(report.algbw or 0))
 

@@ -12,8 +12,8 @@ from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.steps.value import StepPhase, StepSchedule, Transfer, Transfers
 from forestcoll.schedule.trees.expansion import expanded, tree_images
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
-from forestcoll.simulation import Costs, Point, simulate
-from forestcoll.simulation.simulate import ProgramModel, loads_of
+from forestcoll.simulation import Costs, Point
+from forestcoll.simulation.simulate import ProgramModel, loads_of, simulate
 from forestcoll.simulation.sizes import sizes_of
 from forestcoll.simulation.tables import chrome_trace, links_csv, points_csv
 from forestcoll.simulation.trees.times import TreeModel

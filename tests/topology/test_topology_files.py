@@ -9,8 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll import read_topology, write_topology
-from forestcoll.topology import Link, Topology, TopologyBuilder, topology_from_document, topology_to_document
+from forestcoll import write_topology
+from forestcoll.topology import (
+    Link,
+    Topology,
+    TopologyBuilder,
+    read_topology,
+    topology_from_document,
+    topology_to_document,
+)
 from forestcoll.topology.networkx_graph import from_networkx, to_networkx
 from networks import examples
 from refusal import refusal

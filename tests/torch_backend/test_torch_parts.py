@@ -28,7 +28,6 @@ from forestcoll.torch.calls.inner import method
 from forestcoll.torch.calls.paths import PathCounter
 from forestcoll.torch.network import Network, misplaced, network_of, placed, rank_map
 from forestcoll.torch.options import cache_folder, completed
-from forestcoll.torch.replanning import changed_topology
 from forestcoll.torch.schedules.agreement import Agreement
 from forestcoll.torch.schedules.cache import schedule_of
 from refusal import refusal
@@ -115,7 +114,7 @@ def test_a_loopback_address_is_refused_if_ranks_are_on_several_hosts() -> None:
         check_addresses([("a", "10.0.0.1"), ("b", "127.0.1.1")])
 
 
-@pytest.mark.parametrize("name", ["addresses", "calls.graphs", "options", "replanning"])
+@pytest.mark.parametrize("name", ["addresses", "calls.graphs", "options"])
 def test_the_examples_of_a_module_run(name: str) -> None:
     result = doctest.testmod(import_module(f"forestcoll.torch.{name}"))
     assert result.attempted > 0
@@ -162,24 +161,6 @@ def test_a_rank_that_does_not_come_is_named() -> None:
     agreement.report({})
     with pytest.raises(CommunicationError, match=r"rank 1 did not come within 0.1 s; start all 2 ranks"):
         agreement.reports()
-
-
-def test_a_wrong_change_is_refused() -> None:
-    changes: list[tuple[list[tuple[int, int]], dict[Any, object], str]] = [
-        ([(0, 2)], {}, "there is no link between 0 and 2"),
-        ([(0, 9)], {}, "no node 9"),
-        ([], {(0, 1): "fast"}, "link between 0 and 1: bandwidth 'fast'"),
-        ([], {(0, 1): 0}, "bandwidth 0 must be greater than 0; name a dead link in `without`"),
-    ]
-    for without, degrade, expected in changes:
-        with pytest.raises(InputError, match=expected):
-            changed_topology(RING, without, degrade)
-
-
-def test_a_change_takes_both_directions() -> None:
-    changed = changed_topology(RING, [(1, 2)], {(0, 1): "500MB/s"})
-    found = {(link.source, link.target): str(link.bandwidth) for link in changed.links}
-    assert found == {(0, 1): "1/2", (1, 0): "1/2", (2, 3): "1", (3, 2): "1", (0, 3): "1", (3, 0): "1"}
 
 
 def test_a_cache_that_cannot_be_written_is_only_a_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

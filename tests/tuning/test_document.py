@@ -11,7 +11,7 @@ from unittest import mock
 import pytest
 
 from forestcoll.presentation.results.programs.tuning_folder import write_tuning
-from forestcoll.tuning import tune
+from forestcoll.tuning.tune import tune
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "tuning.md"
 

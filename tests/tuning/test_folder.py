@@ -14,7 +14,8 @@ from forestcoll.runtime.tuning import read_table
 from forestcoll.schedule.files import read_schedule
 from forestcoll.topology.hashing import topology_hash
 from forestcoll.topology.registry import build_topology
-from forestcoll.tuning import Tuning, tune
+from forestcoll.tuning import Tuning
+from forestcoll.tuning.tune import tune
 from forestcoll.verification import verify
 from refusal import refusal
 

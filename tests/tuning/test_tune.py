@@ -23,13 +23,15 @@ from forestcoll.programs.interpreter import check
 from forestcoll.programs.lowering import lower
 from forestcoll.programs.model import Protocol
 from forestcoll.schedule.schedule import Schedule
-from forestcoll.simulation import Costs, simulate
+from forestcoll.simulation import Costs
 from forestcoll.simulation.program.events import run_in_time
 from forestcoll.simulation.program.paths import Paths
+from forestcoll.simulation.simulate import simulate
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
-from forestcoll.tuning import Tuning, tune
+from forestcoll.tuning import Tuning
 from forestcoll.tuning.costs import program_costs
+from forestcoll.tuning.tune import tune
 from forestcoll.verification import verify
 from networks import examples
 
@@ -230,7 +232,7 @@ def test_latencies_of_the_machine_leave_the_schedules_and_stated_latencies_as_th
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"collective": "broadcast"}, "tune has no candidates for a broadcast; use one of allgather"),
+        ({"demand": "broadcast:root=0"}, "tune has no candidates for a broadcast; use one of allgather"),
         ({"sizes": []}, "sizes are empty; give one at least"),
         ({"sizes": [0]}, "sizes: 0 bytes; a size must be between 1 and 2\\^50 bytes"),
         ({"sizes": [4]}, "no candidate has a program for 4 bytes: .*; use sizes of 48 bytes or more"),

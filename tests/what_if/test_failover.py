@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from forestcoll import failures, optimum, read_schedule, verify, write_failover
+from forestcoll import failures, optimum, read_schedule, verify
 from forestcoll.base.errors import InputError
+from forestcoll.what_if import write_failover
 
 
 def test_every_file_is_a_right_schedule_for_its_failure(tmp_path: Path) -> None:

@@ -11,10 +11,13 @@ from typing import Any
 
 import pytest
 
-from forestcoll import changed_network, changes_of, failures, optimum
+from forestcoll import failures, optimum
 from forestcoll.base.errors import InputError, NoSolutionError
+from forestcoll.demand.demand import Demand
 from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology.changes import changed_network
 from forestcoll.topology.registry import load_topology
+from forestcoll.what_if import changes_of
 from forestcoll.what_if.failures import parts_of
 from forestcoll.what_if.study import Study
 
@@ -46,7 +49,7 @@ def all_values(topology: Topology, part: str = "links", at_once: int = 1, **aske
     for changes in combinations(parts_of(topology, part), at_once):
         links = {ends for change in changes for ends in change.links}
         network = rebuilt(topology, links, {node for change in changes for node in change.nodes})
-        found[Fraction(0) if network is None else optimum(network, **asked).algbw] += 1
+        found[Fraction(0) if network is None else optimum(network, Demand(**asked)).algbw] += 1
     return found
 
 
@@ -125,7 +128,7 @@ def test_failures_with_a_root_or_ranks_are_those_of_fresh_runs() -> None:
         for collective in ("broadcast", "reduce")
     ]
     for topology, options in [*asked, (load_topology("dgx-a100:boxes=2,gpus=4"), {"ranks": "0-1,4-5"})]:
-        assert counted(failures(topology, **options)) == all_values(topology, **options), (topology.name, options)
+        assert counted(failures(topology, demand=Demand(**options))) == all_values(topology, **options), options
 
 
 @pytest.mark.parametrize("spec", ["mi250:boxes=2,gpus=8", "mesh:dims=4"])
@@ -195,8 +198,8 @@ def test_a_dask_client_gives_the_same_rows(tmp_path: Path) -> None:
         ({"topology": "ring:nodes=4", "at_once": 5}, "at_once is 5; expected an integer from 1 to 4"),
         ({"topology": "ring:nodes=4", "at_once": 0}, "at_once is 0"),
         ({"topology": "dgx-a100:boxes=16", "at_once": 4}, "ask for fewer at once"),
-        ({"topology": "ring:nodes=4", "collective": "broadcast"}, "needs a root"),
-        ({"topology": "ring:nodes=4", "ranks": "9"}, "there is no rank"),
+        ({"topology": "ring:nodes=4", "demand": "broadcast"}, "needs a root"),
+        ({"topology": "ring:nodes=4", "demand": "allgather:ranks=9"}, "there is no rank"),
     ],
 )
 def test_wrong_arguments_are_refused(arguments: dict[str, object], said: str) -> None:

@@ -13,7 +13,7 @@ from forestcoll.base.errors import InputError
 from forestcoll.demand.demand import Demand
 from forestcoll.presentation.results.comparisons.what_if import study_page
 from forestcoll.topology import Topology, TopologyBuilder
-from forestcoll.topology.graph.changes import Ends, changed_network, with_bandwidths
+from forestcoll.topology.changes import changed_network
 from forestcoll.topology.registry import load_topology
 from forestcoll.what_if.exchanges import exchanges_of_boxes
 from forestcoll.what_if.upgrades import Upgrade
@@ -26,10 +26,10 @@ def network_of(network: str | int) -> Topology:
 def upgraded(topology: Topology, row: Upgrade, bandwidth: Fraction) -> Fraction:
     factor = bandwidth / row.bandwidth
     now = {(link.source, link.target): link.bandwidth for link in topology.links}
-    more: dict[Ends, Fraction] = {
+    more: dict[tuple[int, int], Fraction] = {
         way: now[way] * factor for ends in row.links for way in (ends, ends[::-1]) if way in now
     }
-    return optimum(with_bandwidths(topology, more)).algbw
+    return optimum(topology.with_bandwidths(more)).algbw
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_new_links_are_those_of_fresh_runs(network: str | int) -> None:
     now = {(link.source, link.target): link.bandwidth for link in topology.links}
     for ends in combinations(range(len(topology.nodes)), 2):
         more = {way: now.get(way, Fraction(0)) + 3 for way in (ends, ends[::-1])}
-        expected[optimum(with_bandwidths(topology, more)).algbw] += 1
+        expected[optimum(topology.with_bandwidths(more)).algbw] += 1
     study = additions(topology, bandwidth=3)
     assert counted(study) == expected
     for row in study.rows:

@@ -26,14 +26,14 @@ def all_jobs() -> list[Job]:
 
 def _builders() -> Iterator[Job]:
     for each in forestcoll.builders():
-        one_port = forestcoll.build_topology(each.name).port_model is not None
+        one_port = forestcoll.topology.build_topology(each.name).port_model is not None
         work = schedules.one_port_builder if one_port else schedules.builder
         yield Job(f"builder {each.name}", work, (SLOW.get(each.name, each.name),))
 
 
 def _collectives() -> Iterator[Job]:
     for each in forestcoll.builders():
-        network = forestcoll.build_topology(each.name)
+        network = forestcoll.topology.build_topology(each.name)
         if network.port_model is not None:
             continue
         root = str(network.nodes[network.compute[1]].id)

@@ -11,6 +11,13 @@ from random import Random
 from typing import Any
 
 import forestcoll as fc
+import forestcoll.measurement
+import forestcoll.presentation
+import forestcoll.programs
+import forestcoll.simulation
+import forestcoll.solver
+import forestcoll.verification
+import forestcoll.what_if
 from forestcoll.algorithms.method import methods
 from recording.inputs import inputs
 from recording.running import Outputs, write_files
@@ -24,15 +31,15 @@ VALUES: dict[str, Callable[[], Any]] = {
     "version": lambda: fc.__version__,
     "builders": lambda: [(each.name, each.group, each.summary, each.source) for each in fc.builders()],
     "topology": lambda: fc.load_topology(A100),
-    "topology of a file": lambda: fc.read_topology(Path("hosts.json")),
+    "topology of a file": lambda: fc.topology.read_topology(Path("hosts.json")),
     "nodes": lambda: fc.load_topology(A100).nodes,
     "links": lambda: fc.load_topology("odd.json").links,
-    "changed network": lambda: fc.changed_network(fc.load_topology(A100), ["b0/gpu0--ib"], ["b0/gpu1--ib=12.5"]),
-    "network without relays": lambda: fc.without_relays(A100, "0-3,8-11"),
-    "imported": lambda: fc.import_topology("topo.txt", options=fc.ImportOptions(nvlink=Fraction(25))),
-    "networkx": lambda: fc.to_networkx(fc.load_topology("hosts.json")).adj,
+    "changed network": lambda: fc.load_topology(A100).without("b0/gpu0--ib").degraded("b0/gpu1--ib", to=12.5),
+    "network without relays": lambda: fc.demand.without_relays(A100, "0-3,8-11"),
+    "imported": lambda: fc.topology.import_topology("topo.txt", options=fc.topology.ImportOptions(nvlink=Fraction(25))),
+    "networkx": lambda: fc.topology.to_networkx(fc.load_topology("hosts.json")).adj,
     "networkx with capacities": lambda: fc.load_topology(_graph("capacity")),
-    "from networkx": lambda: fc.from_networkx(fc.to_networkx(fc.load_topology("hosts.json"))),
+    "from networkx": lambda: fc.topology.from_networkx(fc.topology.to_networkx(fc.load_topology("hosts.json"))),
     "optimum": lambda: fc.optimum(A100),
     "optimum of one tree": lambda: fc.optimum(A100, method="trees:k=1"),
     "optimum of few trees": lambda: fc.optimum(MI250, method="trees:most=4"),
@@ -53,74 +60,79 @@ VALUES: dict[str, Callable[[], Any]] = {
     "optimum of groups": lambda: fc.optimum(A100, fc.Groups("tp=8,dp=2", "allreduce")),
     "optimum of pieces": lambda: fc.optimum("dgx-a100:boxes=2,gpus=2", fc.Groups(pieces="pieces.json")),
     "gains of groups": lambda: fc.optimum(A100, fc.Groups("0,8;1,9", "allreduce")).gains,
-    "table of a layout": lambda: fc.layout_table(A100, fc.Groups("tp=8,dp=2", "allreduce")),
-    "layout": lambda: fc.Layout.of("tp=8,dp=2"),
-    "groups of a file": lambda: fc.read_groups("groups.json", fc.load_topology("hypercube:dim=3")),
-    "pieces": lambda: fc.read_pieces("pieces.json"),
-    "matrix": lambda: fc.read_matrix("demand.csv", fc.load_topology("dgx-a100:boxes=2,gpus=2")),
-    "allreduce by a linear program": lambda: fc.allreduce_optimum(MI250),
-    "allreduce with equal roots": lambda: fc.allreduce_optimum("hosts.json", equal_roots=True),
+    "table of a layout": lambda: fc.solver.layout_table(A100, fc.Groups("tp=8,dp=2", "allreduce")),
+    "layout": lambda: fc.demand.Layout.of("tp=8,dp=2"),
+    "groups of a file": lambda: fc.demand.read_groups("groups.json", fc.load_topology("hypercube:dim=3")),
+    "pieces": lambda: fc.demand.read_pieces("pieces.json"),
+    "matrix": lambda: fc.demand.read_matrix("demand.csv", fc.load_topology("dgx-a100:boxes=2,gpus=2")),
+    "allreduce by a linear program": lambda: fc.solver.allreduce_optimum(MI250),
+    "allreduce with equal roots": lambda: fc.solver.allreduce_optimum("hosts.json", equal_roots=True),
     "bounds": lambda: fc.bounds_of(MI250),
-    "bound of a gather": lambda: fc.bound_of(fc.load_topology(A100), fc.Demand("gather", root="b0/gpu0")),
-    "bound of a broadcast": lambda: fc.broadcast_bound(MI250, 0),
-    "bound of a reduce": lambda: fc.reduce_bound(MI250, 0),
-    "lengths that prove a bound": lambda: [_judged(fc.TreeLengthsProof), _judged(fc.TreeDistancesProof)],
+    "bound of a gather": lambda: fc.solver.bound_of(fc.load_topology(A100), fc.Demand("gather", root="b0/gpu0")),
+    "bound of a broadcast": lambda: fc.solver.broadcast_bound(MI250, 0),
+    "bound of a reduce": lambda: fc.solver.reduce_bound(MI250, 0),
+    "lengths that prove a bound": lambda: [
+        _judged(fc.schedule.proof.TreeLengthsProof),
+        _judged(fc.schedule.proof.TreeDistancesProof),
+    ],
     "trees": lambda: fc.generate(A100),
     "trees of an allreduce": lambda: fc.generate("ring:nodes=4", "allreduce"),
     "trees by another method": lambda: fc.generate(MI250, method="proven"),
     "compact trees": lambda: fc.generate("torus:dims=3x3", method="trees:compact=true"),
-    "expanded trees": lambda: fc.expanded(fc.generate("torus:dims=3x3", method="trees:compact=true")),
-    "images of trees": lambda: list(fc.tree_images(fc.generate("torus:dims=2x3", method="trees:compact=true"), 0)),
-    "traffic": lambda: fc.traffic_of(fc.generate(A100)),
+    "expanded trees": lambda: fc.schedule.expanded(fc.generate("torus:dims=3x3", method="trees:compact=true")),
+    "images of trees": lambda: list(
+        fc.schedule.tree_images(fc.generate("torus:dims=2x3", method="trees:compact=true"), 0)
+    ),
+    "traffic": lambda: fc.schedule.traffic_of(fc.generate(A100)),
     "flows": lambda: fc.generate("torus:dims=3x3", "gather:root=0"),
     "bundle": lambda: fc.generate(A100, fc.Groups("0-7;8-15", "allgather", sizes="1,1/2")),
     "bundle for an optimum": lambda: fc.generate(A100, fc.Groups("0,8;1,9")),
     "steps": lambda: fc.generate("circulant:nodes=12,offsets=2+3", "allreduce", "bfb"),
-    "expanded steps": lambda: fc.expanded_steps(fc.generate("torus:dims=2x3", method="bfb:compact=true")),
-    "shapes": lambda: [fc.shape_of(each) for each in _schedules()],
+    "expanded steps": lambda: fc.schedule.expanded_steps(fc.generate("torus:dims=2x3", method="bfb:compact=true")),
+    "shapes": lambda: [fc.schedule.shape_of(each) for each in _schedules()],
     "reports": lambda: [fc.verify(each) for each in _schedules()],
     "report of trees": lambda: fc.verify(fc.generate(A100)),
     "report of steps": lambda: fc.verify(fc.generate("ring:nodes=4", method="bfb")),
     "report of flows": lambda: fc.verify(fc.generate("ring:nodes=4", "all-to-all")),
     "times": lambda: [fc.simulate(each, [2**10, 2**20, 2**30]) for each in _schedules()],
-    "times with costs": lambda: fc.simulate(fc.generate(A100), [2**20], fc.read_costs("costs.json")),
+    "times with costs": lambda: fc.simulate(fc.generate(A100), [2**20], fc.simulation.read_costs("costs.json")),
     "times of a program": lambda: fc.simulate(fc.generate("ring:nodes=3"), [2**20], fc.Costs(), "program"),
-    "block rate": lambda: fc.block_rate(fc.generate(MI250, "allreduce"), 3),
-    "pipeline overhead": lambda: [fc.pipeline_overhead(nodes) for nodes in range(2, 20)],
-    "rules": lambda: [fc.rules(each) for each in (*fc.Collective, "flows", "series", "bundle")],
+    "block rate": lambda: fc.simulation.block_rate(fc.generate(MI250, "allreduce"), 3),
+    "pipeline overhead": lambda: [fc.simulation.pipeline_overhead(nodes) for nodes in range(2, 20)],
+    "rules": lambda: [fc.verification.rules(each) for each in (*fc.Collective, "flows", "series", "bundle")],
     "comparison": lambda: fc.compare(A100, baselines=["nccl-ring", "two-level"], sizes=[2**20]),
     "records of a comparison": lambda: fc.compare(A100, baselines=["nccl-ring"], sizes=[2**20]).records(),
     "report of a comparison": lambda: fc.html_report(fc.compare("ring:nodes=4", baselines=["direct"])),
-    "pictures side by side": lambda: fc.side_by_side_svg(*_pair(), names=("one", "other")),
+    "pictures side by side": lambda: fc.presentation.side_by_side_svg(*_pair(), names=("one", "other")),
     "picture": lambda: fc.view_of(fc.generate(A100)).svg(),
-    "lowering": lambda: fc.lower(fc.generate("ring:nodes=3")),
-    "exports": lambda: [fc.export(fc.generate("ring:nodes=3", "allreduce"), each) for each in fc.Target],
-    "judgement": lambda: fc.judge_file(_exported()),
+    "lowering": lambda: fc.programs.lower(fc.generate("ring:nodes=3")),
+    "exports": lambda: [fc.export(fc.generate("ring:nodes=3", "allreduce"), each) for each in fc.programs.Target],
+    "judgement": lambda: fc.programs.judge_file(_exported()),
     "tuning": lambda: fc.tune("ring:nodes=3", "allgather", (2**14, 2**20)),
-    "fitted costs": lambda: fc.fit_costs(fc.read_times([LOG], [A100], algorithms=["nccl-ring"])),
-    "measured times": lambda: fc.read_times(["times.csv"], ["ring:nodes=4"]),
+    "fitted costs": lambda: fc.fit_costs(fc.measurement.read_times([LOG], [A100], algorithms=["nccl-ring"])),
+    "measured times": lambda: fc.measurement.read_times(["times.csv"], ["ring:nodes=4"]),
     "explained log": lambda: fc.explain_log(A100, LOG),
     "failures": lambda: fc.failures(A100, "nics"),
-    "changes": lambda: fc.changes_of(A100, without=["b0/gpu0--ib"]),
+    "changes": lambda: fc.what_if.changes_of(A100, without=["b0/gpu0--ib"]),
     "upgrades": lambda: fc.upgrades(A100),
     "additions": lambda: fc.additions("mesh:dims=4"),
-    "failover": lambda: fc.write_failover("ring:nodes=3", "failover"),
+    "failover": lambda: fc.what_if.write_failover("ring:nodes=3", "failover"),
     "found topologies": lambda: fc.find_topologies(12, 4),
     "expansion": lambda: fc.expand("ring:nodes=5", ["degree=2"]),
-    "network of an expansion": lambda: fc.topology_of(fc.expand("ring:nodes=5", ["line-graph"])),
-    "schedule of an expansion": lambda: fc.schedule_of(fc.expand("ring:nodes=5", ["degree=2"]), "allreduce"),
-    "base network": lambda: fc.base_network("torus:dims=3x3"),
-    "compared series": lambda: fc.compare_series(FIGURE_1, "s"),
-    "series": lambda: fc.compare_series(FIGURE_1, "s").schedule(),
-    "report of a series": lambda: fc.verify(fc.compare_series(FIGURE_1, "s").schedule()),
-    "run of a series": lambda: fc.play_series(fc.compare_series(FIGURE_1, "s").schedule(), 1000),
-    "packets": lambda: fc.pipelined_broadcast(FIGURE_1, "s", 10**6),
-    "one message": lambda: fc.atomic_broadcast(FIGURE_1, "s", 10**6),
+    "network of an expansion": lambda: fc.design.topology_of(fc.expand("ring:nodes=5", ["line-graph"])),
+    "schedule of an expansion": lambda: fc.design.schedule_of(fc.expand("ring:nodes=5", ["degree=2"]), "allreduce"),
+    "base network": lambda: fc.design.base_network("torus:dims=3x3"),
+    "compared series": lambda: fc.oneport.compare_series(FIGURE_1, "s"),
+    "series": lambda: fc.oneport.compare_series(FIGURE_1, "s").schedule(),
+    "report of a series": lambda: fc.verify(fc.oneport.compare_series(FIGURE_1, "s").schedule()),
+    "run of a series": lambda: fc.simulation.play_series(fc.oneport.compare_series(FIGURE_1, "s").schedule(), 1000),
+    "packets": lambda: fc.oneport.pipelined_broadcast(FIGURE_1, "s", 10**6),
+    "one message": lambda: fc.oneport.atomic_broadcast(FIGURE_1, "s", 10**6),
     "collectives": lambda: [(each, each.value, each.with_article) for each in fc.Collective],
     "methods": lambda: [spec.name for spec in methods.all()],
-    "demand": fc.NodeDemand,
+    "demand": fc.demand.NodeDemand,
     "request": lambda: fc.Demand("all-to-all", ranks="0-3"),
-    "read schedule": lambda: fc.read_verified(_written()),
+    "read schedule": lambda: fc.verification.read_verified(_written()),
     "wrong root": lambda: fc.optimum(A100, "broadcast:root=b9"),
     "wrong collective": lambda: fc.generate(A100, "allgathers"),
     "no one-port network": lambda: fc.bounds_of("tiers"),
@@ -136,15 +148,17 @@ def _graph(name: str) -> Any:
     return graph
 
 
-def _judged(kind: type[fc.TreeLengthsProof | fc.TreeDistancesProof]) -> tuple[Any, fc.Report, str]:
+def _judged(
+    kind: type[fc.schedule.proof.TreeLengthsProof | fc.schedule.proof.TreeDistancesProof],
+) -> tuple[Any, fc.Report, str]:
     """Return a proof of a kind that searches seldom find, and the verdict about a schedule with it."""
     schedule = fc.generate("ring:nodes=4", "allreduce")
     proof = kind.of(schedule.topology, (1,) * 8)
-    if isinstance(proof, fc.TreeDistancesProof):
+    if isinstance(proof, fc.schedule.proof.TreeDistancesProof):
         proof = replace(proof, cuts=(((0,), Fraction(1)), ((1,), Fraction(1)), ((3,), Fraction(1))))
     bound = fc.Bound(schedule.collective, proof.algbw(schedule.topology, schedule.demand), proof)
     with_it = replace(schedule, bound=bound)
-    return bound, fc.verify(with_it), "".join(fc.schedule_text(with_it))
+    return bound, fc.verify(with_it), "".join(fc.schedule.schedule_text(with_it))
 
 
 def _schedules() -> list[fc.Schedule]:
@@ -155,7 +169,7 @@ def _schedules() -> list[fc.Schedule]:
         fc.generate("ring:nodes=4", "all-to-all"),
         fc.generate("torus:dims=3x3", "allreduce", "bfb"),
         fc.generate(A100, fc.Groups("0-7;8-15")),
-        fc.compare_series(FIGURE_1, "s").schedule(),
+        fc.oneport.compare_series(FIGURE_1, "s").schedule(),
     ]
 
 
@@ -276,5 +290,5 @@ def drawn(seed: int) -> Outputs:
         best = fc.optimum(network, fc.Demand(name, root=root))
         schedule = fc.generate(network, fc.Demand(name, root=root))
         yield f"optimum of {name}", f"{best!r}\n"
-        yield f"schedule of {name}", "".join(fc.schedule_text(schedule))
+        yield f"schedule of {name}", "".join(fc.schedule.schedule_text(schedule))
         yield f"report of {name}", f"{fc.verify(schedule)!r}\n{fc.simulate(schedule, [2**20])!r}\n"

@@ -4,7 +4,7 @@
 a NIC to the fabric.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from forestcoll.algorithms.routes import Path
@@ -54,17 +54,16 @@ class Boxes:
 
     @cached_property
     def _exits(self) -> Mapping[int, tuple[Path, ...]]:
-        following: dict[int, list[int]] = {}
-        for link in sorted(self._topology.links, key=lambda each: (-each.bandwidth, each.source, each.target)):
-            following.setdefault(link.source, []).append(link.target)
+        widths, targets = self._topology.bandwidths, self._topology.targets
+        following = [sorted(each, key=lambda end: -widths[node, end]) for node, each in enumerate(targets)]
         return {member: self._search(member, following) for box in self.members for member in box}
 
-    def _search(self, member: int, following: Mapping[int, list[int]]) -> tuple[Path, ...]:
+    def _search(self, member: int, following: Sequence[Sequence[int]]) -> tuple[Path, ...]:
         """Search from `member` through the switches of its box, one hop at a time."""
         level: list[Path] = [(member,)]
         seen = {member}
         while level:
-            paths = [(*path, target) for path in level for target in following.get(path[-1], [])]
+            paths = [(*path, target) for path in level for target in following[path[-1]]]
             outside = tuple(path for path in paths if self.of.get(path[-1]) != self.of[member])
             if outside:
                 return outside

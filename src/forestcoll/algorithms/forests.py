@@ -13,9 +13,9 @@ import numpy as np
 
 from forestcoll.algorithms.method import DoesNotApplyError, Problem
 from forestcoll.demand.collective import Collective, PhaseOp
+from forestcoll.schedule.loads import loads_along_routes
 from forestcoll.schedule.rows import Rows, row_starts
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
-from forestcoll.solver.generation.loads import achieved_algbw
 
 Edge: TypeAlias = tuple[int, ...]
 """A send from one compute node to another: the two nodes, or all nodes of its route.
@@ -54,7 +54,7 @@ def joined_schedule(problem: Problem, parts: Sequence[Part]) -> TreeSchedule:
         collective=problem.collective,
         routes=routes,
         phases=phases,
-        algbw=achieved_algbw(problem.topology, routes, phases, None),
+        algbw=loads_along_routes(problem.topology, routes, phases, None).algbw(problem.topology),
         ranks=problem.demand.ranks,
     )
 

@@ -111,12 +111,11 @@ class _Step:
         self._nodes = len(problem.topology.nodes)
         self._bits = {member: 1 << place for place, member in enumerate(problem.members)}
         is_compute = [node.is_compute for node in problem.topology.nodes]
-        links = problem.topology.links
-        slowest = min(link.bandwidth for link in links)
-        order = sorted({link.bandwidth for link in links})
-        usable = [link for link in links if link.target in self._bits or not is_compute[link.target]]
-        self._place = {(link.source, link.target): order.index(link.bandwidth) for link in usable}
-        self._copies = {(link.source, link.target): int(link.bandwidth // slowest) for link in usable}
+        widths = problem.topology.bandwidths
+        order = sorted(set(widths.values()))
+        usable = {ends: each for ends, each in widths.items() if ends[1] in self._bits or not is_compute[ends[1]]}
+        self._place = {ends: order.index(each) for ends, each in usable.items()}
+        self._copies = {ends: int(each // order[0]) for ends, each in usable.items()}
         self._left: dict[tuple[int, int], int] = {}
         self._children: list[dict[int, int]] = []
         self._switches: list[dict[int, None]] = []

@@ -34,15 +34,14 @@ class Routes:
 
     def __init__(self, topology: Topology, within: Collection[int] | None = None) -> None:
         self._topology = topology
+        self.bandwidths = topology.bandwidths
+        allowed = frozenset(range(len(topology.nodes)) if within is None else within)
         self._after: list[dict[int, Fraction]] = [{} for _ in topology.nodes]
-        self._switches: list[list[tuple[int, Fraction]]] = [[] for _ in topology.nodes]
-        allowed = set(range(len(topology.nodes)) if within is None else within)
-        for link in topology.links:
-            if link.source in allowed and link.target in allowed:
-                self._after[link.source][link.target] = link.bandwidth
-                if not topology.nodes[link.target].is_compute:
-                    self._switches[link.source].append((link.target, link.bandwidth))
-        self.bandwidths = {(link.source, link.target): link.bandwidth for link in topology.links}
+        for (source, target), bandwidth in self.bandwidths.items():
+            if source in allowed and target in allowed:
+                self._after[source][target] = bandwidth
+        switches = frozenset(topology.switches)
+        self._switches = [[each for each in after.items() if each[0] in switches] for after in self._after]
         self._levels: dict[int, list[dict[int, Reached]]] = {}
         self._before_through_any: dict[int, Mapping[int, int]] = {}
 

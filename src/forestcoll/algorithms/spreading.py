@@ -70,7 +70,7 @@ class Spreading:
             for edge in edges:
                 for hop in pairwise(routes.find(edge[0], edge[-1]) or ()):
                     loads[hop] = loads.get(hop, 0) + 1
-        links = {(link.source, link.target): link.bandwidth for link in self._problem.topology.links}
+        links = self._problem.topology.bandwidths
         return len(direct) / max(load / links[hop] for hop, load in loads.items())
 
     def _optimal(self, inside: Sequence[int]) -> TreeSchedule:

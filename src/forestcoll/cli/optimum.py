@@ -48,7 +48,7 @@ def command(topology: str, *, as_json: bool, without: Any, degrade: Any, **optio
     from forestcoll.algorithms.generate import optimum
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.presentation.printing import print_json, print_page
-    from forestcoll.presentation.results.schedules.optima import optimum_document, optimum_page
+    from forestcoll.presentation.results.schedules.generated import optimum_document, optimum_page
 
     demand, method = asked_by(options)
     with TerminalProgress() as progress:

@@ -1,6 +1,6 @@
 """The arguments and options that several commands share."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -142,18 +142,20 @@ def _one_by_one(args: Iterable[str]) -> Iterator[str]:
 
 
 def change_options(command: Command) -> Command:
-    """Add the options that change links of the network; the command must be a `LinksCommand`."""
+    """Add the options that change the network, for `named_network`; the command must be a `LinksCommand`."""
     degrade = click.option(
         "--degrade",
-        metavar="A--B=BANDWIDTH…",
+        metavar="NAME=BANDWIDTH…",
         multiple=True,
-        help="Links that have another bandwidth, in both directions.",
+        help="Parts whose links have another bandwidth, in both directions, by the names of --without: A--B=12.5, or "
+        "A--B=50% of the present one.",
     )
     without = click.option(
         "--without",
-        metavar="A--B…",
+        metavar="NAME…",
         multiple=True,
-        help="Links that have failed, in both directions, each by the ids of its ends.",
+        help="Parts that have failed: a link A--B by the ids of its ends; a GPU, NIC or switch by its id; a box, as b0 "
+        "or 'box 0'; a class of links, as GPU--NIC. Several with commas.",
     )
     return without(degrade(command))
 
@@ -324,20 +326,24 @@ def asked_by(options: dict[str, Any]) -> "tuple[Demand | Groups, Method | None]"
 
 def changed_network_of(topology: str, demand: "Demand | Groups", changes: "Changes") -> "Topology":
     """Return the network that TOPOLOGY names, with its changes; for some ranks, only these must reach each other."""
-    from forestcoll.topology.graph.changes import changed_network
-
-    return changed_network(named_network(topology, connected=demand.needs_all), *changes)
+    return named_network(topology, *changes, connected=demand.needs_all)
 
 
-def named_network(topology: str, *, connected: bool = True) -> "Topology":
-    """Return the network that TOPOLOGY names; what was assumed to import it is a note on standard error."""
+def named_network(
+    topology: str, without: Sequence[str] = (), degrade: Sequence[str] = (), *, connected: bool = True
+) -> "Topology":
+    """Return the network that TOPOLOGY names, with the changes of `change_options`.
+
+    What was assumed to import it is a note on standard error.
+    """
     from forestcoll.presentation.printing import Notes, print_note
+    from forestcoll.topology.changes import changed_network
     from forestcoll.topology.registry import load_with_assumptions
 
     network, assumed = load_with_assumptions(topology, connected=connected, progress=Notes())
     for text in assumed:
         print_note(f"{network.name}: assumed: {text}")
-    return network
+    return changed_network(network, without, degrade)
 
 
 def with_ports(network: "Topology", ports: str | None) -> "Topology":

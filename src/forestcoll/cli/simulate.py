@@ -96,8 +96,7 @@ def command(  # noqa: PLR0913 (one parameter per option)
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.presentation.printing import print_json, print_page
     from forestcoll.presentation.results.schedules.simulation import plot_of, points_document, simulation_page
-    from forestcoll.simulation import simulate
-    from forestcoll.simulation.simulate import loads_of
+    from forestcoll.simulation.simulate import loads_of, simulate
     from forestcoll.simulation.tables import links_csv, points_csv
     from forestcoll.verification.reading import read_verified
 

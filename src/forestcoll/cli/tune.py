@@ -81,8 +81,8 @@ def command(  # noqa: PLR0913 (one parameter for each option)
     from forestcoll.presentation.results.programs.tuning_folder import check_tuning_folder, write_tuning
     from forestcoll.programs.formats.exporting import DEFAULT_DIALECT
     from forestcoll.simulation import read_costs
-    from forestcoll.tuning import tune
     from forestcoll.tuning.costs import MACHINE
+    from forestcoll.tuning.tune import tune
 
     if output is not None:
         check_tuning_folder(output)

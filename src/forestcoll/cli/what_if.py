@@ -124,7 +124,8 @@ class _WhatIfOptions:
                 how: dict[str, Any] = {"executor": executor, "progress": progress}
                 study = additions(self._changed(), **self._request, bandwidth=self.bandwidth, **how)
             return words.study_document(study), words.study_page(study, "new link")
-        study = changes_of(self._network(), **self._request, without=self.without, degrade=self.degrade)
+        network = named_network(self.topology, connected=self.ranks is None)
+        study = changes_of(network, **self._request, without=self.without, degrade=self.degrade)
         return words.study_document(study), words.study_page(study, "change")
 
     def _failures(self, progress: "TerminalProgress") -> "tuple[dict[str, object], Page]":
@@ -144,10 +145,5 @@ class _WhatIfOptions:
             return document, page
         return document | {"failover": words.failover_document(made)}, words.joined(page, words.failover_page(made))
 
-    def _network(self) -> "Topology":
-        return named_network(self.topology, connected=self.ranks is None)
-
     def _changed(self) -> "Topology":
-        from forestcoll.topology.graph.changes import changed_network
-
-        return changed_network(self._network(), self.without, self.degrade)
+        return named_network(self.topology, self.without, self.degrade, connected=self.ranks is None)

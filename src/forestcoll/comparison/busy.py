@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.algorithms.boxes import Boxes
-from forestcoll.comparison.link_loads import link_classes, link_loads
+from forestcoll.comparison.link_classes import link_classes
 from forestcoll.comparison.value import Comparison, Row
+from forestcoll.schedule.loads_of import link_loads
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ def busy_classes(found: Comparison, rows: Sequence[Row]) -> Iterator[LinkClass]:
     times: dict[str, list[Fraction]] = {}
     for row in rows:
         if row.schedule is not None:
-            pairs = zip(link_loads(row.schedule), topology.links, strict=True)
+            pairs = zip(link_loads(row.schedule).exact, topology.links, strict=True)
             times[row.name] = [load / link.bandwidth for load, link in pairs]
     classes = link_classes(topology, Boxes(topology, found.demand.members(topology)))
     for name, links in classes.items():

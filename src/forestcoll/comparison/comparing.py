@@ -14,17 +14,18 @@ from forestcoll.base.units import has_known_size
 from forestcoll.comparison.against.files import Candidate, candidates
 from forestcoll.comparison.against.program_runs import ProgramRun
 from forestcoll.comparison.cuts import loaded_cuts
-from forestcoll.comparison.link_loads import link_loads
 from forestcoll.comparison.reasons import TIE, reason_for
 from forestcoll.comparison.value import Comparison, Row, Skipped
 from forestcoll.demand.collective import UNROOTED, Collective
 from forestcoll.demand.texts import DemandLike
+from forestcoll.schedule.loads_of import link_loads
 from forestcoll.schedule.proof import Bound
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.shape_of import shape_of
 from forestcoll.schedule.steps.shape import StepShape
 from forestcoll.schedule.trees.shape import TreeShape
-from forestcoll.simulation import Costs, Point, simulate
+from forestcoll.simulation import Costs, Point
+from forestcoll.simulation.simulate import simulate
 from forestcoll.solver.generation.forest import schedule_for
 from forestcoll.solver.optimum import solve
 from forestcoll.topology import TopologyLike
@@ -147,7 +148,7 @@ class _Rows:
         achieved = certified(verify(schedule)).algbw or Fraction(0)
         algbw = algbw or achieved
         times = self._times(schedule, achieved / algbw)
-        found = _Measured(schedule.kind, algbw, _height(schedule), link_loads(schedule), times, schedule)
+        found = _Measured(schedule.kind, algbw, _height(schedule), link_loads(schedule).exact, times, schedule)
         self._add(name, found, note)
 
     def add_candidate(self, candidate: Candidate) -> None:

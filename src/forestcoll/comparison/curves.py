@@ -7,7 +7,8 @@ from fractions import Fraction
 from forestcoll.base.errors import InternalError
 from forestcoll.comparison.value import Row
 from forestcoll.schedule.schedule import Schedule
-from forestcoll.simulation import Costs, Point, simulate
+from forestcoll.simulation import Costs, Point
+from forestcoll.simulation.simulate import simulate
 
 
 def curve_of(row: Row, sizes: Sequence[int], costs: Costs | None = None) -> tuple[Point, ...]:

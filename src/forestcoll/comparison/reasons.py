@@ -12,7 +12,7 @@ from math import ceil
 from forestcoll.algorithms.boxes import Boxes
 from forestcoll.algorithms.method import Problem
 from forestcoll.comparison.cuts import LoadedCut
-from forestcoll.comparison.link_loads import link_classes
+from forestcoll.comparison.link_classes import link_classes
 from forestcoll.demand.collective import Collective
 from forestcoll.topology import Topology
 

@@ -22,7 +22,7 @@ from forestcoll.demand.collective import Collective, PhaseOp, ShardsByNode, coll
 from forestcoll.demand.matrix import Matrix, MatrixLike, matrix_of, read_matrix
 from forestcoll.demand.ranks import RanksLike, members_of, ranks_of, require_reach, root_number, without_relays
 from forestcoll.topology import NodeId, Topology
-from forestcoll.topology.graph.reach import reached_from, unreachable_pair
+from forestcoll.topology.graph.walks import reached_from, unreachable_pair
 
 
 class EqualParts(Mapping[int, Fraction]):
@@ -159,7 +159,8 @@ class NodeDemand:
             that take part. It is given if and only if `sources` is given.
 
     Example:
-        >>> from forestcoll import Collective, NodeDemand, load_topology
+        >>> from forestcoll import Collective, load_topology
+        >>> from forestcoll.demand import NodeDemand
         >>> NodeDemand(Collective.BROADCAST, root=2).weights(load_topology("ring:nodes=4"))
         (0, 0, 1, 0)
     """

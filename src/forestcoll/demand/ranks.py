@@ -8,7 +8,7 @@ from typing import TypeAlias
 from forestcoll.base.errors import InputError, shown
 from forestcoll.topology import NodeId, Topology, TopologyLike
 from forestcoll.topology.graph.part import without_links_of_idle
-from forestcoll.topology.graph.reach import unreachable_from, unreachable_pair
+from forestcoll.topology.graph.walks import unreachable_from, unreachable_pair
 from forestcoll.topology.model import near_id
 from forestcoll.topology.registry import load_topology
 
@@ -196,7 +196,8 @@ def without_relays(topology: TopologyLike, ranks: RanksLike) -> Topology:
         InputError: the ranks are not valid, or a rank cannot reach another rank without the removed links.
 
     Example:
-        >>> from forestcoll import load_topology, optimum, without_relays
+        >>> from forestcoll import load_topology, optimum
+        >>> from forestcoll.demand import without_relays
         >>> network = load_topology("dgx-a100:boxes=2")
         >>> str(optimum(network, "allgather:ranks='0-3,8-11'").algbw)
         '2600/7'

@@ -23,7 +23,7 @@ from forestcoll.solver.flows.search import flow_search
 from forestcoll.solver.forests.scaling import require_all_ports
 from forestcoll.solver.problem import Problem
 from forestcoll.topology import Topology, TopologyLike
-from forestcoll.topology.graph.link_classes import LinkClass, link_classes
+from forestcoll.topology.link_classes import LinkClass, link_classes
 from forestcoll.topology.registry import load_topology
 
 USUAL_SHARE = Fraction(4, 5)
@@ -124,7 +124,8 @@ class LogComparison:
         tests: the tests of the log.
 
     Example:
-        >>> from forestcoll import LogComparison, load_topology
+        >>> from forestcoll import load_topology
+        >>> from forestcoll.nccl import LogComparison
         >>> from forestcoll.nccl.log import Log
         >>> found = LogComparison(load_topology("dgx-a100:boxes=2"), Log("nccl.log", (), skipped=((7, "no size"),)), ())
         >>> found.topology.name, found.log.skipped

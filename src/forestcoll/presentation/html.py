@@ -23,7 +23,7 @@ _PAGES = {
     "forestcoll.solver.bounds.values.Bounds": f"{_RESULTS}.schedules.bounds:bounds_page",
     "forestcoll.comparison.value.Comparison": f"{_RESULTS}.comparisons.comparison_notebook:comparison_summary",
     "forestcoll.solver.groups.layouts.LayoutTable": f"{_RESULTS}.schedules.groups:table_page",
-    "forestcoll.schedule.proof.optimum.Optimum": f"{_RESULTS}.schedules.optima:optimum_page",
+    "forestcoll.schedule.proof.optimum.Optimum": f"{_RESULTS}.schedules.generated:optimum_page",
     "forestcoll.schedule.schedule.Schedule": f"{_RESULTS}.schedules.reports:schedule_page",
     "forestcoll.topology.model.Topology": f"{_RESULTS}.networks.networks:network_page",
     "forestcoll.verification.report.Report": f"{_RESULTS}.schedules.reports:report_page",

@@ -80,7 +80,8 @@ def read_schedule(path: PathLike) -> Schedule:
     Example:
         >>> import tempfile
         >>> from pathlib import Path
-        >>> from forestcoll import build_topology, generate
+        >>> from forestcoll import generate
+        >>> from forestcoll.topology import build_topology
         >>> path = Path(tempfile.mkdtemp()) / "ring.json.gz"
         >>> write_schedule(generate(build_topology("ring:nodes=4")), path)
         >>> read_schedule(path)
@@ -150,7 +151,8 @@ def schedule_text(schedule: Schedule) -> Iterator[str]:
         InternalError: schedules of this kind have no format.
 
     Example:
-        >>> from forestcoll import build_topology, generate
+        >>> from forestcoll import generate
+        >>> from forestcoll.topology import build_topology
         >>> "".join(schedule_text(generate(build_topology("ring:nodes=4"))))[:34]
         '{"format": "forestcoll.schedule/1"'
     """

@@ -11,7 +11,8 @@ class Shape(ABC):
     """The shape of a schedule of any kind. Each kind has one subclass, a frozen dataclass.
 
     Example:
-        >>> from forestcoll import generate, shape_of
+        >>> from forestcoll import generate
+        >>> from forestcoll.schedule import shape_of
         >>> shape_of(generate("ring:nodes=4")).hops
         2
     """

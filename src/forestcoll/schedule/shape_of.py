@@ -51,7 +51,8 @@ def shape_of(schedule: Schedule) -> Shape:
         InputError: this kind of schedule has no shape.
 
     Example:
-        >>> from forestcoll import build_topology, generate
+        >>> from forestcoll import generate
+        >>> from forestcoll.topology import build_topology
         >>> shape_of(generate(build_topology("ring:nodes=4"))).hops
         2
     """

@@ -1,6 +1,5 @@
 """How long schedules and programs take, by an alpha-beta model; `lower_bound/` has what no program can beat."""
 
-from forestcoll.simulation.costs import Costs, Point, read_costs
-from forestcoll.simulation.simulate import Model, simulate
+import lazy_loader
 
-__all__ = ["Costs", "Model", "Point", "read_costs", "simulate"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -6,8 +6,6 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.base.units import bytes_per_microsecond
-from forestcoll.schedule.rows import IntArray, Rows
-from forestcoll.schedule.trees.value import Phase
 from forestcoll.topology import Topology
 
 FloatArray = npt.NDArray[np.float64]
@@ -45,18 +43,3 @@ def bytes_per_second(topology: Topology) -> FloatArray:
     """Return the bandwidth of each link in bytes per second. Raises `InputError` if the unit's size is not known."""
     unit = bytes_per_microsecond(topology.bandwidth_unit) * 10**6
     return np.array(topology.of_links(float(bandwidth * unit) for bandwidth in topology.bandwidth_classes[0]))
-
-
-def hops_of(routes: Rows) -> tuple[IntArray, IntArray, IntArray]:
-    """Return three arrays with one entry for each link of each route: its source, its target, and the route."""
-    inner = np.ones(len(routes.entries), dtype=np.bool_)
-    inner[routes.starts[1:] - 1] = False
-    places = np.flatnonzero(inner)
-    of_route = np.repeat(np.arange(len(routes)), np.diff(routes.starts) - 1)
-    return routes.entries[places].astype(np.int64), routes.entries[places + 1].astype(np.int64), of_route
-
-
-def shares_of(phase: Phase) -> FloatArray:
-    """Return the share of each tree as a float."""
-    known: dict[object, float] = {}
-    return np.array([known.setdefault(share, float(share)) for share in phase.shares])

@@ -10,23 +10,19 @@ from forestcoll.programs.lowering import Options, default_options, lower, lowere
 from forestcoll.programs.model import Program
 from forestcoll.schedule.bundle.value import BundleSchedule
 from forestcoll.schedule.flows.value import FlowSchedule
+from forestcoll.schedule.loads_of import link_loads
 from forestcoll.schedule.schedule import Schedule, entry_for
 from forestcoll.schedule.series.value import SeriesSchedule
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.schedule.trees.value import TreeSchedule
-from forestcoll.simulation.bundle.loads import parts_of as parts_of_bundle
 from forestcoll.simulation.bundle.times import BundleModel
 from forestcoll.simulation.costs import Costs, Point, point_at
-from forestcoll.simulation.flows.loads import parts_of as parts_of_flows
 from forestcoll.simulation.flows.times import FlowModel
-from forestcoll.simulation.loads import FloatArray, Loads
+from forestcoll.simulation.loads import Loads
 from forestcoll.simulation.program.events import Timeline, run_in_time
 from forestcoll.simulation.program.paths import Paths
-from forestcoll.simulation.series.loads import parts_of as parts_of_series
 from forestcoll.simulation.series.times import SeriesModel
-from forestcoll.simulation.steps.loads import parts_of as parts_of_steps
 from forestcoll.simulation.steps.times import StepModel, StepWork
-from forestcoll.simulation.trees.loads import parts_of as parts_of_trees
 from forestcoll.simulation.trees.times import TreeModel, TreeWork
 
 MOST_PIECES = 16
@@ -64,13 +60,11 @@ class Simulation:
 
     Attributes:
         times: returns the closed form of the times of a schedule with given costs.
-        parts: returns the part of M that crosses each link.
         paths: returns the paths between ranks, for the simulation of the program.
         work: returns what does not depend on costs, if that saves time when a schedule has times with many costs.
     """
 
     times: Callable[[Any, Costs], TimeModel]
-    parts: Callable[[Any], FloatArray]
     paths: Callable[[Any], Paths] = Paths.shortest
     work: Callable[[Any], Work] | None = None
 
@@ -80,11 +74,11 @@ def _step_times(schedule: StepSchedule, costs: Costs) -> StepModel:
 
 
 SIMULATIONS: dict[type[Schedule], Simulation] = {
-    TreeSchedule: Simulation(TreeModel.of, parts_of_trees, Paths.of, TreeWork.of),
-    StepSchedule: Simulation(_step_times, parts_of_steps, work=StepWork.of),
-    SeriesSchedule: Simulation(SeriesModel.of, parts_of_series),
-    FlowSchedule: Simulation(FlowModel.of, parts_of_flows, Paths.of_flows),
-    BundleSchedule: Simulation(BundleModel.of, parts_of_bundle),
+    TreeSchedule: Simulation(TreeModel.of, Paths.of, TreeWork.of),
+    StepSchedule: Simulation(_step_times, work=StepWork.of),
+    SeriesSchedule: Simulation(SeriesModel.of),
+    FlowSchedule: Simulation(FlowModel.of, Paths.of_flows),
+    BundleSchedule: Simulation(BundleModel.of),
 }
 """The functions of each kind of schedule that can be simulated."""
 
@@ -93,19 +87,9 @@ def loads_of(schedule: Schedule) -> Loads:
     """Return the part of the data that `schedule` sends over each link.
 
     Raises:
-        InputError: the size in bytes of the network's bandwidth unit is not known, or schedules of this kind cannot be
-            simulated.
+        InputError: the size in bytes of the network's bandwidth unit, or the loads of this kind, are not known.
     """
-    return Loads.of_parts(schedule.topology, parts_of(schedule))
-
-
-def parts_of(schedule: Schedule) -> FloatArray:
-    """Return the part of M that crosses each link, in the order of the links of the network.
-
-    Raises:
-        InputError: schedules of this kind cannot be simulated.
-    """
-    return _simulation(schedule).parts(schedule)
+    return Loads.of_parts(schedule.topology, link_loads(schedule).parts)
 
 
 def paths_of(schedule: Schedule) -> Paths:

@@ -12,7 +12,7 @@ from forestcoll.solver.problem import Problem, on_network
 from forestcoll.topology import Topology
 from forestcoll.topology.graph.logical_network import LogicalNetwork, Spread, logical_network
 from forestcoll.topology.graph.part import part_without
-from forestcoll.topology.graph.reach import unreachable_pair
+from forestcoll.topology.graph.walks import unreachable_pair
 
 
 def optimum_without_relays(

@@ -14,7 +14,7 @@ from forestcoll.base.errors import InputError, shown
 from forestcoll.base.exact import WrittenFloat, to_fraction
 from forestcoll.base.units import BANDWIDTH_UNIT, bandwidth_in
 from forestcoll.topology.graph.node_ports import BOUNDED
-from forestcoll.topology.graph.reach import unreachable_pair
+from forestcoll.topology.graph.walks import unreachable_pair
 from forestcoll.topology.model import Link, Node, NodeId, NodeKind, Topology, near_id
 
 PORT_MODELS = ("one-port", "one-port-send", "one-port-receive", "half-duplex", BOUNDED)

@@ -45,7 +45,7 @@ def read_topology(path: PathLike, *, connected: bool = True) -> Topology:
     Example:
         >>> import tempfile
         >>> from pathlib import Path
-        >>> from forestcoll import build_topology
+        >>> from forestcoll.topology import build_topology
         >>> path = Path(tempfile.mkdtemp()) / "ring.json.gz"
         >>> write_topology(build_topology("ring:nodes=3"), path)
         >>> read_topology(path)
@@ -70,7 +70,7 @@ def write_topology(topology: Topology, path: PathLike) -> None:
     Example:
         >>> import tempfile
         >>> from pathlib import Path
-        >>> from forestcoll import build_topology
+        >>> from forestcoll.topology import build_topology
         >>> path = Path(tempfile.mkdtemp()) / "ring.json"
         >>> write_topology(build_topology("ring:nodes=3"), path)
         >>> print(path.read_text()[:19])

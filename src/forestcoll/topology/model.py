@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 from forestcoll.base.display import Displayed
 from forestcoll.base.errors import InputError, nearest, shown
 from forestcoll.base.units import BANDWIDTH_UNIT
+from forestcoll.topology.changes import changed_network
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -35,7 +36,7 @@ class NodeKind(StrEnum):
     """The kind of a node, by its name in files.
 
     Example:
-        >>> from forestcoll import build_topology
+        >>> from forestcoll.topology import build_topology
         >>> build_topology("ring:nodes=3").nodes[0].kind is NodeKind("compute")
         True
     """
@@ -70,7 +71,7 @@ class Node:
         attributes: the other attributes of the node in its file, such as `box`, which are kept unchanged.
 
     Example:
-        >>> from forestcoll import build_topology
+        >>> from forestcoll.topology import build_topology
         >>> node = build_topology("dgx-a100:boxes=2").nodes[8]
         >>> node.id, node.kind.value, node.attributes["box"]
         ('b1/gpu0', 'compute', 1)
@@ -99,7 +100,7 @@ class Link:
         latency_us: the latency in microseconds; None if it is not known.
 
     Example:
-        >>> from forestcoll import build_topology
+        >>> from forestcoll.topology import build_topology
         >>> link = build_topology("ring:nodes=3,bandwidth=25/2").links[0]
         >>> link.source, link.target, link.bandwidth
         (0, 1, Fraction(25, 2))
@@ -132,7 +133,7 @@ class Topology(Displayed):
         attributes: the other attributes of the graph in its file, which are kept unchanged.
 
     Example:
-        >>> from forestcoll import build_topology
+        >>> from forestcoll.topology import build_topology
         >>> topology = build_topology("dgx-a100:boxes=2")
         >>> len(topology.compute), len(topology.switches), topology.bandwidth_unit
         (16, 3, 'GB/s')
@@ -174,9 +175,9 @@ class Topology(Displayed):
     @cached_property
     def is_full_duplex(self) -> bool:
         """Whether each link has a reverse link of the same bandwidth."""
-        pairs = zip(self.links, self.bandwidth_numerators[0], strict=True)
-        bandwidths = {(link.source, link.target): numerator for link, numerator in pairs}
-        return all(bandwidths.get((target, source)) == each for (source, target), each in bandwidths.items())
+        numerators, numbers = self.bandwidth_numerators[0], self.link_numbers
+        back = (numbers.get((target, source)) for source, target in numbers)
+        return all(other is not None and numerators[other] == numerators[own] for own, other in enumerate(back))
 
     @cached_property
     def _numbers(self) -> Mapping[NodeId, int]:
@@ -261,6 +262,59 @@ class Topology(Displayed):
         )
         return replace(self, nodes=self._with_copying(copying), links=tuple(links))
 
+    def with_bandwidths(self, bandwidths: Mapping[tuple[int, int], Fraction]) -> "Topology":
+        """Return the network with other bandwidths, by (source, target).
+
+        Links with bandwidth 0 are left out. Between two nodes without a link, there is a new one.
+        """
+        links = dict(zip(self.link_numbers, self.links, strict=True))
+        for ends, bandwidth in bandwidths.items():
+            link = links.get(ends)
+            links[ends] = Link(*ends, bandwidth) if link is None else replace(link, bandwidth=bandwidth)
+        kept = tuple(link for _, link in sorted(links.items()) if link.bandwidth)
+        return self if kept == self.links else replace(self, links=kept)
+
+    def without(self, *names: str) -> "Topology":
+        """Return the network without parts that have failed.
+
+        Args:
+            names: what has failed: a link in both directions, by the ids of its ends, `A--B`; a node with all its links
+                (a GPU, a NIC, a switch), by its id; a box, as `b0`, if the ids of its nodes begin with `b0/`, or as
+                `box 0`, by the attribute `box`; a class of links, by the sorts of its ends, as `GPU--NIC`. A text may
+                have several names, with commas between them.
+
+        Returns:
+            The network. Nodes that have failed are left out, and the numbers of the others close up, so that ranks do.
+            The compute nodes that are left may not reach each other.
+
+        Example:
+            >>> from forestcoll.topology import build_topology
+            >>> build_topology("dgx-a100:boxes=2").without("b1/gpu3", "b0/gpu0--ib")
+            Topology('dgx-a100:boxes=2 without b1/gpu3, b0/gpu0--ib', 15 compute nodes, 3 switches, 58 links, GB/s)
+
+        Raises:
+            InputError: there is no such part, a part is named twice, or fewer than two compute nodes are left.
+        """
+        return changed_network(self, names)
+
+    def degraded(self, *names: str, to: object) -> "Topology":
+        """Return the network with another bandwidth on some links, in both directions.
+
+        Args:
+            names: the links, as for `without`; of a node or a box, all its links.
+            to: the bandwidth each way, in the unit of the network or as a text with a unit, such as "100Gb/s"; or a
+                percentage of the present one, such as "50%".
+
+        Example:
+            >>> from forestcoll.topology import build_topology
+            >>> build_topology("ring:nodes=4").degraded("0--1", to="50%").bandwidths[1, 0]
+            Fraction(1, 2)
+
+        Raises:
+            InputError: there is no such part, a link is named twice, or `to` is not a bandwidth greater than 0.
+        """
+        return changed_network(self, degrade=[f"{name}={to}" for name in names])
+
     def _with_copying(self, copying: Collection[int]) -> tuple[Node, ...]:
         return tuple(
             replace(node, kind=NodeKind.COMPUTE, multicast=False, aggregation=False) if number in copying else node
@@ -272,20 +326,53 @@ class Topology(Displayed):
         return [self.nodes[number].id for number in numbers]
 
     @cached_property
+    def link_numbers(self) -> Mapping[tuple[int, int], int]:
+        """The number of each link, its index in `links`, by its source and target.
+
+        Example:
+            >>> from forestcoll.topology import build_topology
+            >>> topology = build_topology("ring:nodes=3")
+            >>> topology.link_numbers[2, 0], (0, 0) in topology.link_numbers
+            (4, False)
+        """
+        return {ends: number for number, ends in enumerate(zip(*self.link_ends, strict=True))}
+
+    @cached_property
+    def bandwidths(self) -> Mapping[tuple[int, int], Fraction]:
+        """The bandwidth of each link, by its source and target."""
+        return {(link.source, link.target): link.bandwidth for link in self.links}
+
+    @cached_property
+    def leaving(self) -> tuple[list[int], ...]:
+        """For each node, the numbers of the links that leave it, in ascending order.
+
+        Example:
+            >>> from forestcoll.topology import build_topology
+            >>> build_topology("ring:nodes=3").leaving
+            ([0, 1], [2, 3], [4, 5])
+        """
+        return self._touching(self.link_ends[0])
+
+    @cached_property
+    def entering(self) -> tuple[list[int], ...]:
+        """For each node, the numbers of the links that enter it, in ascending order."""
+        return self._touching(self.link_ends[1])
+
+    def _touching(self, ends: Sequence[int]) -> tuple[list[int], ...]:
+        found: tuple[list[int], ...] = tuple([] for _ in self.nodes)
+        for number, end in enumerate(ends):
+            found[end].append(number)
+        return found
+
+    @cached_property
     def targets(self) -> tuple[list[int], ...]:
         """For each node, the nodes that its links lead to."""
-        found: tuple[list[int], ...] = tuple([] for _ in self.nodes)
-        for link in self.links:
-            found[link.source].append(link.target)
-        return found
+        return tuple([self.links[number].target for number in numbers] for numbers in self.leaving)
 
     @cached_property
     def sources(self) -> tuple[list[int], ...]:
         """For each node, the nodes that its links come from."""
-        found: tuple[list[int], ...] = tuple([] for _ in self.nodes)
-        for link in self.links:
-            found[link.target].append(link.source)
-        return found
+        return tuple([self.links[number].source for number in numbers] for numbers in self.entering)
 
     @cached_property
     def egress(self) -> tuple[Fraction, ...]:

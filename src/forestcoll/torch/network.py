@@ -10,7 +10,7 @@ from forestcoll.base.exact import json_text
 from forestcoll.base.files import parse_document
 from forestcoll.topology import NodeId, Topology, topology_from_document, topology_to_document
 from forestcoll.topology.graph.part import usable_part
-from forestcoll.topology.graph.reach import unreachable_pair
+from forestcoll.topology.graph.walks import unreachable_pair
 from forestcoll.topology.registry import load_topology
 from forestcoll.torch.options import Options
 

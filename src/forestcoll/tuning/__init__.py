@@ -1,7 +1,5 @@
 """The best programs in the simulator: of one schedule (`programs/`), and of all schedules for each message size."""
 
-from forestcoll.tuning.costs import ProgramCosts
-from forestcoll.tuning.tune import SIZES, tune
-from forestcoll.tuning.value import Curve, SizeRange, Tuning
+import lazy_loader
 
-__all__ = ["SIZES", "Curve", "ProgramCosts", "SizeRange", "Tuning", "tune"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

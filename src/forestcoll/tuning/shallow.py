@@ -26,6 +26,7 @@ from math import lcm
 from forestcoll.algorithms.crossings import Crossings
 from forestcoll.algorithms.forests import Edge, LogicalTree, Part, forest
 from forestcoll.algorithms.method import DoesNotApplyError, Problem
+from forestcoll.topology.graph.walks import hops
 
 MOST_NODES = 64
 """The most compute nodes."""
@@ -77,7 +78,7 @@ def central_roots(problem: Problem, more: int, times: int) -> Centre:
         DoesNotApplyError: there are too many compute nodes, one does not reach another, or all nodes are roots.
 
     Example:
-        >>> from forestcoll import build_topology
+        >>> from forestcoll.topology import build_topology
         >>> from forestcoll.demand.collective import Collective
         >>> from forestcoll.demand.demand import NodeDemand
         >>> problem = Problem(build_topology("mi250:boxes=1"), NodeDemand(Collective.ALLREDUCE))
@@ -139,7 +140,7 @@ class _Sends:
     def __init__(self, problem: Problem) -> None:
         self.members = problem.members
         topology, crossings = problem.topology, Crossings(problem)
-        numbers = {(link.source, link.target): place for place, link in enumerate(topology.links)}
+        numbers = topology.link_numbers
         self.routes: list[dict[int, Edge]] = [{} for _ in self.members]
         self.links: list[dict[int, tuple[int, ...]]] = [{} for _ in self.members]
         for source, one in enumerate(self.members):
@@ -179,11 +180,7 @@ class _Sends:
         ]
 
     def _distances(self, source: int) -> list[int]:
-        found, level = {source: 0}, [source]
-        while level:
-            fresh = dict.fromkeys(other for one in level for other in self.links[one] if other not in found)
-            level = list(fresh)
-            found |= dict.fromkeys(level, max(found.values()) + 1)
+        found = hops([source], self.links.__getitem__)
         if len(found) < len(self.members):
             raise DoesNotApplyError("a compute node does not reach all others")
         return [found[node] for node in range(len(self.members))]

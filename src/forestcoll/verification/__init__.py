@@ -4,28 +4,6 @@ A verifier accepts a schedule from any source, and imports only the models. `pro
 `verifiers.py` lists the verifier of each kind of schedule.
 """
 
-from forestcoll.verification.report import (
-    BundleReport,
-    Fault,
-    FlowReport,
-    LinkLoad,
-    Report,
-    SeriesReport,
-    StepReport,
-    TreeReport,
-)
-from forestcoll.verification.verifiers import certified, rules, verify
+import lazy_loader
 
-__all__ = [
-    "BundleReport",
-    "Fault",
-    "FlowReport",
-    "LinkLoad",
-    "Report",
-    "SeriesReport",
-    "StepReport",
-    "TreeReport",
-    "certified",
-    "rules",
-    "verify",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -27,7 +27,8 @@ def read_verified(path: PathLike, *, progress: Progress = SILENT) -> tuple[Sched
     Example:
         >>> import tempfile
         >>> from pathlib import Path
-        >>> from forestcoll import build_topology, generate, write_schedule
+        >>> from forestcoll import generate, write_schedule
+        >>> from forestcoll.topology import build_topology
         >>> path = Path(tempfile.mkdtemp()) / "ring.json"
         >>> write_schedule(generate(build_topology("ring:nodes=4")), path)
         >>> schedule, report = read_verified(path)
@@ -51,7 +52,8 @@ def verified_from_document(document: Mapping[str, object], *, where: str) -> Sch
         InputError: the object breaks the format, or the schedule breaks a rule.
 
     Example:
-        >>> from forestcoll import generate, schedule_text
+        >>> from forestcoll import generate
+        >>> from forestcoll.schedule import schedule_text
         >>> import json
         >>> document = json.loads("".join(schedule_text(generate("ring:nodes=4"))))
         >>> verified_from_document(document, where="the message of rank 0").collective.value

@@ -160,7 +160,8 @@ class StepReport(Report):
         least_factor: the least T_B that `bound` allows, in the same units; None if `algbw` is.
 
     Example:
-        >>> from forestcoll import build_topology, generate, verify
+        >>> from forestcoll import generate, verify
+        >>> from forestcoll.topology import build_topology
         >>> report = verify(generate(build_topology("ring:nodes=4"), method="bfb"))
         >>> len(report.step_times), str(report.bandwidth_factor), str(report.least_factor)
         (2, '3/4', '3/4')
@@ -176,7 +177,9 @@ class SeriesReport(Report):
     """The result of `verify` for a series of broadcasts. M is one message: `algbw` is messages in a unit of time.
 
     Example:
-        >>> from forestcoll import build_topology, compare_series, verify
+        >>> from forestcoll import verify
+        >>> from forestcoll.oneport import compare_series
+        >>> from forestcoll.topology import build_topology
         >>> report = verify(compare_series(build_topology("ring:nodes=4"), 0).schedule())
         >>> report.optimal, str(report.throughput)
         (True, '2')

@@ -79,7 +79,8 @@ def verify(schedule: Schedule) -> Report:
         InternalError: there is no verifier for this kind of schedule.
 
     Example:
-        >>> from forestcoll import build_topology, generate
+        >>> from forestcoll import generate
+        >>> from forestcoll.topology import build_topology
         >>> report = verify(generate(build_topology("ring:nodes=4")))
         >>> report.ok, report.optimal, str(report.algbw)
         (True, True, '8/3')

@@ -14,8 +14,8 @@ from forestcoll.base.units import bandwidth_in
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.texts import DemandLike
 from forestcoll.topology import Topology, TopologyLike
-from forestcoll.topology.graph.changes import Ends, link_name
-from forestcoll.what_if.change import Change
+from forestcoll.topology.changes import Change, link_name
+from forestcoll.topology.link_classes import Ends
 from forestcoll.what_if.classes import SetClass, Symmetries, classes_of_sets, images_of_items
 from forestcoll.what_if.limiting_cuts import LimitingCuts
 from forestcoll.what_if.study import Row, Study, network_and_demand
@@ -108,7 +108,7 @@ class _Ports:
 
     def __init__(self, network: Topology) -> None:
         self._network = network
-        self._now = {(link.source, link.target): link.bandwidth for link in network.links}
+        self._now = network.bandwidths
         self._fastest: dict[int, Fraction] = {}
         for (source, target), bandwidth in self._now.items():
             for end in (source, target):

@@ -16,8 +16,8 @@ import numpy.typing as npt
 from forestcoll.base.errors import InputError
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.topology import Topology
-from forestcoll.topology.graph.changes import Ends
 from forestcoll.topology.graph.part import relayed
+from forestcoll.topology.link_classes import Ends
 from forestcoll.topology.symmetry.automorphisms import find_symmetry
 from forestcoll.topology.symmetry.automorphisms.graph import components
 from forestcoll.what_if.exchanges import exchanges_of_boxes, exchanges_of_twins

@@ -60,13 +60,11 @@ class _Tester:
 
     def __init__(self, network: Topology) -> None:
         self._nodes = network.nodes
-        self._figures: dict[tuple[int, int], Figures] = {}
-        self._touching: list[list[tuple[int, int]]] = [[] for _ in network.nodes]
-        for link in network.links:
-            ends = (link.source, link.target)
-            self._figures[ends] = (link.bandwidth, link.latency_us)
-            for end in ends:
-                self._touching[end].append(ends)
+        self._ends = tuple(network.link_numbers)
+        self._figures = {
+            ends: (link.bandwidth, link.latency_us) for ends, link in zip(self._ends, network.links, strict=True)
+        }
+        self._touching = [[*out, *into] for out, into in zip(network.leaving, network.entering, strict=True)]
 
     def allows(self, one: Sequence[int], other: Sequence[int]) -> bool:
         """Return whether exchanging the nodes of two groups, in order, takes each link to a link with its figures.
@@ -79,7 +77,7 @@ class _Tester:
         return all(
             self._figures[source, target] == self._figures.get((image.get(source, source), image.get(target, target)))
             for node in image
-            for source, target in self._touching[node]
+            for source, target in (self._ends[link] for link in self._touching[node])
         )
 
 

@@ -29,8 +29,9 @@ from forestcoll.schedule.files import write_schedule
 from forestcoll.solver.generation.forest import schedule_for
 from forestcoll.solver.problem import Problem
 from forestcoll.topology import Topology, TopologyLike
+from forestcoll.topology.changes import Change
 from forestcoll.verification import certified, verify
-from forestcoll.what_if.change import Change
+from forestcoll.what_if.change import demand_after
 from forestcoll.what_if.failures import Part, parts_of
 from forestcoll.what_if.study import network_and_demand
 from forestcoll.what_if.sweep import Question
@@ -75,7 +76,7 @@ class FailoverSet:
 
     Example:
         >>> import tempfile
-        >>> from forestcoll import write_failover
+        >>> from forestcoll.what_if import write_failover
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     made = write_failover("ring:nodes=3", folder)
         >>> str(made.healthy.algbw), len(made.failures)
@@ -121,7 +122,7 @@ def write_failover(  # noqa: PLR0913 (the request, the folder and the execution)
 
     Example:
         >>> import tempfile
-        >>> from forestcoll import write_failover
+        >>> from forestcoll.what_if import write_failover
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     made = write_failover("ring:nodes=4", folder)
         >>> [(each.name, str(each.algbw)) for each in made.failures[:2]]
@@ -220,7 +221,7 @@ def write_one(question: Question, failure: Change, folder: Path) -> tuple[str | 
 
 
 def _write(failure: Change, topology: Topology, demand: NodeDemand, path: Path) -> None:
-    left = failure.demand(topology, demand)
+    left = demand_after(failure, topology, demand)
     if left is None:
         raise AssertionError("a demand with an optimum has members")
     best = Problem.of(failure.network(topology), left, SILENT).solve()

@@ -5,9 +5,8 @@ from enum import StrEnum
 
 from forestcoll.base.errors import InputError, did_you_mean, shown
 from forestcoll.topology import Topology
-from forestcoll.topology.graph.changes import Ends, link_name
-from forestcoll.topology.graph.link_classes import is_nic
-from forestcoll.what_if.change import Change
+from forestcoll.topology.changes import Change, link_name
+from forestcoll.topology.link_classes import Ends, is_nic
 
 
 class Part(StrEnum):

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from forestcoll.schedule.proof.cut import CutProof
 from forestcoll.topology import Topology
-from forestcoll.topology.graph.changes import Ends
+from forestcoll.topology.link_classes import Ends
 from forestcoll.what_if.classes import Symmetries
 from forestcoll.what_if.value import Value
 

@@ -12,8 +12,7 @@ from forestcoll.demand.demand import NodeDemand
 from forestcoll.demand.texts import DemandLike, bound_on
 from forestcoll.solver.forests.scaling import require_all_ports
 from forestcoll.topology import Topology, TopologyLike
-from forestcoll.topology.graph.changes import changed_network
-from forestcoll.what_if.change import Change
+from forestcoll.topology.changes import Change, change_named
 from forestcoll.what_if.classes import Symmetries, classes_of_sets, images_of_items
 from forestcoll.what_if.failures import Part, parts_of
 from forestcoll.what_if.sweep import Sweep
@@ -117,13 +116,13 @@ def changes_of(
     without: Sequence[str] = (),
     degrade: Sequence[str] = (),
 ) -> Study:
-    """Return the optimum after one change: links that are gone or have another bandwidth, all at once.
+    """Return the optimum after one change: parts that are gone or links with another bandwidth, all at once.
 
     Args:
         topology: as for `failures`.
         demand: as for `failures`.
-        without: links that are gone, each as `A--B`, the ids of its ends.
-        degrade: links with another bandwidth, each as `A--B=BANDWIDTH`.
+        without: parts that are gone, by their names, as for `Topology.without`.
+        degrade: parts with another bandwidth, each as `NAME=BANDWIDTH` or `NAME=50%`.
 
     Returns:
         The study, with one row.
@@ -132,22 +131,13 @@ def changes_of(
         InputError: there is no such link, or an argument is not valid.
 
     Example:
-        >>> from forestcoll import changes_of
+        >>> from forestcoll.what_if import changes_of
         >>> str(changes_of("dgx-a100:boxes=2", degrade=["b0/gpu0--ib=12.5"]).rows[0].value.algbw)
         '1000/3'
     """
     network, bound = network_and_demand(topology, demand)
-    changed = changed_network(network, without, degrade)
-    return _study(network, bound, [_difference(network, changed, [*without, *degrade])], [1], Sweep())
-
-
-def _difference(network: Topology, changed: Topology, names: Sequence[str]) -> Change:
-    """Return the change that leads from one network to another with the same nodes."""
-    before = {(link.source, link.target): link.bandwidth for link in network.links}
-    after = {(link.source, link.target): link.bandwidth for link in changed.links}
-    gone = {(min(ends), max(ends)) for ends in before if ends not in after}
-    other = tuple((*ends, after[ends]) for ends in sorted(after) if before.get(ends) != after[ends])
-    return Change(" + ".join(names), links=tuple(sorted(gone)), bandwidths=other)
+    change = replace(change_named(network, without, degrade), name=" + ".join([*without, *degrade]))
+    return _study(network, bound, [change], [1], Sweep())
 
 
 def network_and_demand(topology: TopologyLike, wanted: DemandLike) -> tuple[Topology, NodeDemand]:

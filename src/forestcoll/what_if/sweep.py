@@ -16,7 +16,7 @@ from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.topology import Topology, topology_from_document, topology_to_document
-from forestcoll.what_if.change import Change
+from forestcoll.topology.changes import Change
 from forestcoll.what_if.value import Evaluator, Value
 
 BATCHES = 32

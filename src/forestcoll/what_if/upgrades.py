@@ -10,9 +10,8 @@ from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.demand.texts import DemandLike
 from forestcoll.topology import Topology, TopologyLike
-from forestcoll.topology.graph.changes import Ends, link_name
-from forestcoll.topology.graph.link_classes import link_classes
-from forestcoll.what_if.change import Change
+from forestcoll.topology.changes import Change, link_name
+from forestcoll.topology.link_classes import Ends, link_classes
 from forestcoll.what_if.classes import Symmetries, classes_of_sets, images_of_items
 from forestcoll.what_if.curve import Curve, curve_of
 from forestcoll.what_if.failures import duplex_links

@@ -26,9 +26,10 @@ from forestcoll.solver.forests.forest_search import exit_bound
 from forestcoll.solver.forests.scaling import ScaledTopology
 from forestcoll.solver.problem import Problem, on_whole
 from forestcoll.topology import Topology
+from forestcoll.topology.changes import Change
 from forestcoll.topology.graph.part import usable_part
-from forestcoll.topology.graph.reach import reached_from, unreachable_from, unreachable_pair
-from forestcoll.what_if.change import Change
+from forestcoll.topology.graph.walks import reached_from, unreachable_from, unreachable_pair
+from forestcoll.what_if.change import demand_after
 
 _REMEMBERED = 64
 """The most cuts that are remembered."""
@@ -93,7 +94,7 @@ def solved(network: Topology, demand: NodeDemand) -> Solved | None:
 def value_of(topology: Topology, demand: NodeDemand, change: Change) -> Value:
     """Return the optimum after a change, as if it were a new network."""
     network, kept = change.network(topology), change.kept(topology)
-    changed_demand = change.demand(topology, demand)
+    changed_demand = demand_after(change, topology, demand)
     if changed_demand is None:
         return Value(Fraction(0), ())
     found = solved(network, changed_demand)
@@ -156,7 +157,7 @@ class _Forest:
         self._backwards = demand.collective.only_reduces
         scaled = ScaledTopology.of(part, demand.weights(topology))
         self._unit = scaled.unit
-        self._places = {(link.source, link.target): place for place, link in enumerate(part.links)}
+        self._places = part.link_numbers
         self._tails = np.array([link.source for link in part.links], dtype=np.int64)
         self._heads = np.array([link.target for link in part.links], dtype=np.int64)
         if self._backwards:

@@ -18,7 +18,8 @@ from forestcoll.measurement.fit.identification import Unidentified
 from forestcoll.schedule.files import write_schedule
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.steps.shape import step_shape
-from forestcoll.simulation import Costs, simulate
+from forestcoll.simulation import Costs
+from forestcoll.simulation.simulate import simulate
 from forestcoll.topology.registry import build_topology
 from refusal import refusal
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll import Collective, Topology, TopologyBuilder, compare_series, load_topology, pipelined_broadcast
+from forestcoll import Collective, Topology, TopologyBuilder, load_topology
 from forestcoll.demand.demand import NodeDemand
-from forestcoll.oneport import Platform, steady_optimum
+from forestcoll.oneport import Platform, compare_series, pipelined_broadcast, steady_optimum
 from forestcoll.oneport.message.pipelined import Pipeline
 from forestcoll.oneport.platform.odd_sets import violated_odd_sets
 from forestcoll.oneport.series.coloring import Job

@@ -2,8 +2,9 @@ from dataclasses import replace
 
 import pytest
 
-from forestcoll import Topology, TopologyBuilder, atomic_broadcast, compare_series, pipelined_broadcast
+from forestcoll import Topology, TopologyBuilder
 from forestcoll.base.errors import InputError
+from forestcoll.oneport import atomic_broadcast, compare_series, pipelined_broadcast
 from forestcoll.presentation.results.schedules.period_plot import chart
 from forestcoll.topology.graph.overheads import without_overheads
 from forestcoll.verification import verify

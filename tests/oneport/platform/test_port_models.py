@@ -8,8 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flow_form import flow_form
-from forestcoll import atomic_broadcast, compare_series, pipelined_broadcast
-from forestcoll.oneport import Platform, SeriesComparison, steady_optimum
+from forestcoll.oneport import (
+    Platform,
+    SeriesComparison,
+    atomic_broadcast,
+    compare_series,
+    pipelined_broadcast,
+    steady_optimum,
+)
 from forestcoll.presentation.results.schedules.period_plot import chart
 from forestcoll.simulation.series.play import play_series
 from forestcoll.topology import Topology

@@ -4,8 +4,9 @@ from fractions import Fraction
 
 import pytest
 
-from forestcoll import SeriesSchedule, Topology, TopologyBuilder, atomic_broadcast, compare_series, pipelined_broadcast
+from forestcoll import SeriesSchedule, Topology, TopologyBuilder
 from forestcoll.base.errors import InputError
+from forestcoll.oneport import atomic_broadcast, compare_series, pipelined_broadcast
 from forestcoll.verification import verify
 from forestcoll.verification.series.timetable import timetable_fault
 from oneport_platforms import BOUNDED, broken

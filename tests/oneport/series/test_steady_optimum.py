@@ -98,14 +98,14 @@ def test_as_in_figure_6_trees_may_use_less_than_the_flows() -> None:
     assert 1 / best.throughput == 5
     assert [tree.weight for tree in best.trees] == [Fraction(1, 10)] * 2
     rates = rates_of(platform, best.trees)
-    assert 2 * rates[platform.numbers[2, 3]] == best.throughput
-    rates[platform.numbers[2, 3]] = best.throughput  # as if all messages for f used c -> d
+    assert 2 * rates[platform.topology.link_numbers[2, 3]] == best.throughput
+    rates[platform.topology.link_numbers[2, 3]] = best.throughput  # as if all messages for f used c -> d
     packed = packed_trees(platform, rates, best.throughput)
     assert packed is not None
     used = rates_of(platform, packed)
     assert sum(tree.weight for tree in packed) == best.throughput
     assert all(rate <= most for rate, most in zip(used, rates, strict=True))
-    assert 2 * used[platform.numbers[2, 3]] == best.throughput
+    assert 2 * used[platform.topology.link_numbers[2, 3]] == best.throughput
 
 
 def test_the_throughput_of_a_line_of_a_star_and_of_other_costs() -> None:

@@ -6,7 +6,7 @@ from forestcoll.presentation.pictures.layout import Layout, Mark, labels, layout
 from forestcoll.presentation.pictures.layout.grids import lattice_shape
 from forestcoll.presentation.pictures.layout.labels import FONT, fitted, text_width
 from forestcoll.presentation.pictures.layout.structure import Structure
-from forestcoll.topology.graph.changes import changed_network
+from forestcoll.topology.changes import changed_network
 from forestcoll.topology.registry import build_topology, builders
 
 SPECS = (

@@ -38,7 +38,7 @@ AZURE = Limits(
 
 
 def schedule_of(spec: str, collective: Collective = Collective.ALLGATHER, **options: Any) -> TreeSchedule:
-    made: TreeSchedule = generate(build_topology(spec), demand=collective, **options)
+    made: TreeSchedule = generate(build_topology(spec), Demand(collective, **options))
     return made
 
 

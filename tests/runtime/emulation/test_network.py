@@ -127,13 +127,13 @@ def test_a_change_sets_both_ends() -> None:
     topology = two_boxes()
     network = Network(topology)
     slow = network.change(change_of(topology, "a0--core=5Mbit@1"))
-    assert [batch.namespace for batch in slow] == ["rank0", "switch0"]
-    assert slow[0].lines == (
+    assert [batch.namespace for batch in slow] == ["switch0", "rank0"]
+    assert slow[1].lines == (
         "class change dev to0 parent 1: classid 1:1 htb rate 5000000bit burst 16384 cburst 16384 quantum 18000",
         "qdisc replace dev to0 parent 1:1 handle 10: pfifo limit 1000",
     )
     dead = network.change(change_of(topology, "a0--core=0@1"))
-    assert dead[1].lines == ("qdisc replace dev to2 parent 1:1 handle 20: pfifo limit 0",)
+    assert dead[0].lines == ("qdisc replace dev to2 parent 1:1 handle 20: pfifo limit 0",)
 
 
 def test_networks_that_cannot_be_emulated_are_refused() -> None:

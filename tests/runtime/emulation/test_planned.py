@@ -174,7 +174,7 @@ def test_an_unknown_unit_needs_a_scale() -> None:
 def test_a_change_names_both_ends_of_a_link() -> None:
     network = two_boxes()
     change = change_of(network, "a0--core=5Mbit@2.5s")
-    assert (change.one, change.other, change.after) == (network.number("a0"), 0, 2.5)
+    assert (change.one, change.other, change.after) == (0, network.number("a0"), 2.5)
     assert change.rate == 5
     after = changed(network, [change])
     rates = {(link.source, link.target): link.bandwidth for link in after.links}
@@ -192,9 +192,10 @@ def test_a_change_names_both_ends_of_a_link() -> None:
     [
         ("a0--core", "expected A--B=RATE@T"),
         ("a0--core=5Mbit", "expected A--B=RATE@T"),
-        ("a0-core=5Mbit@1", "there is no link 'a0-core'"),
-        ("a0--b0=5Mbit@1", "there is no link 'a0--b0'"),
-        ("a0--nothing=5Mbit@1", "there is no link"),
+        ("a0-core=5Mbit@1", "'a0-core' names no link"),
+        ("a0--b0=5Mbit@1", "no link joins 'a0' and 'b0'"),
+        ("a0--nothing=5Mbit@1", "there is no node 'nothing'"),
+        ("a0=5Mbit@1", "'a0' is no single link; write A--B"),
         ("a0--core=slow@1", "rate 'slow'"),
         ("a0--core=-5@1", "the rate must be 0 or at least 64kbit"),
         ("a0--core=1kbit@1", "the rate must be 0 or at least 64kbit"),

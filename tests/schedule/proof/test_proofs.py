@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from forestcoll.algorithms.generate import optimum
 from forestcoll.demand.collective import SCHEDULED, Collective, PhaseOp
-from forestcoll.demand.demand import NodeDemand
+from forestcoll.demand.demand import Demand, NodeDemand
 from forestcoll.schedule.proof import (
     CutProof,
     LengthsProof,
@@ -48,7 +48,7 @@ def solved(draw: st.DrawFn, collective: Collective | None = None) -> TreeOptimum
         members = tuple(topology.compute[rank] for rank in options["ranks"])
     if options["collective"].has_root:
         options["root"] = topology.nodes[members[-1]].id
-    made: TreeOptimum = optimum(topology, **options)
+    made: TreeOptimum = optimum(topology, Demand(**options))
     return made
 
 

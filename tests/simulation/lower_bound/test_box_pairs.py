@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll import TopologyBuilder, build_topology
+from forestcoll import TopologyBuilder
 from forestcoll.simulation.lower_bound.box_pairs import MOST_NODES, PairTimes, box_pairs, reached_inside
 from forestcoll.simulation.lower_bound.distances import Distances
-from forestcoll.topology import Topology
+from forestcoll.topology import Topology, build_topology
 from forestcoll.topology.graph.boxes import box_numbers
 from networks import examples
 

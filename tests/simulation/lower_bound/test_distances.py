@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll import build_topology
 from forestcoll.simulation.lower_bound.arrivals import Arrival
 from forestcoll.simulation.lower_bound.distances import Distances, entrances
-from forestcoll.topology import Topology
+from forestcoll.topology import Topology, build_topology
 from networks import examples, linked
 
 

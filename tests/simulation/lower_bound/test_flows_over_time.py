@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll import build_topology
 from forestcoll.simulation.lower_bound.arrivals import Arrival
 from forestcoll.simulation.lower_bound.distances import Distances
 from forestcoll.simulation.lower_bound.flows_over_time import MOST_PAIRS, quickest_flows, successive_shortest_paths
-from forestcoll.topology import Topology
+from forestcoll.topology import Topology, build_topology
 from networks import examples, linked, uneven_networks
 
 

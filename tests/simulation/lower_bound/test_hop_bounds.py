@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll import build_topology
 from forestcoll.algorithms.forests import schedule_of
 from forestcoll.algorithms.generate import optimum
 from forestcoll.algorithms.method import Problem
@@ -21,7 +20,7 @@ from forestcoll.simulation.lower_bound.hop_bounds import HopBound, SumTimes, box
 from forestcoll.simulation.program.events import EventSimulation
 from forestcoll.simulation.program.paths import Paths
 from forestcoll.solver.forests.value import TreeOptimum
-from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology import Topology, TopologyBuilder, build_topology
 from forestcoll.tuning.shallow import shallow_forest
 from forestcoll.tuning.streams import stream_program
 from networks import examples, linked, uneven_networks

@@ -12,7 +12,7 @@ from forestcoll.schedule.proof import ProofError
 from forestcoll.schedule.proof.tree_dual import PHASES, Roles, TreeDualProof, WeightedCut
 from forestcoll.solver.allreduce.linear_program import AllreduceOptimum, allreduce_optimum
 from forestcoll.topology import Symmetry, Topology, TopologyBuilder
-from forestcoll.topology.graph.changes import changed_network
+from forestcoll.topology.changes import changed_network
 from forestcoll.topology.registry import build_topology
 from forestcoll.topology.symmetry.orbits import Orbits
 from networks import SMALL, duplex_networks, examples, linked, networks, with_abilities

@@ -5,10 +5,11 @@ from itertools import pairwise, permutations
 
 import pytest
 
-from forestcoll import Collective, NodeDemand, changed_network, optimum, verify
+from forestcoll import Collective, optimum, verify
 from forestcoll.algorithms.method import Problem
 from forestcoll.algorithms.nccl_ring import nccl_ring
 from forestcoll.base.errors import InputError
+from forestcoll.demand.demand import NodeDemand
 from forestcoll.solver.bounds.rings import ring_bound
 from forestcoll.topology.registry import load_topology
 from networks import linked
@@ -56,7 +57,7 @@ def test_the_rings_of_nccl_reach_the_bound_on_most_machines(spec: str, reaches: 
 
 
 def test_a_dead_nic_takes_a_ring() -> None:
-    changed = changed_network(load_topology("dgx-a100:boxes=2"), ["b0/gpu0--ib"])
+    changed = load_topology("dgx-a100:boxes=2").without("b0/gpu0--ib")
     found = ring_bound(changed, NodeDemand(), optimum(changed).algbw)
     assert found is not None
     assert found.algbw == Fraction(560, 3)

@@ -7,12 +7,13 @@ from itertools import combinations
 
 import pytest
 
-from forestcoll import build_topology, generate
+from forestcoll import generate
 from forestcoll.demand.collective import PhaseOp
 from forestcoll.demand.demand import Demand
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.solver.generation import shorter_trees
 from forestcoll.solver.generation.shorter_trees import with_shorter_trees
+from forestcoll.topology import build_topology
 from forestcoll.verification import verify
 
 SPECS = ("mi250:boxes=1,gpus=8", "mi250:boxes=2,gpus=8", "torus:dims=3x4")

@@ -18,7 +18,7 @@ from forestcoll.solver.generation import forest, memory
 from forestcoll.solver.generation.forest import schedule_for
 from forestcoll.solver.generation.growing import Forest
 from forestcoll.topology import Topology, TopologyBuilder
-from forestcoll.topology.graph.changes import changed_network
+from forestcoll.topology.changes import changed_network
 from forestcoll.topology.registry import build_topology
 from forestcoll.topology.symmetry.automorphisms import find_symmetry
 from forestcoll.verification import verify

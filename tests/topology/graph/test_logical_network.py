@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll import build_topology, optimum
+from forestcoll import optimum
+from forestcoll.topology import build_topology
 from forestcoll.topology.graph.box_distances import box_distances, distance_counts
 from forestcoll.topology.graph.boxes import box_numbers, is_one_box
 from forestcoll.topology.graph.logical_network import Spread, logical_network, one_peer_network

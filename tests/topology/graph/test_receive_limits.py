@@ -2,9 +2,9 @@
 
 from fractions import Fraction
 
-from forestcoll import build_topology, generate
+from forestcoll import generate
 from forestcoll.demand.demand import Demand
-from forestcoll.topology import TopologyBuilder
+from forestcoll.topology import TopologyBuilder, build_topology
 from forestcoll.topology.graph.receive_limits import with_receive_limits, without_ports
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from forestcoll.base.errors import InternalError
 from forestcoll.topology import Link, Node, Shift, Symmetry, Topology, TopologyBuilder
-from forestcoll.topology.graph.changes import changed_network
+from forestcoll.topology.changes import changed_network
 from forestcoll.topology.registry import build_topology, builders
 from forestcoll.topology.symmetry.automorphisms import find_symmetry
 from forestcoll.topology.symmetry.automorphisms.basis import basis

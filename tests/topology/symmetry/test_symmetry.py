@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 
 from forestcoll.topology import Shift, Symmetry
-from forestcoll.topology.graph.changes import changed_network
+from forestcoll.topology.changes import changed_network
 from forestcoll.topology.registry import build_topology
 from forestcoll.topology.symmetry.automorphisms import find_symmetry
 from forestcoll.topology.symmetry.orbits import link_orbits, summed_over_images

@@ -19,7 +19,7 @@ from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.steps.expansion import expanded_steps
 from forestcoll.schedule.steps.shape import reduction_factor, step_shape
 from forestcoll.schedule.steps.value import StepPhase, StepSchedule, Transfer, Transfers
-from forestcoll.simulation import simulate
+from forestcoll.simulation.simulate import simulate
 from forestcoll.topology import Shift, Symmetry
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
@@ -205,5 +205,5 @@ def test_the_sum_of_the_images_may_exceed_64_bits() -> None:
 
 
 def test_only_bfb_is_compact() -> None:
-    with pytest.raises(InputError, match="a compact schedule of steps is only for the method 'bfb'"):
+    with pytest.raises(InputError, match="ring: there is no parameter 'compact'"):
         generate("ring:nodes=4", method="ring:compact=true")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from forestcoll.algorithms.asked import asked
 from forestcoll.algorithms.generate import generate
 from forestcoll.demand.collective import Collective, PhaseOp
 from forestcoll.schedule.rows import IntArray, Rows, row_starts
@@ -33,7 +34,7 @@ GENERATED: tuple[tuple[str, str, dict[str, Any]], ...] = (
 
 
 def generated(spec: str, collective: str, **options: Any) -> TreeSchedule:
-    schedule = generate(spec, collective, **options)
+    schedule = generate(spec, *asked({"collective": collective, **options}))
     assert isinstance(schedule, TreeSchedule)
     return schedule
 

@@ -18,7 +18,7 @@ from forestcoll.schedule.proof import GroupLengthsProof
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.shape_of import shape_of
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
-from forestcoll.simulation import simulate
+from forestcoll.simulation.simulate import simulate
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify

@@ -41,7 +41,7 @@ def double_binary_tree_schedule(topology: Topology, collective: Collective, chun
 
 
 def _check_links(topology: Topology, trees: tuple[list[int | None], ...]) -> None:
-    links = {(link.source, link.target) for link in topology.links}
+    links = topology.link_numbers.keys()
     for parents in trees:
         for node, parent in enumerate(parents):
             if parent is not None and not {(node, parent), (parent, node)} <= links:

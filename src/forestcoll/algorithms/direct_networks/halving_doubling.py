@@ -59,7 +59,7 @@ def _check_partners(topology: Topology) -> None:
     nodes = len(topology.nodes)
     if nodes & (nodes - 1):
         raise InputError(f"{topology.name}: {nodes} nodes; recursive halving and doubling needs a power of two")
-    links = {(link.source, link.target) for link in topology.links}
+    links = topology.link_numbers
     for node in range(nodes):
         for step in range(nodes.bit_length() - 1):
             if (node, node ^ 1 << step) not in links:

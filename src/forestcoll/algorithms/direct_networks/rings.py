@@ -99,9 +99,7 @@ def _by_offset(topology: Topology) -> tuple[Ring, ...]:
 
 
 def _single(topology: Topology) -> tuple[Ring, ...]:
-    leaving: list[list[Link]] = [[] for _ in topology.nodes]
-    for link in topology.links:
-        leaving[link.source].append(link)
+    leaving = [[topology.links[number] for number in numbers] for numbers in topology.leaving]
     if {len(links) for links in leaving} not in ({1}, {2}):
         return ()
     walks = [_walk(leaving, first) for first in leaving[0]]

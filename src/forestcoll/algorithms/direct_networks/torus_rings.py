@@ -39,7 +39,7 @@ def torus_sizes(topology: Topology) -> tuple[int, ...]:
     Raises:
         InputError: the network is not such a torus.
     """
-    links = {(link.source, link.target) for link in topology.links}
+    links = topology.link_numbers.keys()
     for sizes in _factorings(len(topology.nodes)):
         pairs = set(grid_pairs(sizes, wrap=True))
         if len(links) == 2 * len(pairs) and pairs | {(other, one) for one, other in pairs} == links:

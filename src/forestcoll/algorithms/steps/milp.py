@@ -34,6 +34,7 @@ from forestcoll.solver.exact_lp.integer_program import IntegerProgram
 from forestcoll.solver.generation.step_duality import from_allgathers
 from forestcoll.solver.optimum import solve
 from forestcoll.topology import Topology
+from forestcoll.topology.graph.walks import hops
 
 _HALF = 0.5
 """A binary column above this value is 1."""
@@ -159,14 +160,10 @@ def _fewest_steps(problem: Problem) -> int:
         after.setdefault(source, []).append(target)
     most = 0
     for start in range(len(problem.members)):
-        reached, level, steps = {start}, [start], 0
-        while len(reached) < len(problem.members):
-            level = sorted({target for node in level for target in after.get(node, [])} - reached)
-            if not level:
-                raise DoesNotApplyError("some compute nodes cannot send to all others through switches and members")
-            reached.update(level)
-            steps += 1
-        most = max(most, steps)
+        steps = hops([start], lambda node: after.get(node, ()))
+        if len(steps) < len(problem.members):
+            raise DoesNotApplyError("some compute nodes cannot send to all others through switches and members")
+        most = max(most, *steps.values())
     return most
 
 

@@ -35,7 +35,7 @@ class Layout:
         sizes: the name and the size of each dimension.
 
     Example:
-        >>> from forestcoll import Layout
+        >>> from forestcoll.demand import Layout
         >>> layout = Layout.of("tp=2,dp=3")
         >>> layout.ranks, layout.groups("tp"), layout.groups("dp")
         (6, ((0, 1), (2, 3), (4, 5)), ((0, 2, 4), (1, 3, 5)))

@@ -27,7 +27,7 @@ from forestcoll.demand.demand import NodeDemand
 from forestcoll.demand.groups.value import MOST_GROUPS, Group, size_of
 from forestcoll.demand.ranks import RanksLike, nodes_of
 from forestcoll.topology import Topology
-from forestcoll.topology.graph.reach import reached_from
+from forestcoll.topology.graph.walks import reached_from
 
 FORMAT = "forestcoll.demand/1"
 
@@ -48,7 +48,8 @@ class Piece:
         size: the size of the piece in multiples of M, the data size that algbw refers to; greater than 0.
 
     Example:
-        >>> from forestcoll import Groups, Piece, groups_of_pieces, optimum, load_topology
+        >>> from forestcoll import Groups, Piece, optimum, load_topology
+        >>> from forestcoll.demand import groups_of_pieces
         >>> ring = load_topology("ring:nodes=4")
         >>> pieces = [Piece("weights", "1,2", held_by=[0]), Piece("loss", [3], sum_of="0-2", size="1/2")]
         >>> str(optimum(ring, Groups(groups_of_pieces(ring, pieces))).algbw)
@@ -81,7 +82,8 @@ def groups_of_pieces(topology: Topology, pieces: Iterable[Piece], *, where: str 
             no data must move, or there are too many groups.
 
     Example:
-        >>> from forestcoll import Piece, groups_of_pieces, load_topology
+        >>> from forestcoll import Piece, load_topology
+        >>> from forestcoll.demand import groups_of_pieces
         >>> pieces = [Piece("a", [1, 2], held_by=[0]), Piece("b", [1, 2], held_by=[0]), Piece("c", [0], held_by=[3])]
         >>> [[name for name, _ in group.pieces] for group in groups_of_pieces(load_topology("ring:nodes=4"), pieces)]
         [['a', 'b'], ['c']]

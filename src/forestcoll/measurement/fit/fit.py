@@ -60,7 +60,8 @@ class FittedCosts(Displayed):
         comparisons: the simulated times next to the measured times, for each schedule.
 
     Example:
-        >>> from forestcoll import Costs, MeasuredTimes, fit_costs, generate, simulate
+        >>> from forestcoll import Costs, fit_costs, generate, simulate
+        >>> from forestcoll.measurement import MeasuredTimes
         >>> schedule, sizes = generate("dgx-a100:boxes=2"), (2**20, 2**24, 2**27, 2**30)
         >>> true = Costs(alpha_us=12, overhead_us=3, efficiency=0.8)
         >>> seconds = tuple(point.seconds for point in simulate(schedule, sizes, true))
@@ -124,7 +125,8 @@ def fit_costs(
             the times do not identify a parameter that was named.
 
     Example:
-        >>> from forestcoll import Costs, MeasuredTimes, fit_costs, generate, simulate
+        >>> from forestcoll import Costs, fit_costs, generate, simulate
+        >>> from forestcoll.measurement import MeasuredTimes
         >>> schedule, sizes = generate("ring:nodes=4"), (2**10, 2**20, 2**30)
         >>> seconds = tuple(point.seconds for point in simulate(schedule, sizes, Costs(alpha_us=9, efficiency=0.5)))
         >>> times = [MeasuredTimes("ring", schedule, sizes, seconds)]

@@ -21,7 +21,8 @@ class MeasuredTimes:
         InputError: there is no time, or a size or time is not greater than 0.
 
     Example:
-        >>> from forestcoll import MeasuredTimes, generate
+        >>> from forestcoll import generate
+        >>> from forestcoll.measurement import MeasuredTimes
         >>> times = MeasuredTimes("ring", generate("ring:nodes=4"), (2**20, 2**30), (0.0005, 0.41))
         >>> len(times.sizes)
         2

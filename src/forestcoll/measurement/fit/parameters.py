@@ -18,7 +18,8 @@ class FitModel(StrEnum):
     """Which parameters a fit finds.
 
     Example:
-        >>> from forestcoll import Costs, FitModel, MeasuredTimes, fit_costs, generate, simulate
+        >>> from forestcoll import Costs, fit_costs, generate, simulate
+        >>> from forestcoll.measurement import FitModel, MeasuredTimes
         >>> schedule, sizes = generate("dgx-a100:boxes=2"), (2**20, 2**30)
         >>> true = Costs(alpha_us=12, overhead_us=0, efficiency=0.8)
         >>> seconds = tuple(point.seconds for point in simulate(schedule, sizes, true))

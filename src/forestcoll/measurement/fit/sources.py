@@ -59,7 +59,7 @@ def read_times(
     Example:
         >>> import tempfile
         >>> from pathlib import Path
-        >>> from forestcoll import read_times
+        >>> from forestcoll.measurement import read_times
         >>> table = Path(tempfile.mkdtemp()) / "times.csv"
         >>> _ = table.write_text("size,algbw\n1M,3.17\n16M,37.6\n128M,152\n1G,187\n")
         >>> times = read_times([table], ["dgx-a100:boxes=2"], algorithms=["nccl-ring"])

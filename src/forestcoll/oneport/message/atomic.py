@@ -49,7 +49,8 @@ class AtomicHeuristic(StrEnum):
     """A heuristic of the literature for an atomic broadcast.
 
     Example:
-        >>> from forestcoll import atomic_broadcast, load_topology
+        >>> from forestcoll import load_topology
+        >>> from forestcoll.oneport import atomic_broadcast
         >>> sorted(each.value for each in atomic_broadcast(load_topology("ring:nodes=3"), 0, 1000).heuristics)
         ['earliest-completing-edge-first', 'fastest-edge-first', 'fastest-node-first', 'look-ahead']
     """
@@ -72,7 +73,8 @@ class AtomicPlan:
         heuristics: the time by each heuristic, in microseconds.
 
     Example:
-        >>> from forestcoll import atomic_broadcast, load_topology
+        >>> from forestcoll import load_topology
+        >>> from forestcoll.oneport import atomic_broadcast
         >>> plan = atomic_broadcast(load_topology("ring:nodes=4"), 0, 1000)
         >>> str(plan.makespan), plan.optimal
         ('2', True)
@@ -115,7 +117,8 @@ def atomic_broadcast(topology: TopologyLike, source: NodeId, size: int, *, progr
 
     Example:
         >>> from dataclasses import replace
-        >>> from forestcoll import atomic_broadcast, load_topology
+        >>> from forestcoll import load_topology
+        >>> from forestcoll.oneport import atomic_broadcast
         >>> ring = replace(load_topology("ring:nodes=5"), port_model="one-port")
         >>> str(atomic_broadcast(ring, 0, 1000).makespan)
         '3'
@@ -180,7 +183,7 @@ class _Atomic:
         return _placed(self._builder.grown(self._routes, 1, None, key=self._keys()[heuristic]))
 
     def _keys(self) -> Mapping[AtomicHeuristic, Key]:
-        numbers, times = self._platform.numbers, self._times
+        numbers, times = self._platform.topology.link_numbers, self._times
         fastest = {
             node: min(sum(times[link] for link in self._platform.links_of(route)) for route in routes)
             for node, routes in self._routes.items()

@@ -102,7 +102,7 @@ class Forest:
         needs: dict[Port, tuple[Fraction, Fraction]] = {}
         for tree in self.trees:
             for ends in tree.edges:
-                link = self.platform.numbers[ends]
+                link = self.platform.topology.link_numbers[ends]
                 for port, part in self.platform.uses[link]:
                     start_up, byte = needs.get(port, (Fraction(0), Fraction(0)))
                     start_up += tree.weight * part * self.start_ups[link]

@@ -13,7 +13,6 @@ A packet of n bytes takes beta + n c over a link, and a packet has at least 1 by
   the packet at most doubles in the time of the fastest link for 1 byte, and the packet must reach the farthest node.
 """
 
-import heapq
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -24,6 +23,7 @@ from forestcoll.oneport.series.optimum import steady_optimum
 from forestcoll.topology import NodeId, Topology
 from forestcoll.topology.graph.arborescence import Number
 from forestcoll.topology.graph.node_ports import RECEIVE_LIMIT, SEND_LIMIT, shared_bandwidths
+from forestcoll.topology.graph.walks import cheapest, onwards
 
 
 def packet_times(topology: Topology, packet_size: int | Fraction) -> list[Fraction]:
@@ -46,7 +46,8 @@ class PipelineBound:
         last_packet: by the packet that the source sends last; 0 if nodes use all their links at once.
 
     Example:
-        >>> from forestcoll import load_topology, pipelined_broadcast
+        >>> from forestcoll import load_topology
+        >>> from forestcoll.oneport import pipelined_broadcast
         >>> bounds = pipelined_broadcast(load_topology("ring:nodes=3"), 0, 3000).bounds
         >>> str(bounds.time), bounds.limit
         ('3/2', 'ports')
@@ -131,8 +132,7 @@ def _receive(
 
 
 def _last_packet(platform: Platform, whole: Sequence[Fraction], byte: Sequence[Fraction]) -> Fraction:
-    links = platform.topology.links
-    leaving = [number for number, link in enumerate(links) if link.source == platform.source]
+    links, leaving = platform.topology.links, platform.topology.leaving[platform.source]
     begin = min(whole[number] for number in leaving)
     onwards = min(farthest(platform, [platform.source, links[number].target], byte) for number in leaving)
     return begin + max(doubling_time(platform, byte, 2), onwards)
@@ -158,20 +158,8 @@ def farthest(platform: Platform, starts: Sequence[int], times: Sequence[Number])
 
 def _distances(platform: Platform, starts: Sequence[int], times: Sequence[Number]) -> list[Number | None]:
     """Return the least time of a packet from the nearest of `starts` to each node; None if it cannot be reached."""
-    leaving: list[list[tuple[int, Number]]] = [[] for _ in platform.topology.nodes]
-    for link, time in zip(platform.topology.links, times, strict=True):
-        leaving[link.source].append((link.target, time))
-    found: list[Number | None] = [None] * len(leaving)
-    heap = [(times[0] - times[0], node) for node in starts]
-    while heap:
-        now, node = heapq.heappop(heap)
-        if found[node] is not None:
-            continue
-        found[node] = now
-        for target, time in leaving[node]:
-            if found[target] is None:
-                heapq.heappush(heap, (now + time, target))
-    return found
+    found = cheapest(dict.fromkeys(starts, times[0] - times[0]), onwards(platform.topology, times))
+    return [found.get(node) for node in range(len(platform.topology.nodes))]
 
 
 def packets_bound(platform: Platform, start_ups: Sequence[Fraction], size: int, packets: int) -> Fraction:

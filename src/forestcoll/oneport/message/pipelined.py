@@ -58,7 +58,8 @@ class PipelinePlan:
             packets that it received in the cycle before.
 
     Example:
-        >>> from forestcoll import load_topology, pipelined_broadcast, verify
+        >>> from forestcoll import load_topology, verify
+        >>> from forestcoll.oneport import pipelined_broadcast
         >>> plan = pipelined_broadcast(load_topology("ring:nodes=3"), 0, 3000, packets=3)
         >>> plan.cycles, plan.height, verify(plan.schedule()).ok
         (3, 1, True)
@@ -139,7 +140,8 @@ def pipelined_broadcast(
         NoSolutionError: a compute node cannot be reached.
 
     Example:
-        >>> from forestcoll import load_topology, pipelined_broadcast
+        >>> from forestcoll import load_topology
+        >>> from forestcoll.oneport import pipelined_broadcast
         >>> plan = pipelined_broadcast(load_topology("ring:nodes=3"), 0, 3000, packets=3)
         >>> plan.packets, plan.packet_size, str(plan.makespan)
         (3, 1000, '3')

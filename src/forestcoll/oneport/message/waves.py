@@ -130,7 +130,7 @@ class WaveBuilder:
         return _Placement((self._platform, self._times, self._ports), cycle, key)
 
     def _end(self, packet: int, route: Route, starts: Sequence[int]) -> int:  # noqa: ARG002 (as `Key`)
-        return starts[-1] + self._times[self._platform.numbers[route[-2], route[-1]]]
+        return starts[-1] + self._times[self._platform.topology.link_numbers[route[-2], route[-1]]]
 
 
 class _Placement:

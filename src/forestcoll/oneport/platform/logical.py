@@ -4,13 +4,16 @@ A switch forwards messages without copying them. So every tree consists of logic
 their costs. A cheapest tree over the cheapest path of each pair is a cheapest tree overall.
 """
 
-import heapq
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Generic
+from typing import Generic, TypeAlias
 
 from forestcoll.oneport.platform.platform import Platform
 from forestcoll.topology.graph.arborescence import Arc, Number
+from forestcoll.topology.graph.walks import cheapest, hops, over_switches
+
+_Way: TypeAlias = tuple[Number, int, tuple[int, ...]]
+"""The cost of a path, its number of links, and its nodes."""
 
 
 @dataclass(frozen=True)
@@ -39,51 +42,32 @@ def logical_arcs(platform: Platform, prices: Sequence[Number]) -> LogicalArcs[Nu
     arcs: list[Arc] = []
     routes: list[tuple[int, ...]] = []
     costs: list[Number] = []
-    leaving = _leaving(platform)
     for node in topology.compute:
-        for target, cost, route in _cheapest_from(platform, leaving, node, prices):
+        for target, cost, route in _cheapest_from(platform, node, prices):
             arcs.append((node, target))
             routes.append(route)
             costs.append(cost)
     return LogicalArcs(arcs, routes, costs)
 
 
-def _leaving(platform: Platform) -> list[list[tuple[int, int]]]:
-    leaving: list[list[tuple[int, int]]] = [[] for _ in platform.topology.nodes]
-    for place, link in enumerate(platform.topology.links):
-        leaving[link.source].append((place, link.target))
-    return leaving
-
-
 def _cheapest_from(
-    platform: Platform, leaving: Sequence[Sequence[tuple[int, int]]], node: int, prices: Sequence[Number]
+    platform: Platform, node: int, prices: Sequence[Number]
 ) -> list[tuple[int, Number, tuple[int, ...]]]:
-    """Return the compute nodes that can be reached from `node` through switches, with costs and paths (Dijkstra).
+    """Return the compute nodes that can be reached from `node` through switches, with costs and paths.
 
     On a tie between paths, the path with fewer links is taken.
     """
-    nodes = platform.topology.nodes
-    zero = prices[0] - prices[0]
-    best: dict[int, tuple[Number, int, tuple[int, ...]]] = {node: (zero, 0, (node,))}
-    heap: list[tuple[Number, int, tuple[int, ...]]] = [best[node]]
-    found = []
-    while heap:
-        item = heapq.heappop(heap)
-        cost, steps = item[:2]
-        route: tuple[int, ...] = item[2]
-        here = route[-1]
-        if best[here] < item:
-            continue
-        if here != node and nodes[here].is_compute:
-            if here != platform.source and platform.allows(node, here):
-                found.append((here, cost, route))
-            continue
-        for link, target in leaving[here]:
-            candidate = (cost + prices[link], steps + 1, (*route, target))
-            if target not in best or candidate < best[target]:
-                best[target] = candidate
-                heapq.heappush(heap, candidate)
-    return sorted(found)
+    topology, after = platform.topology, over_switches(platform.topology, node)
+
+    def onwards(here: int, way: _Way[Number]) -> Iterator[tuple[int, _Way[Number]]]:
+        for target in after(here):
+            cost = way[0] + prices[topology.link_numbers[here, target]]
+            yield target, (cost, way[1] + 1, (*way[2], target))
+
+    start: dict[int, _Way[Number]] = {node: (prices[0] - prices[0], 0, (node,))}
+    found = cheapest(start, onwards)
+    ends = [each for each in sorted(found) if topology.nodes[each].is_compute and each not in {node, platform.source}]
+    return [(each, found[each][0], found[each][2]) for each in ends if platform.allows(node, each)]
 
 
 def outwards(routes: Iterable[tuple[int, ...]], source: int) -> tuple[tuple[int, ...], ...]:
@@ -94,10 +78,5 @@ def outwards(routes: Iterable[tuple[int, ...]], source: int) -> tuple[tuple[int,
     leaving: dict[int, list[tuple[int, ...]]] = {}
     for route in sorted(routes):
         leaving.setdefault(route[0], []).append(route)
-    ordered: list[tuple[int, ...]] = []
-    frontier = [source]
-    for node in frontier:
-        for route in leaving.get(node, []):
-            ordered.append(route)
-            frontier.append(route[-1])
-    return tuple(ordered)
+    nodes = hops([source], lambda node: [route[-1] for route in leaving.get(node, [])])
+    return tuple(route for node in nodes for route in leaving.get(node, []))

@@ -19,6 +19,7 @@ from forestcoll.oneport.platform.platform import Platform
 from forestcoll.schedule.proof.prices import PortKind
 from forestcoll.schedule.series.value import SeriesTree
 from forestcoll.solver.flows.max_flow import MaxFlow
+from forestcoll.topology.graph.walks import hops
 
 Pair = tuple[int, int]
 """Two nodes, the smaller number first."""
@@ -34,7 +35,7 @@ def pair_times(platform: Platform, trees: Sequence[SeriesTree]) -> dict[Pair, Fr
     times: dict[Pair, Fraction] = {}
     for tree in trees:
         for ends in tree.edges:
-            link = platform.numbers[ends]
+            link = platform.topology.link_numbers[ends]
             pair = half_duplex_pair(platform, link)
             if pair is not None:
                 times[pair] = times.get(pair, Fraction(0)) + tree.weight * platform.costs[link]
@@ -54,14 +55,7 @@ def two_sides(pairs: Collection[Pair]) -> Mapping[int, int] | None:
     for start in neighbours:
         if start in sides:
             continue
-        sides[start] = 0
-        frontier = [start]
-        while frontier:
-            node = frontier.pop()
-            for neighbour in neighbours[node]:
-                if neighbour not in sides:
-                    sides[neighbour] = 1 - sides[node]
-                    frontier.append(neighbour)
+        sides |= {node: number % 2 for node, number in hops([start], neighbours.__getitem__).items()}
     return sides if all(sides[one] != sides[other] for one, other in pairs) else None
 
 

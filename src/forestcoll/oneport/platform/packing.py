@@ -56,7 +56,7 @@ def rates_of(platform: Platform, trees: Sequence[SeriesTree]) -> list[Fraction]:
     rates = [Fraction(0)] * len(platform.topology.links)
     for tree in trees:
         for ends in tree.edges:
-            rates[platform.numbers[ends]] += tree.weight
+            rates[platform.topology.link_numbers[ends]] += tree.weight
     return rates
 
 

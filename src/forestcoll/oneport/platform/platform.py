@@ -21,6 +21,7 @@ from forestcoll.demand.ranks import root_number
 from forestcoll.schedule.proof.prices import Port, PortKind, PricesProof, end_ports, port_times
 from forestcoll.topology import NodeId, Topology
 from forestcoll.topology.graph.overheads import KEYS
+from forestcoll.topology.graph.walks import reached_from
 
 SHARED = frozenset({PortKind.OUTGOING, PortKind.INCOMING, PortKind.ODD_SET})
 """The kinds of resources that several links can use at the same time."""
@@ -127,11 +128,6 @@ class Platform:
         """All ports that links use, each once, sorted."""
         return tuple(sorted({port for uses in self.uses for port, _ in uses}))
 
-    @cached_property
-    def numbers(self) -> dict[tuple[int, int], int]:
-        """The number of each link, by its source and target."""
-        return {(link.source, link.target): number for number, link in enumerate(self.topology.links)}
-
     @property
     def destinations(self) -> tuple[int, ...]:
         """The numbers of all compute nodes except the source."""
@@ -147,7 +143,7 @@ class Platform:
 
     def links_of(self, route: Sequence[int]) -> Iterable[int]:
         """Yield the numbers of the links along a route."""
-        return (self.numbers[ends] for ends in itertools.pairwise(route))
+        return (self.topology.link_numbers[ends] for ends in itertools.pairwise(route))
 
 
 def _check_costs(topology: Topology, costs: Sequence[Fraction]) -> None:
@@ -171,13 +167,5 @@ def _uses(topology: Topology) -> Iterable[Uses]:
 
 
 def _unreached(topology: Topology, source: int) -> list[int]:
-    neighbours: list[list[int]] = [[] for _ in topology.nodes]
-    for link in topology.links:
-        neighbours[link.source].append(link.target)
-    reached, frontier = {source}, [source]
-    while frontier:
-        for neighbour in neighbours[frontier.pop()]:
-            if neighbour not in reached:
-                reached.add(neighbour)
-                frontier.append(neighbour)
+    reached = reached_from(topology, [source])
     return [node for node in topology.compute if node not in reached]

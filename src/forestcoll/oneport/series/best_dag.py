@@ -197,7 +197,7 @@ class _OrderSearch:
         ]
         entered: list[dict[int, float]] = [{} for _ in topology.nodes]
         ports: dict[Port, dict[int, float]] = {}
-        used: dict[tuple[int, int], int] = {}
+        used: dict[int, int] = {}
         for number, link in enumerate(topology.links):
             if link.target == platform.source:
                 continue
@@ -210,12 +210,13 @@ class _OrderSearch:
             entered[link.target][messages] = 1.0
             for port, part in platform.uses[number]:
                 ports.setdefault(port, {})[messages] = as_float(part) * cost
-            used[link.source, link.target] = use
+            used[number] = use
         for port in sorted(ports):
             program.add_row(ports[port], upper=1.0)
         for number in range(nodes):
             if number != platform.source:
                 program.add_row(entered[number] | {throughput: -1.0}, 0.0, 0.0)
-        for (one, other), use in used.items():
-            if one < other and (other, one) in used:
-                program.add_row({use: 1.0, used[other, one]: 1.0}, upper=1.0)
+        for (one, other), number in topology.link_numbers.items():
+            back = topology.link_numbers.get((other, one))
+            if one < other and back is not None and used.keys() >= {number, back}:
+                program.add_row({used[number]: 1.0, used[back]: 1.0}, upper=1.0)

@@ -26,6 +26,7 @@ from forestcoll.oneport.series.optimum import SteadyOptimum
 from forestcoll.schedule.proof.prices import Port
 from forestcoll.schedule.series.value import SeriesTree
 from forestcoll.solver.exact_lp.integer_program import IntegerProgram, IntegerSolution
+from forestcoll.topology.graph.walks import reached
 
 MAX_SEARCHED_LINKS = 120
 """The maximum number of links of a platform for the integer program."""
@@ -203,12 +204,7 @@ def _subtree(current: dict[int, tuple[int, ...]], node: int) -> set[int]:
     children: dict[int, list[int]] = {}
     for route in current.values():
         children.setdefault(route[0], []).append(route[-1])
-    below, frontier = {node}, [node]
-    while frontier:
-        for child in children.get(frontier.pop(), []):
-            below.add(child)
-            frontier.append(child)
-    return below
+    return reached([node], lambda parent: children.get(parent, []))
 
 
 def _integer_search(best: SteadyOptimum, known: Routes, progress: Progress) -> tuple[Routes, bool]:
@@ -287,14 +283,11 @@ class _TreeSearch:
     def add_violated_constraint(self, uses: Sequence[int]) -> bool:
         """Add the constraint that a link enters the nodes that `uses` miss. Return whether there are such nodes."""
         topology = self._platform.topology
-        reached, frontier = {self._platform.source}, [self._platform.source]
-        while frontier:
-            node = frontier.pop()
-            for number, link in enumerate(topology.links):
-                if uses[number] and link.source == node and link.target not in reached:
-                    reached.add(link.target)
-                    frontier.append(link.target)
-        missed = {node for node in range(len(topology.nodes)) if node not in reached}
+        entered = reached(
+            [self._platform.source],
+            lambda node: [topology.links[link].target for link in topology.leaving[node] if uses[link]],
+        )
+        missed = set(range(len(topology.nodes))) - entered
         if missed.isdisjoint(topology.compute):
             return False
         self._enter(missed)

@@ -27,7 +27,8 @@ class SeriesKind(StrEnum):
     """The links that a series may use.
 
     Example:
-        >>> from forestcoll import SeriesKind, compare_series, load_topology
+        >>> from forestcoll import load_topology
+        >>> from forestcoll.oneport import SeriesKind, compare_series
         >>> compared = compare_series(load_topology("ring:nodes=4"), 0)
         >>> len(compared.schedule(SeriesKind.TREE).trees)
         1
@@ -51,7 +52,8 @@ class SeriesComparison:
         dag: the best DAG, the best one found, or the DAG of the given order.
 
     Example:
-        >>> from forestcoll import compare_series, load_topology, verify
+        >>> from forestcoll import load_topology, verify
+        >>> from forestcoll.oneport import compare_series
         >>> compared = compare_series(load_topology("ring:nodes=4"), 0)
         >>> str(compared.best.throughput), verify(compared.schedule()).ok
         ('2', True)
@@ -126,7 +128,8 @@ def compare_series(
 
     Example:
         >>> from dataclasses import replace
-        >>> from forestcoll import compare_series, load_topology
+        >>> from forestcoll import load_topology
+        >>> from forestcoll.oneport import compare_series
         >>> ring = replace(load_topology("ring:nodes=3"), port_model="one-port")
         >>> compared = compare_series(ring, 0)
         >>> str(compared.best.throughput), str(compared.tree.throughput)

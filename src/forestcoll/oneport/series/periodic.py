@@ -66,7 +66,7 @@ def _with_shared_bandwidths(platform: Platform, trees: Sequence[SeriesTree], bou
     topology = platform.topology
     network = divided(platform, trees)
     planned = periodic_schedule(Platform.of(network, topology.nodes[platform.source].id), trees, bound)
-    used = {(link.source, link.target): link.bandwidth for link in network.links}
+    used = network.bandwidths
     bandwidths = tuple(used.get((link.source, link.target), link.bandwidth) for link in topology.links)
     return replace(planned, topology=topology, bandwidths=bandwidths)
 
@@ -106,8 +106,9 @@ class _Work:
     """
 
     def __init__(self, platform: Platform, trees: Sequence[SeriesTree], *, by_link: bool) -> None:
+        numbers = platform.topology.link_numbers
         times = {
-            Transfer(number, place): (platform.numbers[ends], tree.weight * platform.costs[platform.numbers[ends]])
+            Transfer(number, place): (numbers[ends], tree.weight * platform.costs[numbers[ends]])
             for number, tree in enumerate(trees)
             for place, ends in enumerate(tree.edges)
         }
@@ -184,7 +185,7 @@ def _period(platform: Platform, trees: Sequence[SeriesTree], rounds: Sequence[_I
     """
     denominator, divisor = 1, 0
     for transfer, time in _runs(rounds):
-        cost = platform.costs[platform.numbers[trees[transfer.tree].edges[transfer.edge]]] * whole
+        cost = platform.costs[platform.topology.link_numbers[trees[transfer.tree].edges[transfer.edge]]] * whole
         messages = time / cost
         denominator = lcm(denominator, messages.denominator)
         divisor = gcd(divisor, messages.numerator)

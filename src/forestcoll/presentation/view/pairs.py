@@ -5,7 +5,7 @@ from forestcoll.presentation.pictures.sends.side_by_side import Side, side_by_si
 from forestcoll.presentation.pictures.svg import Element, text
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import NodeId
-from forestcoll.topology.graph.link_classes import LinkClass, link_classes
+from forestcoll.topology.link_classes import LinkClass, link_classes
 
 
 def side_by_side_svg(
@@ -62,7 +62,7 @@ def load_words(schedule: Schedule) -> str:
     """
     topology = schedule.topology
     busy = busy_parts(schedule)
-    places = {(link.source, link.target): place for place, link in enumerate(topology.links)}
+    places = topology.link_numbers
     classes = []
     for each in link_classes(topology):
         loads = [busy[places[ends]] for pair in each.links for ends in (pair, pair[::-1]) if ends in places]

@@ -168,7 +168,7 @@ def view_of(shown_value: Topology | Schedule, *, progress: Progress = SILENT) ->
         The view: `view.svg()` is one picture, `view.html()` a page.
 
     Example:
-        >>> from forestcoll import build_topology
+        >>> from forestcoll.topology import build_topology
         >>> view = view_of(build_topology("ring:nodes=4"))
         >>> view.title, view.svg()[:4], view.html()[:15]
         ('ring:nodes=4', '<svg', '<!DOCTYPE html>')
@@ -220,7 +220,7 @@ def write_view(view: View, path: PathLike) -> None:
     Example:
         >>> import tempfile
         >>> from pathlib import Path
-        >>> from forestcoll import build_topology
+        >>> from forestcoll.topology import build_topology
         >>> path = Path(tempfile.mkdtemp()) / "ring.svg"
         >>> write_view(view_of(build_topology("ring:nodes=4")), path)
         >>> path.read_text()[:4]

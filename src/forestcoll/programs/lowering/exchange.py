@@ -124,7 +124,7 @@ class _Flows:
         """Return the flows of `schedule`. Raises `InputError` if a flow passes through an idle compute node."""
         topology, members = schedule.topology, schedule.members
         ranks = {node: rank for rank, node in enumerate(members)}
-        links = {(link.source, link.target): number for number, link in enumerate(topology.links)}
+        links = topology.link_numbers
         paths = []
         for flow in flow_images(schedule):
             passed = (flow.source, *(path[-1] for path in flow.paths))

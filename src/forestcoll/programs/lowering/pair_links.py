@@ -26,7 +26,7 @@ class PairLinks:
     @staticmethod
     def of(schedule: TreeSchedule) -> "PairLinks":
         """Return the links of all pairs of ranks between which `schedule` sends."""
-        numbers = {(link.source, link.target): place for place, link in enumerate(schedule.topology.links)}
+        numbers = schedule.topology.link_numbers
         widths = [float(link.bandwidth) for link in schedule.topology.links]
         times: dict[Pair, dict[int, float]] = {}
         for pair, paths in pair_paths(schedule).items():

@@ -7,7 +7,7 @@ So the greatest load never rises, and with every move it falls, or fewer links h
 move exists, when every share is exact, or after `MOST_WORK` visits of links.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from math import lcm
@@ -33,9 +33,8 @@ class Crossings:
         """Start with a schedule that lists all trees."""
         links = schedule.topology.links
         self.scale = lcm(*(link.bandwidth.numerator for link in links))
-        numbers = {(link.source, link.target): place for place, link in enumerate(links)}
         self.costs = [int(self.scale / link.bandwidth) for link in links]
-        self.rows = list(_rows(schedule, numbers))
+        self.rows = list(_rows(schedule, schedule.topology.link_numbers))
         self.siblings = _siblings(schedule)
         self.crossing: list[list[int]] = [[] for _ in links]
         for tree, row in enumerate(self.rows):
@@ -109,7 +108,7 @@ class _RoundingSearch:
         return tuple(tuple(next(listed) for _ in phase) for phase in counts)
 
 
-def _rows(schedule: TreeSchedule, numbers: dict[tuple[int, int], int]) -> Iterator[dict[int, int]]:
+def _rows(schedule: TreeSchedule, numbers: Mapping[tuple[int, int], int]) -> Iterator[dict[int, int]]:
     """Yield, for each tree of all phases, how often it crosses each link."""
     paths = [[numbers[hop] for hop in pairwise(path)] for path in schedule.routes]
     for phase in schedule.phases:

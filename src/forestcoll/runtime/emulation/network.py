@@ -97,7 +97,7 @@ class Network:
         InputError: the network is too large, or has one port for each node.
 
     Example:
-        >>> from forestcoll import build_topology
+        >>> from forestcoll.topology import build_topology
         >>> from forestcoll.runtime.emulation.rates import emulated
         >>> network = Network(emulated(build_topology("ring:nodes=3"), "100Mbit=1"))
         >>> network.main_address(0), network.links_of(0)

@@ -8,12 +8,12 @@ Acknowledgements go back by the same links. A link of one direction has a small 
 and data avoids that direction.
 """
 
-import heapq
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.topology import Topology
+from forestcoll.topology.graph.walks import cheapest
 
 _AGAINST = 2**20
 """The cost of a direction without bandwidth; one with bandwidth costs 1."""
@@ -42,10 +42,8 @@ class Graph:
     """
 
     def __init__(self, topology: Topology) -> None:
-        self._bandwidth: dict[tuple[int, int], Fraction] = {}
-        for link in topology.links:
-            self._bandwidth[link.source, link.target] = link.bandwidth
-            self._bandwidth.setdefault((link.target, link.source), Fraction(0))
+        back = {(target, source): Fraction(0) for source, target in topology.bandwidths}
+        self._bandwidth = back | dict(topology.bandwidths)
         self.neighbours: list[list[int]] = [[] for _ in topology.nodes]
         for source, target in sorted(self._bandwidth):
             self.neighbours[source].append(target)
@@ -58,17 +56,12 @@ class Graph:
 
     def costs_to(self, target: int, inside: Collection[int]) -> dict[int, int]:
         """Return of each node that can reach `target` through the nodes `inside` the cost of its cheapest path."""
-        costs: dict[int, int] = {}
-        waiting = [(0, target)]
-        while waiting:
-            cost, node = heapq.heappop(waiting)
-            if node in costs:
-                continue
-            costs[node] = cost
-            for other in self.neighbours[node]:
-                if other in inside and other not in costs:
-                    heapq.heappush(waiting, (cost + self._cost(other, node), other))
-        return costs
+        return cheapest(
+            {target: 0},
+            lambda node, cost: [
+                (other, cost + self._cost(other, node)) for other in self.neighbours[node] if other in inside
+            ],
+        )
 
     def next_nodes(self, node: int, costs: Mapping[int, int]) -> list[int]:
         """Return the neighbours of `node` that begin a cheapest path, given what `costs_to` returned."""

@@ -1,6 +1,6 @@
 """Rates of an emulated network: the scale of a topology, and changes of links while ranks run."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -8,6 +8,7 @@ from forestcoll.base.errors import InputError, shown
 from forestcoll.base.exact import to_fraction
 from forestcoll.base.units import bandwidth_in, bytes_per_microsecond, has_known_size
 from forestcoll.topology import Topology
+from forestcoll.topology.changes import link_named
 
 UNIT = "Mb/s"
 """The unit of bandwidths on an emulated network: 10^6 bits a second."""
@@ -45,7 +46,7 @@ def emulated(topology: Topology, scale: str | None) -> Topology:
         InputError: the scale cannot be read, or the bandwidth unit has no known size.
 
     Example:
-        >>> from forestcoll import build_topology
+        >>> from forestcoll.topology import build_topology
         >>> links = emulated(build_topology("ring:nodes=4,bandwidth=25"), "100Mbit=25GB/s").links
         >>> links[0].bandwidth
         Fraction(100, 1)
@@ -106,7 +107,7 @@ def change_of(topology: Topology, text: str) -> Change:
         InputError: the text cannot be read, or there is no such link.
 
     Example:
-        >>> from forestcoll import build_topology
+        >>> from forestcoll.topology import build_topology
         >>> change = change_of(emulated(build_topology("ring:nodes=4"), None), "0--1=10Mbit@2.5")
         >>> change.one, change.other, str(change.rate), change.after
         (0, 1, '10', 2.5)
@@ -115,24 +116,8 @@ def change_of(topology: Topology, text: str) -> Change:
     rate, at, after = rest.rpartition("@")
     if not equals or not at:
         raise InputError(f"change of a link is {shown(text)}; expected A--B=RATE@T, such as gpu0--switch0=10Mbit@5")
-    one, other = _ends(topology, link)
+    one, other = link_named(topology, link)
     return Change(one, other, _rate(rate, text), _seconds(after, text))
-
-
-def _ends(topology: Topology, link: str) -> tuple[int, int]:
-    wired = {(each.source, each.target) for each in topology.links}
-    for one, other in _pairs(link):
-        ends = topology.find(one), topology.find(other)
-        if ends[0] is not None and ends[1] is not None and (ends in wired or ends[::-1] in wired):
-            return ends[0], ends[1]
-    raise InputError(f"{topology.name}: there is no link {shown(link)}; write A--B, the ids of two neighbouring nodes")
-
-
-def _pairs(link: str) -> Iterator[tuple[str, str]]:
-    """Yield both sides of each `--`, as ids may contain it."""
-    parts = link.split("--")
-    for place in range(1, len(parts)):
-        yield "--".join(parts[:place]), "--".join(parts[place:])
 
 
 def _rate(rate: str, text: str) -> Fraction:
@@ -158,9 +143,5 @@ def _seconds(after: str, text: str) -> float:
 
 def changed(topology: Topology, changes: Iterable[Change]) -> Topology:
     """Return the emulated network after `changes`; a dead link is left out."""
-    links = {(link.source, link.target): link for link in topology.links}
-    for change in changes:
-        for ends in ((change.one, change.other), (change.other, change.one)):
-            if ends in links:
-                links[ends] = replace(links[ends], bandwidth=change.rate)
-    return replace(topology, links=tuple(link for link in links.values() if link.bandwidth))
+    both = ((ends, each.rate) for each in changes for ends in ((each.one, each.other), (each.other, each.one)))
+    return topology.with_bandwidths({ends: rate for ends, rate in both if ends in topology.link_numbers})

@@ -26,7 +26,9 @@ def write_members(bundle: BundleSchedule, directory: PathLike) -> None:
     Example:
         >>> import tempfile
         >>> from pathlib import Path
-        >>> from forestcoll import Groups, generate, read_verified, write_members
+        >>> from forestcoll import Groups, generate
+        >>> from forestcoll.schedule import write_members
+        >>> from forestcoll.verification import read_verified
         >>> directory = Path(tempfile.mkdtemp())
         >>> write_members(generate("ring:nodes=4", Groups("0,1;2,3")), directory)
         >>> read_verified(directory / "group-1.json")[0].ranks

@@ -19,7 +19,8 @@ class BundleShape(Shape):
         mean_height: the mean of the mean heights of the members, weighted by their sizes.
 
     Example:
-        >>> from forestcoll import Groups, generate, shape_of
+        >>> from forestcoll import Groups, generate
+        >>> from forestcoll.schedule import shape_of
         >>> shape = shape_of(generate("ring:nodes=4", Groups("0,1;2,3")))
         >>> len(shape.shapes), shape.hops, shape.greatest_height, shape.mean_height
         (2, 1, 1, 1.0)

@@ -23,7 +23,8 @@ class FlowShape(Shape):
         group_order: the number of images of each base flow; 1 without a symmetry.
 
     Example:
-        >>> from forestcoll import generate, shape_of
+        >>> from forestcoll import generate
+        >>> from forestcoll.schedule import shape_of
         >>> shape = shape_of(generate("dgx-a100:boxes=2", "all-to-all"))
         >>> shape.flows, shape.relayed, shape.hops
         (240, 0, 2)

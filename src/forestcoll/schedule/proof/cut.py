@@ -30,7 +30,9 @@ class CutProof(Proof):
         inside: the numbers of the nodes of the set, in rising order.
 
     Example:
-        >>> from forestcoll import CutProof, NodeDemand, load_topology
+        >>> from forestcoll import load_topology
+        >>> from forestcoll.demand import NodeDemand
+        >>> from forestcoll.schedule.proof import CutProof
         >>> ring = load_topology("ring:nodes=4")
         >>> str(CutProof((0, 1, 2)).algbw(ring, NodeDemand()))
         '8/3'

@@ -30,7 +30,9 @@ class PartitionProof(Proof):
         parts: the parts: numbers of nodes in rising order. Each node is in one part, and each part has a member.
 
     Example:
-        >>> from forestcoll import Collective, NodeDemand, PartitionProof, load_topology
+        >>> from forestcoll import Collective, load_topology
+        >>> from forestcoll.demand import NodeDemand
+        >>> from forestcoll.schedule.proof import PartitionProof
         >>> ring = load_topology("ring:nodes=4")
         >>> str(PartitionProof(((0,), (1,), (2, 3))).algbw(ring, NodeDemand(Collective.ALLREDUCE)))
         '3/2'

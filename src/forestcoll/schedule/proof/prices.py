@@ -6,7 +6,6 @@ that it enters. One unit of time at all ports costs the sum of all prices. So at
 messages can be sent in a unit of time.
 """
 
-import heapq
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -20,6 +19,7 @@ from forestcoll.schedule.proof import reading
 from forestcoll.schedule.proof.proof import NodeName, Proof, ProofError
 from forestcoll.topology import Topology
 from forestcoll.topology.graph.node_ports import BOUNDED, RECEIVE_LIMIT, SEND_LIMIT, link_ends, shared_bandwidths
+from forestcoll.topology.graph.walks import cheapest, over_switches
 
 
 class PortKind(StrEnum):
@@ -78,7 +78,9 @@ class PricesProof(Proof):
             (|S| - 1) / 2 links within a set S are busy at a time, so a unit of time costs the price times this number.
 
     Example:
-        >>> from forestcoll import Collective, NodeDemand, compare_series, load_topology
+        >>> from forestcoll import Collective, load_topology
+        >>> from forestcoll.demand import NodeDemand
+        >>> from forestcoll.oneport import compare_series
         >>> ring = load_topology("ring:nodes=3")
         >>> proof = compare_series(ring, 0).best.certificate
         >>> str(proof.algbw(ring, NodeDemand(Collective.BROADCAST, root=0)))
@@ -216,17 +218,9 @@ def end_ports(topology: Topology) -> EndPorts:
 
 def _paths(topology: Topology, costs: list[Fraction], start: int) -> Iterator[tuple[int, Fraction]]:
     """Yield each compute node that `start` reaches over switches only, and the least cost of a path (Dijkstra)."""
-    leaving: dict[int, list[tuple[int, Fraction]]] = {}
-    for link, cost in zip(topology.links, costs, strict=True):
-        leaving.setdefault(link.source, []).append((link.target, cost))
-    heap, done = [(Fraction(0), start)], set()
-    while heap:
-        cost, node = heapq.heappop(heap)
-        if node in done:
-            continue
-        done.add(node)
-        if node != start and topology.nodes[node].is_compute:
-            yield node, cost
-            continue
-        for target, more in leaving.get(node, []):
-            heapq.heappush(heap, (cost + more, target))
+    after = over_switches(topology, start)
+    found = cheapest(
+        {start: Fraction(0)},
+        lambda node, cost: [(other, cost + costs[topology.link_numbers[node, other]]) for other in after(node)],
+    )
+    return ((node, cost) for node, cost in found.items() if node != start and topology.nodes[node].is_compute)

@@ -21,7 +21,9 @@ class ProofError(ValueError):
     """A proof is not valid for a network and a demand. The message names the condition that fails.
 
     Example:
-        >>> from forestcoll import CutProof, NodeDemand, ProofError, load_topology
+        >>> from forestcoll import load_topology
+        >>> from forestcoll.demand import NodeDemand
+        >>> from forestcoll.schedule.proof import CutProof, ProofError
         >>> try:
         ...     CutProof((0, 1, 2)).algbw(load_topology("ring:nodes=3"), NodeDemand())
         ... except ProofError as error:

@@ -22,7 +22,9 @@ class ReceiptProof(Proof):
     """The links into (or out of) compute nodes carry the data of an allreduce 2(N - 1) times. It contains no numbers.
 
     Example:
-        >>> from forestcoll import Collective, NodeDemand, ReceiptProof, load_topology
+        >>> from forestcoll import Collective, load_topology
+        >>> from forestcoll.demand import NodeDemand
+        >>> from forestcoll.schedule.proof import ReceiptProof
         >>> str(ReceiptProof().algbw(load_topology("ring:nodes=4"), NodeDemand(Collective.ALLREDUCE)))
         '4/3'
     """

@@ -51,7 +51,8 @@ class WeightedCut:
         weight: y_S, 0 or more.
 
     Example:
-        >>> from forestcoll import allreduce_optimum, load_topology
+        >>> from forestcoll import load_topology
+        >>> from forestcoll.solver import allreduce_optimum
         >>> cut = allreduce_optimum(load_topology("ring:nodes=3")).proof.cuts[0]
         >>> str(cut.phase), len(cut.inside), str(cut.weight)
         ('reduce', 2, '3/4')
@@ -130,7 +131,9 @@ class TreeDualProof(Proof):
             requires `roots_are_free`.
 
     Example:
-        >>> from forestcoll import Collective, NodeDemand, allreduce_optimum, load_topology
+        >>> from forestcoll import Collective, load_topology
+        >>> from forestcoll.demand import NodeDemand
+        >>> from forestcoll.solver import allreduce_optimum
         >>> ring = load_topology("ring:nodes=3")
         >>> proof = allreduce_optimum(ring).proof
         >>> str(proof.algbw(ring, NodeDemand(Collective.ALLREDUCE)))
@@ -369,7 +372,7 @@ def _is_symmetry(topology: Topology, image: Sequence[int]) -> bool:
         return False
     if any(_abilities(node) != _abilities(nodes[moved]) for node, moved in zip(nodes, image, strict=True)):
         return False
-    bandwidths = {(link.source, link.target): link.bandwidth for link in topology.links}
+    bandwidths = topology.bandwidths
     return all(
         bandwidths.get((image[source], image[target])) == bandwidth
         for (source, target), bandwidth in bandwidths.items()

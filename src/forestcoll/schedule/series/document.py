@@ -111,7 +111,7 @@ class _Reader:
 
     def __init__(self, topology: Topology, where: str) -> None:
         self._topology, self._where = topology, where
-        self._links = {(link.source, link.target): place for place, link in enumerate(topology.links)}
+        self._links = topology.link_numbers
 
     def schedule(self, document: Mapping[str, object]) -> SeriesSchedule:
         trees = tuple(

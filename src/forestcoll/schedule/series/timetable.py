@@ -33,7 +33,8 @@ class Timetable:
         sends: all sends, in the order of their start.
 
     Example:
-        >>> from forestcoll import build_topology, pipelined_broadcast
+        >>> from forestcoll.oneport import pipelined_broadcast
+        >>> from forestcoll.topology import build_topology
         >>> plan = pipelined_broadcast(build_topology("ring:nodes=3"), 0, 3000, packets=3)
         >>> len(plan.timetable.sends), plan.timetable.makespan == plan.makespan
         (6, True)

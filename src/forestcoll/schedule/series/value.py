@@ -94,7 +94,8 @@ class SeriesSchedule(Schedule):
         ranks: None, because all compute nodes take part.
 
     Example:
-        >>> from forestcoll import build_topology, compare_series
+        >>> from forestcoll.oneport import compare_series
+        >>> from forestcoll.topology import build_topology
         >>> schedule = compare_series(build_topology("ring:nodes=4"), 0).schedule()
         >>> schedule.source, str(schedule.throughput), len(schedule.trees)
         (0, '2', 2)

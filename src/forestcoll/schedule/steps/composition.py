@@ -55,8 +55,8 @@ def mapped_to(schedule: StepSchedule, topology: Topology, image: Sequence[int]) 
 def _check_isomorphism(source: Topology, target: Topology, image: Sequence[int]) -> None:
     if sorted(image) != list(range(len(target.nodes))) or len(image) != len(source.nodes):
         raise InputError(f"{source.name}: the image does not list each node of {target.name} once; list each node once")
-    links = {(link.source, link.target): (link.bandwidth, link.latency_us) for link in target.links}
-    moved = {(image[link.source], image[link.target]): (link.bandwidth, link.latency_us) for link in source.links}
+    moved = sorted((image[link.source], image[link.target], link.bandwidth, link.latency_us) for link in source.links)
+    links = [(link.source, link.target, link.bandwidth, link.latency_us) for link in target.links]
     if moved != links or any(source.nodes[v].kind is not target.nodes[image[v]].kind for v in range(len(image))):
         raise InputError(f"{source.name}: the image does not map its links to those of {target.name}; fix the image")
 

@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.base.errors import InputError
-from forestcoll.schedule.rows import IntArray, Rows
+from forestcoll.schedule.loads import link_numbers, links_of_routes
+from forestcoll.schedule.rows import IntArray
 from forestcoll.schedule.steps.value import NO_ROUTE, StepSchedule, Transfers
-from forestcoll.topology import Topology
 
 
 class Carried(NamedTuple):
@@ -39,7 +39,7 @@ def carried_by_links(schedule: StepSchedule, sent: Transfers, amounts: npt.NDArr
     codes, place_of = np.unique(codes, return_inverse=True)
     of_route = np.zeros(len(codes), dtype=amounts.dtype)
     np.add.at(of_route, place_of, amounts[routed])
-    links = links_of_routes(schedule).take(codes % len(schedule.routes))
+    links = links_of_routes(schedule.topology, schedule.routes).take(codes % len(schedule.routes))
     lengths = np.diff(links.starts)
     direct = link_numbers(schedule.topology, sent.sources[own], sent.targets[own])
     return Carried(
@@ -47,35 +47,6 @@ def carried_by_links(schedule: StepSchedule, sent: Transfers, amounts: npt.NDArr
         np.concatenate([direct, links.entries]),
         np.concatenate([amounts[own], np.repeat(of_route, lengths)]),
     )
-
-
-def links_of_routes(schedule: StepSchedule) -> Rows:
-    """Return the numbers of the links of each route.
-
-    Raises:
-        ValueError: a route crosses no link.
-    """
-    routes = schedule.routes
-    is_hop = np.ones(len(routes.entries), dtype=np.bool_)
-    is_hop[routes.starts[1:] - 1] = False
-    places = np.flatnonzero(is_hop)
-    links = link_numbers(schedule.topology, routes.entries[places], routes.entries[places + 1])
-    return Rows(routes.starts - np.arange(len(routes) + 1, dtype=routes.starts.dtype), links)
-
-
-def link_numbers(topology: Topology, sources: IntArray, targets: IntArray) -> npt.NDArray[np.int64]:
-    """Return the number of the link from each source to its target.
-
-    Raises:
-        ValueError: a link does not exist.
-    """
-    nodes = len(topology.nodes)
-    codes = np.fromiter((link.source * nodes + link.target for link in topology.links), np.int64, len(topology.links))
-    wanted = sources.astype(np.int64) * nodes + targets
-    found = np.searchsorted(codes, wanted)
-    if len(wanted) and (found.max() >= len(codes) or not np.array_equal(codes[found], wanted)):
-        raise ValueError("a transfer crosses no link")
-    return found
 
 
 def passes_compute(schedule: StepSchedule) -> npt.NDArray[np.int64]:

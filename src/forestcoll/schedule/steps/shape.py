@@ -32,7 +32,9 @@ class StepShape(Shape):
             most the bandwidth factor of the reduction (Theorem 6).
 
     Example:
-        >>> from forestcoll import build_topology, generate, shape_of
+        >>> from forestcoll import generate
+        >>> from forestcoll.schedule import shape_of
+        >>> from forestcoll.topology import build_topology
         >>> shape = shape_of(generate(build_topology("ring:nodes=4"), method="bfb"))
         >>> shape.steps, str(shape.algbw), str(shape.bandwidth_factor)
         (2, '8/3', '3/4')

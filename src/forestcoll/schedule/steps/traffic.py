@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.schedule.loads import LinkLoads
 from forestcoll.schedule.rows import IntArray
 from forestcoll.schedule.steps.expansion import expanded_steps
 from forestcoll.schedule.steps.routes import carried_by_links
@@ -73,12 +74,12 @@ def _sizes(schedule: StepSchedule, sent: Transfers) -> tuple[npt.NDArray[Any], i
     return (points[sent.highs] - points[sent.lows]) * weights[sent.shards], whole
 
 
-def total_loads(schedule: StepSchedule) -> list[Fraction]:
-    """Return the part of M that crosses each link at all steps together, in the order of the links."""
+def total_loads(schedule: StepSchedule) -> LinkLoads:
+    """Return the data that crosses each link at all steps together."""
     schedule = expanded_steps(schedule)
     totals = [Fraction(0)] * len(schedule.topology.links)
     for phase in schedule.phases:
         loads = step_loads(schedule, phase.transfers)
         sums = loads.carried.sum(axis=0).tolist()
         totals = [total + Fraction(int(each), loads.whole) for total, each in zip(totals, sums, strict=True)]
-    return totals
+    return LinkLoads.of_parts(totals)

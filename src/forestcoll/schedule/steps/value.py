@@ -245,7 +245,8 @@ class StepPhase:
         transfers: the transfers, step by step.
 
     Example:
-        >>> from forestcoll import build_topology, generate
+        >>> from forestcoll import generate
+        >>> from forestcoll.topology import build_topology
         >>> [(phase.op.value, phase.transfers.steps) for phase in generate("ring:nodes=4", method="bfb").phases]
         [('broadcast', 2)]
     """
@@ -278,7 +279,8 @@ class StepSchedule(Schedule):
             element of the group, at the same step and with the same part. An all-to-all has no symmetry.
 
     Example:
-        >>> from forestcoll import build_topology, generate
+        >>> from forestcoll import generate
+        >>> from forestcoll.topology import build_topology
         >>> generate(build_topology("ring:nodes=4"), "allreduce", "bfb")
         <StepSchedule: allreduce on 'ring:nodes=4', 4 compute nodes, 4 steps, 32 transfers>
     """

@@ -28,7 +28,8 @@ class TreeShape(Shape):
         phases: the number of phases, which follow each other.
 
     Example:
-        >>> from forestcoll import generate, shape_of
+        >>> from forestcoll import generate
+        >>> from forestcoll.schedule import shape_of
         >>> shape = shape_of(generate("ring:nodes=4"))
         >>> shape.trees, shape.greatest_height, shape.phases
         (8, 2, 1)

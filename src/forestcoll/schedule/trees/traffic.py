@@ -4,12 +4,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm
 
 import numpy as np
 
-from forestcoll.schedule.rows import IntArray, Rows
-from forestcoll.schedule.trees.value import Phase, TreeSchedule
+from forestcoll.schedule.rows import IntArray
+from forestcoll.schedule.trees.value import TreeSchedule
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,24 +63,3 @@ def _weighted(counts: IntArray, shares: Sequence[Fraction]) -> Fraction:
     for count, share in zip(counts.tolist(), shares, strict=True):
         of_share[share] += count
     return sum((count * share for share, count in of_share.items()), Fraction(0))
-
-
-def carried_by_routes(routes: Rows, phases: Sequence[Phase], copies: int) -> tuple[IntArray, int]:
-    """Return the data that each route carries in all phases, as a number of parts of M, and the number of parts of M.
-
-    The integers are wide enough for sums that count the share of each tree `copies` times for each edge.
-    """
-    from forestcoll.schedule._schedules import add_units
-
-    whole = lcm(*{share.denominator for phase in phases for share in phase.shares})
-    longest = int(np.diff(routes.starts).max(initial=1))
-    most = whole * copies * longest * len(phases)
-    carried = np.zeros(len(routes), dtype=np.int64 if most * 2 < 2**62 else object)
-    for phase in phases:
-        compiled = phase.routes.compiled() if carried.dtype == np.int64 else None
-        units = np.array([int(share * whole) for share in phase.shares], dtype=carried.dtype)
-        if compiled is None:
-            np.add.at(carried, phase.routes.entries, np.repeat(units, np.diff(phase.routes.starts)))
-        else:
-            add_units(compiled, units, carried)
-    return carried, whole

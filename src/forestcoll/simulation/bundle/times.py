@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from forestcoll.base.units import bytes_per_microsecond
 from forestcoll.schedule.bundle.value import BundleMember, BundleSchedule
 from forestcoll.schedule.flows.value import FlowSchedule
+from forestcoll.schedule.loads_of import link_loads
 from forestcoll.schedule.trees.expansion import expanded
-from forestcoll.simulation.bundle.loads import parts_of, parts_of_member
 from forestcoll.simulation.costs import Costs, Point, bus_factor
 from forestcoll.simulation.flows.times import FlowModel
 from forestcoll.simulation.loads import FloatArray
@@ -38,7 +38,7 @@ class BundleModel:
         Raises:
             InputError: the size in bytes of the network's bandwidth unit is not known.
         """
-        parts = parts_of(schedule)
+        parts = link_loads(schedule).parts
         return BundleModel(schedule, tuple(_model(each, parts, costs or Costs()) for each in schedule.bundled))
 
     def point(self, size: int) -> Point:
@@ -55,7 +55,7 @@ class BundleModel:
 def _model(member: BundleMember, parts: FloatArray, costs: Costs) -> TreeModel | FlowModel:
     """Return the model of a member; `parts` is the data of all members on each link."""
     schedule = member.schedule
-    others = parts / float(member.size) - parts_of_member(schedule)
+    others = parts / float(member.size) - link_loads(schedule).parts
     if isinstance(schedule, FlowSchedule):
         return FlowModel.of(schedule, costs, others)
     listed = schedule if schedule.symmetry is None else expanded(schedule)

@@ -83,7 +83,7 @@ def box_pairs(topology: Topology, members: Sequence[int]) -> tuple["BoxPairs", .
     There is nothing if the members are in one box, or outside boxes.
 
     Example:
-        >>> from forestcoll import build_topology
+        >>> from forestcoll.topology import build_topology
         >>> from forestcoll.simulation.lower_bound.box_pairs import box_pairs
         >>> found = box_pairs(build_topology("mi250:boxes=2"), range(32))
         >>> [sum(each.weights.values()) for each in found]  # 4 ranks of each box are the farthest ones

@@ -23,6 +23,7 @@ from itertools import product
 
 from forestcoll.simulation.lower_bound.arrivals import Arrival
 from forestcoll.topology import Link, Topology
+from forestcoll.topology.graph.walks import cheapest
 
 
 class Distances:
@@ -30,10 +31,7 @@ class Distances:
 
     def __init__(self, topology: Topology) -> None:
         """Prepare the links of a network."""
-        self._nodes = topology.nodes
-        self._after: list[list[int]] = [[] for _ in topology.nodes]
-        for link in topology.links:
-            self._after[link.source].append(link.target)
+        self._nodes, self._after = topology.nodes, topology.targets
 
     def sends(self, start: Collection[int], within: Collection[int] | None = None) -> Mapping[int, int]:
         """Return, for each compute node that is reached from a set of nodes, the number of sends.
@@ -42,20 +40,16 @@ class Distances:
             start: the set; its compute nodes are reached without a send, and others over its switches with one.
             within: the nodes that sends may pass; None for all.
         """
-        found: dict[int, int] = {}
-        seen, level, number = set(start), set(start), 0
-        while level:
-            found |= {node: number for node in level if self._nodes[node].is_compute}
-            waiting, level, number = list(level), set(), number + 1
-            while waiting:
-                for target in self._after[waiting.pop()]:
-                    if target not in seen and (within is None or target in within):
-                        seen.add(target)
-                        if self._nodes[target].is_compute:
-                            level.add(target)
-                        else:
-                            waiting.append(target)
-        return found
+        nodes = self._nodes
+        found = cheapest(
+            dict.fromkeys(start, 0),
+            lambda node, sends: [
+                (target, sends + nodes[target].is_compute)
+                for target in self._after[node]
+                if within is None or target in within
+            ],
+        )
+        return {node: sends for node, sends in found.items() if nodes[node].is_compute}
 
     def around(self, node: int, within: Collection[int] | None = None) -> Mapping[int, int]:
         """Return, for each compute node, the number of sends after the one that a node receives or passes on."""
@@ -72,7 +66,7 @@ def entrances(topology: Topology, sets: Iterable[Collection[int]], members: Sequ
         members: the nodes that take part.
 
     Example:
-        >>> from forestcoll import build_topology
+        >>> from forestcoll.topology import build_topology
         >>> from forestcoll.simulation.lower_bound.distances import entrances
         >>> entrances(build_topology("ring:nodes=2"), [{0}], range(2))
         frozenset({Arrival(part=0.5, rates=((1, 1000.0),))})

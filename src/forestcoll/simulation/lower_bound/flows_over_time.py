@@ -48,7 +48,7 @@ def quickest_flows(topology: Topology, members: Sequence[int]) -> frozenset[Arri
         members: the nodes that take part.
 
     Example:
-        >>> from forestcoll import build_topology
+        >>> from forestcoll.topology import build_topology
         >>> from forestcoll.simulation.lower_bound.flows_over_time import quickest_flows
         >>> quickest_flows(build_topology("ring:nodes=3"), range(3))  # directly, or over the third node
         frozenset({Arrival(part=1.0, rates=((1, 1000.0), (2, 1000.0)))})
@@ -63,7 +63,7 @@ def successive_shortest_paths(topology: Topology, source: int, target: int) -> I
     Each pair has more sends than the one before.
 
     Example:
-        >>> from forestcoll import build_topology
+        >>> from forestcoll.topology import build_topology
         >>> from forestcoll.simulation.lower_bound.flows_over_time import successive_shortest_paths
         >>> [(sends, int(rate)) for sends, rate in successive_shortest_paths(build_topology("ring:nodes=5"), 0, 2)]
         [(2, 1), (3, 1)]

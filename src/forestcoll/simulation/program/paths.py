@@ -1,6 +1,5 @@
 """The links over which data goes from one rank to another."""
 
-from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -12,6 +11,7 @@ from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.topology import Topology
+from forestcoll.topology.graph.walks import over_switches, shortest_paths
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Paths:
             used: for each pair of ranks, paths as node numbers, and the amount of data on each path.
         """
         self.topology, self.members = topology, members
-        self._numbers = {(link.source, link.target): place for place, link in enumerate(topology.links)}
+        self._numbers = topology.link_numbers
         self._multipaths = {pair: self._multipath(paths) for pair, paths in used.items()}
         self._shortest: dict[int, dict[int, tuple[int, ...]]] = {}
 
@@ -102,17 +102,4 @@ class Paths:
 
     def _tree(self, start: int) -> dict[int, tuple[int, ...]]:
         """Return, for each node that `start` reaches over switches, a path with the fewest links."""
-        after: dict[int, list[int]] = {}
-        for link in self.topology.links:
-            after.setdefault(link.source, []).append(link.target)
-        found: dict[int, tuple[int, ...]] = {start: (start,)}
-        waiting = deque([start])
-        while waiting:
-            node = waiting.popleft()
-            if node != start and self.topology.nodes[node].is_compute:
-                continue
-            for other in after.get(node, ()):
-                if other not in found:
-                    found[other] = (*found[node], other)
-                    waiting.append(other)
-        return found
+        return shortest_paths(start, over_switches(self.topology, start))

@@ -39,7 +39,8 @@ class SeriesRun:
             node.
 
     Example:
-        >>> from forestcoll import build_topology, compare_series
+        >>> from forestcoll.oneport import compare_series
+        >>> from forestcoll.topology import build_topology
         >>> run = play_series(compare_series(build_topology("ring:nodes=4"), 0).schedule(), 100)
         >>> run.messages, len(run.completed), run.makespan == max(run.completed)
         (100, 100, True)
@@ -78,7 +79,8 @@ def play_series(schedule: SeriesSchedule, messages: int, *, cuts: int = 1, progr
         InputError: `messages` or `cuts` is less than 1, or the simulation would have more than `MOST_EVENTS` events.
 
     Example:
-        >>> from forestcoll import build_topology, compare_series
+        >>> from forestcoll.oneport import compare_series
+        >>> from forestcoll.topology import build_topology
         >>> schedule = compare_series(build_topology("ring:nodes=4"), 0).schedule()
         >>> play_series(schedule, 100).throughput < schedule.throughput
         True
@@ -113,7 +115,7 @@ class _Simulator:
     def __init__(self, schedule: SeriesSchedule, messages: int, cuts: int) -> None:
         self._schedule, self._messages = schedule, messages
         self._cycle = schedule.period / cuts
-        self._numbers = {(link.source, link.target): place for place, link in enumerate(schedule.topology.links)}
+        self._numbers = schedule.topology.link_numbers
         bandwidths = {ends: schedule.bandwidth(place) for ends, place in self._numbers.items()}
         bandwidths_of = [[bandwidths[ends] for ends in tree.edges] for tree in schedule.trees]
         carried = [

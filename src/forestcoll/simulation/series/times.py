@@ -49,7 +49,7 @@ class SeriesModel:
         latency = len(schedule.rounds) * (costs.alpha_us + costs.overhead_us + stated) * 1e-6
         wires = Wires.of(topology)
         rates = Rates.of(wires, costs)
-        places = {(link.source, link.target): place for place, link in enumerate(topology.links)}
+        places = topology.link_numbers
         longer = 0.0
         for each in schedule.rounds:
             factor = _factor([places[ends] for ends in _edges(schedule, each)], wires, rates)

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from forestcoll.demand.collective import PhaseOp
+from forestcoll.schedule.loads import link_numbers, links_of_routes
 from forestcoll.schedule.steps.expansion import expanded_steps
-from forestcoll.schedule.steps.routes import link_numbers, links_of_routes, passes_compute
+from forestcoll.schedule.steps.routes import passes_compute
 from forestcoll.schedule.steps.value import NO_ROUTE, StepSchedule, Transfers
 from forestcoll.simulation.costs import Costs, Point, point_at
 from forestcoll.simulation.rates import Rates, Wires
@@ -110,7 +111,7 @@ def _latency_us(schedule: StepSchedule, sent: Transfers, costs: Costs) -> float:
         links = link_numbers(schedule.topology, sent.sources[own], sent.targets[own])
         np.maximum.at(slowest, sent.step_of[own], send + stated[links])
     if sent.routes is not None:
-        links_of = links_of_routes(schedule)
+        links_of = links_of_routes(schedule.topology, schedule.routes)
         of_route = np.repeat(np.arange(len(links_of)), np.diff(links_of.starts))
         latencies = send * (1.0 + passes_compute(schedule))
         latencies += np.bincount(of_route, stated[links_of.entries], len(links_of))

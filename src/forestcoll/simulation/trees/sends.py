@@ -11,12 +11,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from forestcoll.schedule.steps.routes import link_numbers
+from forestcoll.schedule.loads import hops_of, link_numbers
+from forestcoll.schedule.loads_of import link_loads
 from forestcoll.schedule.trees.value import Tree, TreeSchedule
 from forestcoll.simulation.costs import Costs
-from forestcoll.simulation.loads import FloatArray, Loads, hops_of
+from forestcoll.simulation.loads import FloatArray, Loads
 from forestcoll.simulation.sends import Send, Sends
-from forestcoll.simulation.trees.loads import parts_of
 
 
 def sends_of_tree(schedule: TreeSchedule, size: int, pieces: int, costs: Costs) -> Sends:
@@ -80,7 +80,7 @@ class _Routes:
     @staticmethod
     def of(schedule: TreeSchedule, piece: float, costs: Costs) -> "_Routes":
         topology, routes = schedule.topology, schedule.routes
-        loads = Loads.of_parts(topology, parts_of(schedule))
+        loads = Loads.of_parts(topology, link_loads(schedule).parts)
         sources, targets, of_route = hops_of(routes)
         links = link_numbers(topology, sources, targets)
         slowest = np.zeros(len(routes))

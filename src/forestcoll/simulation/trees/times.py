@@ -23,14 +23,13 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.demand.collective import PhaseOp
+from forestcoll.schedule.loads import hops_of, link_numbers, loads_along_routes
 from forestcoll.schedule.rows import IntArray, Rows
-from forestcoll.schedule.steps.routes import link_numbers
 from forestcoll.schedule.trees.expansion import expanded
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.simulation.costs import Costs, Point, point_at
-from forestcoll.simulation.loads import FloatArray, hops_of, shares_of
+from forestcoll.simulation.loads import FloatArray
 from forestcoll.simulation.rates import Rates, Wires, differs_by_image
-from forestcoll.simulation.trees.loads import parts_of_phase
 
 _CELLS = 2**20
 
@@ -70,12 +69,13 @@ class TreeWork:
         if schedule.symmetry is not None and differs_by_image(schedule.topology, costs):
             schedule = expanded(schedule)
         sends = _Sends.of(schedule)
+        by_phase = ((schedule.topology, schedule.routes, [phase], schedule.symmetry) for phase in schedule.phases)
         return TreeWork(
             schedule=schedule,
             wires=Wires.of(schedule.topology),
             sends=sends,
-            parts=tuple(parts_of_phase(schedule, phase) for phase in schedule.phases),
-            greatest_share=max(float(shares_of(phase).max()) for phase in schedule.phases),
+            parts=tuple(loads_along_routes(*each).parts for each in by_phase),
+            greatest_share=max(float(max(set(phase.shares))) for phase in schedule.phases),
         )
 
     def model(self, costs: Costs) -> "TreeModel":

@@ -36,7 +36,8 @@ class BlockRate:
         period: D, the uses in which each tree carries a whole number of symbols.
 
     Example:
-        >>> from forestcoll import block_rate, generate
+        >>> from forestcoll import generate
+        >>> from forestcoll.simulation import block_rate
         >>> block = block_rate(generate("mesh:dims=3", "allreduce"), 100)
         >>> block.symbols, block.uses, block.period, str(block.rate)
         (100, 101, 1, '100/101')
@@ -68,7 +69,8 @@ def block_rate(schedule: TreeSchedule, periods: int) -> BlockRate:
         InputError: `periods` is less than 1.
 
     Example:
-        >>> from forestcoll import block_rate, generate
+        >>> from forestcoll import generate
+        >>> from forestcoll.simulation import block_rate
         >>> trees = generate("ring:nodes=4", "allreduce")
         >>> [str(block_rate(trees, periods).rate) for periods in (1, 10, 1000)]
         ['1/3', '40/39', '4000/3009']

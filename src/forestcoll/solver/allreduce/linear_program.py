@@ -77,7 +77,9 @@ class AllreduceOptimum:
         residual: without a plan, the relative amount by which `upper` exceeds the rate found in floating point.
 
     Example:
-        >>> from forestcoll import Collective, NodeDemand, allreduce_optimum, load_topology
+        >>> from forestcoll import Collective, load_topology
+        >>> from forestcoll.demand import NodeDemand
+        >>> from forestcoll.solver import allreduce_optimum
         >>> ring = load_topology("ring:nodes=3")
         >>> best = allreduce_optimum(ring)
         >>> str(best.upper), best.plan.rate == best.upper
@@ -99,7 +101,7 @@ class AllreduceOptimum:
 
 def of_reversed(topology: Topology, values: Sequence[Fraction]) -> tuple[Fraction, ...]:
     """Return, for each link of a full duplex network, the value of the link in the opposite direction."""
-    numbers = {(link.source, link.target): place for place, link in enumerate(topology.links)}
+    numbers = topology.link_numbers
     return tuple(values[numbers[link.target, link.source]] for link in topology.links)
 
 
@@ -135,7 +137,8 @@ def allreduce_optimum(
         InternalError: a defect of forestcoll.
 
     Example:
-        >>> from forestcoll import allreduce_optimum, load_topology
+        >>> from forestcoll import load_topology
+        >>> from forestcoll.solver import allreduce_optimum
         >>> best = allreduce_optimum(load_topology("ring:nodes=4"))
         >>> str(best.upper), best.exact
         ('4/3', True)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from forestcoll.topology import Topology
-from forestcoll.topology.graph.reach import reached_from, unreachable_pair
+from forestcoll.topology.graph.walks import reached_from, unreachable_pair
 
 
 @dataclass(frozen=True)

@@ -40,9 +40,7 @@ def latency_bound(topology: Topology, ranks: tuple[int, ...] | None = None) -> L
     If only `ranks` take part, these are the steps between them: idle nodes on the path count, switches do not.
     """
     members = members_of(topology, ranks)
-    neighbours: list[list[int]] = [[] for _ in topology.nodes]
-    for link in topology.links:
-        neighbours[link.source].append(link.target)
+    neighbours = topology.targets
     switches = [not node.is_compute for node in topology.nodes]
     steps, farthest = _greatest(members, neighbours, switches)
     links = _greatest(members, neighbours, [False] * len(switches))[0] if any(switches) else steps

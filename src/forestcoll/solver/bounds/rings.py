@@ -24,7 +24,7 @@ from forestcoll.schedule.proof.cut import CutProof
 from forestcoll.solver.forests.broadcast import cut_set_bound
 from forestcoll.topology import Topology
 from forestcoll.topology.graph.part import usable_part, widened, without_links_of_idle
-from forestcoll.topology.graph.reach import unreachable_pair
+from forestcoll.topology.graph.walks import unreachable_pair
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,8 @@ def ring_bound(topology: Topology, demand: NodeDemand, of_all: Fraction) -> Ring
         of_all: the bound of all schedules, which rings do not exceed either.
 
     Example:
-        >>> from forestcoll import NodeDemand, load_topology
+        >>> from forestcoll import load_topology
+        >>> from forestcoll.demand import NodeDemand
         >>> two_boxes = load_topology("dgx-a100:boxes=2")
         >>> str(ring_bound(two_boxes, NodeDemand(), Fraction(1040, 3)).algbw)
         '640/3'

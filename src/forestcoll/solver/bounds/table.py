@@ -97,7 +97,8 @@ def bound_of(topology: TopologyLike, demand: DemandLike, *, progress: Progress =
         NoSolutionError: see `optimum`.
 
     Example:
-        >>> from forestcoll import Demand, bound_of
+        >>> from forestcoll import Demand
+        >>> from forestcoll.solver import bound_of
         >>> str(bound_of("ring:nodes=4", Demand("scatter", root=0)).upper_algbw)
         '8/3'
     """

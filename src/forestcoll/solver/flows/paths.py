@@ -11,6 +11,7 @@ from fractions import Fraction
 from math import lcm
 
 from forestcoll.topology import Topology
+from forestcoll.topology.graph.walks import shortest_paths
 
 NodePath = tuple[int, ...]
 
@@ -63,7 +64,7 @@ def rounded_paths(
     for nodes, amount in found:
         by_target.setdefault(nodes[-1], []).append((nodes, amount))
     missed = set(needs).difference(by_target)
-    shortest = _shortest_paths(topology, source) if missed else {}
+    shortest = shortest_paths(source, topology.targets.__getitem__) if missed else {}
     by_target |= {node: [(shortest[node], 1)] for node in missed}
     return [
         (nodes, need * Fraction(count, GRID))
@@ -82,21 +83,6 @@ def _in_parts(paths: Sequence[tuple[NodePath, int]]) -> list[tuple[NodePath, int
     return [(nodes, count) for (nodes, _), count in zip(paths, counts, strict=True) if count]
 
 
-def _shortest_paths(topology: Topology, source: int) -> dict[int, NodePath]:
-    """Return a path with the fewest links from `source` to each node that it reaches."""
-    leaving: dict[int, list[int]] = {}
-    for link in topology.links:
-        leaving.setdefault(link.source, []).append(link.target)
-    found: dict[int, NodePath] = {source: (source,)}
-    queue = [source]
-    for node in queue:
-        for target in leaving.get(node, []):
-            if target not in found:
-                found[target] = (*found[node], target)
-                queue.append(target)
-    return found
-
-
 class _Walks:
     """The walks of one source."""
 
@@ -104,10 +90,7 @@ class _Walks:
         self._source, self._needs = source, {node: need for node, need in needs.items() if need}
         self._left = list(flow)
         self._heads = [link.target for link in topology.links]
-        self._leaving: dict[int, list[int]] = {}
-        for place, link in enumerate(topology.links):
-            if flow[place] > 0:
-                self._leaving.setdefault(link.source, []).append(place)
+        self._leaving = [[place for place in places if flow[place] > 0] for places in topology.leaving]
 
     def paths(self) -> list[tuple[NodePath, int]]:
         found: dict[NodePath, int] = {}
@@ -146,7 +129,7 @@ class _Walks:
 
     def _next(self, node: int) -> int | None:
         """Return a link with flow that leaves `node`, or None."""
-        leaving = self._leaving.get(node, [])
+        leaving = self._leaving[node]
         while leaving and not self._left[leaving[-1]]:
             leaving.pop()
         return leaving[-1] if leaving else None

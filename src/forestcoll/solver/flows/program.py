@@ -27,7 +27,6 @@ from forestcoll.solver.exact_lp.linear_program import LinearProgram, Solution
 from forestcoll.solver.exact_lp.row import Row
 from forestcoll.solver.flows.classes import FlowClasses
 from forestcoll.solver.forests.scaling import ScaledTopology
-from forestcoll.topology import Topology
 
 Floats = npt.NDArray[np.float64]
 
@@ -67,7 +66,7 @@ class FlowProgram:
     @cached_property
     def _balances(self) -> list[tuple[dict[int, int], int]]:
         """For each class of pairs of a source and a node: its row without the rate, and the need of the node."""
-        entering, leaving = _links_of_nodes(self._topology)
+        entering, leaving = self._topology.entering, self._topology.leaving
         rows = []
         for place, node in self._classes.first_cells:
             if node == self._classes.sources[place]:
@@ -165,13 +164,3 @@ class FlowProgram:
                 whole = [int(each * common) for each in candidate]
                 found[tuple(whole[each] for each in self._classes.of_link.tolist())] = None
         return tuple(found)
-
-
-def _links_of_nodes(topology: Topology) -> tuple[list[list[int]], list[list[int]]]:
-    """Return, for each node, the links that enter it, and those that leave it."""
-    entering: list[list[int]] = [[] for _ in topology.nodes]
-    leaving: list[list[int]] = [[] for _ in topology.nodes]
-    for place, link in enumerate(topology.links):
-        entering[link.target].append(place)
-        leaving[link.source].append(place)
-    return entering, leaving

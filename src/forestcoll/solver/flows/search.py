@@ -171,7 +171,7 @@ def _paths(classes: FlowClasses, place: int, needs: Mapping[int, Fraction], foun
 
 def _greatest_time(topology: Topology, paths: Sequence[FlowPath], orbits: Orbits) -> Fraction:
     """Return the time of the busiest link for one unit of M, with the images of `paths` under the symmetry."""
-    places = {(link.source, link.target): place for place, link in enumerate(topology.links)}
+    places = topology.link_numbers
     used = [dict[Fraction, int]() for _ in orbits.link_sizes]
     for path in paths:
         for ends in pairwise(path.nodes):

@@ -189,7 +189,7 @@ class _WalkProgram:
 
     def _balances(self) -> Iterator[Row]:
         """Yield, for each class of a source and a node: what leaves has arrived before, and the rest is the need."""
-        entering, leaving = self._ends()
+        entering, leaving = self._classes.topology.entering, self._classes.topology.leaving
         for place, node in self._classes.first_cells:
             if node == self._classes.sources[place]:
                 continue
@@ -209,16 +209,6 @@ class _WalkProgram:
                     if (key := (int(column), step)) in self._columns:
                         row[self._columns[key]] = row.get(self._columns[key], 0) + sign
         return {column: each for column, each in row.items() if each}
-
-    def _ends(self) -> tuple[list[list[int]], list[list[int]]]:
-        """Return the links that enter each node, and those that leave it."""
-        topology = self._classes.topology
-        entering: list[list[int]] = [[] for _ in topology.nodes]
-        leaving: list[list[int]] = [[] for _ in topology.nodes]
-        for number, link in enumerate(topology.links):
-            entering[link.target].append(number)
-            leaving[link.source].append(number)
-        return entering, leaving
 
 
 def _holds(row: Row, values: list[Fraction]) -> bool:

@@ -36,7 +36,7 @@ from forestcoll.solver.exact_lp.row import Row
 from forestcoll.solver.forests.node_order import NodeOrder
 from forestcoll.solver.forests.scaling import ScaledTopology, unbalanced_switch
 from forestcoll.topology import Topology
-from forestcoll.topology.graph.reach import unreachable_pair
+from forestcoll.topology.graph.walks import unreachable_pair
 
 _PARTS = 2**40
 """The number that stands for 1 when a floating-point solution is rounded to integers for the core."""

@@ -30,7 +30,8 @@ class RootedBound:
             broadcast, and misses the root of a reduce.
 
     Example:
-        >>> from forestcoll import broadcast_bound, load_topology
+        >>> from forestcoll import load_topology
+        >>> from forestcoll.solver import broadcast_bound
         >>> bound = broadcast_bound(load_topology("ring:nodes=3"), root=0)
         >>> bound.root, str(bound.algbw), bound.cut
         (0, '2', (0, 2))
@@ -52,7 +53,8 @@ def broadcast_bound(topology: TopologyLike, root: int) -> RootedBound:
         The bound, in the unit of the topology, with the cut that proves it.
 
     Example:
-        >>> from forestcoll import broadcast_bound, load_topology
+        >>> from forestcoll import load_topology
+        >>> from forestcoll.solver import broadcast_bound
         >>> str(broadcast_bound(load_topology("dgx-a100:boxes=2"), root=0).algbw)
         '200'
     """
@@ -70,7 +72,8 @@ def reduce_bound(topology: TopologyLike, root: int) -> RootedBound:
         The bound, in the unit of the topology, with the cut that proves it.
 
     Example:
-        >>> from forestcoll import load_topology, reduce_bound
+        >>> from forestcoll import load_topology
+        >>> from forestcoll.solver import reduce_bound
         >>> str(reduce_bound(load_topology("dgx-a100:boxes=2"), root=0).algbw)
         '200'
     """

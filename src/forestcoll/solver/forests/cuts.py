@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from forestcoll.kernels import core_for
 from forestcoll.solver.forests.scaling import ScaledTopology
+from forestcoll.topology.graph.walks import reached
 
 Integers = npt.NDArray[np.int64]
 
@@ -83,9 +84,9 @@ class FlowNetwork:
         missing = set(targets) - {source}
         if not missing:
             raise ValueError("targets must contain a node other than the source")
-        reached = self.reached(source)
-        if not missing <= reached:
-            return Cut(0, tuple(sorted(reached)))
+        entered = self.reached(source)
+        if not missing <= entered:
+            return Cut(0, tuple(sorted(entered)))
         terminals = sorted({source} | missing)
         core = core_for(4 * (self.total + 2))
         weights = [int(terminal == source) for terminal in terminals]
@@ -99,9 +100,4 @@ class FlowNetwork:
         for tail, head, capacity in zip(self.tails.tolist(), self.heads.tolist(), self.capacities, strict=True):
             if capacity:
                 after.setdefault(tail, []).append(head)
-        reached, waiting = {source}, [source]
-        while waiting:
-            new = set(after.get(waiting.pop(), ())) - reached
-            reached |= new
-            waiting.extend(new)
-        return reached
+        return reached([source], lambda node: after.get(node, ()))

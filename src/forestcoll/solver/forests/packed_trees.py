@@ -103,7 +103,7 @@ class TreePacking:
 
     def algbw(self, topology: Topology) -> Fraction:
         """Return the algbw of an allreduce along these trees, in the unit of the topology."""
-        numbers = {(link.source, link.target): place for place, link in enumerate(topology.links)}
+        numbers = topology.link_numbers
         loads = [0] * len(topology.links)
         for trees, op in ((self.reduce, PhaseOp.REDUCE), (self.broadcast, PhaseOp.BROADCAST)):
             for tree, weight in zip(trees, self._integers(trees), strict=True):

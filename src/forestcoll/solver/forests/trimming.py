@@ -53,9 +53,7 @@ class _Trimming:
         self._absorbs = list(spare)
         for switch in topology.switches:
             self._absorbs[switch] = max(0, -excess[switch])
-        self._out: list[list[int]] = [[] for _ in topology.nodes]
-        for number, link in enumerate(topology.links):
-            self._out[link.source].append(number)
+        self._out = topology.leaving
 
     def run(self) -> bool:
         """Remove the excess of all switches; return whether that was possible."""

@@ -34,7 +34,7 @@ from forestcoll.solver.forests.node_order import id_key
 from forestcoll.solver.forests.plan import ForestPlan
 from forestcoll.solver.forests.scaling import ScaledTopology
 from forestcoll.topology import Topology
-from forestcoll.topology.graph.reach import reached_from
+from forestcoll.topology.graph.walks import reached_from
 
 MOST_TRIED = 64
 """The most choices of copying nodes that are tried; each is one linear program."""

@@ -22,6 +22,7 @@ from forestcoll.base.errors import InputError
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.collective import PhaseOp
 from forestcoll.kernels import RoutedTrees
+from forestcoll.schedule.loads import loads_along_routes
 from forestcoll.schedule.rows import Rows, row_starts
 from forestcoll.schedule.trees.expansion import distinct_rows, expanded
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
@@ -29,7 +30,6 @@ from forestcoll.solver.forests.plan import ForestPlan
 from forestcoll.solver.forests.value import TreeOptimum
 from forestcoll.solver.generation.growing import Forest, TreeSearch
 from forestcoll.solver.generation.in_network import joined_at_switches
-from forestcoll.solver.generation.loads import achieved_algbw
 from forestcoll.solver.generation.logical import with_logical_links
 from forestcoll.solver.generation.memory import announce_trees, schedule_memory
 from forestcoll.solver.generation.packed import packed_phases
@@ -171,7 +171,7 @@ def _schedule(
         routes, phases = _joined(parts)
     algbw = best.algbw
     if not _is_exact(best):
-        algbw = achieved_algbw(best.topology, routes, phases, symmetry)
+        algbw = loads_along_routes(best.topology, routes, phases, symmetry).algbw(best.topology)
     schedule = _tree_schedule(best, routes, phases, algbw, symmetry)
     undivided = gcd(parts_of_tree, *(each for trees in routed for each in trees.multiplicities))
     return replace(schedule, trees_per_root=best.trees_per_root * parts_of_tree // undivided)

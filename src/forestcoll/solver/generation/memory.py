@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from forestcoll.base.progress import Progress
 from forestcoll.base.resources import Cost, is_long, require_memory, size_text, time_text
 from forestcoll.topology import Topology
+from forestcoll.topology.graph.walks import levels
 
 _LEAST_PER_EDGE = 4
 """Bytes of a tree edge that shares its route with many other edges: its number in the schedule."""
@@ -57,18 +58,11 @@ def _switch_radius(topology: Topology) -> int:
 
     Any two switches of a part are at most twice this number of links apart.
     """
-    neighbours: dict[int, list[int]] = {switch: [] for switch in topology.switches}
-    for link in topology.links:
-        if link.source in neighbours and link.target in neighbours:
-            neighbours[link.source].append(link.target)
-    radius, unseen = 0, set(neighbours)
+    radius, unseen = 0, set(topology.switches)
     for switch in topology.switches:
-        layer, depth = {switch} & unseen, -1
-        while layer:
-            unseen -= layer
-            depth += 1
-            layer = {other for one in layer for other in neighbours[one]} & unseen
-        radius = max(radius, depth)
+        found = list(levels({switch} & unseen, lambda node: unseen.intersection(topology.targets[node])))
+        radius = max(radius, len(found) - 1)
+        unseen.difference_update(*found)
     return radius
 
 

@@ -8,10 +8,10 @@ from forestcoll.demand.collective import PhaseOp
 from forestcoll.demand.groups.value import Group
 from forestcoll.schedule.bundle.value import BundleMember, BundleSchedule, MemberSchedule
 from forestcoll.schedule.flows.value import FlowSchedule
+from forestcoll.schedule.loads import loads_along_routes
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.solver.forests.packed_trees import PackedTree
 from forestcoll.solver.generation.flows import flow_table
-from forestcoll.solver.generation.loads import achieved_algbw
 from forestcoll.solver.generation.packed import tree_phases
 from forestcoll.solver.groups.value import GroupsOptimum, Trees
 from forestcoll.topology import Topology
@@ -54,7 +54,7 @@ def _schedule(topology: Topology, group: Group, trees: Trees) -> MemberSchedule:
         collective=demand.collective,
         routes=routes,
         phases=phases,
-        algbw=achieved_algbw(topology, routes, phases, None),
+        algbw=loads_along_routes(topology, routes, phases, None).algbw(topology),
         shards=demand.shards,
         ranks=ranks,
         sources=demand.sources,
@@ -69,7 +69,7 @@ def _path(tree: PackedTree) -> tuple[int, ...]:
 
 def _algbw_of_paths(topology: Topology, paths: Sequence[tuple[tuple[int, ...], Fraction]]) -> Fraction:
     """Return 1 / the time of the busiest link."""
-    bandwidths = {(link.source, link.target): link.bandwidth for link in topology.links}
+    bandwidths = topology.bandwidths
     loads: dict[tuple[int, int], Fraction] = {}
     for nodes, share in paths:
         for ends in pairwise(nodes):

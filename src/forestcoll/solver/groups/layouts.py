@@ -25,7 +25,7 @@ from forestcoll.solver.groups.gains import group_gains
 from forestcoll.solver.groups.search import group_search
 from forestcoll.solver.groups.value import GroupsOptimum
 from forestcoll.topology import Topology, TopologyLike
-from forestcoll.topology.graph.link_classes import LinkClass, link_classes
+from forestcoll.topology.link_classes import LinkClass, link_classes
 from forestcoll.topology.registry import load_topology
 
 
@@ -43,7 +43,8 @@ class DimensionRow:
         limited_by: the classes of links that limit the groups: the proof gives some of their links a length above 0.
 
     Example:
-        >>> from forestcoll import Groups, layout_table
+        >>> from forestcoll import Groups
+        >>> from forestcoll.solver import layout_table
         >>> row = layout_table("ring:nodes=4", Groups("tp=2,dp=2", "allreduce")).rows[0]
         >>> row.ranks, row.groups, str(row.algbw), row.is_optimal
         (2, 2, '1', True)
@@ -67,7 +68,8 @@ class LayoutOrder:
         algbws: the algbw of each dimension whose groups have several ranks.
 
     Example:
-        >>> from forestcoll import Groups, layout_table
+        >>> from forestcoll import Groups
+        >>> from forestcoll.solver import layout_table
         >>> order = layout_table("ring:nodes=4", Groups("tp=2,dp=2", "allreduce")).orders[0]
         >>> order.names, str(order.time)
         (('tp', 'dp'), '2')
@@ -95,7 +97,8 @@ class LayoutTable(Displayed):
             first.
 
     Example:
-        >>> from forestcoll import Groups, layout_table
+        >>> from forestcoll import Groups
+        >>> from forestcoll.solver import layout_table
         >>> table = layout_table("dgx-a100:boxes=2", Groups("dp=2,tp=8", "allreduce"))
         >>> [(row.name, str(row.algbw)) for row in table.rows]
         [('dp', '325'), ('tp', '100')]
@@ -133,7 +136,8 @@ def layout_table(
         NoSolutionError: the topology is one-port.
 
     Example:
-        >>> from forestcoll import Groups, layout_table
+        >>> from forestcoll import Groups
+        >>> from forestcoll.solver import layout_table
         >>> row = layout_table("dgx-a100:boxes=2", Groups("tp=8,dp=2", "allreduce")).rows[1]
         >>> row.name, str(row.algbw), [each.name("GB/s") for each in row.limited_by]
         ('dp', '25', ['16 links of 25 GB/s between GPUs and switches'])

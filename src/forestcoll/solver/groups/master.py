@@ -125,8 +125,7 @@ class Master:
         of_link = self.orbits.orbits.of_link
         if not self.one_phase:
             return np.array(of_link)
-        numbers = {(e.source, e.target): orbit for e, orbit in zip(self.part.links, of_link, strict=True)}
-        reverse = {orbit: numbers[target, source] for (source, target), orbit in numbers.items()}
+        reverse = self.orbits.orbits.of_reversed(self.part)
         merged = np.array([min(orbit, reverse[orbit]) for orbit in of_link])
         return np.unique(merged, return_inverse=True)[1]
 

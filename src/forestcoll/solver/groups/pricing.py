@@ -5,7 +5,7 @@ groups with many members, least arborescences.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import lcm
@@ -44,7 +44,7 @@ class Pricing:
 
     def __init__(self, master: Master, topology: Topology, *, relays: bool) -> None:
         self._master, part = master, master.part
-        self._numbers = {(link.source, link.target): place for place, link in enumerate(part.links)}
+        self._numbers = part.link_numbers
         self._relays = np.array([node.is_compute for node in topology.nodes])
         self._own: dict[int, Topology] = {}
         for place in master.orbits.first_groups:
@@ -110,7 +110,7 @@ class Metrics:
     """
 
     def __init__(
-        self, own: dict[int, Topology], prices: Lengths, numbers: dict[tuple[int, int], int], far: float = np.inf
+        self, own: dict[int, Topology], prices: Lengths, numbers: Mapping[tuple[int, int], int], far: float = np.inf
     ) -> None:
         self._own, self._prices, self._numbers, self.far = own, prices, numbers, far
         self._metrics: dict[tuple[int, PhaseOp], Metric] = {}

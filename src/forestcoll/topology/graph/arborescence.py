@@ -18,6 +18,7 @@ from fractions import Fraction
 from typing import Generic, TypeVar
 
 from forestcoll.base.errors import InternalError
+from forestcoll.topology.graph.walks import hops
 
 Number = TypeVar("Number", int, float, Fraction)
 
@@ -143,12 +144,8 @@ def _in_order(chosen: Sequence[int], arcs: Sequence[Arc], nodes: Sequence[int], 
     leaving: dict[int, list[int]] = {}
     for place in sorted(chosen):
         leaving.setdefault(arcs[place][0], []).append(place)
-    ordered: list[int] = []
-    frontier = [root]
-    for node in frontier:
-        for place in leaving.get(node, []):
-            ordered.append(place)
-            frontier.append(arcs[place][1])
+    reached = hops([root], lambda node: [arcs[place][1] for place in leaving.get(node, [])])
+    ordered = [place for node in reached for place in leaving.get(node, [])]
     if len(ordered) != len(nodes) - 1:
         raise InternalError("the cheapest tree does not span its nodes")
     return tuple(ordered)

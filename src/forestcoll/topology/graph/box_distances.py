@@ -9,9 +9,11 @@ image of each of these links. So if c(d) edges of the tree have distance d, all 
 distance d exactly c(d) times. The sum of all c(d) is B - 1, the fewest shards that a box can receive.
 """
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from math import isqrt
+
+from forestcoll.topology.graph.walks import After, hops, shortest_paths
 
 
 def box_distances(boxes: int, most: int) -> tuple[int, ...]:
@@ -45,8 +47,8 @@ def distance_counts(boxes: int, distances: Sequence[int]) -> dict[int, int]:
         >>> distance_counts(8, (1, 7))
         {1: 4, 7: 3}
     """
-    parents = _parents(boxes, distances)
-    counts = Counter((box - parent) % boxes for box, parent in parents.items())
+    paths = shortest_paths(0, _after(boxes, distances)).values()
+    counts = Counter((path[-1] - path[-2]) % boxes for path in paths if len(path) > 1)
     return {each: counts[each] for each in distances}
 
 
@@ -70,24 +72,9 @@ def _symmetric(boxes: int, steps: Sequence[int]) -> tuple[int, ...]:
 
 def _depths(boxes: int, distances: Sequence[int]) -> tuple[int, int]:
     """Return the height of the lowest tree and the sum of its depths; the height is `boxes` if not all are reached."""
-    parents = _parents(boxes, distances)
-    if len(parents) < boxes - 1:
-        return boxes, 0
-    depths = {0: 0}
-    for box, parent in parents.items():
-        depths[box] = depths[parent] + 1
-    return max(depths.values()), sum(depths.values())
+    depths = hops([0], _after(boxes, distances)).values()
+    return (max(depths), sum(depths)) if len(depths) == boxes else (boxes, 0)
 
 
-def _parents(boxes: int, distances: Sequence[int]) -> dict[int, int]:
-    """Return the parent of each box but 0 in the lowest tree, in the order of a breadth-first search."""
-    parents: dict[int, int] = {}
-    queue = deque([0])
-    while queue:
-        box = queue.popleft()
-        for distance in distances:
-            other = (box + distance) % boxes
-            if other and other not in parents:
-                parents[other] = box
-                queue.append(other)
-    return parents
+def _after(boxes: int, distances: Sequence[int]) -> After[int]:
+    return lambda box: ((box + distance) % boxes for distance in distances)

@@ -31,7 +31,7 @@ optimum of the logical network can be lower. A NIC that is a switch has no peers
 share its bandwidth equally, and keep the rest of their links to it for traffic within the box.
 """
 
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
@@ -42,7 +42,7 @@ from itertools import pairwise
 from forestcoll.base.errors import InputError, shown
 from forestcoll.topology.graph.box_distances import box_distances, distance_counts
 from forestcoll.topology.graph.boxes import box_numbers
-from forestcoll.topology.graph.reach import unreachable_pair
+from forestcoll.topology.graph.walks import shortest_paths, unreachable_pair
 from forestcoll.topology.model import Link, Topology
 
 
@@ -103,7 +103,7 @@ def logical_network(topology: Topology, max_peers: int, spread: Spread) -> Logic
             links of a box do not join its compute nodes.
 
     Example:
-        >>> from forestcoll import build_topology
+        >>> from forestcoll.topology import build_topology
         >>> network = logical_network(build_topology("dgx-a100:boxes=4"), 2, Spread.OUTWARDS)
         >>> network.distances, len(network.paths)
         ((1, 3), 64)
@@ -126,7 +126,7 @@ def one_peer_network(topology: Topology) -> LogicalNetwork:
         InputError: as `logical_network`.
 
     Example:
-        >>> from forestcoll import build_topology
+        >>> from forestcoll.topology import build_topology
         >>> network = one_peer_network(build_topology("mi250:boxes=4"))
         >>> network.distances, len(network.paths)
         ((1, 2, 3), 64)
@@ -256,10 +256,9 @@ def _inner_neighbours(
     topology: Topology, switch: int, box_of: Mapping[int, int]
 ) -> dict[int, tuple[Fraction, Fraction]]:
     """Return the nodes of its box that a switch has full-duplex links to, and the bandwidths to and from it."""
-    into = {each.source: each.bandwidth for each in topology.links if each.target == switch}
-    out = {each.target: each.bandwidth for each in topology.links if each.source == switch}
-    inside = (each for each in into if each in out and box_of.get(each) == box_of[switch])
-    return {each: (into[each], out[each]) for each in inside}
+    widths, targets = topology.bandwidths, set(topology.targets[switch])
+    inside = (each for each in topology.sources[switch] if each in targets and box_of.get(each) == box_of[switch])
+    return {each: (widths[each, switch], widths[switch, each]) for each in inside}
 
 
 def _check_equal(topology: Topology, ports: Sequence[Sequence[_Port]]) -> None:
@@ -301,55 +300,30 @@ class _Fabric:
     """The links between switches of the fabric, and the shortest paths from each switch that a box has a link to."""
 
     topology: Topology
-    bandwidths: Mapping[tuple[int, int], Fraction]
-    previous: Mapping[int, Mapping[int, int]]
+    paths: Mapping[int, Mapping[int, tuple[int, ...]]]
 
     @staticmethod
     def of(topology: Topology, ports: Sequence[Sequence[_Port]]) -> "_Fabric":
         inside = box_numbers(topology)
-        bandwidths = {
-            (each.source, each.target): each.bandwidth
-            for each in topology.links
-            if each.source not in inside and each.target not in inside
-        }
-        targets: dict[int, list[int]] = defaultdict(list)
-        for source, target in bandwidths:
-            targets[source].append(target)
         ends = sorted({each.switch for box in ports for each in box})
-        return _Fabric(topology, bandwidths, {each: _previous(each, targets) for each in ends})
+        after = [[other for other in each if other not in inside] for each in topology.targets]
+        return _Fabric(topology, {each: shortest_paths(each, after.__getitem__) for each in ends})
 
     def path(self, source: int, target: int) -> tuple[int, ...]:
         """Return a shortest path between two switches, with both of them."""
-        previous = self.previous[source]
-        if target not in previous:
+        if target not in self.paths[source]:
             names = f"{_name(self.topology, source)} to {_name(self.topology, target)}"
             raise _refused(self.topology, f"the fabric has no path from {names}")
-        found = [target]
-        while found[-1] != source:
-            found.append(previous[found[-1]])
-        return tuple(reversed(found))
+        return self.paths[source][target]
 
     def check(self, loads: Mapping[tuple[int, int], Fraction]) -> None:
         """Check that each link of the fabric can carry the bandwidths of all paths over it."""
         for (source, target), load in loads.items():
-            bandwidth = self.bandwidths[source, target]
+            bandwidth = self.topology.bandwidths[source, target]
             if load > bandwidth:
                 link = f"the link from {_name(self.topology, source)} to {_name(self.topology, target)}"
                 unit = self.topology.bandwidth_unit
                 raise _refused(self.topology, f"{link} has {bandwidth} {unit}, and shortest paths need {load} {unit}")
-
-
-def _previous(source: int, targets: Mapping[int, Sequence[int]]) -> dict[int, int]:
-    """Return the switch before each switch on a shortest path from `source`."""
-    previous = {source: source}
-    queue = deque([source])
-    while queue:
-        switch = queue.popleft()
-        for other in targets.get(switch, ()):
-            if other not in previous:
-                previous[other] = switch
-                queue.append(other)
-    return previous
 
 
 def _refused(topology: Topology, reason: str) -> InputError:

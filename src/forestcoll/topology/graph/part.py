@@ -7,7 +7,7 @@ Links from which no rank can be reached, and links that no rank can reach, are l
 from collections.abc import Collection
 from dataclasses import replace
 
-from forestcoll.topology.graph.reach import reached_from
+from forestcoll.topology.graph.walks import reached_from
 from forestcoll.topology.model import Node, NodeKind, Topology
 
 

@@ -23,13 +23,13 @@ def with_receive_limits(topology: Topology, limits: Mapping[int, Fraction]) -> T
             bandwidth of all links to the node change nothing.
 
     Example:
-        >>> from forestcoll import build_topology
+        >>> from forestcoll.topology import build_topology
         >>> ring = build_topology("ring:nodes=3,bandwidth=10")
         >>> limited = with_receive_limits(ring, {0: Fraction(5), 1: Fraction(20)})
         >>> [(link.source, link.target, int(link.bandwidth)) for link in limited.links]
         [(0, 1, 10), (0, 2, 10), (1, 2, 10), (1, 3, 10), (2, 1, 10), (2, 3, 10), (3, 0, 5)]
     """
-    received = {node: sum(link.bandwidth for link in topology.links if link.target == node) for node in limits}
+    received = {node: topology.ingress[node] for node in limits}
     limited = [node for node in sorted(limits) if limits[node] < received[node]]
     ports = {node: len(topology.nodes) + place for place, node in enumerate(limited)}
     taken = {str(node.id) for node in topology.nodes}

@@ -36,7 +36,7 @@ class Orbits:
     def of(topology: Topology, symmetry: Symmetry | None = None) -> "Orbits":
         """Return the orbits of `symmetry`, or of the group that `find_symmetry` finds."""
         group = find_symmetry(topology) if symmetry is None else symmetry
-        places = {(link.source, link.target): place for place, link in enumerate(topology.links)}
+        places = topology.link_numbers
         nodes, links = DisjointSets(len(topology.nodes)), DisjointSets(len(topology.links))
         for image in (shift.image.tolist() for shift in group.shifts):
             for node, moved in enumerate(image):
@@ -67,9 +67,8 @@ class Orbits:
 
     def of_reversed(self, topology: Topology) -> tuple[int, ...]:
         """Return, for each orbit of links of a full duplex network, the orbit of the opposite links."""
-        numbers = {(link.source, link.target): orbit for link, orbit in zip(topology.links, self.of_link, strict=True)}
         firsts = (topology.links[place] for place in self.first_links)
-        return tuple(numbers[link.target, link.source] for link in firsts)
+        return tuple(self.of_link[topology.link_numbers[link.target, link.source]] for link in firsts)
 
     def first_compute(self, topology: Topology) -> tuple[int, ...]:
         """Return the first node of each orbit of compute nodes."""

@@ -62,7 +62,7 @@ def _block(topology: Topology) -> str | None:
     """Return what ASTRA-sim calls the network, or None."""
     if len({link.bandwidth for link in topology.links}) != 1:
         return None
-    ends = {(link.source, link.target) for link in topology.links}
+    ends = topology.link_numbers.keys()
     nodes, count = topology.compute, len(topology.compute)
     if len(topology.switches) == 1:
         switch = topology.switches[0]

@@ -29,11 +29,9 @@ def text_of(topology: Topology) -> str:
         InputError: a link has another bandwidth back, or its rate is no short decimal.
     """
     order = {number: place for place, number in enumerate([*topology.compute, *topology.switches])}
-    back = {(link.source, link.target): link for link in topology.links}
     lines = []
     for link in topology.links:
-        returning = back.get((link.target, link.source))
-        if returning is None or returning.bandwidth != link.bandwidth:
+        if topology.bandwidths.get((link.target, link.source)) != link.bandwidth:
             names = " -> ".join(shown(each) for each in topology.ids([link.source, link.target]))
             raise InputError(
                 f"{topology.name}: link {names} has no link of the same bandwidth back, which ns-3's text cannot "

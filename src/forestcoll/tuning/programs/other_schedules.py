@@ -41,13 +41,13 @@ from forestcoll.base.progress import SILENT
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.flows.value import FlowSchedule
+from forestcoll.schedule.loads import loads_along_routes
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.solver.forests.value import TreeOptimum
 from forestcoll.solver.generation.flows import flows_for
 from forestcoll.solver.generation.forest import schedule_for
-from forestcoll.solver.generation.loads import achieved_algbw
 from forestcoll.solver.generation.shorter_trees import with_shorter_trees
 from forestcoll.solver.optimum import with_peers
 from forestcoll.solver.personalised import solve_flows
@@ -247,8 +247,8 @@ def _with_less_scratch(problem: Problem, trees: int, *, in_place: bool) -> TreeS
     if made is None or made.algbw < algbw:  # then ranks may receive more than M at the lower algbw
         return None
     routes = Rows.of([without_ports(made.routes[number], topology) for number in range(len(made.routes))])
-    reached = achieved_algbw(topology, routes, made.phases, None)  # it may be more than the limits allow
-    return replace(made, topology=topology, routes=routes, algbw=reached, bound=problem.bound)
+    loads = loads_along_routes(topology, routes, made.phases, None)  # the algbw may be more than the limits allow
+    return replace(made, topology=topology, routes=routes, algbw=loads.algbw(topology), bound=problem.bound)
 
 
 def _can_be_replaced(schedule: Schedule, most_ranks: int = MOST_RANKS) -> TypeGuard[TreeSchedule]:

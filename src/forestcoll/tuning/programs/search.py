@@ -159,7 +159,7 @@ def check_ways_back(schedule: Schedule, target: Target) -> None:
     """
     if target is not Target.MSCCLPP_JSON:
         return
-    ends = {(link.source, link.target) for link in schedule.topology.links}
+    ends = schedule.topology.link_numbers
     if all((target, source) in ends for source, target in ends):
         return
     try:

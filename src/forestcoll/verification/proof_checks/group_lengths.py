@@ -45,7 +45,7 @@ def group_lengths_bound(proof: GroupLengthsProof, question: Question) -> Fractio
 def groups_bound(proof: GroupLengthsProof, groups: Sequence[tuple[Fraction, Question]]) -> Fraction:
     """Return the algbw, for size 1, that the lengths prove for groups with their sizes, all on one network."""
     question = groups[0][1]
-    bandwidths = {(link.source, link.target): link.bandwidth for link in question.topology.links}
+    bandwidths = question.topology.bandwidths
     if any(length < 0 for length in proof.lengths):
         raise UnprovenError("a length is negative")
     if len(set(proof.ends)) < len(proof.ends):

@@ -20,7 +20,7 @@ def lengths_bound(proof: LengthsProof, question: Question) -> Fraction:
     if not question.collective.is_personalised:
         named = question.collective.with_article
         raise UnprovenError(f"lengths bound an all-to-all, a gather or a scatter only, and this is {named}")
-    links = {(link.source, link.target): link.bandwidth for link in question.topology.links}
+    links = question.topology.bandwidths
     lengths: dict[tuple[int, int], int] = {}
     for ends, length in zip(proof.ends, proof.lengths, strict=True):
         if length < 0:

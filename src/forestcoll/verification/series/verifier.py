@@ -55,7 +55,7 @@ class _Context:
         self.topology = schedule.topology
         self.nodes = schedule.topology.nodes
         self.claim = Claim(schedule, Network(schedule.topology), schedule.algbw, PROOFS)
-        self.links = {(link.source, link.target): place for place, link in enumerate(schedule.topology.links)}
+        self.links = schedule.topology.link_numbers
         durations = [each.duration for each in schedule.rounds]
         self.scale = lcm(*(duration.denominator for duration in durations))
         self.times = [int(duration * self.scale) for duration in durations]

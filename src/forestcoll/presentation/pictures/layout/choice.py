@@ -27,7 +27,7 @@ def layout_of(topology: Topology, *, is_compact: bool = False) -> Layout:
         equal structure share a mark.
 
     Example:
-        >>> from forestcoll import build_topology
+        >>> from forestcoll.topology import build_topology
         >>> layout = layout_of(build_topology("dgx-a100:boxes=2"))
         >>> len(layout.marks), [frame.label for frame in layout.frames]
         (19, ['box 0', 'box 1'])

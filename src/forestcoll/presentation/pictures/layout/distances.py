@@ -3,6 +3,7 @@
 from forestcoll.presentation.pictures.layout.circle import node_mark
 from forestcoll.presentation.pictures.layout.structure import Structure
 from forestcoll.presentation.pictures.layout.value import Layout, Mark
+from forestcoll.topology.graph.walks import levels
 
 _MOST_IN_COLUMN = 12
 _COLUMN, _ROW = 126.0, 34.0
@@ -34,14 +35,4 @@ def _stack(structure: Structure, column: list[int], hops: int, x: float, y: floa
 
 def _columns(structure: Structure) -> list[list[int]]:
     """Return the nodes by their distance from the first node, along links in either direction."""
-    distance = {0: 0}
-    reached = [0]
-    for node in reached:
-        for other in structure.neighbours[node]:
-            if other not in distance:
-                distance[other] = distance[node] + 1
-                reached.append(other)
-    columns: list[list[int]] = [[] for _ in range(max(distance.values()) + 1)]
-    for node in sorted(distance):
-        columns[distance[node]].append(node)
-    return columns
+    return [sorted(level) for level in levels([0], structure.neighbours.__getitem__)]

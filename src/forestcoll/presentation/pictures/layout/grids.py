@@ -6,6 +6,7 @@ third leads back obliquely, and further dimensions repeat the lattice.
 """
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 
 from forestcoll.presentation.pictures.layout.circle import node_mark
 from forestcoll.presentation.pictures.layout.labels import text_width
@@ -30,7 +31,7 @@ def lattice_shape(structure: Structure) -> Shape | None:
     count = len(topology.nodes)
     if topology.switches or count > 4096:
         return None
-    links = {(link.source, link.target) for link in topology.links}
+    links = topology.link_numbers.keys()
     for dimensions in range(2, _MOST_DIMENSIONS + 1):
         for shape in _factors(count, dimensions):
             if _matches(shape, links):
@@ -60,7 +61,7 @@ def _place(number: int, shape: Shape) -> tuple[int, ...]:
     return tuple(number // stride % size for stride, size in zip(_strides(shape), shape, strict=True))
 
 
-def _matches(shape: Shape, links: set[tuple[int, int]]) -> bool:
+def _matches(shape: Shape, links: AbstractSet[tuple[int, int]]) -> bool:
     """Return whether each link is a link of the lattice, and all links between next places are there."""
     strides = _strides(shape)
     count = strides[0] * shape[0]

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from forestcoll.presentation.pictures.layout.labels import common_prefix, fitted, text_width, without_prefix
 from forestcoll.presentation.pictures.layout.structure import Group, Structure
 from forestcoll.presentation.pictures.layout.value import Mark
-from forestcoll.topology.graph.link_classes import is_nic
+from forestcoll.topology.graph.walks import hops
+from forestcoll.topology.link_classes import is_nic
 
 NODE_HEIGHT = 22.0
 _GAP, ROW = 8.0, 74.0
@@ -69,14 +70,9 @@ def _outward(structure: Structure, group: Group) -> dict[int, int]:
     """Return the switches of a group over which paths without compute nodes lead outside, with their distance."""
     within, nodes = set(group.nodes), structure.topology.nodes
     switches = [node for node in group.nodes if not nodes[node].is_compute]
-    level = {each: 1 for each in switches if any(other not in within for other in structure.neighbours[each])}
-    reached = list(level)
-    for switch in reached:
-        for other in sorted(structure.neighbours[switch]):
-            if other in within and other not in level and not nodes[other].is_compute:
-                level[other] = level[switch] + 1
-                reached.append(other)
-    return level
+    outer = [each for each in switches if any(other not in within for other in structure.neighbours[each])]
+    found = hops(outer, lambda switch: sorted(within.intersection(structure.neighbours[switch]).intersection(switches)))
+    return {switch: 1 + number for switch, number in found.items()}
 
 
 def _are_linked(structure: Structure, row: Sequence[int]) -> bool:

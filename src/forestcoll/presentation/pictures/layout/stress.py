@@ -11,6 +11,7 @@ from forestcoll.presentation.pictures.layout.circle import circle_layout, node_m
 from forestcoll.presentation.pictures.layout.rows import NODE_HEIGHT, walk
 from forestcoll.presentation.pictures.layout.structure import Structure
 from forestcoll.presentation.pictures.layout.value import Layout
+from forestcoll.topology.graph.walks import hops
 
 MOST_NODES = 160
 """The most nodes for which the layout is readable and fast."""
@@ -66,15 +67,8 @@ def _start(structure: Structure) -> Points:
 
 def _hops(structure: Structure, start: int) -> list[int]:
     """Return the number of hops from `start` to each node, in either direction of links; 0 if there is no path."""
-    found = [0] * len(structure.topology.nodes)
-    reached, seen = [start], {start}
-    for node in reached:
-        for other in structure.neighbours[node]:
-            if other not in seen:
-                seen.add(other)
-                found[other] = found[node] + 1
-                reached.append(other)
-    return found
+    found = hops([start], structure.neighbours.__getitem__)
+    return [found.get(node, 0) for node in range(len(structure.topology.nodes))]
 
 
 def _moved(node: int, points: Points, hops: list[int]) -> tuple[float, float]:

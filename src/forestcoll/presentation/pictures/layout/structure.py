@@ -12,6 +12,7 @@ from functools import cached_property
 
 from forestcoll.presentation.pictures.layout.labels import common_prefix, fitted, text_width
 from forestcoll.topology import Topology
+from forestcoll.topology.graph.walks import hops
 
 _MOST_ROUNDS = 16
 
@@ -137,19 +138,10 @@ class Structure:
     @cached_property
     def levels(self) -> Mapping[int, int]:
         """For each switch outside the groups, its number of hops from the nearest group or compute node."""
-        outer = [switch for switch in self.topology.switches if switch not in self.group_of]
-        level = {
-            switch: 1
-            for switch in outer
-            if any(node in self.group_of or self.topology.nodes[node].is_compute for node in self.neighbours[switch])
-        }
-        reached = list(level)
-        for switch in reached:
-            for other in self.neighbours[switch]:
-                if other not in level and other not in self.group_of and not self.topology.nodes[other].is_compute:
-                    level[other] = level[switch] + 1
-                    reached.append(other)
-        return {switch: level.get(switch, 1) for switch in outer}
+        outer = dict.fromkeys(switch for switch in self.topology.switches if switch not in self.group_of)
+        near = [switch for switch in outer if not set(self.neighbours[switch]).issubset(outer)]
+        found = hops(near, lambda switch: [other for other in self.neighbours[switch] if other in outer])
+        return {switch: 1 + found.get(switch, 0) for switch in outer}
 
 
 def _numbered(keys: list[object]) -> tuple[int, ...]:

@@ -62,7 +62,7 @@ def bandwidths(topology: Topology, links: Sequence[int]) -> str:
     """Return the bandwidths of links with their numbers and their sum.
 
     Example:
-        >>> from forestcoll import build_topology
+        >>> from forestcoll.topology import build_topology
         >>> bandwidths(build_topology("dgx-a100:boxes=2"), range(3))
         '2 x 300 GB/s + 25 GB/s = 625 GB/s'
     """

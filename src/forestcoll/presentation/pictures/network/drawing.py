@@ -1,6 +1,6 @@
 """A network as elements of SVG: frames, links, nodes and labels, from back to front."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -124,16 +124,8 @@ class Network:
         node = mark.nodes[0]
         out, unit = self.topology.egress[node], self.topology.bandwidth_unit
         words = f"{mark.name}: {'compute node' if mark.is_compute else 'switch'}, {out} {unit} out"
-        loads = [] if self.busy is None or self.is_quiet else [self.busy[link] for link in self._leaving[node]]
+        loads = [] if self.busy is None or self.is_quiet else [self.busy[link] for link in self.topology.leaving[node]]
         return f"{words}, links out {busy_words(min(loads), max(loads))}" if loads else words
-
-    @cached_property
-    def _leaving(self) -> Mapping[int, list[int]]:
-        """For each node, the numbers of the links that leave it."""
-        found: dict[int, list[int]] = {node: [] for node in range(len(self.topology.nodes))}
-        for number, link in enumerate(self.topology.links):
-            found[link.source].append(number)
-        return found
 
     def _mark(self, mark: Mark) -> Element:
         shaded = self.cut is not None and self.cut.shaded.issuperset(mark.nodes)

@@ -4,10 +4,10 @@ from fractions import Fraction
 
 import numpy as np
 
+from forestcoll.schedule.loads_of import link_loads
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.shape_of import shape_of
 from forestcoll.schedule.steps.shape import StepShape
-from forestcoll.simulation.simulate import parts_of
 
 
 def busy_parts(schedule: Schedule) -> list[float]:
@@ -19,7 +19,7 @@ def busy_parts(schedule: Schedule) -> list[float]:
         InputError: the loads of schedules of this kind are not known.
     """
     bandwidths = np.array([float(link.bandwidth) for link in schedule.topology.links])
-    times = parts_of(schedule) / bandwidths
+    times = link_loads(schedule).parts / bandwidths
     found: list[float] = np.round(times * float(algbw_of(schedule) or 0), 9).tolist()
     return found
 

@@ -29,7 +29,7 @@ def network_picture(
         One `svg` element without outside resources.
 
     Example:
-        >>> from forestcoll import build_topology
+        >>> from forestcoll.topology import build_topology
         >>> network_picture(build_topology("ring:nodes=4")).get("role")
         'img'
     """

@@ -12,6 +12,7 @@ from forestcoll.presentation.text import bandwidth, percent
 from forestcoll.schedule.proof.bound import Bound
 from forestcoll.schedule.proof.cut import CutProof
 from forestcoll.topology import Topology
+from forestcoll.what_if.change import demand_after
 from forestcoll.what_if.failover import FailoverSet, manifest
 from forestcoll.what_if.study import Row, Study
 from forestcoll.what_if.upgrades import Upgrade, UpgradeStudy
@@ -199,7 +200,7 @@ def _first_reason(study: Study) -> Sequence[str]:
     row = study.rows[0] if study.rows else None
     if row is None or not row.value.algbw or not _is_cut(row.value):
         return ()
-    network, changed_demand = row.change.network(study.topology), row.change.demand(study.topology, study.demand)
+    network, changed_demand = row.change.network(study.topology), demand_after(row.change, study.topology, study.demand)
     if changed_demand is None:
         return ()
     place = {number: place for place, number in enumerate(row.change.kept(study.topology))}

@@ -12,7 +12,7 @@ from forestcoll.presentation.results.schedules import explanations
 from forestcoll.presentation.tables import Column, Page, Table, labelled
 from forestcoll.presentation.text import bandwidth, duration, percent
 from forestcoll.solver.bounds.values import busbw_factor
-from forestcoll.topology.graph.link_classes import LinkClass
+from forestcoll.topology.link_classes import LinkClass
 
 _MOST_SKIPPED = 5
 

@@ -78,7 +78,7 @@ def network_sentence(topology: Topology) -> str:
     """Return the size of a network in a sentence.
 
     Example:
-        >>> from forestcoll import build_topology
+        >>> from forestcoll.topology import build_topology
         >>> network_sentence(build_topology("dgx-a100:boxes=2"))
         'dgx-a100:boxes=2 has 16 compute nodes in 2 boxes, 3 switches, and 64 links, each in one direction.'
     """

@@ -42,7 +42,8 @@ def write_tuning(tuning: Tuning, folder: PathLike) -> Path:
     Example:
         >>> import tempfile
         >>> from pathlib import Path
-        >>> from forestcoll import tune, write_tuning
+        >>> from forestcoll import tune
+        >>> from forestcoll.presentation import write_tuning
         >>> with tempfile.TemporaryDirectory() as place:
         ...     manifest = write_tuning(tune("ring:nodes=3", sizes=[2**20]), Path(place) / "tuned")
         ...     sorted(path.name for path in manifest.parent.iterdir())

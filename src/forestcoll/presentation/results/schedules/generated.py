@@ -1,16 +1,21 @@
-"""What `generate` makes, as a page and as JSON: of trees, flows, steps and groups."""
+"""What `optimum` and `generate` return, as a page and as JSON, in the words of its kind."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from forestcoll.algorithms.method import Generated
 from forestcoll.presentation.names import counted
-from forestcoll.presentation.results.schedules.optima import words_of
-from forestcoll.presentation.results.schedules.reports import verified_document, verified_page
+from forestcoll.presentation.results.schedules.reports import checked_of, verified_document, verified_page
 from forestcoll.presentation.tables import Page, Table, labelled
 from forestcoll.presentation.text import path_text, stage_document, stage_times, written_to
+from forestcoll.schedule.proof.optimum import Optimum
 from forestcoll.verification import Report
+
+_WORDS = {"TreeOptimum": "optimum", "FlowOptimum": "flows", "GroupsOptimum": "groups"}
+"""The file of this folder with the words for each kind of optimum."""
 
 
 @dataclass(frozen=True)
@@ -45,10 +50,39 @@ class Run:
         return [*found, ("written", written_to(self.output))]
 
 
+def _words_of(best: Optimum) -> Any:
+    """Return the module with the words for a kind of optimum; the others are not imported."""
+    return import_module(f"{__package__}.{_WORDS[type(best).__name__]}")
+
+
+def optimum_document(best: Optimum) -> dict[str, object]:
+    """Return the JSON object of an optimum.
+
+    Example:
+        >>> from forestcoll import optimum
+        >>> optimum_document(optimum("ring:nodes=3"))["algbw"]
+        '3'
+    """
+    document: dict[str, object] = _words_of(best).optimum_document(best)
+    return document
+
+
+def optimum_page(best: Optimum) -> Page:
+    """Return the page of an optimum.
+
+    Example:
+        >>> from forestcoll import optimum
+        >>> optimum_page(optimum("ring:nodes=3")).title
+        'ring:nodes=3: allgather over 3 compute nodes'
+    """
+    page: Page = _words_of(best).optimum_page(best)
+    return page
+
+
 def generated_document(made: Generated, report: Report, run: Run) -> dict[str, object]:
     """Return the JSON object of a schedule that was generated, with the report of its verification."""
     if made.optimum is not None:
-        found: dict[str, object] = words_of(made.optimum).generated_document(made.optimum, made.schedule)
+        found: dict[str, object] = _words_of(made.optimum).generated_document(made.optimum, made.schedule)
         return found | run.document()
     document = verified_document(made.schedule, report)
     del document["valid"]
@@ -60,9 +94,9 @@ def generated_page(made: Generated, report: Report, run: Run) -> Page:
     schedule, topology = made.schedule, made.schedule.topology
     if made.optimum is not None:
         rows = run.rows("delivery, loads, algbw and the proof of the bound")
-        page: Page = words_of(made.optimum).generated_page(made.optimum, schedule, rows)
+        page: Page = _words_of(made.optimum).generated_page(made.optimum, schedule, rows)
         return page
     title = f"{topology.name}: {schedule.collective.value} by {run.method} over {counted(topology, schedule.ranks)}"
     tables = [each for each in verified_page(schedule, report, Path()).blocks if isinstance(each, Table)]
     found = [(str(name), str(value)) for table in tables for name, value in table.rows]
-    return Page(title, (labelled([*found, *run.rows("delivery, loads and algbw")]),))
+    return Page(title, (labelled([*found, *run.rows(checked_of(schedule))]),))

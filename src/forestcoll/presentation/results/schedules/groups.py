@@ -246,7 +246,8 @@ def table_document(table: LayoutTable) -> dict[str, object]:
     """Return the JSON object of a layout.
 
     Example:
-        >>> from forestcoll import Groups, layout_table
+        >>> from forestcoll import Groups
+        >>> from forestcoll.solver import layout_table
         >>> table_document(layout_table("ring:nodes=4", Groups("tp=2,dp=2", "allreduce")))["dimensions"][0]["algbw"]
         '1'
     """
@@ -283,7 +284,8 @@ def table_page(table: LayoutTable) -> Page:
     """Return the page of a layout.
 
     Example:
-        >>> from forestcoll import Groups, layout_table
+        >>> from forestcoll import Groups
+        >>> from forestcoll.solver import layout_table
         >>> table_page(layout_table("ring:nodes=4", Groups("tp=2,dp=2", "allreduce"))).title
         'ring:nodes=4: layout tp=2,dp=2, allreduce in the groups of one dimension at a time'
     """

@@ -1,12 +1,12 @@
 """An optimum along trees as a page and as JSON: alone, and with the schedule that reaches it."""
 
 from collections.abc import Sequence
+from fractions import Fraction
 
 from forestcoll.base.units import bytes_per_microsecond, has_known_size
 from forestcoll.demand.collective import Collective
-from forestcoll.presentation.names import counted
+from forestcoll.presentation.names import counted, link_lines
 from forestcoll.presentation.results.schedules import explanations
-from forestcoll.presentation.results.schedules.relays import participation_document, relay_rows, unused_lines
 from forestcoll.presentation.results.schedules.trees import shape_document, shape_rows, traffic_document, traffic_rows
 from forestcoll.presentation.tables import Page, Table, labelled
 from forestcoll.presentation.text import (
@@ -16,12 +16,13 @@ from forestcoll.presentation.text import (
 from forestcoll.schedule.proof.cut import CutProof
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.solver.forests.plan import ForestPlan
-from forestcoll.solver.forests.value import TreeOptimum
+from forestcoll.solver.forests.value import RelayGain, TreeOptimum
+from forestcoll.topology import Link, Topology
 
 
 def optimum_document(best: TreeOptimum) -> dict[str, object]:
     """Return the JSON object of an optimum along trees."""
-    return _document(best) | participation_document(best) | _by_trees_document(best.by_trees)
+    return _document(best) | _participation_document(best) | _by_trees_document(best.by_trees)
 
 
 def optimum_page(best: TreeOptimum) -> Page:
@@ -31,7 +32,7 @@ def optimum_page(best: TreeOptimum) -> Page:
 
 def _page_with(best: TreeOptimum, rows: Sequence[tuple[str, str]]) -> Page:
     """Return the page of an optimum along trees, with more rows."""
-    return Page(_title(best), (labelled([*_rows(best), *relay_rows(best), *rows]), *_reasons(best)))
+    return Page(_title(best), (labelled([*_rows(best), *_relay_rows(best), *rows]), *_reasons(best)))
 
 
 def generated_document(best: TreeOptimum, schedule: TreeSchedule) -> dict[str, object]:
@@ -102,7 +103,7 @@ def _by_trees_document(by_trees: Sequence[TreeOptimum]) -> dict[str, object]:
 
 def _reasons(best: TreeOptimum) -> tuple[Table | str, ...]:
     """Return the text below the rows: the optimum for each number of trees, the bottleneck, and unused capacity."""
-    return (*_by_trees_blocks(best.by_trees), *_bottleneck_lines(best), *unused_lines(best))
+    return (*_by_trees_blocks(best.by_trees), *_bottleneck_lines(best), *_unused_lines(best))
 
 
 def _by_trees_blocks(by_trees: Sequence[TreeOptimum]) -> tuple[Table | str, ...]:
@@ -193,3 +194,60 @@ def _bottleneck_lines(best: TreeOptimum) -> list[str]:
     """Return sentences that explain why no schedule is faster."""
     first, *more = explanations.explain(best.bound, best.topology, best.demand)
     return [f"Bottleneck: {first}", *more]
+
+
+def _gain_document(gain: RelayGain) -> dict[str, object]:
+    """Return the value of the JSON key `relays`."""
+    return {
+        "algbw": str(gain.algbw),
+        "algbw_without": None if gain.without is None else str(gain.without),
+        "gain": None if gain.without is None else str(gain.algbw / gain.without),
+    }
+
+
+def _gain_text(gain: RelayGain, unit: str) -> str:
+    """Return the gain as text; `unit` is the unit of bandwidths."""
+    if gain.without is None:
+        return "without idle nodes as relays, there is no solution"
+    if gain.without == gain.algbw:
+        return "no gain: algbw is the same without idle nodes as relays"
+    times = f"{float(gain.algbw / gain.without):.4g} times"
+    return f"{times} the {bandwidth(gain.without, unit)} without idle nodes as relays"
+
+
+def _participation_document(best: TreeOptimum) -> dict[str, object]:
+    """Return the JSON keys about ranks, relays and unused capacity, if there are any."""
+    document: dict[str, object] = {}
+    if best.ranks is not None:
+        document["ranks"] = best.topology.ids(best.ranks)
+    if best.relays is not None:
+        document["relays"] = _gain_document(best.relays)
+    if best.spare:
+        document["unused"] = [_link(best.topology, link) for link in best.spare]
+    return document
+
+
+def _link(topology: Topology, link: Link) -> dict[str, object]:
+    source, target = topology.ids([link.source, link.target])
+    return {"source": source, "target": target, "bandwidth": str(link.bandwidth)}
+
+
+def _relay_rows(best: TreeOptimum) -> list[tuple[str, str]]:
+    """Return the row about the gain by relays, if there are idle nodes."""
+    unit = best.topology.bandwidth_unit
+    return [] if best.relays is None else [("relays", _gain_text(best.relays, unit))]
+
+
+def _unused_lines(best: TreeOptimum) -> list[str]:
+    """Return the lines about unused capacity: links that no phase uses, or that would unbalance a switch."""
+    links = best.spare
+    if not links:
+        return []
+    total = sum((link.bandwidth for link in links), Fraction(0))
+    amount = bandwidth(total, best.topology.bandwidth_unit)
+    balanced = "because switches send exactly what they receive"
+    why = "in both phases" if best.collective is Collective.ALLREDUCE else balanced
+    return [
+        f"Unused, {why}: {amount} in total, on",
+        *(f"  {line}" for line in link_lines(best.topology, links)),
+    ]

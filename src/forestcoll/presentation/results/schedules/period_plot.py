@@ -48,8 +48,7 @@ def chart(schedule: SeriesSchedule) -> tuple[list[str], list[Bar]]:
     rows: dict[tuple[str, int, int], int] = {}
     used = {ends for tree in schedule.trees for ends in tree.edges}
     kinds = set(end_ports(topology))
-    places = {(link.source, link.target): place for place, link in enumerate(topology.links)}
-    holders = {ends: link_ends(topology, places[ends]) for ends in used}
+    holders = {ends: link_ends(topology, topology.link_numbers[ends]) for ends in used}
     for node in topology.compute:
         if PortKind.SEND in kinds and any(one == node for one, _ in holders.values()):
             rows["sends", node, -1] = len(rows)

@@ -35,6 +35,11 @@ def verified_document(schedule: Schedule, report: "Report") -> dict[str, object]
     return {"valid": True} | document
 
 
+def checked_of(schedule: Schedule) -> str:
+    """Return what the verification of a schedule looked at."""
+    return getattr(_words_of(schedule), "CHECKED", "delivery, loads and algbw")
+
+
 def _words_of(schedule: Schedule) -> Any:
     """Return the module with the words of a kind of schedule; those of other kinds are not imported."""
     folder = type(schedule).__module__.split(".")[-2:-1]

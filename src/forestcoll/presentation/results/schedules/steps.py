@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from forestcoll.verification import StepReport
 
 
+CHECKED = "senders have what they send, all shards arrive, loads are exact"
+"""What the verification of steps looks at."""
+
+
 def verified_document(schedule: StepSchedule, report: "StepReport") -> dict[str, object]:
     """Return the JSON keys of a valid step schedule and the report of its verification."""
     algbw = report.algbw

@@ -6,7 +6,6 @@ arrays with a row for each source. If there are many rounds, because paths are l
 distances of one source after the other.
 """
 
-import heapq
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
@@ -14,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.topology import Topology
+from forestcoll.topology.graph.walks import cheapest, onwards
 
 Distances: TypeAlias = npt.NDArray[Any]
 """One row for each source, one column for each node: 64-bit integers, or Python integers if lengths are large."""
@@ -61,18 +61,6 @@ def distances(topology: Topology, lengths: Sequence[int], sources: Sequence[int]
 
 def _compute_one_by_one(topology: Topology, lengths: Sequence[int], sources: Sequence[int], far: Distances) -> None:
     """Write the distances from each source into its row of `far` (E. W. Dijkstra, 1959)."""
-    leaving: list[list[tuple[int, int]]] = [[] for _ in topology.nodes]
-    for link, length in zip(topology.links, lengths, strict=True):
-        leaving[link.source].append((link.target, length))
     for row, source in enumerate(sources):
-        distance = {source: 0}
-        heap = [(0, source)]
-        while heap:
-            near, node = heapq.heappop(heap)
-            if near > distance[node]:
-                continue
-            for target, length in leaving[node]:
-                if near + length < distance.get(target, near + length + 1):
-                    distance[target] = near + length
-                    heapq.heappush(heap, (near + length, target))
+        distance = cheapest({source: 0}, onwards(topology, lengths))
         far[row, list(distance)] = list(distance.values())

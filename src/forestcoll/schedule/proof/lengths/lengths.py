@@ -31,7 +31,9 @@ class LengthsProof(LinkLengths):
         lengths: the lengths of these links, in the same order; all other links have length 0.
 
     Example:
-        >>> from forestcoll import Collective, NodeDemand, LengthsProof, load_topology
+        >>> from forestcoll import Collective, load_topology
+        >>> from forestcoll.demand import NodeDemand
+        >>> from forestcoll.schedule.proof import LengthsProof
         >>> ring = load_topology("ring:nodes=3")
         >>> proof = LengthsProof.of(ring, (1,) * len(ring.links))
         >>> str(proof.algbw(ring, NodeDemand(Collective.ALL_TO_ALL)))

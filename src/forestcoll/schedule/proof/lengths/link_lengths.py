@@ -38,7 +38,7 @@ class LinkLengths(Proof, ABC):
         if min(self.lengths, default=1) < 0:
             raise ProofError("a length is negative")
         length_of = dict(zip(self.ends, self.lengths, strict=True))
-        if not {(link.source, link.target) for link in topology.links} >= length_of.keys():
+        if not topology.link_numbers.keys() >= length_of.keys():
             raise ProofError("a length is given for a link that does not exist")
         return length_of
 

@@ -44,7 +44,9 @@ class TreeDistancesProof(LinkLengths):
 
     Example:
         >>> from fractions import Fraction
-        >>> from forestcoll import Collective, NodeDemand, TreeDistancesProof, load_topology
+        >>> from forestcoll import Collective, load_topology
+        >>> from forestcoll.demand import NodeDemand
+        >>> from forestcoll.schedule.proof import TreeDistancesProof
         >>> ring = load_topology("ring:nodes=3")
         >>> cuts = (((0,), Fraction(1)),)
         >>> proof = TreeDistancesProof(((0, 1), (1, 0), (0, 2), (2, 0)), (1, 1, 1, 1), cuts)

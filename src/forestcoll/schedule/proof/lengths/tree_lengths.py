@@ -37,7 +37,9 @@ class TreeLengthsProof(LinkLengths):
         lengths: the lengths of these links, in the same order; all other links have length 0.
 
     Example:
-        >>> from forestcoll import Collective, NodeDemand, TreeLengthsProof, load_topology
+        >>> from forestcoll import Collective, load_topology
+        >>> from forestcoll.demand import NodeDemand
+        >>> from forestcoll.schedule.proof import TreeLengthsProof
         >>> ring = load_topology("ring:nodes=3")
         >>> proof = TreeLengthsProof.of(ring, (1,) * len(ring.links))
         >>> str(proof.algbw(ring, NodeDemand(Collective.ALLREDUCE)))

@@ -137,7 +137,7 @@ class _PackingSearch:
         for of_link, each in zip(self._class.tolist(), scaled.capacities, strict=True):
             capacity[of_link] += each
         self._capacity = [each // 2 for each in capacity] if self._one_phase else capacity
-        self._numbers = {(link.source, link.target): place for place, link in enumerate(topology.links)}
+        self._numbers = topology.link_numbers
         linked = {link.source for link in topology.links} & {link.target for link in topology.links}
         roots = [] if self._one_phase else [node for node in orbits.first_nodes if node in roles.roots & linked]
         self._root_column = {orbits.of_node[root]: len(capacity) + place for place, root in enumerate(roots)}
@@ -350,8 +350,7 @@ def _others(count: int, nodes: frozenset[int]) -> npt.NDArray[np.bool_]:
 
 def _merged_with_reverse(topology: Topology, orbits: Orbits) -> npt.NDArray[np.int64]:
     """Return a number for each link, equal for the links of an orbit and for the reverses of these links."""
-    numbers = {(link.source, link.target): orbit for link, orbit in zip(topology.links, orbits.of_link, strict=True)}
-    other = dict(sorted((orbit, numbers[target, source]) for (source, target), orbit in numbers.items()))
+    other = orbits.of_reversed(topology)
     merged = [min(orbit, other[orbit]) for orbit in orbits.of_link]
     order = {number: place for place, number in enumerate(sorted(set(merged)))}
     return np.array([order[number] for number in merged])

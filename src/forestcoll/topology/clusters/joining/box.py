@@ -14,7 +14,7 @@ from pathlib import Path
 from forestcoll.base.errors import InputError, did_you_mean, shown
 from forestcoll.base.files import path_of
 from forestcoll.base.units import BANDWIDTH_UNIT, bandwidth_in
-from forestcoll.topology.graph.link_classes import is_nic
+from forestcoll.topology.link_classes import is_nic
 from forestcoll.topology.model import Link, Node, Topology
 from forestcoll.topology.registry import BuilderSpec, build_topology, builders, load_with_assumptions
 

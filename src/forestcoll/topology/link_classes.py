@@ -7,9 +7,14 @@ attribute `tier` if they have one.
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
-from forestcoll.topology.graph.changes import Ends
-from forestcoll.topology.model import Node, Topology
+if TYPE_CHECKING:
+    from forestcoll.topology.model import Node, Topology
+
+Ends = tuple[int, int]
+"""The two ends of a link, the smaller number first."""
+
 
 Key = tuple[tuple[str, ...], Fraction]
 
@@ -46,7 +51,7 @@ def _plural(sort: str) -> str:
     return f"{sort}es" if sort.endswith("switch") else f"{sort}s"
 
 
-def link_classes(topology: Topology, links: Iterable[Ends] | None = None) -> list[LinkClass]:
+def link_classes(topology: "Topology", links: Iterable[Ends] | None = None) -> list[LinkClass]:
     """Return the classes of `links`, or of all links, in the order of their first links."""
     bandwidths: dict[Ends, Fraction] = {}
     for link in topology.links:
@@ -59,12 +64,12 @@ def link_classes(topology: Topology, links: Iterable[Ends] | None = None) -> lis
     return [LinkClass(sorts, bandwidth, tuple(ends)) for (sorts, bandwidth), ends in classes.items()]
 
 
-def is_nic(node: Node) -> bool:
+def is_nic(node: "Node") -> bool:
     """Return whether a node is a switch that stands for a NIC: its attribute `device` is `nic`."""
     return not node.is_compute and node.attributes.get("device") == "nic"
 
 
-def _sort(node: Node) -> str:
+def _sort(node: "Node") -> str:
     if node.is_compute:
         return "GPU"
     if is_nic(node):

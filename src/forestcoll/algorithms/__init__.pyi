@@ -1,0 +1,2 @@
+# The public names of the room, each declared here once: `__init__.py` imports them on first use.
+from .bfb import Bfb as Bfb

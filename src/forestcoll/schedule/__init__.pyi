@@ -1,0 +1,23 @@
+# The public names of the room, each declared here once: `__init__.py` imports them on first use.
+from .bundle.files import write_members as write_members
+from .bundle.shape import BundleShape as BundleShape
+from .bundle.value import BundleMember as BundleMember
+from .files import schedule_from_document as schedule_from_document
+from .files import schedule_text as schedule_text
+from .flows.shape import FlowShape as FlowShape
+from .flows.value import Flow as Flow
+from .rows import Rows as Rows
+from .shape import Shape as Shape
+from .shape_of import shape_of as shape_of
+from .steps.expansion import expanded_steps as expanded_steps
+from .steps.shape import StepShape as StepShape
+from .steps.value import StepPhase as StepPhase
+from .steps.value import Transfer as Transfer
+from .steps.value import Transfers as Transfers
+from .trees.expansion import expanded as expanded
+from .trees.expansion import tree_images as tree_images
+from .trees.shape import TreeShape as TreeShape
+from .trees.traffic import Traffic as Traffic
+from .trees.traffic import traffic_of as traffic_of
+from .trees.value import Phase as Phase
+from .trees.value import Tree as Tree

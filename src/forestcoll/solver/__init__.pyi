@@ -1,0 +1,21 @@
+# The public names of the room, each declared here once: `__init__.py` imports them on first use.
+from .allreduce.linear_program import AllreduceOptimum as AllreduceOptimum
+from .allreduce.linear_program import allreduce_optimum as allreduce_optimum
+from .bounds.cut_edge import CutEdge as CutEdge
+from .bounds.table import bound_of as bound_of
+from .bounds.values import AllreduceRate as AllreduceRate
+from .bounds.values import CollectiveBound as CollectiveBound
+from .flows.value import FlowOptimum as FlowOptimum
+from .flows.value import FlowPath as FlowPath
+from .forests.broadcast import RootedBound as RootedBound
+from .forests.broadcast import broadcast_bound as broadcast_bound
+from .forests.broadcast import reduce_bound as reduce_bound
+from .forests.plan import ForestPlan as ForestPlan
+from .forests.value import TreeOptimum as TreeOptimum
+from .groups.layouts import DimensionRow as DimensionRow
+from .groups.layouts import LayoutOrder as LayoutOrder
+from .groups.layouts import LayoutTable as LayoutTable
+from .groups.layouts import layout_table as layout_table
+from .groups.value import GroupGain as GroupGain
+from .groups.value import GroupGains as GroupGains
+from .groups.value import GroupsOptimum as GroupsOptimum

@@ -1,0 +1,22 @@
+# The public names of the room, each declared here once: `__init__.py` imports them on first use.
+from .builder import TopologyBuilder as TopologyBuilder
+from .files import read_topology as read_topology
+from .files import topology_from_document as topology_from_document
+from .files import topology_to_document as topology_to_document
+from .files import write_topology as write_topology
+from .importers.formats import import_topology as import_topology
+from .importers.imported import Imported as Imported
+from .importers.options import ImportOptions as ImportOptions
+from .model import Link as Link
+from .model import Node as Node
+from .model import NodeId as NodeId
+from .model import NodeKind as NodeKind
+from .model import Topology as Topology
+from .model import TopologyLike as TopologyLike
+from .networkx_graph import from_networkx as from_networkx
+from .networkx_graph import to_networkx as to_networkx
+from .registry import build_topology as build_topology
+from .symmetry.shifts import NodeArray as NodeArray
+from .symmetry.shifts import Shift as Shift
+from .symmetry.shifts import Symmetry as Symmetry
+from .writers.formats import write_network as write_network
