@@ -1,159 +1,138 @@
-"""Change each line of `verification` in all small ways, and look for changes that no test notices.
+"""Change each line of the verifier in small ways with mutmut, and look for changes that no test notices.
 
-Each change should make a test fail, or be listed in `mutation/explained.toml` with the reason why no test can fail.
-Anything else is a failure, and so is an entry of the list for a change that a test notices.
+    .venv/bin/pip install $(.venv/bin/python tools/environment.py --requirements mutants)
+    .venv/bin/python soak/mutants.py [--jobs 2] [trees flows ...]
+
+Each change should make a test fail, or be listed in `mutants_explained.toml` with the reason why no test can fail.
+Anything else is a failure, and so is an entry of that list for a change that a test notices or that no longer exists.
 """
 
 import argparse
-import json
 import os
+import re
+import resource
+import shutil
 import subprocess
 import sys
-from dataclasses import astuple
+import tempfile
+import tomllib
+import venv
+from importlib import import_module
+from inspect import getfile
+from os.path import normpath
 from pathlib import Path
 
-import pytest
+ROOT = Path(__file__).parents[1]
+VERIFICATION = ROOT / "src/forestcoll/verification"
+EXPLAINED = Path(__file__).with_name("mutants_explained.toml")
 
-import forestcoll
-from mutation.changes import Change
-from mutation.explained import Key, key_of, read, stale
-from mutation.importing import is_killed
-from mutation.session import Result, Session
-
-ROOT = Path(forestcoll.__file__).parent / "verification"
-ALIVE = Path("build/mutants.json")
-"""The changes that were alive in the last runs, for `--again`."""
-
-EXPLAINED = Path(__file__).parent / "mutation" / "explained.toml"
-NEAR = {
-    "trees/": ["trees"],
-    "routes/": ["trees", "flows", "test_group.py", "steps/test_step_messages.py", "steps/test_step_symmetry.py"],
-    "flows/": ["flows"],
-    "bundle/": ["bundle"],
-    "steps/": ["steps"],
-    "series/": ["series", "../oneport/platform/test_shared_bandwidth.py"],
-    "proof_checks/": [
-        "proof_checks",
-        "../oneport/platform/test_odd_sets.py",
-        "../oneport/platform/test_shared_bandwidth.py",
-    ],
-    "": [
-        "test_arrays.py",
-        "test_claims.py",
-        "test_verifiers.py",
-        "test_reading.py",
-        "test_wording.py",
-        "flows/test_flow_messages.py",
-        "steps/test_step_messages.py",
-        "trees/test_tree_messages.py",
-    ],
+TESTS = {
+    "bundle": "bundle",
+    "flows": "flows",
+    "series": "series ../oneport/platform/test_shared_bandwidth.py",
+    "trees": "trees",
+    "steps": "steps",
+    "routes": "trees flows test_group.py steps/test_step_messages.py steps/test_step_symmetry.py",
+    "proof_checks": "proof_checks ../oneport/platform/test_odd_sets.py ../oneport/platform/test_shared_bandwidth.py",
+    "files": "test_arrays.py test_claims.py test_verifiers.py test_reading.py test_wording.py "
+    "flows/test_flow_messages.py steps/test_step_messages.py trees/test_tree_messages.py",
 }
-"""For each part of `verification`, the folders and files of tests/verification whose tests are tried."""
+"""For each part, a folder of `verification` or the files directly in it, the tests in tests/verification."""
 
-LONG = [
-    "test_the_report_of_a_changed_schedule_equals_that_of_its_expanded_form",
-    "test_the_verifier_and_the_proof_compute_the_same_bound",
-    "test_a_changed_schedule_is_accepted_only_if_it_is_right",
-    "test_a_change_is_refused_exactly_if_a_route_is_wrong_or_data_is_missing",
-    "test_a_mutation_is_refused_exactly_if_data_is_missing",
-    "test_verify_agrees_with_a_plain_implementation_of_the_rules",
-]
-"""Tests that take longer than a hundred others. They are left out: shorter tests must notice the changes."""
+LONG = "accepted_only_if_it_is_right refused_exactly_if of_its_expanded_form compute_the_same_bound with_a_plain"
+"""Parts of names of tests that take longer than a hundred others: shorter tests must notice the changes."""
+
+Change = tuple[str, str, str]
+"""The function, such as `flows.context.FlowContext.loads`, its lines before the change, and those after it."""
 
 
-def groups(parts: list[str]) -> dict[str, list[Path]]:
-    """Return the files whose paths begin with one of `parts` (all without parts), by the key of `NEAR`."""
-    found: dict[str, list[Path]] = {}
-    for path in sorted(ROOT.rglob("*.py")):
-        name = path.relative_to(ROOT).as_posix()
-        if not parts or any(name.startswith(part) for part in parts):
-            found.setdefault(next(key for key in NEAR if name.startswith(key)), []).append(path)
+def prepare(folder: Path, part: str) -> None:
+    """Copy the checkout, with settings for `part` and with an environment that imports the package from the copy."""
+    for name in ("src", "tests", "soak", "tools", "evidence", "examples"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for room, name in (("kernels", "_native"), ("schedule", "_schedules"), ("runtime", "_runtime")):
+        shutil.copy(getfile(import_module(f"forestcoll.{room}.{name}")), folder / "src/forestcoll" / room)
+    files = VERIFICATION.glob("*.py") if part == "files" else (VERIFICATION / part).rglob("*.py")
+    settings = {
+        "source_paths": ["src/forestcoll/"],
+        "only_mutate": [path.relative_to(ROOT).as_posix() for path in files],
+        "also_copy": ["tests", "soak", "tools", "evidence", "examples"],
+        "pytest_add_cli_args": ["-k", f"not ({LONG.replace(' ', ' or ')})"],
+        "pytest_add_cli_args_test_selection": [normpath(f"tests/verification/{each}") for each in TESTS[part].split()],
+        "timeout_multiplier": 5.0,
+        "timeout_constant": 5.0,
+    }
+    lines = ["[tool.mutmut]", *(f"{key} = {value!r}" for key, value in settings.items())]
+    (folder / "pyproject.toml").write_text("\n".join([(ROOT / "pyproject.toml").read_text(), *lines, ""]))
+    # The import hook of the editable installation would find the files of the checkout; a folder on the path does not.
+    venv.create(folder / "venv", symlinks=True)
+    (site,) = (folder / "venv/lib").glob("*/site-packages")
+    (site / "all.pth").write_text("\n".join(path for path in sys.path if path.endswith("site-packages")))
+
+
+def mutmut(folder: Path, *words: str) -> str:
+    """Run mutmut in `folder` and return what it prints."""
+    code = "from mutmut.__main__ import cli; cli()"
+    command = [str(folder / "venv/bin/python"), "-c", code, *words]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"mutmut {words[0]} ends with status {done.returncode}:\n{done.stdout[-5000:]}\n{done.stderr[-5000:]}")
+    return done.stdout
+
+
+def change_of(folder: Path, mutant: str) -> Change:
+    """Return what the mutant with this name changes."""
+    module, _, function = mutant.partition("__mutmut_")[0].removeprefix("forestcoll.verification.").rpartition(".")
+    lines = mutmut(folder, "show", mutant).partition("\n@@")[2].splitlines()[1:]
+    before, after = ("\n".join(line[1:].strip() for line in lines if line.startswith(sign)) for sign in "-+")
+    return f"{module}.{re.sub('^x[_ǁ]', '', function).replace('ǁ', '.')}", before, after
+
+
+def tried(part: str, jobs: int) -> tuple[int, list[Change]]:
+    """Return the number of changes of `part`, and those that no test notices."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        prepare(folder, part)
+        mutmut(folder, "run", "--max-children", str(jobs))
+        results = [line.strip().split(": ") for line in mutmut(folder, "results", "--all", "true").splitlines()]
+        alive = [mutant for mutant, status in results if status in {"survived", "no tests", "not checked"}]
+        return len(results), [change_of(folder, mutant) for mutant in alive]
+
+
+def explained(part: str, alive: list[Change]) -> set[Change]:
+    """Return the changes of `part` with an explanation: those of the list, and those of `strict`, an assertion."""
+    found = {each for each in alive if len({re.sub(r"strict=\w+,?", "", text) for text in each[1:]}) == 1}
+    for group in tomllib.loads(EXPLAINED.read_text())["explained"]:
+        name = group["function"].partition(".")[0]
+        if (name if name in TESTS else "files") == part:
+            found |= {(group["function"], before, after) for before, *afters in group["changes"] for after in afters}
     return found
 
 
-def every_part() -> list[list[str]]:
-    """Return the files of each key of `NEAR`."""
-    return [[path.relative_to(ROOT).as_posix() for path in paths] for paths in groups([]).values()]
-
-
-def tried(files: list[Path], folders: list[str], jobs: int, only: set[Key] | None) -> list[Result]:
-    """Return the results of the changes of `files`, and print each change that no test notices without an explanation.
-
-    Args:
-        files: the files to change.
-        folders: the folders and files of tests/verification with the tests.
-        jobs: the processes at the same time.
-        only: the changes to try; all if None.
-    """
-    known, results = read(EXPLAINED), list[Result]()
-    tests = ["-k", " and ".join(f"not {name}" for name in LONG)]
-    tests += [str(Path("tests/verification") / folder) for folder in folders]
-
-    def finish(result: Result) -> None:
-        if result.outcome == "imported":
-            killed = is_killed(result.path, result.change, tests)
-            result = Result(result.path, result.change, "killed" if killed else "alive")
-        results.append(result)
-        key = key_of(result.path, ROOT, result.change)
-        if result.outcome == "alive" and key not in known:
-            place = f"{key.file}:{result.change.line} {key.function}"
-            print(f"ALIVE: {place}\n  - {key.before}\n  + {key.after}", flush=True)
-
-    def is_chosen(path: Path, change: Change) -> bool:
-        return only is None or key_of(path, ROOT, change) in only
-
-    session = Session(files, finish, is_chosen, jobs)
-    status = pytest.main(["-q", "-p", "no:cacheprovider", "--timeout", "0", *tests], [session])
-    if status not in {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED}:
-        sys.exit(f"the tests fail without a change: pytest ends with status {status}")
-    return results
-
-
-def outdated(results: list[Result]) -> bool:
-    """Print the explained changes that no longer exist or are noticed by a test; return whether there are any."""
-    alive = {key_of(each.path, ROOT, each.change) for each in results if each.outcome == "alive"}
-    files = {key_of(each.path, ROOT, each.change).file for each in results}
-    found = stale(read(EXPLAINED), alive, files)
-    for key in found:
-        print(f"OUTDATED: {key.file} {key.function}\n  - {key.before}\n  + {key.after}")
-    return bool(found)
-
-
-def last_alive() -> set[Key]:
-    """Return the changes that were alive in the last runs."""
-    return {Key(*each) for each in json.loads(ALIVE.read_text())} if ALIVE.exists() else set()
-
-
-def remember(results: list[Result]) -> None:
-    """Write which changes are alive, with those of earlier runs that were not tried."""
-    tried_now = {key_of(each.path, ROOT, each.change) for each in results}
-    alive = {key_of(each.path, ROOT, each.change) for each in results if each.outcome == "alive"}
-    ALIVE.parent.mkdir(parents=True, exist_ok=True)
-    ALIVE.write_text(json.dumps(sorted(astuple(key) for key in alive | (last_alive() - tried_now)), indent=1))
-
-
 def main() -> None:
-    """Print the changes that are alive, and the figures."""
+    """Print the figures of each part, and the changes that are alive without an explanation."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("parts", nargs="*", help="the files or folders of verification, such as trees/; all by default")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(TESTS)}; all by default")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at the same time")
-    parser.add_argument("--again", action="store_true", help="only the changes that were alive in the last runs")
     given = parser.parse_args()
-    os.environ["FORESTCOLL_ALL_EXAMPLES"] = "1"
-    if not given.parts:  # one process for all would need more and more time
-        sys.exit(max(subprocess.call([sys.executable, __file__, *sys.argv[1:], *part]) for part in every_part()))
-    only = last_alive() if given.again else None
-    results = [each for key, files in groups(given.parts).items() for each in tried(files, NEAR[key], given.jobs, only)]
-    remember(results)
-    known = read(EXPLAINED)
-    alive = [key_of(each.path, ROOT, each.change) for each in results if each.outcome == "alive"]
-    left = [key for key in alive if key not in known]
-    killed = len(results) - len(alive)
-    times = os.times()
-    seconds = times.user + times.system + times.children_user + times.children_system
-    print(f"changes {len(results)}: noticed {killed}, explained {len(alive) - len(left)}, alive {len(left)}")
-    print(f"CPU time {seconds:.0f} s")
-    sys.exit(1 if left or (only is None and outdated(results)) else 0)
+    if unknown := set(given.parts) - set(TESTS):
+        parser.error(f"no such part: {', '.join(unknown)}")
+    resource.setrlimit(resource.RLIMIT_AS, (2**33, 2**33))  # some changes make arrays of any size
+    os.environ |= {"FORESTCOLL_ALL_EXAMPLES": "1", "OPENBLAS_NUM_THREADS": "1"}
+    failed = 0
+    for part in given.parts or TESTS:
+        began = os.times()
+        count, alive = tried(part, given.jobs)
+        ended, known = os.times(), explained(part, alive)
+        seconds = sum(ended[2:4]) - sum(began[2:4])
+        for function, before, after in sorted(known ^ set(alive)):
+            title = "OUTDATED" if (function, before, after) in known else "ALIVE"
+            print(f"{title}: {function}\n  - {before}\n  + {after}")
+        noticed, left = count - len(alive), sum(change not in known for change in alive)
+        figures = f"changes {count}, noticed {noticed}, explained {len(alive) - left}, alive {left}"
+        print(f"{part}: {figures}, CPU seconds {seconds:.0f}", flush=True)
+        failed |= set(alive) != known
+    sys.exit(failed)
 
 
 if __name__ == "__main__":

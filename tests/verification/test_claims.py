@@ -36,6 +36,10 @@ def test_a_schedule_without_a_bound_claims_nothing() -> None:
     assert not is_optimal(without.schedule, BEST)
 
 
+def test_the_rules_about_cuts_accept_other_proofs() -> None:
+    assert first_fault(claim(BEST), (*claims.FORM, *bound_rules("all"))) is None
+
+
 def test_a_schedule_is_optimal_if_it_reaches_its_bound() -> None:
     assert is_optimal(RING, BEST)
     assert not is_optimal(RING, BEST - 1)

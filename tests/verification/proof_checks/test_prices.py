@@ -106,6 +106,18 @@ def test_a_shared_bandwidth_without_a_price_costs_nothing(attribute: str) -> Non
         proven(replace(right, cuts=((Fraction(1), (1,)),)), question_of(topology, SERIES))
 
 
+def test_a_message_costs_the_prices_of_shared_bandwidths_for_the_time_that_it_takes_them() -> None:
+    builder = TopologyBuilder("shared", port_model=BOUNDED)
+    builder.add_compute("a", **{SEND_LIMIT: 3})
+    builder.add_compute("b", **{RECEIVE_LIMIT: 5})
+    builder.add_link("a", "b", 2)
+    question = question_of(builder.build(), SERIES)
+    prices = ((Port(PortKind.OUTGOING, 0), Fraction(6)), (Port(PortKind.INCOMING, 1), Fraction(10)))
+    assert proven(PricesProof(prices, ((Fraction(4), (1,)),)), question) == 4
+    with pytest.raises(UnprovenError, match="'a' -> 'b' costs 4 at the prices, less than 401/100"):
+        proven(PricesProof(prices, ((Fraction(401, 100), (1,)),)), question)
+
+
 OWNED = [("a", "x"), ("x", "a"), ("x", "y"), ("y", "b"), ("b", "x"), ("y", "z")]
 """Links of the compute nodes a and b, of the switch x, whose ports are those of a, and of other switches."""
 
