@@ -201,7 +201,7 @@ def test_trees_with_one_peer_are_fastest_for_large_data_on_boxes_of_mi250() -> N
 
 def test_a_protocol_with_a_low_latency_is_used_for_small_messages() -> None:
     costs = {"LL": Costs(alpha_us=1, efficiency=0.5)}
-    found = tune("dgx-a100:boxes=1,gpus=4", "allgather", [2**10, 2**28], protocol_costs=costs)
+    found = tune("dgx-a100:boxes=1,gpus=4", "allgather", [2**10, 2**28], costs=costs)
     assert [each.variant.endswith("LL") for each in (found.ranges[0], found.ranges[-1])] == [True, False]
     assert 'proto="LL"' in found.ranges[0].programs["msccl-xml"]
 
@@ -221,7 +221,7 @@ def test_the_costs_of_the_machine_are_used_and_stated() -> None:
 
 def test_latencies_of_the_machine_leave_the_schedules_and_stated_latencies_as_they_are() -> None:
     network = build_topology("dgx-a100:boxes=2,gpus=2")
-    costs = program_costs(network, "machine", {})
+    costs = program_costs(network, "machine")
     assert {link.latency_us for link in costs.network(network).links} == {None, Fraction(costs.network_us)}
     stated = replace(network, links=tuple(replace(link, latency_us=Fraction(1)) for link in network.links))
     assert costs.network(stated) == stated
@@ -236,7 +236,7 @@ def test_latencies_of_the_machine_leave_the_schedules_and_stated_latencies_as_th
         ({"sizes": []}, "sizes are empty; give one at least"),
         ({"sizes": [0]}, "sizes: 0 bytes; a size must be between 1 and 2\\^50 bytes"),
         ({"sizes": [4]}, "no candidate has a program for 4 bytes: .*; use sizes of 48 bytes or more"),
-        ({"protocol_costs": {"XL": Costs()}}, "there is no protocol 'XL'; use LL or LL128"),
+        ({"costs": {"XL": Costs()}}, "there is no protocol 'XL'; use Simple, LL or LL128"),
         ({"costs": "machine"}, "the name contains no known machine \\(gb200"),
         ({"costs": "a100"}, "'a100' is no name of costs; use \"machine\""),
         ({"dialect": "x"}, "there is no dialect 'x'"),

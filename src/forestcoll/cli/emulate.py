@@ -48,15 +48,9 @@ def command(
     that failed, else 0.
     """
     from forestcoll.cli.terminal_progress import TerminalProgress
-    from forestcoll.runtime.emulation import emulate
+    from forestcoll.runtime.emulation import emulate, planned
 
+    network = named_network(topology)
+    emulation = planned(network, command, scale=scale, degrade=degrade, grace=grace, launcher=launcher)
     with TerminalProgress() as progress:
-        return emulate(
-            named_network(topology),
-            command,
-            scale=scale,
-            degrade=degrade,
-            grace=grace,
-            launcher=launcher,
-            progress=progress,
-        )
+        return emulate(emulation, progress)

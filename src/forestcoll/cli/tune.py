@@ -87,14 +87,14 @@ def command(
 
     if output is not None:
         check_tuning_folder(output)
-    protocols = {"LL": costs_ll, "LL128": costs_ll128}
+    files = {"Simple": costs, "LL": costs_ll, "LL128": costs_ll128}
+    given = {name: MACHINE if str(file) == MACHINE else read_costs(file) for name, file in files.items() if file}
     with TerminalProgress() as progress:
         found = tune(
             named_network(topology, without, degrade, connected=ranks is None),
             Demand(collective, ranks),
             sizes,
-            costs=None if costs is None else MACHINE if str(costs) == MACHINE else read_costs(costs),
-            protocol_costs={name: read_costs(file) for name, file in protocols.items() if file is not None},
+            costs=given,
             dialect=dialect,
             progress=progress,
         )

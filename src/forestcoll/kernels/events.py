@@ -91,7 +91,7 @@ class HopProgram(Protocol):
     ) -> tuple[Reals, Reals, Numbers]:
         """Return the begin, the end and the lane of each hop; `order` has the place of each among those that wait."""
 
-    def replay(  # noqa: PLR0913 (the columns of `native/simulation/hop_replay.h`, and the costs)
+    def replay(
         self,
         *,
         order: Numbers,

@@ -73,7 +73,7 @@ class StepTransfers(NamedTuple):
 class Core(Protocol):
     """The flow algorithms, in one width of integers."""
 
-    def Problem(  # noqa: N802, PLR0913, PLR0917 (it constructs a Problem from all its parts)
+    def Problem(  # noqa: N802 (it constructs a Problem from all its parts)
         self,
         nodes: int,
         tails: Sequence[int],
@@ -132,7 +132,7 @@ class Core(Protocol):
         and `counters["missing"]` counts them.
         """
 
-    def grow_base_trees(  # noqa: PLR0913, PLR0917 (a symmetry is three values)
+    def grow_base_trees(
         self,
         problem: AnyProblem,
         supply: int,
@@ -149,7 +149,7 @@ class Core(Protocol):
         represents its orbit. `counters["missing"]` counts the roots without trees.
         """
 
-    def broadcast_breadth_first(  # noqa: PLR0913, PLR0917 (network, three variants of the problem, receivers)
+    def broadcast_breadth_first(
         self,
         problem: AnyProblem,
         demand: int,

@@ -8,6 +8,7 @@ and the rest is the latency.
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any, TypeAlias
 
 from forestcoll.base.errors import InputError, shown
 from forestcoll.programs.model import Protocol
@@ -59,23 +60,29 @@ class ProgramCosts:
         return {"source": self.source, "network_us": self.network_us, "protocols": protocols}
 
 
-def program_costs(topology: Topology, costs: Costs | str | None, protocols: Mapping[str, Costs]) -> ProgramCosts:
+CostsLike: TypeAlias = Costs | str | Mapping[str, Costs | str] | None
+"""The costs of the protocol Simple, or those of several protocols by their names."""
+
+
+def program_costs(topology: Topology, costs: CostsLike) -> ProgramCosts:
     """Return the costs of programs on a network.
 
     Args:
         topology: the network.
-        costs: the costs of the protocol Simple; `"machine"` for those of the machine, None for the default.
-        protocols: the costs of the protocols `LL` and `LL128`, by name.
+        costs: the costs of the protocol Simple; `"machine"` for those of the machine, None for the default. Or the
+            costs of `Simple`, `LL` and `LL128` by name.
 
     Raises:
         InputError: the machine is not known, or there is no such protocol.
     """
-    found = _simple_costs(topology, costs)
+    named: Mapping[str, Any] = costs if isinstance(costs, Mapping) else {Protocol.SIMPLE.value: costs}
+    found = _simple_costs(topology, named.get(Protocol.SIMPLE.value))
     others = {}
-    for name, own in protocols.items():
-        if name not in (Protocol.LL, Protocol.LL128):
-            raise InputError(f"protocol_costs: there is no protocol {shown(name)}; use LL or LL128")
-        others[Protocol(name)] = own
+    for name, own in named.items():
+        if name not in list(Protocol):
+            raise InputError(f"costs: there is no protocol {shown(name)}; use Simple, LL or LL128")
+        if name != Protocol.SIMPLE.value:
+            others[Protocol(name)] = own
     return replace(found, protocols={**found.protocols, **others})
 
 

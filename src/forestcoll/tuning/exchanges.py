@@ -221,7 +221,7 @@ class _Exchange(Builder):
                 for other in _others(group, owner):
                     self._send(stage, other, owner, each)
             for owner, each in _in_turn(group, parts):
-                self._add_up(stage, owner, _others(group, owner), each, in_scratch=in_scratch)
+                self._add_up(stage, owner, _others(group, owner), each, None if in_scratch else ())
 
     def exchange(self, stage: int, groups: Sequence[Ranks], parts: Parts) -> None:
         """Let each member send its parts to all others, which hold the same ones, and add them up everywhere."""
@@ -253,15 +253,8 @@ class _Exchange(Builder):
         written = self.append(rank, self._block(stage, peer, part, sends=False), (message,), (place,), [])
         self.held[rank, part.chunks.start] = place, written
 
-    def _add_up(  # noqa: PLR0913 (who adds up what, when, and where)
-        self,
-        stage: int,
-        rank: int,
-        others: Sequence[int],
-        part: _Part,
-        sent: Sequence[Dependency] = (),
-        *,
-        in_scratch: bool = False,
+    def _add_up(
+        self, stage: int, rank: int, others: Sequence[int], part: _Part, sent: Sequence[Dependency] | None = ()
     ) -> None:
         """Receive one message from each of `others`, and add them up in pairs, with the own data in the first one.
 
@@ -270,8 +263,7 @@ class _Exchange(Builder):
             rank: the rank that receives.
             others: the ranks that send to it.
             part: what is added up.
-            sent: sends of the own data, which must be done before the sum replaces the data, unless that is in scratch.
-            in_scratch: whether the sum is in scratch.
+            sent: sends of the own data, which must be done before the sum replaces it; None if the sum is in scratch.
         """
         chunk = part.chunks
         own, after = self.current(rank, chunk)
@@ -279,9 +271,9 @@ class _Exchange(Builder):
         for place, other in enumerate(others):
             key = self._block(stage, other, part, sends=False)
             message = self._message(stage, other, rank, part)
-            target = self.room(rank, chunk) if place or in_scratch else self.sum_place(rank, chunk)
+            target = self.room(rank, chunk) if place or sent is None else self.sum_place(rank, chunk)
             sources = (message, own) if not place else (message,)
-            waits = [] if place else after if own.buffer is Buffer.SCRATCH else [*after, *sent]
+            waits = [] if place else after if own.buffer is Buffer.SCRATCH else [*after, *(sent or ())]
             sums.append(Held(target, self.append(rank, key, sources, (target,), waits), key))
         total = self.sum_in_pairs(rank, sums)
         self.held[rank, chunk.start] = total.place, total.written

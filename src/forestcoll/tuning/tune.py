@@ -1,6 +1,6 @@
 """The best schedule and program of a collective for each range of message sizes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from forestcoll.algorithms.generate import problem_of
 from forestcoll.base.errors import InputError, plural, shown
@@ -10,12 +10,11 @@ from forestcoll.demand.collective import UNROOTED, Collective
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.demand.texts import DemandLike
 from forestcoll.programs.formats.msccl_xml import DialectName, dialect_named
-from forestcoll.simulation import Costs
 from forestcoll.simulation.lower_bound.hop_bounds import HopBound, crossing_latency_us
 from forestcoll.solver.optimum import solve
 from forestcoll.topology import TopologyLike
 from forestcoll.tuning.candidates import Candidates
-from forestcoll.tuning.costs import program_costs
+from forestcoll.tuning.costs import CostsLike, program_costs
 from forestcoll.tuning.lowered import Lowerings
 from forestcoll.tuning.ranges import ranges_of
 from forestcoll.tuning.search import Best, fastest
@@ -28,13 +27,12 @@ MOST_BYTES = 2**50
 """The greatest size of M, in bytes."""
 
 
-def tune(  # noqa: PLR0913 (the request, the sizes and the model)
+def tune(  # noqa: PLR0913 (five, and progress)
     topology: TopologyLike,
     demand: DemandLike = Collective.ALLGATHER,
     sizes: Sequence[int] = SIZES,
     *,
-    costs: Costs | str | None = None,
-    protocol_costs: Mapping[str, Costs] | None = None,
+    costs: CostsLike = None,
     dialect: str = DialectName.MICROSOFT,
     progress: Progress = SILENT,
 ) -> Tuning:
@@ -49,9 +47,9 @@ def tune(  # noqa: PLR0913 (the request, the sizes and the model)
         sizes: the sizes of M for which candidates are compared, in bytes. The ranges lie between the least and the
             greatest of them.
         costs: the parameters of the cost model, for the protocol Simple; the defaults of `Costs` if None. `"machine"`
-            is for the latencies and the bandwidth of a block that are known of the machine in the network's name.
-        protocol_costs: the parameters for the protocols `LL` and `LL128`, by name. A protocol without them is not used,
-            because the costs have no latencies of protocols.
+            is for the latencies and the bandwidth of a block that are known of the machine in the network's name. Or
+            the parameters of several protocols by name, such as `{"Simple": "machine", "LL": …}`; LL and LL128 are not
+            used without them, because the costs have no latencies of protocols.
         dialect: the runtime that loads the MSCCL XML: `"microsoft"`, `"azure"` or `"rccl"`.
         progress: receives the stages of the work.
 
@@ -74,7 +72,7 @@ def tune(  # noqa: PLR0913 (the request, the sizes and the model)
     if not has_known_size(best.topology.bandwidth_unit):
         unit = shown(best.topology.bandwidth_unit)
         raise InputError(f"{best.topology.name}: the size of {unit} in bytes is not known; use GB/s")
-    chosen_costs = program_costs(best.topology, costs, protocol_costs or {})
+    chosen_costs = program_costs(best.topology, costs)
     lowerings = Lowerings(dialect_named(dialect), len(best.members), chosen_costs)
     search = Candidates(best, lowerings, progress, [])
     progress.begin("making candidates")

@@ -10,7 +10,7 @@ from forestcoll.kernels.interface import ReportProgress, StepTransfers
 from forestcoll.kernels.reference.network import Arc, Problem, max_flow_over
 
 
-def broadcast_breadth_first(  # noqa: PLR0913, PLR0917 (as in the interface)
+def broadcast_breadth_first(
     problem: Problem,
     demand: int,
     latencies: Sequence[int],

@@ -49,7 +49,7 @@ def grow_trees(
     return route_trees(problem, logical, batches, progress), counters | {"missing": 0}
 
 
-def grow_base_trees(  # noqa: PLR0913, PLR0917 (a symmetry is three values)
+def grow_base_trees(
     problem: Problem,
     supply: int,
     images: Sequence[Sequence[int]],

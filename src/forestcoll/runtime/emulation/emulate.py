@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from forestcoll.base.errors import InputError, shown
-from forestcoll.base.progress import Progress
+from forestcoll.base.progress import SILENT, Progress
 from forestcoll.runtime.emulation.network import MAIN, Batch, Network
 from forestcoll.runtime.emulation.ranks import Ranks, Start, Timer
 from forestcoll.runtime.emulation.rates import Change, change_of, changed, emulated
@@ -96,43 +96,28 @@ class Emulation:
         return ("ip", "netns", "exec", f"rank{rank}", *self.command)
 
 
-def emulate(  # noqa: PLR0913 (one parameter an option)
-    topology: TopologyLike,
-    command: Sequence[str],
-    *,
-    scale: str | None = None,
-    degrade: Sequence[str] = (),
-    grace: float = 30.0,
-    launcher: str = "",
-    progress: Progress | None = None,
-) -> int:
-    """Run `command` once for each rank on an emulated network, and wait for all ranks.
+def emulate(emulation: Emulation, progress: Progress = SILENT) -> int:
+    """Run the command of an emulation once for each rank, and wait for all ranks.
 
     Each rank is in a network namespace of its own, whose links have the rates of the topology. It gets the environment
     variables of torchrun (`RANK`, `WORLD_SIZE`, `MASTER_ADDR`, …) and those of forestcoll (`FORESTCOLL_TOPOLOGY`, …).
     All namespaces and processes end with this function or with its process.
 
     Args:
-        topology: a spec, a file, a networkx graph or a `Topology`.
-        command: the program and its arguments.
-        scale: `EMULATED=REAL`, such as `500Mbit=300GB/s`; None for links as fast as the real ones.
-        degrade: changes of links while the ranks run, `A--B=RATE@T` each.
-        grace: how many seconds the other ranks may go on after a rank has failed.
-        launcher: a command line that starts the ranks, such as `mpirun -n 8`; without one they are started directly.
+        emulation: the network, the command and its settings, from `planned`.
         progress: gets remarks.
 
     Returns:
         0 if all ranks returned 0, else the status of the first that failed; 128 + N for signal N.
 
     Raises:
-        InputError: an argument is bad, or the machine cannot emulate networks; the message names what is missing.
+        InputError: the machine cannot emulate networks; the message names what is missing.
 
     Example:
-        `emulate("ring:nodes=4", ["forestcoll", "bench"], scale="100Mbit=1")`
+        `emulate(planned("ring:nodes=4", ["forestcoll", "bench"], scale="100Mbit=1"))`
     """
-    emulation = planned(topology, command, scale=scale, degrade=degrade, grace=grace, launcher=launcher)
     check_machine()
-    warn(emulation.network, progress or Progress())
+    warn(emulation.network, progress)
     return run_in_sandbox(lambda folder: _run(emulation, folder))
 
 
@@ -145,7 +130,19 @@ def planned(  # noqa: PLR0913 (one parameter an option)
     grace: float = 30.0,
     launcher: str = "",
 ) -> Emulation:
-    """Return what `emulate` would run, after a check of all arguments."""
+    """Return what `emulate` runs, after a check of all arguments.
+
+    Args:
+        topology: a spec, a file, a networkx graph or a `Topology`.
+        command: the program and its arguments.
+        scale: `EMULATED=REAL`, such as `500Mbit=300GB/s`; None for links as fast as the real ones.
+        degrade: changes of links while the ranks run, `A--B=RATE@T` each.
+        grace: how many seconds the other ranks may go on after a rank has failed.
+        launcher: a command line that starts the ranks, such as `mpirun -n 8`; without one they are started directly.
+
+    Raises:
+        InputError: an argument is bad.
+    """
     if not command:
         raise InputError("emulate: there is no command; write one after --, such as -- forestcoll bench")
     words = shlex.split(launcher)
