@@ -1,14 +1,12 @@
-"""The display of values in notebooks, and of texts from outside.
+"""The display of values, and of texts from outside.
 
-Notebooks call the method `_repr_html_` of a value. Values such as a `Topology` are in lower layers than the
-presentation of results and must not import it. So this base class imports the presentation by name, when the method is
-called.
+`print` shows the page of a value, as its command prints it, and a notebook the same page as HTML, with a picture.
+Values such as a `Topology` are in lower layers than the presentation of results and must not import it. So this base
+class imports the presentation by name, when it is used.
 """
 
 import importlib
-from typing import cast
-
-_PRESENTATION = "forestcoll.presentation.html"
+from typing import Any, cast
 
 
 def printable(text: object) -> str:
@@ -23,16 +21,23 @@ def printable(text: object) -> str:
 
 
 class Displayed:
-    """A value that notebooks display as HTML, made by `forestcoll.presentation.html.html_of`."""
+    """A value that `print` and notebooks show as a page, which `forestcoll.presentation.html` makes.
+
+    Example:
+        >>> from forestcoll import optimum
+        >>> print(optimum("ring:nodes=4"))  # doctest: +ELLIPSIS
+        ring:nodes=4: allgather over 4 compute nodes
+          algbw ...
+    """
 
     __slots__ = ()
 
-    def _repr_html_(self) -> str | None:
-        """Return the value as HTML; None, so that a notebook shows its `repr`, if there is no presentation layer."""
-        try:
-            presentation = importlib.import_module(_PRESENTATION)
-        except ModuleNotFoundError as error:
-            if error.name not in {_PRESENTATION, _PRESENTATION.rpartition(".")[0]}:
-                raise  # the layer is installed, but a module that it needs is not
-            return None
-        return cast("str", presentation.html_of(self))
+    def __str__(self) -> str:
+        return "\n".join(_presentation().page_of(self).lines())
+
+    def _repr_html_(self) -> str:
+        return cast("str", _presentation().html_of(self))
+
+
+def _presentation() -> Any:
+    return importlib.import_module("forestcoll.presentation.html")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
+from forestcoll.base.display import Displayed
 from forestcoll.base.errors import InputError, shown
 from forestcoll.base.files import PathLike, as_path
 from forestcoll.base.progress import SILENT, Progress
@@ -115,7 +116,7 @@ class TestComparison:
 
 
 @dataclass(frozen=True)
-class LogComparison:
+class LogComparison(Displayed):
     """A log next to the bounds of its network.
 
     Attributes:

@@ -21,12 +21,21 @@ _RESULTS = "forestcoll.presentation.results"
 
 _PAGES = {
     "forestcoll.solver.bounds.values.Bounds": f"{_RESULTS}.schedules.bounds:bounds_page",
-    "forestcoll.comparison.value.Comparison": f"{_RESULTS}.comparisons.comparison_notebook:comparison_summary",
+    "forestcoll.comparison.value.Comparison": f"{_RESULTS}.comparisons.comparison:comparison_page",
+    "forestcoll.measurement.fit.fit.FittedCosts": f"{_RESULTS}.measurements.fitting:fit_page",
+    "forestcoll.nccl.comparison.LogComparison": f"{_RESULTS}.measurements.measured:comparison_page",
+    "forestcoll.programs.formats.judging.Judgement": f"{_RESULTS}.programs.programs:judgement_page",
+    "forestcoll.programs.targets.target.Export": f"{_RESULTS}.programs.programs:export_page",
     "forestcoll.solver.groups.layouts.LayoutTable": f"{_RESULTS}.schedules.groups:table_page",
     "forestcoll.schedule.proof.optimum.Optimum": f"{_RESULTS}.schedules.generated:optimum_page",
     "forestcoll.schedule.schedule.Schedule": f"{_RESULTS}.schedules.reports:schedule_page",
+    "forestcoll.topology.importers.imported.Imported": f"{_RESULTS}.networks.imports:import_page",
     "forestcoll.topology.model.Topology": f"{_RESULTS}.networks.networks:network_page",
+    "forestcoll.tuning.value.Tuning": f"{_RESULTS}.programs.tuning:tuning_page",
     "forestcoll.verification.report.Report": f"{_RESULTS}.schedules.reports:report_page",
+    "forestcoll.what_if.failover.FailoverSet": f"{_RESULTS}.comparisons.what_if:failover_page",
+    "forestcoll.what_if.study.Study": f"{_RESULTS}.comparisons.what_if:study_page",
+    "forestcoll.what_if.upgrades.UpgradeStudy": f"{_RESULTS}.comparisons.what_if:upgrades_page",
 }
 """The function that makes the page of each type of value: the full name of the type, and MODULE:FUNCTION."""
 
@@ -62,7 +71,7 @@ def html_of(value: object) -> str:
         >>> html_of(Page("a <b> c")).count("a &lt;b&gt; c")
         1
     """
-    page = Page("", (value,)) if isinstance(value, Table) else value if isinstance(value, Page) else page_of(value)
+    page = page_of(value)
     made = element("div", class_="forestcoll", style="font-family:sans-serif")
     if page.title:
         made.append(element("div", page.title, style=f"{_TITLE}{_VALIDITY_STYLES[page.valid]}"))
@@ -78,11 +87,15 @@ def page_of(value: object) -> Page:
     """Return the page of a value.
 
     Args:
-        value: a result whose type is in `_PAGES`.
+        value: a `Table`, a `Page`, or a result whose type is in `_PAGES`.
 
     Raises:
         TypeError: there is no page for values of this type.
     """
+    if isinstance(value, Page):
+        return value
+    if isinstance(value, Table):
+        return Page("", (value,))
     function = _function_for(value, _PAGES)
     if function is None:
         raise TypeError(f"there is no page for a value of type {type(value).__name__}")

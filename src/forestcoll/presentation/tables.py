@@ -136,7 +136,7 @@ class Page(Displayed):
 
     def lines(self) -> list[str]:
         """Return the lines of the page as text without colours."""
-        lines = [self.title]
+        lines = [self.title] * bool(self.title)
         for block in self.blocks:
             lines += [block] if isinstance(block, str) else block.lines()
         return lines

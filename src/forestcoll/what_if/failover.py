@@ -17,6 +17,7 @@ from itertools import combinations, islice
 from math import comb
 from pathlib import Path
 
+from forestcoll.base.display import Displayed
 from forestcoll.base.errors import InputError, shown
 from forestcoll.base.files import PathLike, as_path, write_text
 from forestcoll.base.folders import check_folder, make_folder
@@ -64,7 +65,7 @@ class Failover:
 
 
 @dataclass(frozen=True)
-class FailoverSet:
+class FailoverSet(Displayed):
     """Schedules for the failures of a network, as they were written.
 
     Attributes:

@@ -5,6 +5,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from forestcoll.base.display import Displayed
 from forestcoll.base.errors import InputError, shown
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.collective import Collective
@@ -37,7 +38,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Study:
+class Study(Displayed):
     """The optimum of a network, and what it becomes after changes.
 
     Attributes:

@@ -5,6 +5,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from fractions import Fraction
 
+from forestcoll.base.display import Displayed
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import NodeDemand
@@ -59,7 +60,7 @@ class Upgrade:
 
 
 @dataclass(frozen=True)
-class UpgradeStudy:
+class UpgradeStudy(Displayed):
     """What upgrades of a network gain, the best first.
 
     Attributes:

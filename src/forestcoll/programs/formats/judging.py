@@ -6,6 +6,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TypeVar
 
+from forestcoll.base.display import Displayed
 from forestcoll.base.errors import InputError
 from forestcoll.base.file_kinds import PROGRAM, check_kind
 from forestcoll.base.files import PathLike, as_path, input_name, parse_document, read_bytes
@@ -20,7 +21,7 @@ MAX_BYTES = 512 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(Displayed):
     """The result of checking a file for a runtime.
 
     Attributes:

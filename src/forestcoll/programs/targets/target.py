@@ -20,6 +20,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
+from forestcoll.base.display import Displayed
 from forestcoll.base.errors import InputError, InternalError
 from forestcoll.base.files import check_writable, write_text
 from forestcoll.base.parameters import Choice, Integer, Kind, check_fields, of_kind
@@ -226,7 +227,7 @@ class Expected(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Export:
+class Export(Displayed):
     """A program in the format of a runtime.
 
     Attributes:

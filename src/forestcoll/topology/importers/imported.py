@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import MappingProxyType
 
+from forestcoll.base.display import Displayed
 from forestcoll.topology.importers.notes import Notes
 from forestcoll.topology.model import Topology
 
@@ -14,7 +15,7 @@ IMPORTED = "imported"
 
 
 @dataclass(frozen=True)
-class Imported:
+class Imported(Displayed):
     """A network from a file of another tool.
 
     Attributes:

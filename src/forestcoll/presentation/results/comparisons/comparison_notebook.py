@@ -1,27 +1,20 @@
-"""A comparison in a notebook: the answer, the table, the verdicts, and the chart of shares. The report says more."""
+"""A comparison in a notebook: below its page the answer, and the chart of shares. The report says more."""
 
 from forestcoll.algorithms.baseline import OWN
 from forestcoll.comparison import Comparison
 from forestcoll.presentation.pictures.charts.bars import Bar, bar_chart
 from forestcoll.presentation.pictures.svg import Element, element
-from forestcoll.presentation.results.comparisons.answers import answer, best_other, question, speed
-from forestcoll.presentation.results.comparisons.comparison import schedule_table
-from forestcoll.presentation.tables import Page
+from forestcoll.presentation.results.comparisons.answers import answer, best_other, speed
 from forestcoll.presentation.text import percent
 
 _MORE = "html_report(comparison) returns a page with the proof, the pictures and the charts."
 
 
-def comparison_summary(found: Comparison) -> Page:
-    """Return what a notebook shows of a comparison as text."""
-    verdicts = [f"{row.name}: {row.reason}." for row in found.rows]
-    sentences = [each for each in (answer(found), best_other(found)) if each is not None]
-    return Page(question(found), (*sentences, schedule_table(found), *verdicts, _MORE))
-
-
 def comparison_picture(found: Comparison) -> Element:
-    """Return the picture that a notebook shows of a comparison, on a light background."""
-    return element("div", share_bars(found), style="background:#ffffff;max-width:760px")
+    """Return what a notebook shows of a comparison below its page: the answer, and a chart on a light background."""
+    sentences = [element("p", each) for each in (answer(found), best_other(found), _MORE) if each is not None]
+    chart = element("div", share_bars(found), style="background:#ffffff;max-width:760px")
+    return element("div", *sentences, chart)
 
 
 def keys_of(found: Comparison) -> dict[str, str]:

@@ -29,7 +29,7 @@ def study_document(study: Study) -> dict[str, object]:
     return {**_head(study), "rows": [_row_document(study, row) for row in study.rows]}
 
 
-def study_page(study: Study, what: str) -> Page:
+def study_page(study: Study, what: str = "change") -> Page:
     """Return what a person reads of a study; `what` says what its rows are, as in `failures of links`."""
     unit = study.topology.bandwidth_unit
     if not study.rows:

@@ -30,7 +30,7 @@ def import_document(imported: Imported, output: Path | None) -> dict[str, object
     }
 
 
-def import_page(imported: Imported, output: Path | None) -> Page:
+def import_page(imported: Imported, output: Path | None = None) -> Page:
     """Return what a person reads of an import."""
     network = network_page(imported.topology)
     counts = [("format", imported.format), ("written", written_to(output))]

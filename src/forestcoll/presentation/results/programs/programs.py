@@ -46,7 +46,7 @@ def export_document(done: Export, output: Path | None, seconds: Mapping[str, flo
     }
 
 
-def export_page(done: Export, output: Path | None) -> Page:
+def export_page(done: Export, output: Path | None = None) -> Page:
     """Return the page of an export; the arguments are those of `export_document`."""
     lowering, program = done.lowering, done.lowering.program
     name = done.target.name if done.dialect is None else f"{done.target.name} for {done.dialect}"
@@ -152,11 +152,13 @@ def fault_line(found: Judgement, file: Path) -> str | None:
     return f"{input_name(file)}: {found.fault}{where} [{found.fault.rule}]"
 
 
-def judgement_page(found: Judgement, file: Path) -> Page:
-    """Return the page of a program that is valid."""
+def judgement_page(found: Judgement, file: Path | None = None) -> Page:
+    """Return the page of a program; `file` is where it was read from, if it is known."""
     rows = [("instructions", str(found.instructions))]
     for runtime, refusal in found.loads.items():
         rows.append((runtime, "loads it" if refusal is None else f"does not load it: {refusal}"))
     rows += [("remark", remark) for remark in found.remarks]
-    title = f"{input_name(file)}: valid: {found.collective} on {found.ranks} ranks, in {found.format}"
-    return Page(title, (labelled(rows),), valid=True)
+    where = "" if file is None else f"{input_name(file)}: "
+    what = "valid" if found.fault is None else f"wrong: {found.fault}"
+    title = f"{where}{what}: {found.collective} on {found.ranks} ranks, in {found.format}"
+    return Page(title, (labelled(rows),), valid=found.fault is None)

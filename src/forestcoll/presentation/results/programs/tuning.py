@@ -11,7 +11,7 @@ from forestcoll.tuning import SizeRange, Tuning
 from forestcoll.tuning.costs import ProgramCosts
 
 
-def tuning_page(found: Tuning, folder: Path | None) -> Page:
+def tuning_page(found: Tuning, folder: Path | None = None) -> Page:
     """Return what a person reads of a tuning; `folder` is where it was written, or None."""
     topology = found.topology
     title = f"{topology.name}: {found.collective}, {counted(topology, found.demand.ranks)}"
