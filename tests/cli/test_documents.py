@@ -122,6 +122,7 @@ def test_the_readme_lists_every_command() -> None:
 
 PYTHON = (
     "python.md",
+    "tasks.md",
     "all-to-all.md",
     "groups.md",
     "pieces.md",

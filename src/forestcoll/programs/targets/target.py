@@ -22,7 +22,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from forestcoll.base.display import Displayed
 from forestcoll.base.errors import InputError, InternalError
-from forestcoll.base.files import check_writable, write_text
+from forestcoll.base.files import PathLike, as_path, check_writable, write_text
 from forestcoll.base.parameters import Choice, Integer, Kind, check_fields, of_kind
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.base.registry import Registry
@@ -281,7 +281,7 @@ class Export(Displayed):
         """
         return self.target.snippet(self, file)
 
-    def write(self, path: Path) -> None:
+    def write(self, path: PathLike) -> None:
         """Write the file to `path`, the folder for ASTRA-sim to `path`, or traces to `PATH.0.et` and so on.
 
         A folder or the traces are written completely or not at all.
@@ -289,7 +289,7 @@ class Export(Displayed):
         Raises:
             InputError: a file cannot be written; the folder has other files; or there is a trace of a further rank.
         """
-        self.target.write(self, path)
+        self.target.write(self, as_path(path))
 
 
 @contextmanager
