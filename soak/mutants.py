@@ -60,7 +60,7 @@ def prepare(folder: Path, part: str) -> None:
         "pytest_add_cli_args": ["-k", f"not ({LONG.replace(' ', ' or ')})"],
         "pytest_add_cli_args_test_selection": [normpath(f"tests/verification/{each}") for each in TESTS[part].split()],
         "timeout_multiplier": 5.0,
-        "timeout_constant": 5.0,
+        "timeout_constant": 2.0,
     }
     lines = ["[tool.mutmut]", *(f"{key} = {value!r}" for key, value in settings.items())]
     (folder / "pyproject.toml").write_text("\n".join([(ROOT / "pyproject.toml").read_text(), *lines, ""]))
@@ -103,9 +103,10 @@ def explained(part: str, alive: list[Change]) -> set[Change]:
     """Return the changes of `part` with an explanation: those of the list, and those of `strict`, an assertion."""
     found = {each for each in alive if len({re.sub(r"strict=\w+,?", "", text) for text in each[1:]}) == 1}
     for group in tomllib.loads(EXPLAINED.read_text())["explained"]:
-        name = group["function"].partition(".")[0]
-        if (name if name in TESTS else "files") == part:
-            found |= {(group["function"], before, after) for before, *afters in group["changes"] for after in afters}
+        for function, before, *afters in group["changes"]:
+            name = function.partition(".")[0]
+            if (name if name in TESTS else "files") == part:
+                found |= {(function, before, after) for after in afters}
     return found
 
 

@@ -1,5 +1,7 @@
 """Correct schedules whose bandwidth was computed by hand, and the reports of right and wrong ones."""
 
+import re
+import runpy
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,6 +17,7 @@ from forestcoll.schedule.trees.expansion import expanded
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.verification import LinkLoad, rules, verify
 from forestcoll.verification.trees import context, delivery
+from forestcoll.verification.trees import rules as tree_rules
 from forestcoll.verification.trees.context import TreeContext
 from forestcoll.verification.trees.rules import RULE_BOOKS
 from networks import linked
@@ -154,6 +157,13 @@ def test_every_collective_has_rules_with_their_own_identifiers(collective: Colle
     listed = rules(collective)
     assert len({name for name, _ in listed}) == len(listed) == len({statement for _, statement in listed})
     assert all(statement.endswith(".") and "\n" not in statement for _, statement in listed)
+
+
+def test_a_second_import_makes_the_same_rules() -> None:
+    """`soak/mutants.py` changes functions after the first import; those that make the rules must run again."""
+    again = runpy.run_path(tree_rules.__file__, run_name=tree_rules.__name__)["RULE_BOOKS"]
+    first, second = (re.sub(r" at 0x\w+", "", repr(books)) for books in (RULE_BOOKS, again))
+    assert first == second
 
 
 def test_links_in_any_order_are_found() -> None:
