@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from itertools import combinations, pairwise
 from math import ceil, lcm
 
 import pytest
@@ -18,19 +19,15 @@ from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
 from forestcoll.verification.series.timetable import timetable_fault
-from networks import examples, linked
+from networks import built, examples, linked
 from oneport_platforms import platform_of_costs, random_platforms
 from packet_schedules import least_makespan
 
 
 def line(nodes: int, *, latency_us: int = 0) -> Topology:
     """Return a line with links of 1 GB/s, which is 1000 bytes per microsecond."""
-    builder = TopologyBuilder("line", port_model="one-port")
-    for node in range(nodes):
-        builder.add_compute(node)
-        if node:
-            builder.add_link(node - 1, node, 1, latency_us=latency_us)
-    return builder.build()
+    links = [(*pair, 1, latency_us) for pair in pairwise(range(nodes))]
+    return built(range(nodes), one_way=links, name="line", port_model="one-port")
 
 
 @st.composite
@@ -116,13 +113,8 @@ def test_no_schedule_of_three_packets_beats_the_plan_by_a_quarter(topology: Topo
 
 
 def test_a_complete_network_uses_low_trees() -> None:
-    builder = TopologyBuilder("complete", port_model="one-port")
-    for node in range(8):
-        builder.add_compute(node)
-    for one in range(8):
-        for other in range(one):
-            builder.add_duplex(one, other, 1, latency_us=5)
-    pipeline = Pipeline(builder.build(), 0)
+    links = [(*pair, 1, 5) for pair in combinations(range(8), 2)]
+    pipeline = Pipeline(built(range(8), links, port_model="one-port"), 0)
     assert pipeline.plan(1).makespan == 3 * (5 + Fraction(1, 1000))  # the nodes with the packet double three times
     plan = pipeline.plan(8000, packets=8)
     assert plan.makespan <= 12 * 6  # ten is the least: all packets leave the source, and the last one doubles twice
