@@ -15,7 +15,7 @@ from forestcoll.oneport.message.atomic import AtomicHeuristic, atomic_broadcast
 from forestcoll.oneport.message.pipeline_bound import packet_times
 from forestcoll.oneport.message.pipelined import Pipeline, pipelined_broadcast, root_rule
 from forestcoll.simulation.series.play import play_series
-from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
 from forestcoll.verification.series.timetable import timetable_fault
@@ -34,15 +34,12 @@ def line(nodes: int, *, latency_us: int = 0) -> Topology:
 def platforms_with_start_ups(
     draw: st.DrawFn, most: int = 5, ports: tuple[str | None, ...] = ("one-port", None)
 ) -> Topology:
-    builder = TopologyBuilder("random", port_model=draw(st.sampled_from(ports)))
-    count = draw(st.integers(2, most))
-    for node in range(count):
-        builder.add_compute(node)
+    port_model, count = draw(st.sampled_from(ports)), draw(st.integers(2, most))
     pairs = [(one, other) for other in range(count) for one in range(other)]
     tree = [(draw(st.integers(0, other - 1)), other) for other in range(1, count)]
-    for one, other in sorted({*tree, *draw(st.lists(st.sampled_from(pairs), max_size=4))}):
-        builder.add_duplex(one, other, draw(st.integers(1, 9)), latency_us=draw(st.integers(0, 20)))
-    return builder.build()
+    ends = sorted({*tree, *draw(st.lists(st.sampled_from(pairs), max_size=4))})
+    links = [(*pair, draw(st.integers(1, 9)), draw(st.integers(0, 20))) for pair in ends]
+    return built(range(count), links, name="random", port_model=port_model)
 
 
 def test_the_number_of_packets_on_a_line_follows_the_square_root_rule_with_constants() -> None:
