@@ -17,11 +17,12 @@ from forestcoll.programs.interpreter import check as check_program
 from forestcoll.programs.lowering import Options, Placement, Style, lower
 from forestcoll.programs.targets.target import Target, targets
 from forestcoll.schedule.trees.traffic import traffic_of
-from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
 from networks import (
     SMALL,
+    built,
     demand_for,
     duplex_networks,
     examples,
@@ -64,11 +65,8 @@ def test_schedules_are_right(collective: Collective, topology: Topology, data: s
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(1, 9)), min_size=1, max_size=7))
 def test_an_allreduce_on_a_tree_reaches_the_least_bandwidth(edges: list[tuple[int, int]]) -> None:
     """Each link separates the nodes. One phase sends the shards of one side over it, the other phase the rest."""
-    builder = TopologyBuilder("tree")
-    builder.add_compute(0)
-    for node, (parent, bandwidth) in enumerate(edges, start=1):
-        builder.add_duplex(builder.add_compute(node), parent % node, bandwidth)
-    schedule = generate(builder.build(), "allreduce")
+    links = [(node, parent % node, bandwidth) for node, (parent, bandwidth) in enumerate(edges, start=1)]
+    schedule = generate(built(range(len(edges) + 1), links), "allreduce")
     assert schedule.bound is not None
     assert schedule.algbw == schedule.bound.algbw == min(bandwidth for _, bandwidth in edges)
     assert verify(schedule).optimal

@@ -18,7 +18,7 @@ from forestcoll.schedule.steps.shape import step_shape
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.verification import verify
-from networks import duplex_networks, examples, one_way_networks
+from networks import duplex_networks, examples, one_way_networks, rails
 
 LINEAR_PROGRAMS = {"single-root", "blink", "blink-switch", "milp"}
 
@@ -103,17 +103,8 @@ def test_a_ring_enters_and_leaves_by_its_own_nic() -> None:
 
 
 def test_rings_stay_on_their_rails() -> None:
-    builder = TopologyBuilder("rails")
-    for box in range(2):
-        switch = builder.add_switch(f"b{box}/switch", box=box)
-        for gpu in range(4):
-            builder.add_duplex(builder.add_compute(f"b{box}/gpu{gpu}", box=box), switch, 100)
-    for gpu in range(4):
-        rail = builder.add_switch(f"rail{gpu}")
-        for box in range(2):
-            builder.add_duplex(f"b{box}/gpu{gpu}", rail, 10)
-    assert algbw_of("nccl-ring", builder.build()) == 40 * Fraction(8, 7)
-    assert algbw_of("two-level", builder.build()) == 80
+    assert algbw_of("nccl-ring", rails()) == 40 * Fraction(8, 7)
+    assert algbw_of("two-level", rails()) == 80
 
 
 @given(topology=one_way_networks(most=6, unbalanced=False))

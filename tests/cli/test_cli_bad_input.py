@@ -21,6 +21,7 @@ BAD_FILES: dict[str, tuple[bytes | None, str]] = {
     "none.json": (None, "no such file; check the name"),
     "broken.json": (b'{"directed": true,\n "nodes": [}', "not valid JSON: "),
     "digits.json": (b'{"a": ' + b"9" * 5000 + b"}", "holds a number of thousands of digits; write shorter numbers"),
+    "deep.json": (b'{"a":' + b"[" * 200_000, ""),
     "list.json": (b"[]", ""),
     "object.json": (b"{}", ""),
     "later.json": (b'{"graph": {"format": "forestcoll.topology/2"}}', ""),
@@ -92,6 +93,7 @@ BAD_NETWORKS: dict[str, tuple[list[dict[str, object]], object, str]] = {
     "one GPU": ([], "a", "has 1 compute node; a collective needs at least two"),
     "no GPU": ([], "", "has 0 compute nodes"),
     "disconnected": ([edge("a", "b"), edge("c", "d")], "abcd", "compute node 'a' cannot reach compute node 'c'"),
+    "one way": ([edge("a", "b"), edge("b", "c")], "abc", "compute node 'b' cannot reach compute node 'a'"),
     "no bandwidth": ([edge("a", "b", 0)], "ab", "edge 'a' -> 'b': bandwidth 0 must be greater than 0"),
     "long numbers": (CHAIN, range(101), "the common denominator of the bandwidths has more than 1800 digits; "),
 }
@@ -101,45 +103,24 @@ BAD_NETWORKS: dict[str, tuple[list[dict[str, object]], object, str]] = {
 @pytest.mark.parametrize("case", BAD_NETWORKS)
 def test_an_invalid_network_is_refused(tmp_path: Path, case: str, words: list[str]) -> None:
     edges, nodes, expected = BAD_NETWORKS[case]
-    path = write_network(tmp_path, edges, nodes)  # type: ignore[arg-type]
+    path = write_network(tmp_path, edges, nodes, directed=case == "one way")  # type: ignore[arg-type]
     message = run_command(*words, path).error_line()
     assert message.startswith(str(path))
     assert expected in message
 
 
-@pytest.mark.parametrize("words", COMMANDS)
-def test_the_error_for_unreachable_compute_nodes_names_a_pair(tmp_path: Path, words: list[str]) -> None:
-    path = write_network(tmp_path, [edge("a", "b"), edge("b", "c")], "abc", directed=True)
-    assert "compute node 'b' cannot reach compute node 'a'" in run_command(*words, path).error_line()
-
-
 def test_a_one_port_network_is_refused_before_an_old_file_is_replaced(tmp_path: Path) -> None:
     path, old = write_network(tmp_path, [edge("a", "b")], graph=ONE_PORT), tmp_path / "old.json"
     old.write_text("older")
+    message = (
+        "small: port_model is one-port; this function needs nodes that use all their links at once "
+        "(if they can, leave port_model out); 'forestcoll one-port' handles one port"
+    )
     for words in (["optimum"], ["optimum", "--max-trees", 2], ["generate", "-o", old], ["optimum", "--all", "--json"]):
-        assert run_command(*words, path).error_line().startswith("small: port_model is one-port; this function needs")
+        assert run_command(*words, path).error_line() == message
     assert old.read_text() == "older"
     assert len(list(tmp_path.iterdir())) == 2
     assert json.loads(run_command("topology", path).out)["graph"]["port_model"] == "one-port"
-
-
-@pytest.mark.parametrize("command", ["optimum", "generate"])
-def test_control_characters_in_names_are_escaped(tmp_path: Path, command: str) -> None:
-    one, other, middle = "a\n\x1b[2J", "b\r", "s\x07"
-    graph = GRAPH | {"name": "two\n\x1b[2Jlines"}
-    for bandwidth in (10, 11):
-        edges = [edge(one, middle, bandwidth), edge(middle, other), edge(other, one)]
-        run = run_command(command, write_network(tmp_path, edges, [one, other], [middle], directed=True, graph=graph))
-        assert run.status == 0
-        assert all(each.isprintable() for each in run.out.splitlines())
-    path = write_network(tmp_path, edges[:2], [one, other], [middle], directed=True, graph=graph)
-    assert run_command(command, path).error_line().isprintable()
-
-
-def test_deep_nesting_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "deep.json"
-    path.write_text('{"a":' + "[" * 200_000)
-    assert run_command("optimum", path).error_line().startswith(f"{path}: ")
 
 
 BAD_SPECS = {
@@ -163,14 +144,3 @@ BAD_SPECS = {
 def test_an_invalid_spec_is_refused(words: list[str]) -> None:
     for spec, said in BAD_SPECS.items():
         assert said in run_command(*words, spec).error_line(), spec
-
-
-def test_a_number_of_trees_that_unbalances_a_switch_is_refused(tmp_path: Path) -> None:
-    edges = [edge("a", "s", 3), edge("b", "s", 3), edge("s", "c", 6), edge("c", "a", 9), edge("c", "b", 9)]
-    path = write_network(tmp_path, edges, "abc", "s", directed=True)
-    outcomes = {trees: run_command("optimum", path, "--trees", trees, "--json") for trees in range(1, 6)}
-    for run in outcomes.values():
-        if run.status != 0:
-            assert "switch 's' would receive" in run.error_line()
-        else:
-            assert json.loads(run.out)["algbw"]

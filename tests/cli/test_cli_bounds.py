@@ -1,14 +1,9 @@
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 from cli_run import edge, json_of, run_command, write_network
-
-
-def document(*arguments: object) -> Any:
-    return json_of("optimum", "--all", *arguments)
 
 
 def test_a_bound_that_is_not_known_to_be_reached_is_marked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -31,7 +26,7 @@ def test_a_program_that_is_too_large_is_reported(monkeypatch: pytest.MonkeyPatch
     assert "  allreduce: the bound may not be tight: its linear program has 48 columns; at most 3 can" in out
     assert "  all-to-all: not computed: its linear program has" in out
     assert "2656/15 GB/s (177.067), reached; a greater rate may be possible\n" in out
-    found = document("mi250:boxes=2")
+    found = json_of("optimum", "--all", "mi250:boxes=2")
     assert set(found["not_computed"]) == {"allreduce", "all-to-all"}
     assert "all-to-all" not in found["collectives"]
 
@@ -41,9 +36,3 @@ def test_long_fractions_do_not_break_the_table(tmp_path: Path) -> None:
     out = run_command("optimum", "--all", write_network(tmp_path, edges, nodes="abc")).out
     assert "about 3e-09" in out
     assert max(map(len, out.splitlines()[:8])) < 80
-
-
-def test_the_root_is_given_by_id(tmp_path: Path) -> None:
-    path = write_network(tmp_path, [edge("a", "b", 7), edge("b", "c", 2)], nodes="abc")
-    assert document(path, "--root", "a")["collectives"]["broadcast"]["root"] == "a"
-    assert document("ring:nodes=3", "--root", "1")["collectives"]["reduce"]["root"] == 1

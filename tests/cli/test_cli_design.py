@@ -74,7 +74,6 @@ def test_the_search_uses_a_given_base(nodes: tuple[object, ...]) -> None:
     assert "[circulant:nodes=13,offsets=1+5]" in run.out
 
 
-@pytest.mark.parametrize("traffic", ["allgather", "mix"])
-def test_every_traffic_has_a_time(traffic: str) -> None:
-    found = json_of(*COMMAND, "--nodes", 12, "--degree", 4, "--size", "1MB", "--collective", traffic)
+def test_a_mix_of_traffic_has_a_time() -> None:
+    found = json_of(*COMMAND, "--nodes", 12, "--degree", 4, "--size", "1MB", "--collective", "mix")
     assert found["pareto"][0]["time_us"] > 0

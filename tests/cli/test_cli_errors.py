@@ -48,13 +48,6 @@ def test_an_error_is_one_line(error: BaseException, status: int, message: str) -
     assert run_that_raises(error).error_line(status) == message
 
 
-@pytest.mark.parametrize("error", [InternalError("x is 3"), ZeroDivisionError("x")])
-def test_a_defect_has_a_traceback_on_request(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FORESTCOLL_TRACEBACK", "1")
-    with pytest.raises(type(error), match="x"):
-        run_that_raises(error)
-
-
 @pytest.mark.parametrize(
     ("error", "reason"),
     [(OSError(errno.ENOSPC, "No space left on device"), "No space left on device"), (OSError("odd"), "odd")],
@@ -63,15 +56,6 @@ def test_a_result_that_cannot_be_written_is_an_error(error: OSError, reason: str
     run, replaced = run_without_output(error)
     assert run.error_line() == f"cannot write the result: {reason}"
     assert replaced == [1]
-
-
-def test_a_reader_that_has_closed_the_pipe_gets_no_message() -> None:
-    assert run_without_output(BrokenPipeError()) == (Run(1, "", ""), [1])
-
-
-def test_ctrl_c_inside_a_command_is_an_interruption() -> None:
-    with mock.patch("forestcoll.topology.registry.builders", side_effect=KeyboardInterrupt):
-        assert run_command("topology").error_line(130) == "interrupted; nothing was written"
 
 
 def test_messages_are_discarded_if_standard_error_is_closed() -> None:

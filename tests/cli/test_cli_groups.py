@@ -30,6 +30,7 @@ def test_ranks_and_roots_by_position_and_by_id(words: tuple[str, ...]) -> None:
     assert by_position == json_of(*boxes, "--ranks", "b0/gpu0,b1/gpu0,b1/gpu1", "--root", "b1/gpu0")
     assert by_position["ranks"] == ["b0/gpu0", "b1/gpu0", "b1/gpu1"]
     assert words == ("optimum", "--all") or by_position["root"] == "b1/gpu0"
+    assert "3 of 4 compute nodes" in run_command(*boxes, "--ranks", "0,2-3", "--root", "2").out
 
 
 def test_the_error_for_a_shard_of_an_idle_node_names_the_file(tmp_path: Path) -> None:
@@ -83,15 +84,6 @@ def test_unused_links_are_listed_after_a_half_link_failed(tmp_path: Path) -> Non
     ):
         assert words in out
     assert "with more trees; this is" in run_command("optimum", network, "--trees", "1").out
-
-
-def test_the_bounds_of_a_group() -> None:
-    found = json_of("optimum", "--all", "ring:nodes=6", "--ranks", "0,2-3")
-    best = json_of("optimum", "ring:nodes=6", "--ranks", "0,2-3")
-    assert found["ranks"] == best["ranks"] == [0, 2, 3]
-    collectives = found["collectives"]
-    assert collectives["allgather"]["upper_algbw"] == collectives["allgather"]["achieved_algbw"] == best["algbw"]
-    assert "3 of 6 compute nodes" in run_command("optimum", "--all", "ring:nodes=6", "--ranks", "0,2-3").out
 
 
 def test_without_relays_idle_nodes_are_not_used(tmp_path: Path) -> None:

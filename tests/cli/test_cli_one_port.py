@@ -29,15 +29,6 @@ def answer(*arguments: object) -> dict[str, Any]:
     return found
 
 
-def test_figure_1_in_json(figure_1: Path) -> None:
-    found = answer(figure_1, "--source", "s")
-    assert (found["throughput"], found["period"], found["messages_per_period"]) == ("1", "2", 2)
-    assert (found["best_tree_throughput"], found["best_dag_throughput"]) == ("2/3", "4/5")
-    assert [tree["weight"] for tree in found["trees"]] == ["1/2", "1/2"]
-    assert (found["optimal"], found["verified"], found["port_model"]) == (True, True, "one-port")
-    assert (found["initialisation"], found["clean_up"]) == ("4", "4")
-
-
 def test_the_source_is_named_by_id_or_by_position_and_an_id_wins(tmp_path: Path) -> None:
     line = write_network(tmp_path, [edge("a", "b", 1), edge("b", "0", 1)], "ab0")
     found = {each: answer(line, "--source", each)["source"] for each in ("a", "1", "2", "0")}
@@ -83,44 +74,27 @@ def test_the_port_model_can_be_changed_by_an_option(figure_1: Path) -> None:
     assert answer(figure_1, "--source", "s", "--ports", "all")["throughput"] == "2"
 
 
-@pytest.mark.parametrize(
-    ("source", "message"),
-    [
-        ("3", "figure 1: source '3' cannot reach compute nodes 's', '1', '2' and 1 more; add links on the"),
-        ("x", "figure 1: there is no node 'x' for the source; give the id of a compute node"),
-        ("w", "figure 1: source 'w' is a switch; give the id of a compute node, or its position from 0 to 4"),
-    ],
-)
-def test_an_invalid_source_is_named(tmp_path: Path, source: str, message: str) -> None:
-    path = write_network(tmp_path, FIGURE_1, "s1234", "w", directed=True, graph=ONE_PORT | {"name": "figure 1"})
-    assert message in run_command("one-port", path, "--source", source, "--json").error_line()
+def test_a_source_that_does_not_reach_all_nodes_is_named(figure_1: Path) -> None:
+    message = "figure 1: source '3' cannot reach compute nodes 's', '1', '2' and 1 more; add links on the way"
+    for words in ([], ["--size", "1MB"]):
+        assert run_command("one-port", figure_1, "--source", "3", *words, "--json").error_line().startswith(message)
 
 
-def test_a_shared_bandwidth_is_in_the_json(tmp_path: Path) -> None:
-    network = write_network(tmp_path, FIGURE_1, "s1234", directed=True, graph=ONE_PORT | {"name": "figure 1"})
-    document = json.loads(network.read_text())
+def test_a_shared_bandwidth_is_in_the_json(figure_1: Path) -> None:
+    document = json.loads(figure_1.read_text())
     document["nodes"][0]["send_bandwidth"] = "3/2"
-    network.write_text(json.dumps(document))
-    found = answer(network, "--source", "s", "--ports", "bounded")
+    figure_1.write_text(json.dumps(document))
+    found = answer(figure_1, "--source", "s", "--ports", "bounded")
     assert (found["throughput"], found["port_model"]) == ("3/2", "bounded-multi-port")
     used = [Fraction(each["bandwidth"]) for each in found["bandwidths"] if each["source"] == "s"]
     assert sum(used) <= Fraction(3, 2)
 
 
-@pytest.mark.parametrize(
-    ("edges", "busy"),
-    [
-        ([edge("a", "b", 1), edge("b", "c", 1)], "b sends or receives (1/2 (0.5))"),
-        (FIGURE_1[:4], "links between 1, 2, s: at most 1 at a time (1/2 (0.5))"),
-    ],
-    ids=["path", "triangle"],
-)
-def test_the_page_names_what_limits_half_duplex_nodes(tmp_path: Path, edges: list[dict[str, Any]], busy: str) -> None:
-    nodes = sorted({each[end] for each in edges for end in ("source", "target")})
-    network = write_network(tmp_path, edges, "".join(nodes), directed=True, graph=ONE_PORT | {"name": "figure 1"})
-    run = run_command("one-port", network, "--source", edges[0]["source"], "--ports", "half")
+def test_the_page_names_what_limits_half_duplex_nodes(tmp_path: Path) -> None:
+    network = write_network(tmp_path, FIGURE_1[:4], "s12", directed=True, graph=ONE_PORT)
+    run = run_command("one-port", network, "--source", "s", "--ports", "half")
     assert run.status == 0
-    assert f"  {busy}\n" in run.out
+    assert "  links between s, 1, 2: at most 1 at a time (1/2 (0.5))\n" in run.out
 
 
 @pytest.fixture
@@ -129,26 +103,9 @@ def line(tmp_path: Path) -> Path:
     return write_network(tmp_path, edges, "abcd", directed=True, graph=ONE_PORT | {"name": "line"})
 
 
-def test_a_message_along_a_line_in_json(line: Path) -> None:
-    found = answer(line, "--source", "a", "--size", "10MB")
-    assert (found["size"], found["lower_bound_us"], found["height"]) == (10**7, "5015001/500", 3)
-    assert found["packets"] == pytest.approx((2 * 10**7 / 10**4) ** 0.5, abs=1)
-    assert (found["root_rule"]["packets"], found["root_rule"]["packet_size"]) == (3163, 3162)
-    assert found["makespan_us_float"] < found["root_rule"]["makespan_us_float"]
-    assert found["trees"] == [{"packets": 1, "edges": [["a", "b"], ["b", "c"], ["c", "d"]]}]
-
-
 def test_the_number_of_packets_can_be_given(line: Path) -> None:
     found = answer(line, "--source", "a", "--size", "1000", "--packets", 4)
     assert (found["packets"], found["packet_size"], found["makespan_us"]) == (4, 250, "123/2")
-
-
-def test_the_page_of_a_message(line: Path) -> None:
-    run = run_command("one-port", line, "--source", "a", "--size", "1000", "--packets", 4)
-    lines = run.out.splitlines()
-    assert lines[0] == "line: 1,000 bytes from a to 4 compute nodes, one port"
-    assert "  time      61.5 us" in lines
-    assert "  packets   4 of 250 bytes, 1 per cycle" in lines
 
 
 def test_the_schedule_of_packets_is_written_and_verified(line: Path, tmp_path: Path) -> None:
@@ -157,33 +114,7 @@ def test_the_schedule_of_packets_is_written_and_verified(line: Path, tmp_path: P
     assert json.loads(path.read_text())["topology"]["graph"]["bandwidth_unit"] == "packets/us"
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--source", "b", "--size", "1MB"], "line: source 'b' cannot reach compute node 'a'; add links on the way"),
-        (["--source", "a", "--size", "10", "--packets", 11], "packets is 11; expected 1 to 10, at most one packet"),
-    ],
-)
-def test_an_invalid_message_is_reported(line: Path, words: list[object], message: str) -> None:
-    assert message in run_command("one-port", line, *words, "--json").error_line()
-
-
 def test_a_unit_of_unknown_size_is_named(tmp_path: Path) -> None:
     path = write_network(tmp_path, [edge("a", "b")], graph=ONE_PORT | {"bandwidth_unit": "crates/day"})
     message = run_command("one-port", path, "--source", "a", "--size", "1MB").error_line()
     assert message.startswith("bandwidth_unit is 'crates/day', whose size in bytes is not known; use one such as ")
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (
-            ["--packets", 4],
-            "--packets does not fit a series of broadcasts; leave it out, or give the --size of one",
-        ),
-        (["--size", "1MB", "--along", "tree"], "--along does not fit one message of --size; leave one of them out"),
-        (["--size", "1MB", "--loss", "0"], "--loss does not fit one message of --size; leave one of them out"),
-    ],
-)
-def test_options_that_do_not_fit_the_question_are_wrong_usage(words: list[object], message: str) -> None:
-    assert run_command("one-port", "ring", "--source", 0, *words).error_line(2).startswith(message)

@@ -147,8 +147,3 @@ def test_a_bundle_may_be_next_to_its_members() -> None:
 def test_a_folder_may_end_with_a_slash() -> None:
     assert run_command("export", "s.json", "--to", "astra-sim", "-o", "sim/").status == 0
     assert Path("sim/system.json").is_file()
-
-
-def test_standard_output_is_no_folder() -> None:
-    message = run_command("what-if", "ring:nodes=4", "--fail", "links", "-o", "-").error_line(status=2)
-    assert "the output is a folder, which standard output cannot take; name a folder" in message

@@ -68,12 +68,6 @@ def test_a_terminal_shows_a_bold_title_and_the_same_cells(schedule: Path) -> Non
     assert [word for word in plain.split() if word not in ESCAPE.sub("", shown).split()] == []
 
 
-def test_a_pipe_receives_plain_text(schedule: Path) -> None:
-    runs = {run_command("simulate", schedule, *SIZES).out for _ in range(2)}
-    assert len(runs) == 1
-    assert "\x1b" not in runs.pop()
-
-
 @pytest.mark.parametrize(("name", "value"), [("NO_COLOR", "1"), ("TERM", "dumb")])
 def test_a_terminal_without_colour_shows_the_same_text_as_a_pipe(
     schedule: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str
@@ -98,15 +92,6 @@ def test_correct_results_are_green_and_errors_are_red(schedule: Path, tmp_path: 
     run = run_command("verify", tmp_path / "none.json", terminal=True)
     assert run.status == 1
     assert "\x1b[31mforestcoll:\x1b[0m " in run.err
-
-
-def test_a_narrow_terminal_wraps_cells_within_their_column(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "50")
-    run = run_command("topology", terminal=True)
-    rows = [line for line in ESCAPE.sub("", run.out).splitlines() if line.startswith("  boxes=")]
-    assert run.status == 0
-    assert rows
-    assert max(map(len, rows)) <= 50
 
 
 @pytest.mark.parametrize("columns", [20, 40, 200])

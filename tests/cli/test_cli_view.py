@@ -2,7 +2,7 @@ import json
 from pathlib import Path
 
 import pytest
-from cli_run import run_command
+from cli_run import edge, run_command, write_network
 
 
 def test_a_network_is_drawn(tmp_path: Path) -> None:
@@ -54,12 +54,8 @@ def test_two_schedules_are_drawn_next_to_each_other(tmp_path: Path) -> None:
 
 
 def test_a_network_in_two_parts_is_drawn_without_a_bound(tmp_path: Path) -> None:
-    network, page = tmp_path / "network.json", tmp_path / "network.html"
-    edges = [{"source": one, "target": other, "bandwidth": 1} for one, other in ("ab", "ba", "cd", "dc")]
-    nodes = [{"id": name, "kind": "compute"} for name in "abcd"]
-    graph = {"format": "forestcoll.topology/1", "name": "halves"}
-    network.write_text(json.dumps({"directed": True, "graph": graph, "nodes": nodes, "edges": edges}))
+    network, page = write_network(tmp_path, [edge(*"ab"), edge(*"cd")], "abcd"), tmp_path / "network.html"
     run = run_command("view", str(network), "-o", str(page))
     assert run.status == 0
-    assert "note: no bound: halves: compute node 'a' cannot reach compute node 'c'; add links on the way" in run.err
+    assert "note: no bound: small: compute node 'a' cannot reach compute node 'c'; add links on the way" in run.err
     assert "No allgather" not in page.read_text()

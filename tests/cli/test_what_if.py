@@ -10,27 +10,6 @@ from forestcoll import InputError, read_schedule
 from forestcoll.cli.options import processes
 
 
-def test_the_json_of_failures_is_that_of_the_contract() -> None:
-    document = json_of("what-if", "dgx-a100:boxes=2", "--fail", "links")
-    assert document["algbw"] == "1040/3"
-    rows = document["rows"]
-    assert [[row[key] for key in ("change", "algbw", "ratio", "count")] for row in rows] == [
-        ["b0/gpu0--b0/nvswitch", "80/3", "1/13", 16],
-        ["b0/gpu0--ib", "320", "12/13", 16],
-    ]
-    assert rows[1]["bottleneck"]["exit_bandwidth"] == "300"
-
-
-def test_the_json_of_upgrades() -> None:
-    document = json_of("what-if", "dgx-a100:boxes=2", "--upgrade")
-    rows = document["rows"]
-    assert rows[0]["breakpoint"] == "350"
-    assert rows[0]["curve"] == [{"bandwidth": "300", "algbw": "1040/3"}, {"bandwidth": "350", "algbw": "400"}]
-    assert len(rows[0]["links"]) == 16
-    assert rows[1]["breakpoint"] is None
-    assert [float(row["ratio"].split("/")[0]) > 0 for row in rows] == [True] * 4
-
-
 def test_a_change_alone_is_a_row_and_with_a_mode_comes_first() -> None:
     alone = json_of("what-if", "dgx-a100:boxes=2", "--without", "b0/gpu0--ib")
     assert alone["algbw"] == "1040/3"

@@ -5,7 +5,7 @@ The incoming and outgoing bandwidths of each switch are equal. Those of compute 
 """
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, pairwise
@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import Demand
-from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology import NodeId, Topology, TopologyBuilder
 
 MOST_NODES = 8
 
@@ -222,6 +222,47 @@ def linked(
         source, target = ends.replace("=", ">").split(">")
         add(source, target, bandwidth or 1, latency_us=latency or None)
     return builder.build(connected=connected)
+
+
+def built(
+    nodes: Iterable[NodeId],
+    duplex: Iterable[tuple[Any, ...]] = (),
+    one_way: Iterable[tuple[Any, ...]] = (),
+    *,
+    switches: Collection[NodeId] = (),
+    able: bool = False,
+    name: str = "network",
+    **options: Any,
+) -> Topology:
+    """Return the network of these nodes, in this order, of which some are switches, and of these links.
+
+    A link is its two ends, its bandwidth and, if it has one, its latency. The `options` are those of a
+    `TopologyBuilder`, and `able` switches copy and add up.
+    """
+    builder = TopologyBuilder(name, **options)
+    for node in nodes:
+        if node in switches:
+            builder.add_switch(node, multicast=able, aggregation=able)
+        else:
+            builder.add_compute(node)
+    for links, add in ((duplex, builder.add_duplex), (one_way, builder.add_link)):
+        for one, other, bandwidth, *latency in links:
+            add(one, other, bandwidth, latency_us=latency[0] if latency else None)
+    return builder.build()
+
+
+def rails() -> Topology:
+    """Return two boxes of four GPUs on a switch; a switch of its own joins each GPU to that of the other box."""
+    builder = TopologyBuilder("rails")
+    for box in range(2):
+        switch = builder.add_switch(f"b{box}/switch", box=box)
+        for gpu in range(4):
+            builder.add_duplex(builder.add_compute(f"b{box}/gpu{gpu}", box=box), switch, 100)
+    for gpu in range(4):
+        rail = builder.add_switch(f"rail{gpu}")
+        for box in range(2):
+            builder.add_duplex(f"b{box}/gpu{gpu}", rail, 10)
+    return builder.build()
 
 
 def seeds(fast: int, many: int) -> list[Any]:

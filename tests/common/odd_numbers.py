@@ -10,9 +10,10 @@ from random import Random
 
 import pytest
 
-from forestcoll import Demand, InputError, NoSolutionError, Topology, TopologyBuilder, generate, optimum, verify
+from forestcoll import Demand, InputError, NoSolutionError, Topology, generate, optimum, verify
 from forestcoll.algorithms.trees import Trees
 from forestcoll.demand.groups.groups import Groups
+from networks import built
 
 Links = dict[tuple[str, str], Fraction | int]
 
@@ -23,15 +24,9 @@ ROOTED = ("broadcast", "reduce", "gather", "scatter")
 
 def network(nodes: Collection[str], links: Links, *, in_network: bool = False) -> Topology:
     """Return a network; nodes whose names begin with "s" are switches."""
-    builder = TopologyBuilder("odd numbers")
-    for node in nodes:
-        if node.startswith("s"):
-            builder.add_switch(node, multicast=in_network, aggregation=in_network)
-        else:
-            builder.add_compute(node)
-    for (source, target), bandwidth in links.items():
-        builder.add_link(source, target, bandwidth)
-    return builder.build()
+    switches = [node for node in nodes if node.startswith("s")]
+    one_way = [(*ends, bandwidth) for ends, bandwidth in links.items()]
+    return built(nodes, one_way=one_way, switches=switches, able=in_network, name="odd numbers")
 
 
 def drawn_nodes(random: Random, most: int = 6) -> list[str]:

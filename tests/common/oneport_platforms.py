@@ -18,6 +18,7 @@ from forestcoll.solver.exact_lp.exact_simplex import packing_optimum
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.graph.overheads import without_overheads
 from forestcoll.verification import verify
+from networks import built
 
 HALF = Fraction(1, 2)
 
@@ -241,10 +242,7 @@ def one_port_platform(nodes: int, links: int, slowest: int, fastest: int, seed: 
         one, other = sorted(draws.sample(range(nodes), 2))
         if other - one < 15 or draws.random() < 0.2:
             pairs.add((one, other))
-    network = TopologyBuilder(f"{nodes} nodes, {links} links, {slowest} to {fastest}", port_model="one-port")
-    for node in range(nodes):
-        network.add_compute(node)
-    for one, other in sorted(pairs):
-        network.add_link(one, other, draws.randint(slowest, fastest))
-        network.add_link(other, one, draws.randint(slowest, fastest))
-    return network.build()
+    both_ways = [ends for one, other in sorted(pairs) for ends in ((one, other), (other, one))]
+    one_way = [(*ends, draws.randint(slowest, fastest)) for ends in both_ways]
+    name = f"{nodes} nodes, {links} links, {slowest} to {fastest}"
+    return built(range(nodes), one_way=one_way, name=name, port_model="one-port")

@@ -2,12 +2,13 @@
 
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -67,6 +68,13 @@ def completed(command: list[str]) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=LIMIT, check=False)
 
 
+def mpirun() -> str:
+    """Return the launcher of MPI; a test is skipped without it."""
+    pytest.importorskip("mpi4py", reason="mpi4py is not installed")
+    found = shutil.which("mpirun") or shutil.which("mpirun", path=str(Path(sys.executable).parent))
+    return found or pytest.skip("mpirun is not installed")
+
+
 def run_ranks(command: str, *ranks: tuple[object, ...], **more: str) -> Ended:
     """Run a command on ranks, each with its own arguments."""
     port = free_port()
@@ -105,6 +113,15 @@ def refusal(
     out, err = capsys.readouterr()
     assert out == ""
     return ended.value.code, err
+
+
+@contextmanager
+def dask_executor(folder: Path) -> Iterator[Executor]:
+    """Return the executor of a Dask client; a test is skipped without Dask."""
+    distributed = pytest.importorskip("distributed")
+    options: dict[str, Any] = {"n_workers": 1, "threads_per_worker": 2, "processes": False, "dashboard_address": ":0"}
+    with distributed.LocalCluster(local_directory=folder, **options) as cluster, distributed.Client(cluster) as client:
+        yield client.get_executor()
 
 
 def alone(size: int) -> dict[str, str]:

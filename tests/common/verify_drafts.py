@@ -1,6 +1,6 @@
 """Correct schedules made by hand, as drafts that a test can change before it freezes them."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import combinations
@@ -13,6 +13,7 @@ from forestcoll.schedule.proof import Bound, CutProof
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.topology import Shift, Symmetry, Topology, TopologyBuilder
+from networks import built, with_abilities
 
 
 @dataclass
@@ -93,48 +94,20 @@ def _shift(order: int, image: list[int]) -> Shift:
 GPUS = [f"g{number}" for number in range(5)]
 
 
-def _network(
-    name: str,
-    nodes: Sequence[str | int],
-    duplex: Iterable[tuple[str | int, str | int, int]],
-    *,
-    switches: Sequence[str] = (),
-    multicast: bool = False,
-) -> Topology:
-    builder = TopologyBuilder(name)
-    for node in nodes:
-        builder.add_compute(node)
-    for switch in switches:
-        builder.add_switch(switch, multicast=multicast)
-    for one, other, bandwidth in duplex:
-        builder.add_duplex(one, other, bandwidth)
-    return builder.build()
-
-
 def _around(nodes: Sequence[str | int], bandwidth: int) -> Iterator[tuple[str | int, str | int, int]]:
     """Yield the links between each node and the next one, and between the last and the first."""
     return ((node, nodes[(place + 1) % len(nodes)], bandwidth) for place, node in enumerate(nodes))
 
 
-def _one_way(name: str, nodes: int, bandwidth: int) -> Topology:
-    """Return nodes in a ring with links in one direction."""
-    builder = TopologyBuilder(name)
-    for number in range(nodes):
-        builder.add_compute(number)
-    for one, other, _ in _around(range(nodes), bandwidth):
-        builder.add_link(one, other, bandwidth)
-    return builder.build()
-
-
 def two_gpus() -> Draft:
-    draft = Draft(_network("two", "ab", [("a", "b", 10)]), Fraction(20), Fraction(20), [0])
+    draft = Draft(built("ab", [("a", "b", 10)], name="two"), Fraction(20), Fraction(20), [0])
     draft.add_tree(Fraction(1, 2), [0, 1])
     draft.add_tree(Fraction(1, 2), [1, 0])
     return draft
 
 
 def _ring_topology() -> Topology:
-    return _network("ring", GPUS[:4], _around(GPUS[:4], 25))
+    return built(GPUS[:4], _around(GPUS[:4], 25), name="ring")
 
 
 def ring() -> Draft:
@@ -158,9 +131,10 @@ def slow_ring() -> Draft:
 
 def boxes() -> Draft:
     """Two boxes of two GPUs (0, 1 and 2, 3), with a fast switch in each box (4, 5) and a slow one between them (6)."""
-    inside: list[tuple[str | int, str | int, int]] = [(f"g{number}", f"s{number // 2}", 100) for number in range(4)]
+    inside = [(f"g{number}", f"s{number // 2}", 100) for number in range(4)]
     between = [(gpu, "net", 10) for gpu in GPUS[:4]]
-    topology = _network("boxes", GPUS[:4], [*inside, *between], switches=("s0", "s1", "net"))
+    switches = ["s0", "s1", "net"]
+    topology = built([*GPUS[:4], *switches], [*inside, *between], switches=switches, name="boxes")
     draft = Draft(topology, Fraction(40), Fraction(40), [0, 1, 4])
     for root in range(4):
         mate, across = root ^ 1, (root + 2) % 4
@@ -172,8 +146,8 @@ def boxes() -> Draft:
 def multicast() -> Draft:
     """Three GPUs on a switch (3) that copies: 1/3 of M on each link to the switch, 2/3 on each link from it."""
     links = [(gpu, "nvs", 10) for gpu in GPUS[:3]]
-    topology = _network("multicast", GPUS[:3], links, switches=["nvs"], multicast=True)
-    draft = Draft(topology, Fraction(15), Fraction(15), [0, 1, 3])
+    plain = built([*GPUS[:3], "nvs"], links, switches=["nvs"], name="multicast")
+    draft = Draft(with_abilities(plain, [(True, False)]), Fraction(15), Fraction(15), [0, 1, 3])
     for root in range(3):
         draft.add_tree(Fraction(1, 3), [root, 3], *([3, other] for other in range(3) if other != root))
     return draft
@@ -184,7 +158,7 @@ def relayed() -> Draft:
 
     A fifth GPU (4) is idle and not used.
     """
-    topology = _network("relayed", GPUS, [(gpu, "g3", 10) for gpu in GPUS if gpu != "g3"])
+    topology = built(GPUS, [(gpu, "g3", 10) for gpu in GPUS if gpu != "g3"], name="relayed")
     draft = Draft(topology, Fraction(15), Fraction(15), [0, 1, 3, 4], ranks=[0, 1, 2])
     for root in range(3):
         draft.add_tree(Fraction(1, 3), [root, 3], *([3, other] for other in range(3) if other != root))
@@ -203,7 +177,7 @@ def rotated_relayed() -> Draft:
 def complete() -> Draft:
     """Five fully connected GPUs. Every root sends its shard directly to all others. One route is not used."""
     names = range(0, 50, 10)
-    topology = _network("complete", names, [(one, other, 7) for one, other in combinations(names, 2)])
+    topology = built(names, [(*pair, 7) for pair in combinations(names, 2)], name="complete")
     draft = Draft(topology, Fraction(35), Fraction(35), [0, 1, 2, 3])
     for root in range(5):
         draft.add_tree(Fraction(1, 5), *([root, other] for other in range(5) if other != root))
@@ -266,7 +240,7 @@ def torus() -> Draft:
 
 def exchanged_leaves() -> Draft:
     """Three GPUs in a triangle: the exchange of two of them leaves the root of the first tree in place."""
-    draft = Draft(_network("triangle", "abc", _around("abc", 5)), Fraction(15), Fraction(15), [0, 1])
+    draft = Draft(built("abc", _around("abc", 5), name="triangle"), Fraction(15), Fraction(15), [0, 1])
     draft.add_tree(Fraction(1, 6), [0, 1], [1, 2])
     draft.add_tree(Fraction(1, 6), [1, 0], [0, 2])
     draft.add_tree(Fraction(1, 6), [1, 2], [1, 0])
@@ -277,7 +251,8 @@ def exchanged_leaves() -> Draft:
 def one_slow_gpu() -> Draft:
     """Four GPUs on a switch, the first over a slower link. The other three are rotated."""
     links = [(gpu, "s", 3 if gpu == "g0" else 10) for gpu in GPUS[:4]]
-    draft = Draft(_network("one slow", GPUS[:4], links, switches="s"), Fraction(4), Fraction(4), [1, 2, 3, 4])
+    topology = built([*GPUS[:4], "s"], links, switches="s", name="one slow")
+    draft = Draft(topology, Fraction(4), Fraction(4), [1, 2, 3, 4])
     draft.add_tree(Fraction(1, 12), [0, 4, 1], [1, 4, 2], [1, 4, 3])
     draft.add_tree(Fraction(1, 4), [1, 4, 2], [1, 4, 3], [2, 4, 0])
     draft.shifts = [(3, [0, 2, 3, 1, 4])]
@@ -287,7 +262,7 @@ def one_slow_gpu() -> Draft:
 def chain(nodes: int) -> Draft:
     """A one-way ring with the tree of one root and a rotation by one node: each link carries N - 1 of the N shards."""
     best = Fraction(nodes, nodes - 1)
-    draft = Draft(_one_way("ring", nodes, 1), best, best, list(range(1, nodes)))
+    draft = Draft(built(range(nodes), one_way=_around(range(nodes), 1), name="ring"), best, best, list(range(1, nodes)))
     draft.add_tree(Fraction(1, nodes), *([number, number + 1] for number in range(nodes - 1)))
     draft.shifts = [(nodes, [(number + 1) % nodes for number in range(nodes)])]
     return draft
@@ -366,7 +341,13 @@ def empty_handed() -> Draft:
 
 def one_way_sum() -> Draft:
     """A broadcast along one direction of a ring, reversed."""
-    draft = Draft(_one_way("one way", 3, 4), Fraction(4), Fraction(4), [1], collective=Collective.BROADCAST)
+    draft = Draft(
+        built(range(3), one_way=_around(range(3), 4), name="one way"),
+        Fraction(4),
+        Fraction(4),
+        [1],
+        collective=Collective.BROADCAST,
+    )
     draft.add_tree(Fraction(1), [1, 2], [2, 0])
     return reversed_draft(draft)
 

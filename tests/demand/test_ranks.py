@@ -1,25 +1,21 @@
 """Ranks and roots by position and by id. Some ids look like positions of other nodes."""
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from forestcoll.demand.ranks import rank_parts, ranks_of, root_number
-from forestcoll.topology import NodeId, Topology, TopologyBuilder
+from forestcoll.topology import NodeId, Topology
 from forestcoll.topology.registry import build_topology
+from networks import built
 from refusal import refusal
 
 
-def line(*ids: NodeId, switches: Iterable[NodeId] = ()) -> Topology:
+def line(*ids: NodeId, switches: Collection[NodeId] = ()) -> Topology:
     """Return a line of compute nodes and switches with these ids, in this order."""
-    builder = TopologyBuilder("line")
-    for each in ids:
-        (builder.add_switch if each in switches else builder.add_compute)(each)
-    for one, other in pairwise(ids):
-        builder.add_duplex(one, other, 1)
-    return builder.build()
+    return built(ids, [(*pair, 1) for pair in pairwise(ids)], switches=switches, name="line")
 
 
 BOXES = build_topology("dgx-a100:boxes=2,gpus=4")  # b0/gpu0 to b0/gpu3, b1/gpu0 to b1/gpu3, then switches

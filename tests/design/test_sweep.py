@@ -1,11 +1,10 @@
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 
-import pytest
-
 from forestcoll.design.search.finder import TopologyFinder
 from forestcoll.design.search.sweep import questions_of, sweep
 from refusal import refusal
+from started import dask_executor
 
 
 def test_a_sweep_answers_in_order_with_any_executor() -> None:
@@ -29,12 +28,6 @@ def test_a_sweep_skips_sizes_without_a_network_and_a_range_beyond_the_limits_is_
 
 
 def test_a_sweep_works_with_a_dask_client(tmp_path: Path) -> None:
-    distributed = pytest.importorskip("distributed")
-    with (
-        distributed.LocalCluster(
-            n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0", local_directory=tmp_path
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
+    with dask_executor(tmp_path) as executor:
         questions = questions_of([8, 16, 20], [4])
-        assert list(sweep(questions, executor=client.get_executor())) == list(sweep(questions))
+        assert list(sweep(questions, executor=executor)) == list(sweep(questions))

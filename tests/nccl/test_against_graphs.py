@@ -10,6 +10,7 @@ from forestcoll.algorithms.generate import problem_of
 from forestcoll.nccl.graph_file import Pattern, read_graphs
 from forestcoll.nccl.graphs import schedule_of_graph
 from forestcoll.topology.importers.source import Source
+from networks import rails
 from refusal import refusal
 
 EXAMPLE = """<graphs version="1">
@@ -44,19 +45,6 @@ def against(folder: Path, text: str, topology: str | Topology, collective: str =
 
 def rings_of(folder: Path, text: str, topology: str | Topology, collective: str = "allgather") -> Fraction:
     return against(folder, text, topology, collective).row(f"{folder / 'graph.xml'}: rings").algbw
-
-
-def rails() -> Topology:
-    builder = TopologyBuilder("rails")
-    for box in range(2):
-        switch = builder.add_switch(f"b{box}/switch", box=box)
-        for gpu in range(4):
-            builder.add_duplex(builder.add_compute(f"b{box}/gpu{gpu}", box=box), switch, 100)
-    for gpu in range(4):
-        rail = builder.add_switch(f"rail{gpu}")
-        for box in range(2):
-            builder.add_duplex(f"b{box}/gpu{gpu}", rail, 10)
-    return builder.build()
 
 
 def box_of_direct_links() -> Topology:

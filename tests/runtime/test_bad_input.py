@@ -64,7 +64,7 @@ def test_bad_groups() -> None:
     one, other = (generate(f"complete:nodes={count}", "allreduce") for count in (2, 3))
     for name, (options, text) in GROUPS.items():
         assert text in refusal(Communicator, [one], **usual | options), name
-    for schedules, text in (([], "schedules are empty"), ([one, one], "two schedules"), ([one, other], "one topology")):
+    for schedules, text in (([], "size=1 for a group"), ([one, one], "two schedules"), ([one, other], "one topology")):
         with pytest.raises(InputError, match=text):
             Communicator(schedules, rank=0, store=MemoryStore())
 
@@ -130,9 +130,3 @@ def test_counts_and_shapes(alone: Communicator) -> None:
     assert records[-1]["collective"] == "broadcast"
     assert records[-1]["bytes"] == 48
     assert {record["state"] for record in records} == {"done"}
-
-
-def test_the_size_must_be_said() -> None:
-    with pytest.raises(InputError, match=r"schedules are empty; .* or size=1 for a group of one"):
-        Communicator([], rank=0)
-    assert "rank is 1; the group has 1 ranks, so use 0 to 0" in refusal(Communicator, [], rank=1, size=1)

@@ -6,7 +6,7 @@ from typing import cast
 
 import pytest
 
-from forestcoll import TopologyBuilder, generate
+from forestcoll import generate
 from forestcoll.demand.demand import Demand
 from forestcoll.kernels.events import EventTables, Rows, event_program
 from forestcoll.programs.lowering import Options, Placement, Style, lower
@@ -27,6 +27,7 @@ from forestcoll.simulation import Costs
 from forestcoll.simulation.program.events import Action, EventSimulation
 from forestcoll.simulation.program.paths import Paths
 from forestcoll.simulation.program.tables import Encoder
+from networks import built
 from plain_events import run_plainly
 
 COSTS = (
@@ -108,12 +109,8 @@ def test_reads_of_other_ranks_take_the_same_time(costs: Costs) -> None:
 
 def test_many_transfers_at_once_take_the_same_time() -> None:
     """Twelve nodes send to all others at once, over links of different bandwidths: 132 transfers end one by one."""
-    builder = TopologyBuilder("many")
-    for node in range(12):
-        builder.add_compute(node)
-    for one, other in combinations(range(12), 2):
-        builder.add_duplex(one, other, 1 + (7 * one + other) % 13)
-    schedule = generate(builder.build())
+    links = [(one, other, 1 + (7 * one + other) % 13) for one, other in combinations(range(12), 2)]
+    schedule = generate(built(range(12), links))
     check_equal(lower(schedule, Options(chunks=12)).program, Paths.of(schedule), Costs())
 
 

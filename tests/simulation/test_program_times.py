@@ -24,8 +24,8 @@ from forestcoll.simulation import Costs
 from forestcoll.simulation.program.events import EventSimulation, Timeline, run_in_time
 from forestcoll.simulation.program.paths import Paths
 from forestcoll.simulation.program.rounds import Messages
-from forestcoll.topology import Topology, TopologyBuilder
-from networks import linked
+from forestcoll.topology import Topology
+from networks import built, linked
 from small_programs import FAR, FIFO, IN, MEMORY, OUT, PORT, move
 
 TO_1 = Channel(FIFO, 0, 1)
@@ -36,11 +36,7 @@ RECEIVE = move(Message(0, 1), FAR)
 
 def star(latency_us: int | None = None, ranks: int = 3) -> Topology:
     """Return compute nodes around a switch; a chunk of 1000 bytes crosses a link in 1 us."""
-    builder = TopologyBuilder("star", bandwidth_unit="GB/s")
-    builder.add_switch("hub")
-    for rank in range(ranks):
-        builder.add_duplex(builder.add_compute(rank), "hub", 1, latency_us=latency_us)
-    return builder.build()
+    return built(["hub", *range(ranks)], [(rank, "hub", 1, latency_us) for rank in range(ranks)], switches=["hub"])
 
 
 def program(

@@ -17,10 +17,10 @@ from forestcoll.simulation.simulate import ProgramModel, loads_of, simulate
 from forestcoll.simulation.sizes import sizes_of
 from forestcoll.simulation.tables import chrome_trace, links_csv, points_csv
 from forestcoll.simulation.trees.times import TreeModel
-from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
-from networks import SMALL, demand_for, examples, linked, networks
+from networks import SMALL, built, demand_for, examples, linked, networks
 from published_shape import nccl_rings
 from refusal import refusal
 
@@ -190,16 +190,8 @@ def test_tables_and_traces_contain_the_simulated_values() -> None:
 
 def chain_of_steps(*, relay: bool) -> StepSchedule:
     """Nodes 0 and 1, and between them node 2, a switch or a compute node; a part crosses both links in one step."""
-    builder = TopologyBuilder("chain")
-    for node in range(2):
-        builder.add_compute(node)
-    if relay:
-        builder.add_compute(2)
-    else:
-        builder.add_switch(2)
-    for node in range(2):
-        builder.add_link(node, 2, 10, latency_us=3)
-        builder.add_link(2, node, 5, latency_us=4)
+    links = [link for node in range(2) for link in ((node, 2, 10, 3), (2, node, 5, 4))]
+    chain = built(range(3), one_way=links, switches=[] if relay else [2])
     zero, one = Fraction(0), Fraction(1)
     steps = [[Transfer(0, zero, one, 0, 1, 0), Transfer(1, zero, one, 1, 0, 1)]]
     if relay:
@@ -207,7 +199,7 @@ def chain_of_steps(*, relay: bool) -> StepSchedule:
         steps.append([Transfer(2, zero, one, 2, node) for node in range(2)])
     phase = StepPhase(PhaseOp.BROADCAST, Transfers.of(steps))
     routes = Rows.of([[0, 2, 1], [1, 2, 0]])
-    return StepSchedule(builder.build(), Collective.ALLGATHER, (phase,), routes=routes)
+    return StepSchedule(chain, Collective.ALLGATHER, (phase,), routes=routes)
 
 
 def test_the_time_of_a_step_with_routes_equals_the_formula() -> None:

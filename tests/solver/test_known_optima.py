@@ -1,6 +1,5 @@
 """Optima that papers state, or that a search over all cuts found. Bandwidths are in GB/s."""
 
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -36,12 +35,6 @@ from refusal import refusal
 )
 def test_published_optimum(spec: str, algbw: str) -> None:
     assert optimum(build_topology(spec)).algbw == Fraction(algbw)
-
-
-def test_the_cut_of_two_dgx_a100_boxes_contains_all_gpus_but_one() -> None:
-    best = optimum(build_topology("dgx-a100:boxes=2"))
-    assert best.compute_inside == 15
-    assert best.exit_bandwidth == 325
 
 
 @pytest.mark.parametrize(
@@ -104,17 +97,6 @@ def test_a_number_of_trees_whose_rounding_unbalances_a_switch_is_refused() -> No
         f"the trees need all routes over it; use {optimum(topology).trees_per_root} trees per root"
     )
     assert optimum(topology, method=Trees(k=optimum(topology).trees_per_root)).algbw == optimum(topology).algbw
-
-
-def test_a_one_port_network_is_refused() -> None:
-    topology = replace(linked("a b", "a=b"), port_model="one-port")
-    for method in ("trees", "trees:most=2"):
-        with pytest.raises(NoSolutionError) as caught:
-            optimum(topology, method=method)
-        assert str(caught.value) == (
-            "network: port_model is one-port; this function needs nodes that use all their links at once "
-            "(if they can, leave port_model out); 'forestcoll one-port' handles one port"
-        )
 
 
 def test_numpy_integers_are_accepted_as_numbers_of_trees() -> None:

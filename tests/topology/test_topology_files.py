@@ -19,7 +19,7 @@ from forestcoll.topology import (
     topology_to_document,
 )
 from forestcoll.topology.networkx_graph import from_networkx, to_networkx
-from networks import examples
+from networks import built, examples
 from refusal import refusal
 
 HEAD = '"graph": {"format": "forestcoll.topology/1", "name": "t"}'
@@ -287,13 +287,9 @@ EXACT = st.builds(Fraction, st.integers(1, 10**60 - 1), st.integers(1, 10**60 - 
 def test_exact_numbers_are_read_back_from_a_document(
     nodes: list[int | str], bandwidths: list[Fraction], latency: Fraction | None
 ) -> None:
-    builder = TopologyBuilder("t")
-    for node in nodes:
-        builder.add_compute(node)
     pairs = [*pairwise(nodes), *((target, source) for source, target in pairwise(nodes))]
-    for (source, target), bandwidth in zip(pairs, bandwidths, strict=False):
-        builder.add_link(source, target, bandwidth, latency_us=latency)
-    topology = builder.build()
+    ends = zip(pairs, bandwidths, strict=False)
+    topology = built(nodes, one_way=[(*pair, bandwidth, latency) for pair, bandwidth in ends])
     document = json.loads(json.dumps(topology_to_document(topology)))
     assert topology_from_document(document, where="w") == topology
 

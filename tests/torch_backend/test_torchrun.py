@@ -1,13 +1,14 @@
 """Processes that forget to destroy their group, and no torch at all."""
 
 import os
-import socket
 import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+
+from started import free_port
 
 LIMIT = 240
 
@@ -26,10 +27,8 @@ print(data[0].item())
 
 @has_torch
 def test_processes_that_do_not_destroy_their_group_end_cleanly(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
     own = os.environ | {"OMP_NUM_THREADS": "1", "FORESTCOLL_TOPOLOGY": "ring:nodes=2", "WORLD_SIZE": "2"}
-    own |= {"FORESTCOLL_CACHE": str(tmp_path), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    own |= {"FORESTCOLL_CACHE": str(tmp_path), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
     ranks = [
         subprocess.Popen(  # noqa: S603 (Python itself)
             [sys.executable, "-c", FORGETFUL],

@@ -20,6 +20,7 @@ from forestcoll.topology.registry import load_topology
 from forestcoll.what_if import changes_of
 from forestcoll.what_if.failures import parts_of
 from forestcoll.what_if.study import Study
+from started import dask_executor
 
 
 def rebuilt(topology: Topology, gone_links: set[tuple[int, int]], gone_nodes: set[int]) -> Topology | None:
@@ -176,15 +177,9 @@ def test_executors_give_the_same_rows() -> None:
 
 
 def test_a_dask_client_gives_the_same_rows(tmp_path: Path) -> None:
-    distributed = pytest.importorskip("distributed")
-    with (
-        distributed.LocalCluster(
-            n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0", local_directory=tmp_path
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
+    with dask_executor(tmp_path) as executor:
         topology = load_topology("mi250:boxes=2,gpus=8")
-        assert failures(topology, executor=client.get_executor()).rows == failures(topology).rows
+        assert failures(topology, executor=executor).rows == failures(topology).rows
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,6 @@
 
 import importlib.util
 import re
-import shutil
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -22,7 +20,7 @@ from forestcoll.schedule.files import write_schedule
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import Topology, write_topology
 from networks import linked
-from started import Ended, alone, completed, in_threads, refusal, run_ranks, words
+from started import Ended, alone, completed, in_threads, mpirun, refusal, run_ranks, words
 
 Captured: TypeAlias = pytest.CaptureFixture[str]
 
@@ -176,12 +174,8 @@ def test_gloo_is_compared_where_torch_is_installed() -> None:
     assert row["speedup"] == pytest.approx(row["library_time_us"] / row["time_us"])
 
 
-@pytest.mark.skipif(importlib.util.find_spec("mpi4py") is None, reason="mpi4py is not installed")
 def test_mpirun_launches_and_is_compared() -> None:
-    mpirun = shutil.which("mpirun") or shutil.which("mpirun", path=str(Path(sys.executable).parent))
-    if mpirun is None:
-        pytest.skip("mpirun is not installed")
-    done = completed([mpirun, "-n", "3", *words("--topology", "ring:nodes=3", "-n", "1", "-b", "64K", "-e", "64K")])
+    done = completed([mpirun(), "-n", "3", *words("--topology", "ring:nodes=3", "-n", "1", "-b", "64K", "-e", "64K")])
     assert done.returncode == 0, done.stderr
     assert re.search(r"library: \S+", done.stdout)
     assert "engine/trees" in done.stdout

@@ -2,7 +2,6 @@
 
 import importlib.util
 import json
-import shutil
 import sys
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import pytest
 from forestcoll.measurement.probe import ProbeRequest, probe
 from forestcoll.runtime.emulation.requirements import missing
 from forestcoll.topology.importers.reading import import_topology
-from started import alone, completed, free_port, in_threads, refusal, words
+from started import alone, completed, free_port, in_threads, mpirun, refusal, words
 
 needs_torch = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")
 SMALL = ("--sizes", "64K", "--repeat", "1", "--timeout", "60")
@@ -29,13 +28,9 @@ def test_torchrun_launches(tmp_path: Path) -> None:
     assert len(import_topology(output).topology.compute) == 2
 
 
-@pytest.mark.skipif(importlib.util.find_spec("mpi4py") is None, reason="mpi4py is not installed")
 def test_mpirun_launches(tmp_path: Path) -> None:
-    mpirun = shutil.which("mpirun") or shutil.which("mpirun", path=str(Path(sys.executable).parent))
-    if mpirun is None:
-        pytest.skip("mpirun is not installed")
     output = tmp_path / "measured.json"
-    done = completed([mpirun, "-n", "3", *words("-o", output, *SMALL, "--json", command="probe")])
+    done = completed([mpirun(), "-n", "3", *words("-o", output, *SMALL, "--json", command="probe")])
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["backend"] == "mpi"
     assert len(import_topology(output).topology.compute) == 3

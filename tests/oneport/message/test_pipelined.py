@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from itertools import combinations, pairwise
 from math import ceil, lcm
 
 import pytest
@@ -14,38 +15,31 @@ from forestcoll.oneport.message.atomic import AtomicHeuristic, atomic_broadcast
 from forestcoll.oneport.message.pipeline_bound import packet_times
 from forestcoll.oneport.message.pipelined import Pipeline, pipelined_broadcast, root_rule
 from forestcoll.simulation.series.play import play_series
-from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
 from forestcoll.verification.series.timetable import timetable_fault
-from networks import examples, linked
+from networks import built, examples, linked
 from oneport_platforms import platform_of_costs, random_platforms
 from packet_schedules import least_makespan
 
 
 def line(nodes: int, *, latency_us: int = 0) -> Topology:
     """Return a line with links of 1 GB/s, which is 1000 bytes per microsecond."""
-    builder = TopologyBuilder("line", port_model="one-port")
-    for node in range(nodes):
-        builder.add_compute(node)
-        if node:
-            builder.add_link(node - 1, node, 1, latency_us=latency_us)
-    return builder.build()
+    links = [(*pair, 1, latency_us) for pair in pairwise(range(nodes))]
+    return built(range(nodes), one_way=links, name="line", port_model="one-port")
 
 
 @st.composite
 def platforms_with_start_ups(
     draw: st.DrawFn, most: int = 5, ports: tuple[str | None, ...] = ("one-port", None)
 ) -> Topology:
-    builder = TopologyBuilder("random", port_model=draw(st.sampled_from(ports)))
-    count = draw(st.integers(2, most))
-    for node in range(count):
-        builder.add_compute(node)
+    port_model, count = draw(st.sampled_from(ports)), draw(st.integers(2, most))
     pairs = [(one, other) for other in range(count) for one in range(other)]
     tree = [(draw(st.integers(0, other - 1)), other) for other in range(1, count)]
-    for one, other in sorted({*tree, *draw(st.lists(st.sampled_from(pairs), max_size=4))}):
-        builder.add_duplex(one, other, draw(st.integers(1, 9)), latency_us=draw(st.integers(0, 20)))
-    return builder.build()
+    ends = sorted({*tree, *draw(st.lists(st.sampled_from(pairs), max_size=4))})
+    links = [(*pair, draw(st.integers(1, 9)), draw(st.integers(0, 20))) for pair in ends]
+    return built(range(count), links, name="random", port_model=port_model)
 
 
 def test_the_number_of_packets_on_a_line_follows_the_square_root_rule_with_constants() -> None:
@@ -116,13 +110,8 @@ def test_no_schedule_of_three_packets_beats_the_plan_by_a_quarter(topology: Topo
 
 
 def test_a_complete_network_uses_low_trees() -> None:
-    builder = TopologyBuilder("complete", port_model="one-port")
-    for node in range(8):
-        builder.add_compute(node)
-    for one in range(8):
-        for other in range(one):
-            builder.add_duplex(one, other, 1, latency_us=5)
-    pipeline = Pipeline(builder.build(), 0)
+    links = [(*pair, 1, 5) for pair in combinations(range(8), 2)]
+    pipeline = Pipeline(built(range(8), links, port_model="one-port"), 0)
     assert pipeline.plan(1).makespan == 3 * (5 + Fraction(1, 1000))  # the nodes with the packet double three times
     plan = pipeline.plan(8000, packets=8)
     assert plan.makespan <= 12 * 6  # ten is the least: all packets leave the source, and the last one doubles twice

@@ -1,14 +1,14 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
-from itertools import combinations, pairwise
+from itertools import combinations, cycle, pairwise
 from math import lcm
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forestcoll import Collective, Topology, TopologyBuilder, load_topology
+from forestcoll import Collective, Topology, load_topology
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.oneport import Platform, compare_series, pipelined_broadcast, steady_optimum
 from forestcoll.oneport.message.pipelined import Pipeline
@@ -22,7 +22,7 @@ from forestcoll.solver.exact_lp.linear_program import LinearProgram
 from forestcoll.solver.exact_lp.row import Row
 from forestcoll.verification import verify
 from forestcoll.verification.series.timetable import timetable_fault
-from networks import examples
+from networks import built, examples
 from oneport_platforms import broken, every_tree, half_duplex_platforms
 
 HALF = "half-duplex"
@@ -65,12 +65,8 @@ def optimum_by_matchings(platform: Platform) -> Fraction:
 
 def complete(nodes: int, speeds: tuple[int, ...] = (1,)) -> Topology:
     """Return a half-duplex network with a link between every two nodes."""
-    builder = TopologyBuilder(f"complete {nodes}", port_model=HALF)
-    for node in range(nodes):
-        builder.add_compute(node)
-    for number, (one, other) in enumerate(combinations(range(nodes), 2)):
-        builder.add_duplex(one, other, speeds[number % len(speeds)])
-    return builder.build()
+    pairs = zip(combinations(range(nodes), 2), cycle(speeds), strict=False)
+    return built(range(nodes), [(*pair, speed) for pair, speed in pairs], name=f"complete {nodes}", port_model=HALF)
 
 
 @given(half_duplex_platforms())

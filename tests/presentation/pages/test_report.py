@@ -2,15 +2,15 @@
 
 import re
 from functools import cache
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import pytest
 
 import forestcoll.presentation.pages
-from forestcoll import Comparison, Costs, TopologyBuilder, compare, generate, html_report, write_schedule
+from forestcoll import Comparison, Costs, compare, generate, html_report, write_schedule
 from forestcoll.presentation.pages.terms import TERMS, used_terms
-from networks import linked
+from networks import built, linked
 from parsed_page import Page
 
 GLOSSARY = Path(__file__).parents[3] / "docs" / "glossary.md"
@@ -113,12 +113,8 @@ def test_a_page_for_128_gpus_is_small() -> None:
 
 
 def test_names_from_files_are_escaped(tmp_path: Path) -> None:
-    network = TopologyBuilder('<script>alert("1")</script>')
-    for node in ("<b>", "a & b", "c'"):
-        network.add_compute(node)
-    for one, other in (("<b>", "a & b"), ("a & b", "c'"), ("c'", "<b>")):
-        network.add_duplex(one, other, 10)
-    topology = network.build()
+    nodes = ("<b>", "a & b", "c'")
+    topology = built(nodes, [(*pair, 10) for pair in combinations(nodes, 2)], name='<script>alert("1")</script>')
     file = tmp_path / "<i>mine.json"
     write_schedule(generate(topology), file)
     page = html_report(compare(topology, baselines=["nccl-ring", file]), command="forestcoll compare '<u>'")

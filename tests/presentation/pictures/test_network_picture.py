@@ -16,8 +16,8 @@ from forestcoll.presentation.pictures.network.picture import load_picture, netwo
 from forestcoll.presentation.pictures.network.wires import paired, wires_of
 from forestcoll.presentation.pictures.svg import Element, text
 from forestcoll.presentation.view import view
-from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
+from networks import linked
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -124,20 +124,9 @@ def test_pictures_have_the_same_bytes_in_a_process_with_another_seed_of_hashes(s
     assert done.stdout == view(generate(spec)).html()
 
 
-def one_way_triangle(*, back: bool) -> Topology:
-    builder = TopologyBuilder("triangle")
-    for name in "abc":
-        builder.add_compute(name)
-    for one, other in ("ab", "bc", "ca"):
-        builder.add_link(one, other, 1)
-        if back:
-            builder.add_link(other, one, 1)
-    return builder.build()
-
-
 @pytest.mark.parametrize(("back", "count"), [(False, 3), (True, 0)])
 def test_links_without_a_link_back_have_an_arrow(count: int, *, back: bool) -> None:
-    topology = one_way_triangle(back=back)
+    topology = linked("a b c", "a=b b=c c=a" if back else "a>b b>c c>a")
     for drawn, kind in ((network_picture(topology), "arrow"), (load_picture(generate(topology)), "head")):
         heads = [each for each in parsed(drawn).iter(f"{SVG}polygon") if kind in (each.get("class") or "").split()]
         assert len(heads) == count
@@ -145,7 +134,7 @@ def test_links_without_a_link_back_have_an_arrow(count: int, *, back: bool) -> N
 
 
 def test_an_arrow_points_to_the_node_that_receives() -> None:
-    topology = one_way_triangle(back=False)
+    topology = linked("a b c", "a>b b>c c>a")
     layout = layout_of(topology)
     found = parsed(network_picture(topology, layout=layout)).iter(f"{SVG}polygon")
     ends = {(link.source, link.target) for link in topology.links}

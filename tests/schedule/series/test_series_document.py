@@ -13,19 +13,13 @@ from forestcoll.schedule.files import read_schedule, schedule_from_document, sch
 from forestcoll.schedule.proof import CutProof
 from forestcoll.schedule.series.document import from_document
 from forestcoll.schedule.shape_of import shape_of
-from forestcoll.topology import TopologyBuilder
+from networks import built
 from refusal import refusal
 
 
 def platform() -> Any:
-    builder = TopologyBuilder("small", port_model="one-port")
-    builder.add_compute("a")
-    builder.add_compute(1)
-    builder.add_compute("b")
-    builder.add_switch("w")
-    for source, target, bandwidth in (("a", 1, "3/2"), ("a", "w", 2), ("w", "b", 2), (1, "b", 1), ("b", 1, 1)):
-        builder.add_link(source, target, bandwidth)
-    return builder.build()
+    links = [("a", 1, "3/2"), ("a", "w", 2), ("w", "b", 2), (1, "b", 1), ("b", 1, 1)]
+    return built(["a", 1, "b", "w"], one_way=links, switches=["w"], name="small", port_model="one-port")
 
 
 SCHEDULE = compare_series(platform(), "a").schedule()

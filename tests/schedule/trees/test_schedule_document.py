@@ -22,7 +22,7 @@ from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees.value import Phase, Tree, TreeSchedule
 from forestcoll.topology import Shift, Symmetry, TopologyBuilder
-from networks import examples
+from networks import built, examples
 from refusal import refusal
 
 Document = dict[str, Any]
@@ -341,17 +341,12 @@ def test_a_phase_gives_its_trees() -> None:
 def test_a_schedule_of_a_thousand_nodes_is_written_and_read_in_seconds(tmp_path: Path) -> None:
     """A million routes through one switch, a chain of all nodes from every root. The limit is one of processor time."""
     count = 1024
-    builder = TopologyBuilder("star")
-    for node in range(count):
-        builder.add_compute(node)
-    builder.add_switch("sw")
-    for node in range(count):
-        builder.add_duplex(node, "sw", 25)
+    star = built([*range(count), "sw"], [(node, "sw", 25) for node in range(count)], switches=["sw"])
     routes = [(one, count, (one + step) % count) for step in range(1, count) for one in range(count)]
     chains = (np.arange(count)[:, None] + np.arange(count - 1)) % count
     phase = Phase(PhaseOp.BROADCAST, tuple(range(count)), (Fraction(1, count),) * count, Rows.of(chains.tolist()))
     schedule = TreeSchedule(
-        builder.build(), Collective.ALLGATHER, Rows.of(routes), (phase,), algbw=Fraction(25 * count, count - 1)
+        star, Collective.ALLGATHER, Rows.of(routes), (phase,), algbw=Fraction(25 * count, count - 1)
     )
     begin = time.process_time()
     write_schedule(schedule, tmp_path / "s.json")

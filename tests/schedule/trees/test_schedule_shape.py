@@ -14,7 +14,8 @@ from forestcoll.schedule.shape_of import shape_of
 from forestcoll.schedule.trees.expansion import TreeImage, expanded, tree_images
 from forestcoll.schedule.trees.shape import TreeShape, tree_shape
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
-from forestcoll.topology import Shift, Symmetry, Topology, TopologyBuilder
+from forestcoll.topology import Shift, Symmetry, Topology
+from forestcoll.topology.registry import build_topology
 from networks import linked
 
 
@@ -89,13 +90,11 @@ def _shift(order: int, image: list[int]) -> Shift:
 
 def grid() -> TreeSchedule:
     """Return a schedule on six fully connected nodes in two rows: two base trees and a shift in each dimension."""
-    builder = TopologyBuilder("grid")
-    for one, other in combinations([builder.add_compute(number) for number in range(6)], 2):
-        builder.add_duplex(one, other, 1)
+    network = build_topology("complete:nodes=6")
     phase = Phase(PhaseOp.BROADCAST, (0, 4), (Fraction(1, 8), Fraction(1, 24)), Rows.of([[0, 1], [2]]))
     symmetry = Symmetry((_shift(2, [3, 4, 5, 0, 1, 2]), _shift(3, [1, 2, 0, 4, 5, 3])))
     routes = Rows.of([[0, 1], [1, 3, 2], [1, 2]])
-    return TreeSchedule(builder.build(), Collective.ALLGATHER, routes, (phase,), algbw=Fraction(1), symmetry=symmetry)
+    return TreeSchedule(network, Collective.ALLGATHER, routes, (phase,), algbw=Fraction(1), symmetry=symmetry)
 
 
 def listed(tree: TreeImage) -> tuple[int, Fraction, list[tuple[int, ...]]]:

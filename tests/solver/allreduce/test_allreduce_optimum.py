@@ -11,11 +11,11 @@ from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.proof import ProofError
 from forestcoll.schedule.proof.tree_dual import PHASES, Roles, TreeDualProof, WeightedCut
 from forestcoll.solver.allreduce.linear_program import AllreduceOptimum, allreduce_optimum
-from forestcoll.topology import Symmetry, Topology, TopologyBuilder
+from forestcoll.topology import Symmetry, Topology
 from forestcoll.topology.changes import changed_network
 from forestcoll.topology.registry import build_topology
 from forestcoll.topology.symmetry.orbits import Orbits
-from networks import SMALL, duplex_networks, examples, linked, networks, with_abilities
+from networks import SMALL, built, duplex_networks, examples, linked, networks, with_abilities
 from oracles import is_full_duplex, least_exit
 from tree_programs import best_of_allreduce
 
@@ -66,12 +66,8 @@ def test_the_rate_of_a_cycle_of_three_nodes(bandwidths: tuple[int, int, int]) ->
 @examples(25)
 @given(st.lists(st.tuples(st.integers(0, 10), SMALL), min_size=1, max_size=7))
 def test_the_rate_of_a_tree_of_full_duplex_links_is_the_least_bandwidth(edges: list[tuple[int, Fraction]]) -> None:
-    builder = TopologyBuilder("tree")
-    builder.add_compute(0)
-    for child, (parent, bandwidth) in enumerate(edges, 1):
-        builder.add_compute(child)
-        builder.add_duplex(child, parent % child, bandwidth)
-    assert solved(builder.build()).upper == min(bandwidth for _, bandwidth in edges)
+    links = [(child, parent % child, bandwidth) for child, (parent, bandwidth) in enumerate(edges, 1)]
+    assert solved(built(range(len(edges) + 1), links)).upper == min(bandwidth for _, bandwidth in edges)
 
 
 @examples(150)

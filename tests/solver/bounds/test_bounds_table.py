@@ -238,9 +238,6 @@ def test_known_latencies(spec: str, steps: int, moore: int | None) -> None:
 def test_a_network_that_reaches_the_moore_bound() -> None:
     assert moore_steps(10, 3, both_ways=True) == 2  # Petersen's graph: 1 + 3 + 3 * 2
     assert moore_steps(11, 3, both_ways=True) == 3
-    assert moore_steps(7, 2, both_ways=False) == 2  # 1 + 2 + 4
-    assert moore_steps(8, 2, both_ways=False) == 3
-    assert moore_steps(1024, 4, both_ways=False) == 5
 
 
 def distances(topology: Topology, source: int, *, switches_cost: int) -> dict[int, int]:

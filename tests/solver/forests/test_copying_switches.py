@@ -13,9 +13,9 @@ from forestcoll.algorithms.trees import Trees
 from forestcoll.base.errors import NoSolutionError
 from forestcoll.demand.collective import SCHEDULED, Collective
 from forestcoll.demand.demand import Demand
-from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology import Topology
 from forestcoll.verification import verify
-from networks import SMALL, examples, linked
+from networks import SMALL, built, examples, linked
 from oracles import algbw_of_cut, best_of_group, check_bound
 
 
@@ -57,19 +57,12 @@ def test_a_switch_that_cannot_copy_divides_its_input_among_the_receivers() -> No
 def unbalanced(draw: st.DrawFn) -> Topology:
     """Up to five compute nodes on a ring, and up to two switches that can do anything, with links of any bandwidth."""
     compute, switches = draw(st.integers(2, 5)), draw(st.integers(1, 2))
-    builder = TopologyBuilder("unbalanced")
-    for node in range(compute):
-        builder.add_compute(node)
-    for node in range(compute, compute + switches):
-        builder.add_switch(node, multicast=True, aggregation=True)
-    for node in range(compute):
-        builder.add_link(node, (node + 1) % compute, draw(SMALL))
-    for switch in range(compute, compute + switches):
-        for node in draw(st.sets(st.integers(0, switch - 1))):
-            builder.add_link(node, switch, draw(SMALL))
-        for node in draw(st.sets(st.integers(0, switch - 1))):
-            builder.add_link(switch, node, draw(SMALL))
-    return builder.build()
+    links = [(node, (node + 1) % compute, draw(SMALL)) for node in range(compute)]
+    able = range(compute, compute + switches)
+    for switch in able:
+        links += [(node, switch, draw(SMALL)) for node in draw(st.sets(st.integers(0, switch - 1)))]
+        links += [(switch, node, draw(SMALL)) for node in draw(st.sets(st.integers(0, switch - 1)))]
+    return built(range(able.stop), one_way=links, switches=able, able=True)
 
 
 @pytest.mark.parametrize("collective", list(SCHEDULED))

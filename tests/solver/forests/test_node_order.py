@@ -7,7 +7,7 @@ import pytest
 from forestcoll import Topology, optimum
 from forestcoll.solver.forests.node_order import NodeOrder
 from forestcoll.solver.forests.scaling import ScaledTopology
-from forestcoll.topology import TopologyBuilder
+from networks import built
 
 NETWORKS = [
     (4, 1, "0-1-3 1-2-3 2-3-4 3-4-2 4-0-1 0-1-4 0-1-4 1-0-2 4-0-4 1-4-2 3-0-4 4-3-3 2-3-2"),
@@ -28,17 +28,8 @@ The number of trees of each depended on the order of its nodes.
 
 
 def network(compute: int, switches: int, text: str, order: tuple[int, ...]) -> Topology:
-    builder = TopologyBuilder("network")
-    for node in order:
-        if node < compute:
-            builder.add_compute(node)
-        else:
-            builder.add_switch(node)
-    assert len(order) == compute + switches
-    for link in text.split():
-        source, target, bandwidth = map(int, link.split("-"))
-        builder.add_link(source, target, bandwidth)
-    return builder.build()
+    links = [tuple(map(int, link.split("-"))) for link in text.split()]
+    return built(order, one_way=links, switches=range(compute, compute + switches))
 
 
 @pytest.mark.parametrize(("compute", "switches", "text"), NETWORKS)

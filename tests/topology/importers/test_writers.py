@@ -10,6 +10,7 @@ from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.importers.reading import import_topology
 from forestcoll.topology.registry import build_topology, load_topology
 from forestcoll.topology.writers.formats import write_network
+from networks import linked
 from refusal import refusal
 
 SPECS = [
@@ -72,11 +73,7 @@ def test_integers_texts_and_odd_names_stay_what_they_are(tmp_path: Path) -> None
 
 
 def two_switches() -> Topology:
-    builder = TopologyBuilder("chain")
-    builder.add_duplex(builder.add_switch("s"), builder.add_switch("t"), 1)
-    for node, switch in (("a", "s"), ("b", "t")):
-        builder.add_duplex(builder.add_compute(node), switch, 1)
-    return builder.build()
+    return linked("a b", "s=t a=s b=t", switches="s t", name="chain")
 
 
 def without_bytes() -> Topology:

@@ -22,7 +22,7 @@ from forestcoll.topology.symmetry.automorphisms.proof import prove
 from forestcoll.topology.symmetry.automorphisms.refinement import Budget
 from forestcoll.topology.symmetry.automorphisms.search import group_of
 from forestcoll.topology.symmetry.orbits import Orbits
-from networks import examples
+from networks import built, examples, linked, with_abilities
 
 KNOWN_ORDERS = {
     "circulant": 16,
@@ -241,19 +241,11 @@ def test_the_boxes_without_a_fault_are_shifted() -> None:
 
 
 def test_latencies_and_switch_abilities_must_be_equal() -> None:
-    network = TopologyBuilder("pair")
-    for node in "abcd":
-        network.add_compute(node)
-    network.add_duplex("a", "b", 1)
-    network.add_duplex("b", "c", 1, latency_us=1)
-    network.add_duplex("c", "d", 1)
-    network.add_duplex("d", "a", 1, latency_us=2)
-    assert valid_order(network.build()) == 2
-    network.add_switch("plain")
-    network.add_switch("multicast", multicast=True)
-    network.add_duplex("a", "plain", 1)
-    network.add_duplex("b", "multicast", 1)
-    assert valid_order(network.build()) == 1
+    square = "a=b:1 b=c:1@1 c=d:1 d=a:1@2"
+    assert valid_order(linked("a b c d", square)) == 2
+    network = linked("a b c d", f"{square} a=one d=other", switches="one other")
+    assert valid_order(network) == 2
+    assert valid_order(with_abilities(network, [(False, False), (True, False)])) == 1
 
 
 def test_a_network_without_symmetry_has_the_trivial_group() -> None:
@@ -261,12 +253,8 @@ def test_a_network_without_symmetry_has_the_trivial_group() -> None:
     frucht = [(node, (node + 1) % 7) for node in range(7)]  # every node has three neighbours, so none is distinguished
     frucht += [(0, 7), (1, 7), (2, 8), (3, 9), (4, 9), (5, 10), (6, 10), (7, 11), (8, 11), (8, 9), (10, 11)]
     for edges, first in ((asymmetric, 2), (frucht, 1)):
-        network = TopologyBuilder("network")
-        for node in range(max(map(max, edges)) + 1):
-            network.add_compute(node)
-        for one, other in edges:
-            network.add_duplex(one, other, 1 if one else first)
-        assert find_symmetry(network.build()).shifts == ()
+        links = [(one, other, 1 if one else first) for one, other in edges]
+        assert find_symmetry(built(range(max(map(max, edges)) + 1), links)).shifts == ()
 
 
 def test_the_same_links_give_the_same_shifts_whatever_the_ids_and_attributes() -> None:

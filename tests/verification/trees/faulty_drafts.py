@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 
-from forestcoll.topology import NodeKind, TopologyBuilder
+from forestcoll.topology import NodeKind
+from forestcoll.topology.registry import build_topology
 from verify_drafts import (
     Draft,
     DraftTree,
@@ -85,11 +86,8 @@ def with_long_names(draft: Draft) -> Draft:
 
 def of_a_hexagon(draft: Draft) -> Draft:
     """A rotation of a hexagon and a reflection without fixed nodes generate a group that is not abelian."""
-    builder = TopologyBuilder("hexagon")
-    names = [builder.add_compute(number) for number in range(6)]
-    for number in range(6):
-        builder.add_duplex(names[number], names[(number + 1) % 6], 1)
-    return replace(draft, topology=builder.build(), shifts=[(3, [2, 3, 4, 5, 0, 1]), (2, [1, 0, 5, 4, 3, 2])])
+    hexagon = build_topology("ring:nodes=6")
+    return replace(draft, topology=hexagon, shifts=[(3, [2, 3, 4, 5, 0, 1]), (2, [1, 0, 5, 4, 3, 2])])
 
 
 def chain_of_six() -> Draft:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
-from itertools import combinations
 
 import numpy as np
 import pytest
@@ -17,7 +16,7 @@ from forestcoll.schedule import rows
 from forestcoll.schedule.proof import Bound, CutProof, GroupLengthsProof
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.trees.value import TreeSchedule
-from forestcoll.topology import Shift, Symmetry, Topology, TopologyBuilder
+from forestcoll.topology import Shift, Symmetry
 from forestcoll.verification import rules, verify
 from forestcoll.verification.routes import table, wording
 from forestcoll.verification.routes.context import RouteContext
@@ -29,16 +28,6 @@ from verify_drafts import allreduce, broadcast, one_way_sum, ring, two_gpus
 def turned(schedule: TreeSchedule, *shifts: tuple[int, list[int]]) -> TreeSchedule:
     symmetry = Symmetry(tuple(Shift(order, np.array(image, dtype=np.int32)) for order, image in shifts))
     return replace(schedule, symmetry=symmetry)
-
-
-def complete(count: int) -> Topology:
-    """Return a network with a link between every two nodes."""
-    builder = TopologyBuilder("complete")
-    for node in range(count):
-        builder.add_compute(node)
-    for one, other in combinations(range(count), 2):
-        builder.add_duplex(one, other, 1)
-    return builder.build()
 
 
 def of_hubs() -> Iterator[tuple[str, TreeSchedule]]:
@@ -123,7 +112,7 @@ def of_symmetries() -> Iterator[tuple[str, TreeSchedule]]:
     yield "a rank after the last node", replace(triangle, ranks=(0, 3))
     square = generate("ring:nodes=4")
     yield "a second shift that maps a link to no link", turned(square, (2, [2, 3, 0, 1]), (2, [1, 0, 2, 3]))
-    six = generate(complete(6))
+    six = generate("complete:nodes=6")
     yield "a shift that returns early to two of six nodes", turned(six, (4, [1, 2, 3, 0, 5, 4]))
 
 

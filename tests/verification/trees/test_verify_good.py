@@ -14,13 +14,13 @@ from faulty_drafts import CHANGES, with_one_node
 from forestcoll.demand.collective import SCHEDULED, Collective
 from forestcoll.schedule.shape_of import shape_of
 from forestcoll.schedule.trees.expansion import expanded
-from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology.registry import build_topology
 from forestcoll.verification import LinkLoad, rules, verify
 from forestcoll.verification.trees import context, delivery
 from forestcoll.verification.trees import rules as tree_rules
 from forestcoll.verification.trees.context import TreeContext
 from forestcoll.verification.trees.rules import RULE_BOOKS
-from networks import linked
+from networks import built, linked
 from verify_drafts import (
     GOOD,
     OTHERS,
@@ -181,14 +181,9 @@ def test_the_loads_of_a_ring_of_any_size() -> None:
 
 def _chains(count: int) -> Draft:
     """Return GPUs on one switch, with a chain from every root through all others. Each hop crosses the switch."""
-    builder = TopologyBuilder("star")
-    for number in range(count):
-        builder.add_compute(number)
-    builder.add_switch("sw")
-    for number in range(count):
-        builder.add_duplex(number, "sw", 25)
+    star = built([*range(count), "sw"], [(number, "sw", 25) for number in range(count)], switches=["sw"])
     bound = Fraction(25 * count, count - 1)
-    draft = Draft(builder.build(), bound, bound, [*range(1, count), count])
+    draft = Draft(star, bound, bound, [*range(1, count), count])
     draft.routes = [[one, count, (one + step) % count] for step in range(1, count) for one in range(count)]
     share = Fraction(1, count)
     draft.trees = [
@@ -206,23 +201,12 @@ def test_a_thousand_nodes_are_verified_in_seconds() -> None:
     assert time.process_time() - begin < 5
 
 
-def _large_torus(rows: int, columns: int) -> Topology:
-    builder = TopologyBuilder("torus")
-    for number in range(rows * columns):
-        builder.add_compute(number)
-    for number in range(rows * columns):
-        row, column = divmod(number, columns)
-        builder.add_duplex(number, row * columns + (column + 1) % columns, 1)
-        builder.add_duplex(number, (row + 1) % rows * columns + column, 1)
-    return builder.build()
-
-
 @pytest.mark.slow
 def test_sixteen_thousand_nodes_are_verified_in_seconds() -> None:
     """One base tree on a torus, down the first column and along every row. The limit allows for a busy machine."""
     side = 128
     number = np.arange(side * side).reshape(side, side)
-    draft = Draft(_large_torus(side, side), Fraction(1), None, None)
+    draft = Draft(build_topology(f"torus:dims={side}x{side}"), Fraction(1), None, None)
     draft.routes = [[here, there] for here, there in zip(number[:-1, 0].tolist(), number[1:, 0].tolist(), strict=True)]
     draft.routes += np.stack([number[:, :-1], number[:, 1:]], axis=2).reshape(-1, 2).tolist()
     draft.trees = [DraftTree(0, Fraction(1, side * side), list(range(len(draft.routes))))]
