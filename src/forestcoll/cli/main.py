@@ -17,7 +17,6 @@ import click
 from forestcoll.base.errors import ForestcollError, InternalError, nearest, shown
 from forestcoll.base.together import sets_written
 from forestcoll.cli.examples import epilog_of
-from forestcoll.cli.options import links_one_by_one
 from forestcoll.cli.outputs import check_outputs
 
 if TYPE_CHECKING:
@@ -86,7 +85,9 @@ def module_of(command: str) -> str:
 
 @cache
 def _completed(command: click.Command, name: str) -> click.Command:
-    """Add what all commands have: examples, and the check of all outputs before any work."""
+    """Add what all commands have: examples, links one by one, and the check of all outputs before any work."""
+    from forestcoll.cli.options import links_one_by_one
+
     work = command.callback
 
     def checked(*arguments: Any, **options: Any) -> Any:
