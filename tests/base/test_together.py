@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 from failing_calls import failing
 
+from forestcoll.base.endings import sets_written
 from forestcoll.base.errors import InputError
 from forestcoll.base.files import write_text
 from forestcoll.base.folders import make_folder, replaced_folder
-from forestcoll.base.together import sets_written, written_together
+from forestcoll.base.together import written_together
 
 OLD = {"a": "old a", "b": "old b", "folder": None, "folder/x": "old x", "last": "old last"}
 NEW = {"a": "new a", "folder": None, "folder/y": "new y", "made": None, "made/n": "new n"} | {

@@ -4,7 +4,6 @@ import errno
 import os
 import re
 import sys
-from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
@@ -70,8 +69,6 @@ def test_the_version_says_how_the_native_core_was_built(tmp_path: Path) -> None:
     assert (run.status, run.err) == (0, "")
     known = r"\w+ [0-9.]+, \w+ \w+, \w+"
     assert re.fullmatch(rf"forestcoll \S+\nnative core: ({known}|of an unknown build)(, stable ABI)?\n", run.out)
-    with mock.patch.object(metadata, "version", side_effect=metadata.PackageNotFoundError):
-        assert run_command("--version").out.startswith("forestcoll (not installed: run from its source)\n")
     core = SimpleNamespace(origin=str(tmp_path / "_native.abi3.so"))
     (tmp_path / "_native_build.txt").write_text("Clang 17.0.1, Darwin arm64, Release\n")
     with mock.patch("forestcoll.base.version.find_core", return_value=core):

@@ -1,10 +1,27 @@
-"""Signals that end the process while files are written: they end the work, and wait while it is cleaned up."""
+"""Signals that end the process while files are written: they end the work, and wait while it is cleaned up.
+
+A message about an ending says whether the process has written results; this module counts them.
+"""
 
 import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+
+_sets_written = 0
+
+
+def sets_written() -> int:
+    """Return how many sets of results this process has written."""
+    return _sets_written
+
+
+def note_written() -> None:
+    """Note that results were written, or that another process may write them from now on."""
+    global _sets_written  # noqa: PLW0603 (a fact about the process)
+    _sets_written += 1
+
 
 _ENDS = ("SIGTERM", "SIGHUP", "SIGINT")
 

@@ -17,11 +17,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, TypeAlias, cast
 
+from forestcoll.base.endings import note_written
 from forestcoll.base.errors import InputError, shown
 from forestcoll.base.exact import WrittenFloat
 from forestcoll.base.file_kinds import PROGRAM, kind_of_text
 from forestcoll.base.resources import advice, check_json_memory, check_text_memory, most_text
-from forestcoll.base.together import new_part, note_written, reported, written_together
+from forestcoll.base.together import new_part, reported, written_together
 
 MAX_BYTES = 2 * 2**30
 """The largest document that is read, in bytes after decompression (2 GiB): a schedule of thousands of nodes."""

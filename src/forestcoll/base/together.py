@@ -13,24 +13,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from forestcoll.base.endings import Endings, caught_endings
+from forestcoll.base.endings import Endings, caught_endings, note_written
 from forestcoll.base.errors import InputError
 
 _thread = threading.local()
 """Its `open` is the set that this thread writes."""
-
-_sets_written = 0
-
-
-def sets_written() -> int:
-    """Return how many sets of results this process has written."""
-    return _sets_written
-
-
-def note_written() -> None:
-    """Note that results were written, or that another process may write them from now on."""
-    global _sets_written  # noqa: PLW0603 (a fact about the process)
-    _sets_written += 1
 
 
 @dataclass

@@ -1,20 +1,10 @@
-"""The version of the installed package, and the build of its native core."""
+"""The version of the package, which `pyproject.toml` takes from here, and the build of its native core."""
 
-from importlib import metadata
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec
 from pathlib import Path
 
-
-def _installed() -> str:
-    try:
-        return metadata.version("forestcoll")
-    except metadata.PackageNotFoundError:
-        return "0+source"  # run from a checkout that is not installed
-
-
-__version__ = _installed()
-"""As `pyproject.toml` states it."""
+__version__ = "0.1.0"
 
 
 def native_build() -> str:

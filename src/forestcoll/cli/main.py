@@ -14,10 +14,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from forestcoll.base.endings import sets_written
 from forestcoll.base.errors import ForestcollError, InternalError, nearest, shown
-from forestcoll.base.together import sets_written
-from forestcoll.cli.examples import epilog_of
-from forestcoll.cli.outputs import check_outputs
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -86,7 +84,9 @@ def module_of(command: str) -> str:
 @cache
 def _completed(command: click.Command, name: str) -> click.Command:
     """Add what all commands have: examples, links one by one, and the check of all outputs before any work."""
+    from forestcoll.cli.examples import epilog_of
     from forestcoll.cli.options import links_one_by_one
+    from forestcoll.cli.outputs import check_outputs
 
     work = command.callback
 
@@ -163,15 +163,9 @@ def _usage_message(error: click.ClickException) -> str:
 def _print_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:  # noqa: FBT001 (click's)
     if not wanted or ctx.resilient_parsing:
         return
-    from importlib import metadata
+    from forestcoll.base.version import __version__, native_build
 
-    from forestcoll.base.version import native_build
-
-    try:
-        version = metadata.version("forestcoll")
-    except metadata.PackageNotFoundError:
-        version = "(not installed: run from its source)"
-    click.echo(f"forestcoll {version}")
+    click.echo(f"forestcoll {__version__}")
     click.echo(f"native core: {native_build()}")
     ctx.exit()
 

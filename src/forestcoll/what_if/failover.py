@@ -18,11 +18,11 @@ from math import comb
 from pathlib import Path
 
 from forestcoll.base.display import Displayed
+from forestcoll.base.endings import note_written
 from forestcoll.base.errors import InputError, shown
 from forestcoll.base.files import PathLike, as_path, write_text
 from forestcoll.base.folders import check_folder, make_folder
 from forestcoll.base.progress import SILENT, Progress
-from forestcoll.base.together import note_written
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.demand.texts import DemandLike
