@@ -56,6 +56,7 @@ SPECS = (
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="no such accounts of memory here")
+@pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="AddressSanitizer takes memory of its own")
 def test_a_run_needs_the_estimated_memory() -> None:
     run = subprocess.run([sys.executable, "-c", MEASURED, *SPECS], capture_output=True, text=True, check=True)  # noqa: S603
     for spec, line in zip(SPECS, run.stdout.splitlines(), strict=True):
