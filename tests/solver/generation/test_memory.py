@@ -1,5 +1,6 @@
 """The estimate of a schedule of trees, compared with measured runs."""
 
+import os
 import subprocess
 import sys
 
