@@ -12,7 +12,7 @@ from forestcoll import Comparison, InputError, Topology, TopologyBuilder, compar
 from forestcoll.algorithms.boxes import Boxes
 from forestcoll.comparison.link_classes import link_classes
 from forestcoll.demand.demand import Demand
-from forestcoll.presentation.results.comparisons.comparison import comparison_document, comparison_page
+from forestcoll.presentation.results.comparisons.comparison import comparison_page
 from forestcoll.topology import build_topology
 from networks import linked
 
@@ -175,7 +175,7 @@ def test_a_wrong_schedule_is_a_row_that_is_not_valid(tmp_path: Path) -> None:
     assert row.schedule is None
     assert row.reason.startswith("not valid: ")
     assert "algbw" in row.reason
-    document: Any = comparison_document(found)
+    document: Any = comparison_page(found).document()
     for rows in (found.records(), document["rows"]):
         assert [each["valid"] for each in rows] == [True, False]
     assert "not valid" in "\n".join(comparison_page(found).lines())

@@ -14,7 +14,6 @@ from forestcoll.presentation.results.measurements.probe import probe_page
 from forestcoll.presentation.results.schedules.reports import (
     report_page,
     schedule_page,
-    verified_document,
     verified_page,
 )
 from forestcoll.presentation.results.schedules.series import about, generated_page, number
@@ -90,7 +89,7 @@ def test_a_kind_without_figures_of_its_own_shows_the_common_ones(monkeypatch: py
         "  algbw    8/3 GB/s (2.66667)",
         "  optimum  8 GB/s, proven by the cut in the file",
     ]
-    document = verified_document(schedule, report)
+    document = verified_page(schedule, report, FILE).document()
     assert (document["valid"], document["algbw"], document["optimal_algbw"]) == (True, "8/3", "8")
 
 

@@ -17,7 +17,7 @@ from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.base.files import parse_document
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import NodeDemand
-from forestcoll.presentation.results.programs.tuning import tuning_document
+from forestcoll.presentation.results.programs.tuning import tuning_page
 from forestcoll.programs.formats import msccl_xml, mscclpp
 from forestcoll.programs.interpreter import check
 from forestcoll.programs.lowering import lower
@@ -213,7 +213,7 @@ def test_the_costs_of_the_machine_are_used_and_stated() -> None:
     assert found.costs.protocols[Protocol.SIMPLE] == Costs(alpha_us=2.4, block_gbps=24)
     assert found.bounds[0] == pytest.approx(14 + 1)
     assert found.bounds[0] <= found.microseconds[0]
-    document = tuning_document(found, None)
+    document = tuning_page(found).document()
     assert document["costs"] == found.costs.document()
     assert found.costs.network_us == pytest.approx(10.6)
     assert tuned(TWO_BOXES, "allreduce").costs.source == "default"

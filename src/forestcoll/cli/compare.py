@@ -107,8 +107,8 @@ def command(
     from forestcoll.comparison import compare
     from forestcoll.demand.demand import Demand
     from forestcoll.presentation.pages.report import html_report
-    from forestcoll.presentation.printing import print_json, print_page
-    from forestcoll.presentation.results.comparisons.comparison import comparison_document, comparison_page
+    from forestcoll.presentation.printing import print_result
+    from forestcoll.presentation.results.comparisons.comparison import comparison_page
     from forestcoll.simulation import read_costs
 
     known = None if costs is None else read_costs(costs)
@@ -126,7 +126,4 @@ def command(
         if html is not None:
             write_text(html, [html_report(found, command=invocation("--html"), progress=progress)])
     err = is_standard_stream(html)
-    if as_json:
-        print_json(comparison_document(found), err=err)
-    else:
-        print_page(comparison_page(found), err=err)
+    print_result(comparison_page(found), as_json=as_json, err=err)

@@ -102,8 +102,8 @@ def command(*, output: Path | None, jobs: int | None, as_json: bool, **options: 
     """
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.design.asked import asked
-    from forestcoll.presentation.printing import print_json, print_page
-    from forestcoll.presentation.results.networks.design import design_document, design_page
+    from forestcoll.presentation.printing import print_result
+    from forestcoll.presentation.results.networks.design import design_page
     from forestcoll.presentation.view.design_files import write_design
 
     question = usage_of(asked, {**options, "output": output, "jobs": jobs})
@@ -111,7 +111,4 @@ def command(*, output: Path | None, jobs: int | None, as_json: bool, **options: 
         answer = question.answer(progress, executor)
         write_design(answer, progress)
     err = is_standard_stream(output)
-    if as_json:
-        print_json(design_document(answer), err=err)
-    else:
-        print_page(design_page(answer), err=err)
+    print_result(design_page(answer), as_json=as_json, err=err)

@@ -90,8 +90,8 @@ def command(*, target: "Target", snippet: Path | None, output: Path | None, as_j
     from forestcoll.base.files import write_text
     from forestcoll.base.together import written_together
     from forestcoll.cli.terminal_progress import TerminalProgress
-    from forestcoll.presentation.printing import print_json, print_page
-    from forestcoll.presentation.results.programs.programs import export_document, export_page
+    from forestcoll.presentation.printing import print_result
+    from forestcoll.presentation.results.programs.programs import export_page
     from forestcoll.tuning.programs.export import export
 
     target = _with_options(target, {name: options.pop(name) for name in ("dialect", "bytes")})
@@ -106,10 +106,7 @@ def command(*, target: "Target", snippet: Path | None, output: Path | None, as_j
                 if snippet is not None:
                     write_text(snippet, [done.snippet(output.name)])
     err = is_standard_stream(output)
-    if as_json:
-        print_json(export_document(done, output, progress.seconds), err=err)
-    else:
-        print_page(export_page(done, output), err=err)
+    print_result(export_page(done, output, progress.seconds), as_json=as_json, err=err)
 
 
 def _with_options(target: "Target", options: Mapping[str, Any]) -> "Target":

@@ -72,8 +72,8 @@ def command(*, topology: str, output: Path | None, as_json: bool, verbose: bool,
     import_numpy()
     from forestcoll.algorithms.generate import generated
     from forestcoll.cli.terminal_progress import TerminalProgress
-    from forestcoll.presentation.printing import print_json, print_page
-    from forestcoll.presentation.results.schedules.generated import Run, generated_document, generated_page
+    from forestcoll.presentation.printing import print_result
+    from forestcoll.presentation.results.schedules.generated import Run, generated_page
 
     changes = options.pop("without"), options.pop("degrade")
     demand, method = asked_by(options)
@@ -84,10 +84,7 @@ def command(*, topology: str, output: Path | None, as_json: bool, verbose: bool,
         report = _verify_and_write(made.schedule, output, options["members"], progress)
     run = Run("" if method is None else method.name, output, progress.seconds, progress.counters, verbose)
     err = is_standard_stream(output)
-    if as_json:
-        print_json(generated_document(made, report, run), err=err)
-    else:
-        print_page(generated_page(made, report, run), err=err)
+    print_result(generated_page(made, report, run), as_json=as_json, err=err)
 
 
 def _verify_and_write(

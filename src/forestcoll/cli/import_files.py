@@ -61,8 +61,8 @@ def command(
     Commands that take TOPOLOGY read such files too; this command is for options and for seeing what was understood.
     """
     from forestcoll.cli.terminal_progress import TerminalProgress
-    from forestcoll.presentation.printing import print_json, print_page
-    from forestcoll.presentation.results.networks.imports import import_document, import_page
+    from forestcoll.presentation.printing import print_result
+    from forestcoll.presentation.results.networks.imports import import_page
     from forestcoll.topology.importers.reading import import_topology
     from forestcoll.topology.writers.formats import write_network
 
@@ -74,7 +74,4 @@ def command(
             progress.begin("writing")
             write_network(imported.topology, output)
     err = is_standard_stream(output)
-    if as_json:
-        print_json(import_document(imported, output), err=err)
-    else:
-        print_page(import_page(imported, output), err=err)
+    print_result(import_page(imported, output), as_json=as_json, err=err)

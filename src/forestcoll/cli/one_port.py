@@ -83,8 +83,8 @@ def command(topology: str, source: str, output: Path | None, *, as_json: bool, *
     """
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.oneport.asked import asked
-    from forestcoll.presentation.printing import print_json, print_page
-    from forestcoll.presentation.results.schedules.one_port import answer_document, answer_page, draw_answer
+    from forestcoll.presentation.printing import print_result
+    from forestcoll.presentation.results.schedules.one_port import answer_page, draw_answer
     from forestcoll.schedule.files import write_schedule
 
     ports, picture = options.pop("ports"), options.pop("picture")
@@ -101,7 +101,4 @@ def command(topology: str, source: str, output: Path | None, *, as_json: bool, *
                 progress.begin("writing")
                 write_schedule(answer.schedule, output)
     err = is_standard_stream(output)
-    if as_json:
-        print_json(answer_document(answer, progress.seconds), err=err)
-    else:
-        print_page(answer_page(answer, progress.seconds, output), err=err)
+    print_result(answer_page(answer, progress.seconds, output), as_json=as_json, err=err)

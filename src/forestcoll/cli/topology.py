@@ -32,17 +32,14 @@ def command(topology: str | None, output: Path | None, to: str | None, *, as_jso
     figures. A WORD that is neither a builder nor a file lists the builders with WORD in their name or summary.
     """
     from forestcoll.cli.terminal_progress import TerminalProgress
-    from forestcoll.presentation.printing import print_json, print_page
-    from forestcoll.presentation.results.networks.builders import builders_document, builders_page
-    from forestcoll.presentation.results.networks.networks import network_document, written_network_page
+    from forestcoll.presentation.printing import print_result
+    from forestcoll.presentation.results.networks.builders import builders_page
+    from forestcoll.presentation.results.networks.networks import written_network_page
     from forestcoll.topology.registry import listed_builders
     from forestcoll.topology.writers.formats import write_network
 
     if output is None and to is None and not any(changes.values()) and (listed := listed_builders(topology)):
-        if as_json:
-            print_json(builders_document(listed))
-        else:
-            print_page(builders_page(listed))
+        print_result(builders_page(listed), as_json=as_json)
         return
     if topology is None:
         raise click.UsageError("-o, --to, --without and --degrade are for one network; also give TOPOLOGY")
@@ -53,7 +50,4 @@ def command(topology: str | None, output: Path | None, to: str | None, *, as_jso
         write_network(network, STANDARD_STREAM if output is None else output, to)
     if output is None or (is_stream(output) and not as_json):
         return
-    if as_json:
-        print_json(network_document(network, output), err=is_standard_stream(output))
-    else:
-        print_page(written_network_page(network, output))
+    print_result(written_network_page(network, output), as_json=as_json, err=is_standard_stream(output))

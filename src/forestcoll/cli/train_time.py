@@ -47,8 +47,8 @@ def command(
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.design.workloads import best_iteration, iterate, network_of_file
     from forestcoll.design.workloads.samples import profile_of
-    from forestcoll.presentation.printing import print_json, print_page
-    from forestcoll.presentation.results.networks.training import draw_iteration, training_document, training_page
+    from forestcoll.presentation.printing import print_result
+    from forestcoll.presentation.results.networks.training import draw_iteration, training_page
 
     with TerminalProgress() as progress:
         progress.begin("measuring the network")
@@ -60,7 +60,4 @@ def command(
         if picture is not None:
             progress.begin("drawing")
             draw_iteration(model, measured, best, picture)
-    if as_json:
-        print_json(training_document(model, measured, best, tried))
-    else:
-        print_page(training_page(model, measured, best))
+    print_result(training_page(model, measured, best, tried), as_json=as_json)

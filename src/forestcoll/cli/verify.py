@@ -40,34 +40,33 @@ def command(context: click.Context, file: Path, *, dialect: str | None, root: in
     import_numpy()
     from forestcoll.base.files import holds_program
     from forestcoll.cli.terminal_progress import TerminalProgress
-    from forestcoll.presentation.printing import print_error, print_json, print_page
+    from forestcoll.presentation.printing import print_error, print_result
+    from forestcoll.presentation.results.schedules.reports import refusal_page
 
     try:
         with TerminalProgress() as progress:
             progress.begin("reading")
             if holds_program(file):
-                document, fault, page = _program(file, dialect, root, progress)
+                fault, page = _program(file, dialect, root, progress)
             elif dialect is not None or root is not None:
                 raise click.UsageError("--dialect and --root are for programs; leave them out for a schedule")
             else:
-                document, fault, page = _schedule(file, progress)
+                fault, page = _schedule(file, progress)
     except InputError as error:
         if as_json:
-            print_json({"valid": False, "rule": None, "message": str(error)})
+            print_result(refusal_page(str(error)), as_json=True)
         raise
-    if as_json:
-        print_json(document)
-    elif fault is not None:
+    if fault is not None and not as_json:
         print_error(fault)
-    elif page is not None:
-        print_page(page)
+    else:
+        print_result(page, as_json=as_json)
     context.exit(0 if fault is None else 1)
 
 
-def _schedule(file: Path, progress: "Progress") -> "tuple[dict[str, object], str | None, Page | None]":
-    """Return the JSON object, the fault and the page of a schedule."""
+def _schedule(file: Path, progress: "Progress") -> "tuple[str | None, Page]":
+    """Return the fault and the page of a schedule."""
     from forestcoll.base.files import input_name
-    from forestcoll.presentation.results.schedules.reports import refusal_document, verified_document, verified_page
+    from forestcoll.presentation.results.schedules.reports import refusal_page, verified_page
     from forestcoll.schedule.files import read_schedule
     from forestcoll.verification import verify
 
@@ -76,17 +75,15 @@ def _schedule(file: Path, progress: "Progress") -> "tuple[dict[str, object], str
     report = verify(schedule)
     if (fault := report.fault) is not None:
         message = f"{input_name(file)}: {fault.message} [{fault.rule}]"
-        return refusal_document(fault, fault.message), message, None
-    return verified_document(schedule, report), None, verified_page(schedule, report, file)
+        return message, refusal_page(fault.message, fault.rule)
+    return None, verified_page(schedule, report, file)
 
 
-def _program(
-    file: Path, dialect: str | None, root: int | None, progress: "Progress"
-) -> "tuple[dict[str, object], str | None, Page | None]":
-    """Return the JSON object, the fault and the page of a program."""
-    from forestcoll.presentation.results.programs.programs import fault_line, judgement_document, judgement_page
+def _program(file: Path, dialect: str | None, root: int | None, progress: "Progress") -> "tuple[str | None, Page]":
+    """Return the fault and the page of a program."""
+    from forestcoll.presentation.results.programs.programs import fault_line, judgement_page
     from forestcoll.programs.formats.judging import judge_file
 
     progress.begin("checking")
     found = judge_file(file, dialect=dialect, root=root)
-    return judgement_document(found), fault_line(found, file), judgement_page(found, file)
+    return fault_line(found, file), judgement_page(found, file)

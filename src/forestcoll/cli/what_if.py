@@ -58,16 +58,13 @@ def command(*, as_json: bool, **options: Any) -> None:
     row is the change that --without and --degrade describe; with one of them, the changes come first.
     """
     from forestcoll.cli.terminal_progress import TerminalProgress
-    from forestcoll.presentation.printing import print_json, print_page
+    from forestcoll.presentation.printing import print_result
 
     chosen = _WhatIfOptions(**options)
     chosen.check()
     with TerminalProgress() as progress:
-        document, page = chosen.answer(progress)
-    if as_json:
-        print_json(document)
-    else:
-        print_page(page)
+        page = chosen.answer(progress)
+    print_result(page, as_json=as_json)
 
 
 @dataclass(frozen=True)
@@ -103,8 +100,8 @@ class _WhatIfOptions:
     def _request(self) -> dict[str, Any]:
         return {"demand": asked_by({"collective": self.collective, "ranks": self.ranks, "root": self.root})[0]}
 
-    def answer(self, progress: "TerminalProgress") -> "tuple[dict[str, object], Page]":
-        """Return the JSON and the page of the study that the options select."""
+    def answer(self, progress: "TerminalProgress") -> "Page":
+        """Return the page of the study that the options select."""
         from forestcoll.presentation.results.comparisons import what_if as words
         from forestcoll.what_if.additions import additions
         from forestcoll.what_if.study import changes_of
@@ -115,17 +112,17 @@ class _WhatIfOptions:
         if self.upgrade:
             with processes(self.jobs) as executor:
                 upgraded = upgrades(self._changed(), **self._request, executor=executor, progress=progress)
-            return words.upgrades_document(upgraded), words.upgrades_page(upgraded)
+            return words.upgrades_page(upgraded)
         if self.add_link:
             with processes(self.jobs) as executor:
                 how: dict[str, Any] = {"executor": executor, "progress": progress}
                 study = additions(self._changed(), **self._request, bandwidth=self.bandwidth, **how)
-            return words.study_document(study), words.study_page(study, "new link")
+            return words.study_page(study, "new link")
         network = named_network(self.topology, connected=self.ranks is None)
         study = changes_of(network, **self._request, without=self.without, degrade=self.degrade)
-        return words.study_document(study), words.study_page(study, "change")
+        return words.study_page(study, "change")
 
-    def _failures(self, progress: "TerminalProgress") -> "tuple[dict[str, object], Page]":
+    def _failures(self, progress: "TerminalProgress") -> "Page":
         from forestcoll.presentation.results.comparisons import what_if as words
         from forestcoll.what_if.failover import check_failover, write_failover
         from forestcoll.what_if.study import failures
@@ -137,10 +134,8 @@ class _WhatIfOptions:
             how: dict[str, Any] = {"at_once": at_once, "executor": executor, "progress": progress}
             study = failures(network, part, **self._request, **how)
             made = None if self.output is None else write_failover(network, self.output, part, **self._request, **how)
-        document, page = words.study_document(study), words.study_page(study, f"failure of {part}")
-        if made is None:
-            return document, page
-        return document | {"failover": words.failover_document(made)}, words.joined(page, words.failover_page(made))
+        page = words.study_page(study, f"failure of {part}")
+        return page if made is None else words.joined(page, words.failover_page(made))
 
     def _changed(self) -> "Topology":
         return named_network(self.topology, self.without, self.degrade, connected=self.ranks is None)

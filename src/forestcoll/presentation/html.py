@@ -75,8 +75,8 @@ def html_of(value: object) -> str:
     made = element("div", class_="forestcoll", style="font-family:sans-serif")
     if page.title:
         made.append(element("div", page.title, style=f"{_TITLE}{_VALIDITY_STYLES[page.valid]}"))
-    for block in page.blocks:
-        made.extend([element("div", block, style="white-space:pre-wrap")] if isinstance(block, str) else _table(block))
+    for part in page.parts():
+        made.extend([element("div", part, style="white-space:pre-wrap")] if isinstance(part, str) else _table(part))
     function = _function_for(value, _PICTURES)
     picture: Element | None = None if function is None else function(value)
     made.extend([] if picture is None else [picture])
@@ -127,7 +127,7 @@ def _table(table: Table) -> Iterator[Element]:
 def _row(tag: str, style: str, cells: Sequence[str], table: Table) -> Element:
     aligned = (
         element(tag, cell, style=style.format(align="right" if column.right else "left"))
-        for column, cell in zip(table.columns, cells, strict=True)
+        for column, cell in zip(table.shown, cells, strict=True)
     )
     return element("tr", *aligned, style="background:none")
 

@@ -28,6 +28,14 @@ def print_json(document: object, *, err: bool = False) -> None:
     click.echo(json.dumps(document, indent=1), err=err)
 
 
+def print_result(page: Page, *, as_json: bool, err: bool = False) -> None:
+    """Print a result as one JSON object or as text; `err` is as in `print_page`."""
+    if as_json:
+        print_json(page.document(), err=err)
+    else:
+        print_page(page, err=err)
+
+
 def print_page(page: Page, *, err: bool = False) -> None:
     """Print a page.
 

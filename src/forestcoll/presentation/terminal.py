@@ -18,11 +18,11 @@ def draw(page: Page, stream: TextIO) -> None:
     """Print a page to a terminal. Cells that are too long for its width are wrapped inside their column."""
     console = Console(file=stream, highlight=False)
     console.print(Text(page.title, style=_TITLE_STYLES[page.valid]), soft_wrap=True)
-    for block in page.blocks:
-        if isinstance(block, str):
-            console.print(Text(block), soft_wrap=True)
+    for part in page.parts():
+        if isinstance(part, str):
+            console.print(Text(part), soft_wrap=True)
         else:
-            _draw_table(console, block)
+            _draw_table(console, part)
 
 
 def _draw_table(console: Console, table: Table) -> None:
@@ -43,10 +43,10 @@ def _rich_table(table: Table) -> RichTable:
         pad_edge=False,
         padding=(0, 2, 0, 0),
     )
-    for place, column in enumerate(table.columns):
+    for place, column in enumerate(table.shown):
         style = "dim" if not titled and place == 0 else None
         justify: JustifyMethod = "right" if column.right else "left"
-        drawn.add_column(Text(column.title), justify=justify, style=style, overflow="fold", no_wrap=style is not None)
+        drawn.add_column(Text(column.title or ""), justify=justify, style=style, overflow="fold", no_wrap=bool(style))
     for row in table.cells():
         drawn.add_row(*map(Text, row))
     return drawn

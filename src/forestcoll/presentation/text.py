@@ -1,10 +1,11 @@
-"""Short texts that several results share: numbers, durations and output files."""
+"""Short texts and rows that several results share: numbers, durations and output files."""
 
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 
 from forestcoll.base.files import is_standard_stream
+from forestcoll.presentation.tables import Row, row
 
 
 def duration(microseconds: float | Fraction, digits: int = 4) -> str:
@@ -21,36 +22,27 @@ def duration(microseconds: float | Fraction, digits: int = 4) -> str:
     return f"{value:.{digits}g} us"
 
 
-def stage_times(seconds: Mapping[str, float]) -> str:
-    """Return the time of each stage of a run as text.
+def times(seconds: Mapping[str, float], label: str = "time") -> Row:
+    """Return the row with the time of each stage of a run; JSON has seconds, rounded to microseconds.
 
     Example:
-        >>> stage_times({"reading": 0.25, "verifying": 1.5})
+        >>> times({"reading": 0.25, "verifying": 1.5}).text
         'reading 0.250 s, verifying 1.500 s'
     """
-    return ", ".join(f"{stage} {passed:.3f} s" for stage, passed in seconds.items())
+    text = ", ".join(f"{stage} {passed:.3f} s" for stage, passed in seconds.items())
+    return row(label, text, seconds={stage: round(passed, 6) for stage, passed in seconds.items()})
 
 
-def stage_document(seconds: Mapping[str, float]) -> dict[str, float]:
-    """Return the time of each stage of a run as a JSON object, in seconds, rounded to microseconds."""
-    return {stage: round(passed, 6) for stage, passed in seconds.items()}
-
-
-def written_to(output: Path | None) -> str:
-    """Return the text of a row `written`: the output file of a result.
+def written(output: Path | None) -> Row:
+    """Return the row with the output file of a result.
 
     Example:
-        >>> written_to(None)
+        >>> written(None).text
         'no; use -o FILE'
     """
     if output is None:
-        return "no; use -o FILE"
-    return "to standard output" if is_standard_stream(output) else str(output)
-
-
-def path_text(path: Path | None) -> str | None:
-    """Return a path as a JSON value; None if nothing was written."""
-    return None if path is None else str(path)
+        return row("written", "no; use -o FILE", output=None)
+    return row("written", "to standard output" if is_standard_stream(output) else output, output=output)
 
 
 def percent(part: Fraction) -> str:

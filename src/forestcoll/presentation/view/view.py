@@ -19,7 +19,7 @@ from forestcoll.presentation.pictures.sends.stories import selected_stories
 from forestcoll.presentation.pictures.svg import Element, element, text
 from forestcoll.presentation.results.networks.networks import network_sentence
 from forestcoll.presentation.results.schedules.explanations import explain
-from forestcoll.presentation.tables import Page
+from forestcoll.presentation.tables import Page, row
 from forestcoll.presentation.text import bandwidth
 from forestcoll.presentation.view.pairs import pair_picture
 from forestcoll.presentation.view.sentences import schedule_sentence
@@ -237,18 +237,9 @@ def write_view(view: View, path: PathLike) -> None:
 
 def view_page(view: View, path: Path) -> Page:
     """Return the page that the command line prints about a written view."""
-    sentences = [network_sentence(view.topology)]
-    if view.schedule is not None:
-        sentences.append(schedule_sentence(view.schedule))
-    return Page(f"{view.title}: written to {path}", tuple(sentences))
-
-
-def view_document(view: View, path: Path) -> dict[str, object]:
-    """Return the JSON object about a written view."""
-    return {
-        "topology": view.topology.name,
-        "schedule": None if view.schedule is None else view.schedule.kind,
-        "compute_nodes": len(view.topology.compute),
-        "output": str(path),
-        "bytes": path.stat().st_size if path.is_file() else None,
-    }
+    schedule, nodes = view.schedule, len(view.topology.compute)
+    kind = None if schedule is None else schedule.kind
+    size = path.stat().st_size if path.is_file() else None
+    sentences = [network_sentence(view.topology), *([] if schedule is None else [schedule_sentence(schedule)])]
+    values = row(topology=view.topology.name, schedule=kind, compute_nodes=nodes, output=path, bytes=size)
+    return Page(f"{view.title}: written to {path}", (*sentences, values))

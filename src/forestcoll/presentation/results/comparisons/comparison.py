@@ -1,13 +1,14 @@
-"""A comparison as the command prints it: a table, sentences and JSON."""
+"""A comparison as the command prints it: tables and sentences."""
 
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 from forestcoll.base.units import size_name
-from forestcoll.comparison import Comparison, Row
+from forestcoll.comparison import Comparison
+from forestcoll.comparison import Row as Compared
 from forestcoll.presentation.names import counted
-from forestcoll.presentation.tables import Column, Page, Table
+from forestcoll.presentation.tables import Column, Page, Row, Table, row
 from forestcoll.presentation.text import bandwidth, percent
 from forestcoll.simulation import Point
 
@@ -22,7 +23,10 @@ def comparison_page(found: Comparison) -> Page:
     best = f"No schedule exceeds {bandwidth(found.bound.algbw, topology.bandwidth_unit)}."
     reasons = [f"  {row.name}: {row.reason}." for row in found.rows]
     skipped = [f"  {each.name}: {each.reason}" for each in found.skipped]
-    blocks: tuple[Table | str, ...] = (
+    skipped_document = [{"name": each.name, "reason": each.reason} for each in found.skipped]
+    blocks: tuple[Row | Table | str, ...] = (
+        row(topology=topology.name, collective=demand.collective, unit=topology.bandwidth_unit),
+        row(optimal_algbw=found.optimal_algbw, rows=list(map(_document, found.rows)), skipped=skipped_document),
         best,
         schedule_table(found),
         *_cut_tables(found),
@@ -48,7 +52,7 @@ def schedule_table(found: Comparison) -> Table:
     return Table(columns, rows, notes=(f"algbw in {unit}, for large data and simulated for each size",))
 
 
-def _algbws(row: Row, sizes: int) -> tuple[float | None, ...]:
+def _algbws(row: Compared, sizes: int) -> tuple[float | None, ...]:
     return tuple(point.algbw for point in row.times) or (None,) * sizes
 
 
@@ -57,7 +61,7 @@ def _or_dash(show: Callable[[Any], str]) -> Callable[[Any], str]:
     return lambda value: "-" if value is None else show(value)
 
 
-def algbw_text(row: Row) -> str:
+def algbw_text(row: Compared) -> str:
     """Return the algbw of a row as a decimal number, or that the row is not valid."""
     if not row.valid:
         return "not valid"
@@ -85,30 +89,18 @@ def _part(value: Fraction) -> str:
     return str(value) if value.denominator < _LARGEST else f"{float(value):.4g}"
 
 
-def comparison_document(found: Comparison) -> dict[str, object]:
-    """Return the JSON of a comparison."""
-    return {
-        "topology": found.topology.name,
-        "collective": found.demand.collective.value,
-        "optimal_algbw": str(found.optimal_algbw),
-        "unit": found.topology.bandwidth_unit,
-        "rows": [_row(row) for row in found.rows],
-        "skipped": [{"name": each.name, "reason": each.reason} for each in found.skipped],
-    }
-
-
-def _row(row: Row) -> dict[str, object]:
+def _document(row: Compared) -> dict[str, object]:
     return {
         "name": row.name,
         "family": row.family,
-        "algbw": str(row.algbw),
+        "algbw": row.algbw,
         "algbw_float": float(row.algbw),
         "share": float(row.share),
         "valid": row.valid,
         "steps" if row.family == "steps" else "height": row.height,
         "times": [_point(point) for point in row.times],
         "reason": row.reason,
-        "cuts": [{"cut": each.cut, "crosses": str(each.crosses), "needed": str(each.needed)} for each in row.cuts],
+        "cuts": [{"cut": each.cut, "crosses": each.crosses, "needed": each.needed} for each in row.cuts],
     }
 
 

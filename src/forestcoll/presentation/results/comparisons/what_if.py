@@ -1,20 +1,22 @@
-"""What-if studies as tables and as JSON."""
+"""What-if studies as tables."""
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 
 from forestcoll.base.errors import plural
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.presentation.names import counted
 from forestcoll.presentation.results.schedules import explanations
-from forestcoll.presentation.tables import Column, Page, Table, labelled
+from forestcoll.presentation.tables import Column, Page, Row, Table, row
 from forestcoll.presentation.text import bandwidth, percent
 from forestcoll.schedule.proof.bound import Bound
 from forestcoll.schedule.proof.cut import CutProof
 from forestcoll.topology import Topology
 from forestcoll.what_if.change import demand_after
 from forestcoll.what_if.failover import FailoverSet, manifest
-from forestcoll.what_if.study import Row, Study
+from forestcoll.what_if.study import Row as StudyRow
+from forestcoll.what_if.study import Study
 from forestcoll.what_if.upgrades import Upgrade, UpgradeStudy
 from forestcoll.what_if.value import Value
 
@@ -24,135 +26,108 @@ _MOST_ROWS = 20
 _LONGEST_EXACT = 16
 
 
-def study_document(study: Study) -> dict[str, object]:
-    """Return the JSON of a study of failures, changes or new links."""
-    return {**_head(study), "rows": [_row_document(study, row) for row in study.rows]}
-
-
 def study_page(study: Study, what: str = "change") -> Page:
-    """Return what a person reads of a study; `what` says what its rows are, as in `failures of links`."""
-    unit = study.topology.bandwidth_unit
+    """Return the page of a study; `what` says what its rows are, as in `failures of links`."""
+    head = _head(study)
     if not study.rows:
-        return Page(_title(study.topology, study.demand), (_now(study), f"No {what} gains anything."))
+        return Page(_title(study.topology, study.demand), (*head, f"No {what} gains anything.", row(rows=[])))
     columns = (
-        Column(what),
-        Column("of this kind", right=True),
-        Column(f"algbw, {unit}", right=True),
-        Column("of now", right=True),
-        Column("bottleneck"),
-    )
-    rows = tuple(
-        (row.change.name, str(row.count), _number(row.value.algbw), percent(row.ratio), _bottleneck(study, row))
-        for row in study.rows[:_MOST_ROWS]
-    )
-    table = Table(columns, rows, notes=_more(len(study.rows)))
-    return Page(_title(study.topology, study.demand), (_now(study), table, *_first_reason(study)))
-
-
-def upgrades_document(study: UpgradeStudy) -> dict[str, object]:
-    """Return the JSON of a study of upgrades."""
-    return {**_head(study), "rows": [_upgrade_document(study.topology, row) for row in study.rows]}
-
-
-def upgrades_page(study: UpgradeStudy) -> Page:
-    """Return what a person reads of a study of upgrades."""
-    unit = study.topology.bandwidth_unit
-    columns = (
-        Column("more bandwidth on"),
-        Column("of this kind", right=True),
-        Column(f"now, {unit}", right=True),
-        Column("gains up to", right=True),
-        Column("algbw", right=True),
-        Column("at", right=True),
-        Column("of now", right=True),
+        Column(what, key="change"),
+        Column("of this kind", right=True, key="count"),
+        Column(f"algbw, {study.topology.bandwidth_unit}", _number, right=True, key="algbw"),
+        Column("of now", percent, right=True),
+        Column("bottleneck", partial(_bottleneck, study)),
+        *(Column(None, key=key) for key in ("ratio", "bottleneck", "optimal")),
     )
     rows = tuple(
         (
-            row.name,
-            str(row.count),
-            _number(row.bandwidth),
-            _limit(row),
-            _number(row.algbw),
-            _number(row.at),
-            percent(row.ratio),
+            each.change.name,
+            each.count,
+            each.value.algbw,
+            each.ratio,
+            each,
+            each.ratio,
+            partial(_bottleneck_document, study, each),
+            each.value.is_optimal,
         )
-        for row in study.rows[:_MOST_ROWS]
+        for each in study.rows
+    )
+    table = Table(columns, rows, notes=_more(len(rows)), key="rows", most=_MOST_ROWS)
+    return Page(_title(study.topology, study.demand), (*head, table, *_first_reason(study)))
+
+
+def upgrades_page(study: UpgradeStudy) -> Page:
+    """Return the page of a study of upgrades."""
+    columns = (
+        Column("more bandwidth on", key="change"),
+        Column("of this kind", right=True, key="count"),
+        Column(f"now, {study.topology.bandwidth_unit}", _number, right=True, key="bandwidth"),
+        Column("gains up to", _limit, right=True),
+        Column("algbw", _number, right=True, key="algbw"),
+        Column("at", _number, right=True, key="at"),
+        Column("of now", percent, right=True),
+        *(Column(None, key=key) for key in ("ratio", "links", "breakpoint", "gain_beyond", "curve")),
+    )
+    rows = tuple(
+        (
+            each.name,
+            each.count,
+            each.bandwidth,
+            each,
+            each.algbw,
+            each.at,
+            each.ratio,
+            each.ratio,
+            [study.topology.ids(ends) for ends in each.links],
+            each.breakpoint,
+            each.gain_beyond,
+            [{"bandwidth": bandwidth, "algbw": algbw} for bandwidth, algbw in each.curve],
+        )
+        for each in study.rows
     )
     note = "no limit: more bandwidth always gains; algbw is that of twice the bandwidth"
-    notes = (*_more(len(study.rows)), *((note,) if any(_limit(row) == "no limit" for row in study.rows) else ()))
-    return Page(_title(study.topology, study.demand), (_now(study), Table(columns, rows, notes=notes)))
-
-
-def failover_document(made: FailoverSet) -> dict[str, object]:
-    """Return the JSON of a failover set: its manifest, and where it was written."""
-    return {**manifest(made), "output": str(made.folder)}
+    notes = (*_more(len(rows)), *((note,) if any(_limit(each) == "no limit" for each in study.rows) else ()))
+    table = Table(columns, rows, notes=notes, key="rows", most=_MOST_ROWS)
+    return Page(_title(study.topology, study.demand), (*_head(study), table))
 
 
 def failover_page(made: FailoverSet) -> Page:
-    """Return what a person reads of a failover set."""
+    """Return the page of a failover set; JSON has its manifest, and where it was written."""
     unit = made.topology.bandwidth_unit
     files = [each for each in made.failures if each.file is not None]
     lost = len(made.failures) - len(files)
-    rows = [
-        ("now", bandwidth(made.healthy.algbw, unit)),
-        ("schedules", f"{len(files)}, each verified, and that of the network as it is"),
-        ("written", f"{made.folder}; manifest.json says which file is for which failure"),
-    ]
+    rows = [row("now", bandwidth(made.healthy.algbw, unit), failover=manifest(made) | {"output": made.folder})]
     if files:
-        rows.insert(1, ("worst", bandwidth(min(each.algbw for each in files), unit)))
+        rows.append(row("worst", bandwidth(min(each.algbw for each in files), unit)))
+    rows += [
+        row("schedules", f"{len(files)}, each verified, and that of the network as it is"),
+        row("written", f"{made.folder}; manifest.json says which file is for which failure"),
+    ]
     if lost:
-        rows.append(("without", f"{plural(lost, 'failure')}: nodes that take part cannot all reach each other"))
-    return Page(_title(made.topology, made.demand), (labelled(rows),))
+        rows.append(row("without", f"{plural(lost, 'failure')}: nodes that take part cannot all reach each other"))
+    return Page(_title(made.topology, made.demand), tuple(rows))
 
 
-def _head(study: Study | UpgradeStudy) -> dict[str, object]:
+def _head(study: Study | UpgradeStudy) -> list[Row]:
+    topology, algbw, demand = study.topology, study.base.algbw, study.demand
+    return [
+        row(topology=topology.name, collective=demand.collective, compute_nodes=len(demand.members(topology))),
+        row("algbw now", bandwidth(algbw, topology.bandwidth_unit), algbw=algbw, algbw_float=float(algbw)),
+        row(unit=topology.bandwidth_unit),
+    ]
+
+
+def _bottleneck_document(study: Study, row: StudyRow) -> dict[str, object]:
+    cut = CutProof(row.value.cut)
     return {
-        "topology": study.topology.name,
-        "collective": study.demand.collective.value,
-        "compute_nodes": len(study.demand.members(study.topology)),
-        "algbw": str(study.base.algbw),
-        "algbw_float": float(study.base.algbw),
-        "unit": study.topology.bandwidth_unit,
-    }
-
-
-def _row_document(study: Study, row: Row) -> dict[str, object]:
-    changed = row.change.applied(study.topology)
-    return {
-        "change": row.change.name,
-        "algbw": str(row.value.algbw),
-        "ratio": str(row.ratio),
-        "count": row.count,
-        "bottleneck": {
-            "cut": study.topology.ids(row.value.cut),
-            "exit_bandwidth": str(CutProof(row.value.cut).exit_bandwidth(changed)),
-            "proof": row.value.proof,
-        },
-        "optimal": row.value.is_optimal,
-    }
-
-
-def _upgrade_document(topology: Topology, row: Upgrade) -> dict[str, object]:
-    return {
-        "change": row.name,
-        "algbw": str(row.algbw),
-        "ratio": str(row.ratio),
-        "count": row.count,
-        "links": [topology.ids(ends) for ends in row.links],
-        "bandwidth": str(row.bandwidth),
-        "breakpoint": None if row.breakpoint is None else str(row.breakpoint),
-        "at": str(row.at),
-        "gain_beyond": None if row.gain_beyond is None else str(row.gain_beyond),
-        "curve": [{"bandwidth": str(each), "algbw": str(value)} for each, value in row.curve],
+        "cut": study.topology.ids(cut.inside),
+        "exit_bandwidth": cut.exit_bandwidth(row.change.applied(study.topology)),
+        "proof": row.value.proof,
     }
 
 
 def _title(topology: Topology, demand: NodeDemand) -> str:
     return f"{topology.name}: {demand.collective.value} over {counted(topology, demand.ranks)}"
-
-
-def _now(study: Study | UpgradeStudy) -> Table:
-    return labelled([("algbw now", bandwidth(study.base.algbw, study.topology.bandwidth_unit))])
 
 
 def _number(value: Fraction) -> str:
@@ -172,7 +147,7 @@ def _more(rows: int) -> tuple[str, ...]:
     return (f"and {rows - _MOST_ROWS} more; --json lists them",) if rows > _MOST_ROWS else ()
 
 
-def _bottleneck(study: Study, row: Row) -> str:
+def _bottleneck(study: Study, row: StudyRow) -> str:
     """Return the links of the cut that limits after the change, in few words."""
     if not row.value.algbw:
         return "nodes are cut off"
@@ -205,9 +180,8 @@ def _first_reason(study: Study) -> Sequence[str]:
         return ()
     place = {number: place for place, number in enumerate(row.change.kept(study.topology))}
     proof = CutProof(tuple(place[node] for node in row.value.cut))
-    first, *more = explanations.explain(
-        Bound(changed_demand.collective, row.value.algbw, proof), network, changed_demand
-    )
+    bound = Bound(changed_demand.collective, row.value.algbw, proof)
+    first, *more = explanations.explain(bound, network, changed_demand)
     return (f"Bottleneck after {row.change.name}: {first}", *more)
 
 

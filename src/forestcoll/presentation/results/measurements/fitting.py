@@ -1,10 +1,10 @@
-"""Fitted costs as a table of parameters, tables of measured and simulated times, and JSON."""
+"""Fitted costs as a table of parameters, and tables of measured and simulated times."""
 
 from forestcoll.base.units import size_name
 from forestcoll.measurement.fit import FittedCosts
 from forestcoll.measurement.fit.fit import Comparison
 from forestcoll.measurement.fit.parameters import PARAMETERS
-from forestcoll.presentation.tables import Column, Page, Table
+from forestcoll.presentation.tables import Column, Page, Table, row
 from forestcoll.presentation.text import duration
 
 
@@ -15,8 +15,16 @@ def fit_page(found: FittedCosts) -> Page:
     left_out = [f"  {each.name} was not fitted: {each.reason}; {each.fix}." for each in found.left_out]
     error = f"Error of the fit: {found.mean_error:.1%} on average, {found.worst_error:.1%} at worst."
     tables = tuple(_table(each) for each in found.comparisons)
+    values = row(
+        costs=found.costs.document(),
+        fitted=found.fitted,
+        left_out=[{"name": each.name, "reason": each.reason} for each in found.left_out],
+        mean_error=found.mean_error,
+        worst_error=found.worst_error,
+        schedules=[{"name": table.title, "times": table} for table in tables],
+    )
     count = len(found.errors)
-    return Page(f"Costs fitted to {count} measured times", (parameters, *left_out, *tables, error))
+    return Page(f"Costs fitted to {count} measured times", (parameters, *left_out, *tables, error, values))
 
 
 def _value(found: FittedCosts, name: str) -> str:
@@ -32,12 +40,12 @@ def _state(found: FittedCosts, name: str) -> str:
 
 def _table(each: Comparison) -> Table:
     columns = (
-        Column("size", size_name, right=True),
-        Column("measured", duration, right=True),
-        Column("simulated", duration, right=True),
+        Column("size", size_name, right=True, key="size"),
+        Column("measured", duration, right=True, key="measured_us"),
+        Column("simulated", duration, right=True, key="simulated_us"),
         Column("measured GB/s", "{:.4g}".format, right=True),
         Column("simulated GB/s", "{:.4g}".format, right=True),
-        Column("error of time", "{:+.1%}".format, right=True),
+        Column("error of time", "{:+.1%}".format, right=True, key="error"),
     )
     measured = each.measured
     rows = tuple(
@@ -45,27 +53,3 @@ def _table(each: Comparison) -> Table:
         for size, one, other, error in zip(measured.sizes, measured.seconds, each.simulated, each.errors, strict=True)
     )
     return Table(columns, rows, measured.name)
-
-
-def fit_document(found: FittedCosts) -> dict[str, object]:
-    """Return the JSON of a fit."""
-    return {
-        "costs": found.costs.document(),
-        "fitted": list(found.fitted),
-        "left_out": [{"name": each.name, "reason": each.reason} for each in found.left_out],
-        "mean_error": found.mean_error,
-        "worst_error": found.worst_error,
-        "schedules": [_document(each) for each in found.comparisons],
-    }
-
-
-def _document(each: Comparison) -> dict[str, object]:
-    measured = each.measured
-    rows = zip(measured.sizes, measured.seconds, each.simulated, each.errors, strict=True)
-    return {
-        "name": measured.name,
-        "times": [
-            {"size": size, "measured_us": one * 1e6, "simulated_us": other * 1e6, "error": error}
-            for size, one, other, error in rows
-        ],
-    }

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from forestcoll.base.errors import plural
 from forestcoll.base.units import BANDWIDTH_UNIT
-from forestcoll.presentation.tables import Column, Page, Table, labelled
-from forestcoll.presentation.text import path_text, written_to
+from forestcoll.presentation.tables import Column, Page, Table, row
+from forestcoll.presentation.text import written
 from forestcoll.topology.importers.measurements.document import Measurement, Measurements
 
 _COLUMNS = (
@@ -17,29 +17,19 @@ _COLUMNS = (
 )
 
 
-def probe_document(measurements: Measurements, output: Path | None) -> dict[str, object]:
-    """Return the JSON of measurements: counts, and for each kind the bandwidths of all sends of a measurement."""
-    return {
-        "hosts": len(measurements.hosts),
-        "ranks": measurements.size,
-        "backend": measurements.backend,
-        "repeat": measurements.repeat,
-        "unit": BANDWIDTH_UNIT,
-        "measurements": _table(measurements.measurements).documents(),
-        "latencies_us": [round(float(each.seconds * 10**6), 3) for each in measurements.latencies],
-        "output": path_text(output),
-    }
-
-
 def probe_page(measurements: Measurements, output: Path | None) -> Page:
-    """Return what a person reads of measurements."""
+    """Return the page of measurements; the bandwidths of each kind are those of all sends of a measurement."""
     hosts, ranks = plural(len(measurements.hosts), "host"), plural(measurements.size, "rank")
-    facts = [("backend", measurements.backend), ("written", written_to(output))]
-    if measurements.latencies:
-        times = [float(each.seconds * 10**6) for each in measurements.latencies]
-        facts.append(("latency", f"{min(times):.1f} to {max(times):.1f} us"))
+    times = [float(each.seconds * 10**6) for each in measurements.latencies]
+    span = f"{min(times):.1f} to {max(times):.1f} us" if times else ""
+    facts = (
+        row(hosts=len(measurements.hosts), ranks=measurements.size, repeat=measurements.repeat, unit=BANDWIDTH_UNIT),
+        row("backend", measurements.backend, backend=measurements.backend),
+        written(output),
+        row("latency" * bool(times), span, latencies_us=[round(time, 3) for time in times]),
+    )
     following = "" if output is None else f"Next: forestcoll import {output} -o network.json"
-    return Page(f"{ranks} on {hosts}", (labelled(facts), _table(measurements.measurements), following))
+    return Page(f"{ranks} on {hosts}", (*facts, _table(measurements.measurements), following))
 
 
 def _table(measured: Sequence[Measurement]) -> Table:
@@ -48,4 +38,4 @@ def _table(measured: Sequence[Measurement]) -> Table:
     for kind in dict.fromkeys(each.kind for each in measured):
         values = [each.size / float(each.seconds) / 1e9 for each in measured if each.kind == kind]
         rows.append((kind, len(values), min(values), max(values)))
-    return Table(_COLUMNS, tuple(rows))
+    return Table(_COLUMNS, tuple(rows), key="measurements")

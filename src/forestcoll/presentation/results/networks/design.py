@@ -1,4 +1,4 @@
-"""The answers of `forestcoll design` as pages and as JSON: the frontier of one size, a sweep, an expanded network."""
+"""The answers of `forestcoll design` as pages: the frontier of one size, a sweep, an expanded network."""
 
 from collections.abc import Iterator
 
@@ -10,19 +10,11 @@ from forestcoll.design.path_rates import path_rates
 from forestcoll.design.realisation import predicted_cost
 from forestcoll.design.search.finder import Frontier
 from forestcoll.design.workloads.workload import Workload, best_for, exchange_rate, time_us
-from forestcoll.presentation.results.networks.exchange_rates import exchange_document
-from forestcoll.presentation.tables import Column, Page, Table, labelled
-from forestcoll.presentation.text import path_text
+from forestcoll.presentation.results.networks.exchange_rates import rate_row
+from forestcoll.presentation.tables import Column, Page, Table, row
 
 _MOST_NODES_FOR_PATHS = 2048
 """The most nodes of a network whose all-to-all rates JSON states, because they need all shortest paths."""
-
-
-def design_document(answer: Answer) -> dict[str, object]:
-    """Return the JSON object of an answer."""
-    if isinstance(answer, SweepAnswer):
-        return _sweep_document(answer)
-    return _frontier_document(answer) if isinstance(answer, SearchAnswer) else _expanded_document(answer)
 
 
 def design_page(answer: Answer) -> Page:
@@ -40,16 +32,16 @@ def _member_document(member: Construction, workload: Workload | None) -> dict[st
         "moore_optimal": member.is_moore_optimal,
         "bandwidth_optimal": member.is_bandwidth_optimal,
         "bidirectional": member.is_bidirectional,
-        "reduce_scatter": {"steps": scatter.steps, "bandwidth_factor": str(scatter.bandwidth_factor)},
+        "reduce_scatter": {"steps": scatter.steps, "bandwidth_factor": scatter.bandwidth_factor},
     }
     if member.nodes <= _MOST_NODES_FOR_PATHS:
         rates = path_rates(member.wiring)
-        document["all_to_all"] = {"rate_bound": str(rates.bound), "rate_reached": rates.reached}
+        document["all_to_all"] = {"rate_bound": rates.bound, "rate_reached": rates.reached}
         document["rooted_allreduce_steps"] = rates.rooted_steps
     if workload is not None:
         document["time_us"] = time_us(member, workload)
     if workload is not None and workload.traffic.exchanges:
-        document["all_to_all_rate"] = exchange_document(exchange_rate(member))
+        document |= rate_row("", exchange_rate(member)).values
     return document | {"construction": member.to_document()}
 
 
@@ -57,82 +49,48 @@ def _brief_document(member: Construction) -> dict[str, object]:
     return {
         "name": member.name,
         "steps": member.cost.steps,
-        "bandwidth_factor": str(member.cost.bandwidth_factor),
+        "bandwidth_factor": member.cost.bandwidth_factor,
         "diameter": member.diameter,
-    }
-
-
-def _frontier_document(answer: SearchAnswer) -> dict[str, object]:
-    frontier, workload = answer.frontier, answer.question.workload
-    return {
-        "nodes": frontier.nodes,
-        "degree": frontier.degree,
-        "bidirectional": frontier.bidirectional,
-        "bound": {
-            "steps": moore_steps(frontier.nodes, frontier.degree),
-            "bandwidth_factor": str(least_factor(frontier.nodes)),
-        },
-        "pareto": [_member_document(member, workload) for member in frontier.members],
-        "chosen": answer.network.name,
-        **{name: path_text(path) for name, path in answer.question.files.items()},
     }
 
 
 def _frontier_page(answer: SearchAnswer) -> Page:
     frontier, workload, written = answer.frontier, answer.question.workload, answer.question.files
-    steps = plural(moore_steps(frontier.nodes, frontier.degree), "step")
-    bound = f"{steps} and {float(least_factor(frontier.nodes)):.4f} M/B"
+    steps, factor = moore_steps(frontier.nodes, frontier.degree), least_factor(frontier.nodes)
+    bound = {"steps": steps, "bandwidth_factor": factor}
+    least = f"{plural(steps, 'step')} and {float(factor):.4f} M/B"
     networks = "bidirectional networks" if frontier.bidirectional else "networks"
-    size = f"{frontier.nodes} nodes, degree {frontier.degree}"
     files = [str(path) for path in written.values() if path is not None]
     verified = "; the schedule is verified" * (written["schedule_output"] is not None)
     return Page(
-        f"{networks} of {size}: no allgather beats {bound}",
+        f"{networks} of {frontier.nodes} nodes, degree {frontier.degree}: no allgather beats {least}",
         (
+            row(nodes=frontier.nodes, degree=frontier.degree, bidirectional=frontier.bidirectional, bound=bound),
             _frontier(frontier, workload),
+            row(pareto=lambda: [_member_document(member, workload) for member in frontier.members]),
             f"Chosen: {answer.network.name}, {_reason(workload, by_user=answer.question.choose is not None)}.",
             *([f"Written: {', '.join(files)}{verified}."] if files else []),
+            row(chosen=answer.network.name, **written),
         ),
     )
 
 
-def _expanded_document(answer: ExpansionAnswer) -> dict[str, object]:
-    network, collective, written = answer.network, answer.collective, answer.question.files
-    cost = predicted_cost(network, collective)
-    return {
-        "name": network.name,
-        "nodes": network.nodes,
-        "degree": network.degree,
-        "collective": collective,
-        "steps": cost.steps,
-        "bandwidth_factor": str(cost.bandwidth_factor),
-        "bound": _bound(network, collective),
-        "bidirectional": network.is_bidirectional,
-        "verified": written["output"] is not None,
-        **{name: path_text(path) for name, path in written.items()},
-    }
-
-
-def _bound(network: Construction, collective: str) -> dict[str, object]:
-    phases = 2 if collective == "allreduce" else 1
-    return {
-        "steps": phases * moore_steps(network.nodes, network.degree),
-        "bandwidth_factor": str(phases * least_factor(network.nodes)),
-    }
-
-
 def _expanded_page(answer: ExpansionAnswer) -> Page:
     network, collective, written = answer.network, answer.collective, answer.question.files
-    cost, bound = predicted_cost(network, collective), _bound(network, collective)
+    cost, phases = predicted_cost(network, collective), 2 if collective == "allreduce" else 1
+    steps, factor = phases * moore_steps(network.nodes, network.degree), phases * least_factor(network.nodes)
     files = [str(path) for path in written.values() if path is not None]
-    verified = "; the schedule is verified" * (written["output"] is not None)
-    rows = [
-        ("steps", f"{cost.steps} ({bound['steps']} by the Moore bound)"),
-        ("T_B", f"{cost.bandwidth_factor} M/B (no {collective} takes less than {bound['bandwidth_factor']})"),
-        ("written", f"{', '.join(files)}{verified}" if files else "nothing; -o writes the schedule"),
-    ]
-    size = f"{network.nodes} nodes, degree {network.degree}"
-    return Page(f"{network.name}: {collective} on {size}", (labelled(rows),))
+    is_verified = written["output"] is not None
+    verified = f"{', '.join(files)}{'; the schedule is verified' * is_verified}"
+    factors = f"{cost.bandwidth_factor} M/B (no {collective} takes less than {factor})"
+    rows = (
+        row(name=network.name, nodes=network.nodes, degree=network.degree, collective=collective),
+        row("steps", f"{cost.steps} ({steps} by the Moore bound)", steps=cost.steps),
+        row("T_B", factors, bandwidth_factor=cost.bandwidth_factor, bound={"steps": steps, "bandwidth_factor": factor}),
+        row("written", verified if files else "nothing; -o writes the schedule", verified=is_verified, **written),
+        row(bidirectional=network.is_bidirectional),
+    )
+    return Page(f"{network.name}: {collective} on {network.nodes} nodes, degree {network.degree}", rows)
 
 
 def _reason(workload: Workload | None, *, by_user: bool) -> str:
@@ -178,10 +136,6 @@ def _cells(member: Construction, workload: Workload | None) -> tuple[object, ...
     )
 
 
-def _sweep_document(answer: SweepAnswer) -> dict[str, object]:
-    return {"frontiers": [_brief_frontier(each, answer.question.workload) for each in answer.frontiers]}
-
-
 def _brief_frontier(frontier: Frontier, workload: Workload | None) -> dict[str, object]:
     best = {} if workload is None else {"chosen": best_for(frontier.members, workload).name}
     return {
@@ -207,4 +161,6 @@ def _sweep_page(answer: SweepAnswer) -> Page:
         Column("T_B (M/B)", "{:.4f}".format, right=True),
         Column("network"),
     )
-    return Page("networks by number of nodes and degree, fewest steps first", (Table(columns, tuple(rows)),))
+    frontiers = row(frontiers=[_brief_frontier(each, workload) for each in answer.frontiers])
+    title = "networks by number of nodes and degree, fewest steps first"
+    return Page(title, (Table(columns, tuple(rows)), frontiers))

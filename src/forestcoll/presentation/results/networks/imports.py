@@ -6,40 +6,24 @@ from pathlib import Path
 from forestcoll.base.errors import plural
 from forestcoll.base.exact import plain_number
 from forestcoll.presentation.results.networks.networks import network_page
-from forestcoll.presentation.tables import Page, Table, labelled
-from forestcoll.presentation.text import path_text, written_to
+from forestcoll.presentation.tables import Page, row
+from forestcoll.presentation.text import written
 from forestcoll.topology.importers.imported import Imported
 
 
-def import_document(imported: Imported, output: Path | None) -> dict[str, object]:
-    """Return the JSON of an import; the keys of `bandwidths` are bandwidths, its values count one-way links."""
-    network = imported.topology
-    return {
-        "topology": network.name,
-        "format": imported.format,
-        "boxes": imported.boxes,
-        "compute_nodes": len(network.compute),
-        "switches": len(network.switches),
-        "nics": imported.nics,
-        "links": len(network.links),
-        "unit": network.bandwidth_unit,
-        "bandwidths": {str(plain_number(value)): count for value, count in imported.bandwidths.items()},
-        "ignored": list(imported.ignored),
-        "assumed": list(imported.assumed),
-        "output": path_text(output),
-    }
-
-
 def import_page(imported: Imported, output: Path | None = None) -> Page:
-    """Return what a person reads of an import."""
+    """Return the page of an import; the keys of `bandwidths` in JSON are bandwidths, its values count one-way links."""
     network = network_page(imported.topology)
-    counts = [("format", imported.format), ("written", written_to(output))]
-    if imported.nics:
-        counts.insert(1, ("NICs", plural(imported.nics, "switch").replace("switchs", "switches")))
-    blocks: list[Table | str] = [labelled(counts), *network.blocks]
-    for title, said in (("Assumed:", imported.assumed), ("Ignored:", imported.ignored)):
-        blocks += _listed(title, said)
-    return Page(network.title, tuple(blocks))
+    nics = plural(imported.nics, "switch").replace("switchs", "switches")
+    bandwidths = {plain_number(value): count for value, count in imported.bandwidths.items()}
+    rows = (
+        row("format", imported.format, format=imported.format, boxes=imported.boxes, bandwidths=bandwidths),
+        row("NICs" * bool(imported.nics), nics, nics=imported.nics),
+        written(output),
+    )
+    assumed, ignored = _listed("Assumed:", imported.assumed), _listed("Ignored:", imported.ignored)
+    said = row(assumed=imported.assumed, ignored=imported.ignored)
+    return Page(network.title, (*rows, *network.blocks, *assumed, *ignored, said))
 
 
 def _listed(title: str, said: Sequence[str]) -> list[str]:

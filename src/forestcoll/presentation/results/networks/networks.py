@@ -1,4 +1,4 @@
-"""A network as a page and as JSON: its nodes, its boxes, its links by bandwidth, and what its switches can do."""
+"""A network as a page: its nodes, its boxes, its links by bandwidth, and what its switches can do."""
 
 from collections import Counter
 from fractions import Fraction
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from forestcoll.base.errors import plural
-from forestcoll.presentation.tables import Column, Page, Table, labelled
+from forestcoll.presentation.tables import Column, Page, Row, Table, row
 from forestcoll.topology import Topology
 
 _MOST_BANDWIDTHS = 20
@@ -37,16 +37,10 @@ def ports_text(network: Topology) -> str:
     return _PORTS[network.port_model].short
 
 
-def network_document(network: Topology, output: Path) -> dict[str, object]:
-    """Return the JSON object of a network that was written to `output`."""
-    return {
-        "topology": network.name,
-        "compute_nodes": len(network.compute),
-        "switches": len(network.switches),
-        "links": len(network.links),
-        "unit": network.bandwidth_unit,
-        "output": str(output),
-    }
+def size_row(network: Topology) -> Row:
+    """Return what JSON says of a network."""
+    counts = {"compute_nodes": len(network.compute), "switches": len(network.switches), "links": len(network.links)}
+    return row(topology=network.name, **counts, unit=network.bandwidth_unit)
 
 
 def network_page(network: Topology) -> Page:
@@ -63,15 +57,15 @@ def network_page(network: Topology) -> Page:
         >>> network_page(build_topology("ring:nodes=4")).title
         'ring:nodes=4'
     """
-    rows = [("compute nodes", _compute(network)), ("switches", _switches(network))]
+    rows = [size_row(network), row("compute nodes", _compute(network)), row("switches", _switches(network))]
     if network.port_model is not None:
-        rows.append(("ports", f"{network.port_model}: {_PORTS[network.port_model].sentence}"))
-    return Page(network.name, (labelled(rows), _links(network)))
+        rows.append(row("ports", f"{network.port_model}: {_PORTS[network.port_model].sentence}"))
+    return Page(network.name, (*rows, _links(network)))
 
 
 def written_network_page(network: Topology, path: Path) -> Page:
     """Return the page about a network that was written to a file."""
-    return Page(f"{network.name}: written to {path}", (network_sentence(network),))
+    return Page(f"{network.name}: written to {path}", (network_sentence(network), size_row(network), row(output=path)))
 
 
 def network_sentence(topology: Topology) -> str:

@@ -1,4 +1,4 @@
-"""The time of a training iteration as a page, as JSON and as a picture."""
+"""The time of a training iteration as a page and as a picture."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,15 +10,13 @@ from forestcoll.presentation.pictures.charts.gantt import Bar, gantt_chart
 from forestcoll.presentation.pictures.charts.parts import headed
 from forestcoll.presentation.pictures.raster import write_picture
 from forestcoll.presentation.pictures.svg import text
-from forestcoll.presentation.results.networks.exchange_rates import exchange_document
-from forestcoll.presentation.tables import Page, labelled
+from forestcoll.presentation.results.networks.exchange_rates import rate_row
+from forestcoll.presentation.tables import Page, row
 from forestcoll.presentation.text import duration
 
 
-def training_document(
-    model: Profile, network: Network, best: Iteration, by_bucket: Mapping[int, float]
-) -> dict[str, object]:
-    """Return the JSON object of an iteration.
+def training_page(model: Profile, network: Network, best: Iteration, by_bucket: Mapping[int, float]) -> Page:
+    """Return the page of an iteration.
 
     Args:
         model: the model that is trained.
@@ -26,37 +24,22 @@ def training_document(
         best: the iteration with the best bucket size.
         by_bucket: the time of an iteration in microseconds, by bucket size in bytes.
     """
-    return {
-        "profile": model.name,
-        "network": network.name,
-        "nodes": network.nodes,
-        "iteration_us": best.total_us,
-        "computing_us": best.computing_us,
-        "all_to_all_us": best.all_to_all_us,
-        "allreduce_us": best.allreduce_us,
-        "exposed_allreduce_us": best.exposed_allreduce_us,
-        "all_to_all_rate": None if network.exchange is None else exchange_document(network.exchange),
-        "bucket_bytes": best.bucket_bytes,
-        "by_bucket": [{"bucket_bytes": size, "iteration_us": time} for size, time in by_bucket.items()],
-    }
-
-
-def training_page(model: Profile, network: Network, best: Iteration) -> Page:
-    """Return the page of an iteration; the arguments are those of `training_document`."""
 
     def share(time: float) -> str:
         return f"{duration(time)}, {time / best.total_us:.0%}"
 
+    whole = f"{duration(best.total_us)} with buckets of {plural(best.bucket_bytes, 'byte')}"
     exposed = f"{share(best.exposed_allreduce_us)} not hidden behind computing; {duration(best.allreduce_us)} in total"
-    rows = [
-        ("iteration", f"{duration(best.total_us)} with buckets of {plural(best.bucket_bytes, 'byte')}"),
-        ("computing", share(best.computing_us)),
-        ("all-to-all", share(best.all_to_all_us)),
-        ("allreduce", exposed),
-    ]
-    if network.exchange is not None:
-        rows.append(("all-to-all rate", network.exchange.description))
-    return Page(f"{_title(model, network)}, {network.nodes} nodes", (labelled(rows),))
+    rows = (
+        row(profile=model.name, network=network.name, nodes=network.nodes),
+        row("iteration", whole, iteration_us=best.total_us, bucket_bytes=best.bucket_bytes),
+        row("computing", share(best.computing_us), computing_us=best.computing_us),
+        row("all-to-all", share(best.all_to_all_us), all_to_all_us=best.all_to_all_us),
+        row("allreduce", exposed, allreduce_us=best.allreduce_us, exposed_allreduce_us=best.exposed_allreduce_us),
+        rate_row("all-to-all rate", network.exchange),
+        row(by_bucket=[{"bucket_bytes": size, "iteration_us": time} for size, time in by_bucket.items()]),
+    )
+    return Page(f"{_title(model, network)}, {network.nodes} nodes", rows)
 
 
 def draw_iteration(model: Profile, network: Network, best: Iteration, path: Path) -> None:

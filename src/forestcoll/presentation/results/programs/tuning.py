@@ -1,13 +1,13 @@
-"""A tuning as a table, sentences and JSON."""
+"""A tuning as a table and sentences."""
 
 from pathlib import Path
 
 from forestcoll.base.units import size_name
 from forestcoll.presentation.names import counted
-from forestcoll.presentation.tables import Column, Page, Table
+from forestcoll.presentation.tables import Column, Page, Row, Table, row
 from forestcoll.presentation.text import bandwidth, duration
 from forestcoll.programs.model import Protocol
-from forestcoll.tuning import SizeRange, Tuning
+from forestcoll.tuning import Tuning
 from forestcoll.tuning.costs import ProgramCosts
 
 
@@ -17,13 +17,17 @@ def tuning_page(found: Tuning, folder: Path | None = None) -> Page:
     title = f"{topology.name}: {found.collective}, {counted(topology, found.demand.ranks)}"
     place = max(range(len(found.sizes)), key=found.ratio)
     worst = f"{found.ratio(place):.3g} times the lower bound (at {size_name(found.sizes[place])})"
-    blocks: tuple[Table | str, ...] = (
+    blocks: tuple[Row | Table | str, ...] = (
         f"For large data, no schedule exceeds {bandwidth(found.algbw, topology.bandwidth_unit)}.",
         _costs(found.costs),
         _ranges(found),
         f"At the compared sizes, the times are at most {worst}.",
         f"{len(found.curves)} candidates were compared: {', '.join(curve.name for curve in found.curves)}.",
         *((f"written: {folder}",) if folder is not None else ()),
+        row(topology=topology.name, collective=found.collective, folder=folder),
+        row(optimal_algbw=found.algbw, unit=topology.bandwidth_unit, costs=found.costs.document()),
+        row(sizes=_times(found), skipped=[{"name": name, "reason": reason} for name, reason in found.skipped]),
+        row(candidates=[{"name": curve.name, "time_us": curve.microseconds} for curve in found.curves]),
     )
     return Page(title, blocks)
 
@@ -38,16 +42,24 @@ def _costs(costs: ProgramCosts) -> str:
     return f"Costs ({costs.source}): {', '.join(parts)}."
 
 
+def _times(found: Tuning) -> list[dict[str, object]]:
+    return [
+        {"size": size, "time_us": time, "lower_bound_us": bound}
+        for size, time, bound in zip(found.sizes, found.microseconds, found.bounds, strict=True)
+    ]
+
+
 def _ranges(found: Tuning) -> Table:
     columns = (
-        Column("from", size_name, right=True),
-        Column("to", size_name, right=True),
+        Column("from", size_name, right=True, key="from"),
+        Column("to", size_name, right=True, key="to"),
         Column("fastest program"),
-        Column("time", duration, right=True),
-        Column("lower bound", duration, right=True),
+        Column("time", duration, right=True, key="time_us"),
+        Column("lower bound", duration, right=True, key="lower_bound_us"),
         Column("ratio", "{:.3f}".format, right=True),
-        Column("schedule"),
-        Column("chunks", right=True),
+        Column("schedule", key="schedule"),
+        Column("chunks", right=True, key="chunks"),
+        *(Column(None, key=key) for key in ("candidate", "variant", "program_time_us")),
     )
     rows = tuple(
         (
@@ -59,40 +71,11 @@ def _ranges(found: Tuning) -> Table:
             each.ratio,
             each.schedule_name,
             each.chunks,
+            each.candidate,
+            each.variant,
+            each.program_microseconds,
         )
         for each in found.ranges
     )
-    return Table(columns, rows, notes=("Times are those at the upper end of each range, in the program model.",))
-
-
-def tuning_document(found: Tuning, folder: Path | None) -> dict[str, object]:
-    """Return the JSON of a tuning."""
-    return {
-        "topology": found.topology.name,
-        "collective": found.collective.value,
-        "optimal_algbw": str(found.algbw),
-        "unit": found.topology.bandwidth_unit,
-        "costs": found.costs.document(),
-        "ranges": [_range(each) for each in found.ranges],
-        "sizes": [
-            {"size": size, "time_us": time, "lower_bound_us": bound}
-            for size, time, bound in zip(found.sizes, found.microseconds, found.bounds, strict=True)
-        ],
-        "candidates": [{"name": curve.name, "time_us": list(curve.microseconds)} for curve in found.curves],
-        "skipped": [{"name": name, "reason": reason} for name, reason in found.skipped],
-        "folder": None if folder is None else str(folder),
-    }
-
-
-def _range(each: SizeRange) -> dict[str, object]:
-    return {
-        "from": each.least,
-        "to": each.most,
-        "candidate": each.candidate,
-        "variant": each.variant,
-        "schedule": each.schedule_name,
-        "chunks": each.chunks,
-        "time_us": each.microseconds,
-        "lower_bound_us": each.bound_microseconds,
-        "program_time_us": each.program_microseconds,
-    }
+    notes = ("Times are those at the upper end of each range, in the program model.",)
+    return Table(columns, rows, notes=notes, key="ranges")

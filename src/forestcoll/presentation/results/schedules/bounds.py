@@ -1,18 +1,20 @@
-"""The bounds of a network as a page and as JSON."""
+"""The bounds of a network as a page."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 
 from forestcoll.demand.collective import Collective
 from forestcoll.presentation.names import counted
 from forestcoll.presentation.results.schedules import explanations
-from forestcoll.presentation.tables import Column, Page, Table, labelled
+from forestcoll.presentation.tables import Column, Page, Row, Table, row
 from forestcoll.presentation.text import bandwidth, percent
 from forestcoll.schedule.proof.cut import CutProof
 from forestcoll.simulation.trees.uses import pipeline_overhead
 from forestcoll.solver.allreduce.plan import AllreducePlan
+from forestcoll.solver.bounds.cut_edge import CutEdge
 from forestcoll.solver.bounds.values import Bounds, CollectiveBound
-from forestcoll.topology import NodeId, Topology
+from forestcoll.topology import Link, Topology
 
 _LONGEST_EXACT = 24
 """The most characters of an exact number in a column. The JSON document has the complete number."""
@@ -33,29 +35,22 @@ def bounds_page(found: Bounds) -> Page:
     title = f"{topology.name}: bounds of all collectives, {counted(topology, found.ranks)}"
     limits = [f"  {each.collective}: {limit_text(topology, each, found.ranks)}" for each in found.collectives]
     missing = [f"  {collective}: {_left_out(found, collective)}: {why}" for collective, why in found.too_large.items()]
-    rates = labelled([*_root_rows(found), *_rate_rows(found), *_latency_rows(found)])
-    unit = topology.bandwidth_unit
-    return Page(
-        f"{title}, in {unit}", (_table(found.collectives), "Limits:", *limits, *missing, "Rates and steps:", rates)
+    blocks: tuple[Row | Table | str, ...] = (
+        row(topology=topology.name, compute_nodes=len(found.members), unit=topology.bandwidth_unit),
+        _table(found.collectives),
+        row(collectives=lambda: {each.collective: _bound(topology, each, found.ranks) for each in found.collectives}),
+        "Limits:",
+        *limits,
+        *missing,
+        row(not_computed=found.too_large),
+        "Rates and steps:",
+        *_root_rows(found),
+        *_rate_rows(found),
+        row(allreduce_rate=partial(_rate, found)),
+        *_latency_rows(found),
+        *([] if found.ranks is None else [row(ranks=topology.ids(found.ranks))]),
     )
-
-
-def bound_page(topology: Topology, bound: CollectiveBound, ranks: tuple[int, ...] | None) -> Page:
-    """Return the page of the bound of one collective over `ranks`, the numbers of the nodes that take part."""
-    unit, name = topology.bandwidth_unit, bound.collective.value
-    title = f"{topology.name}: the bound of {bound.collective.with_article}, {counted(topology, ranks)}"
-    return Page(f"{title}, in {unit}", (_table((bound,)), "Limits:", f"  {name}: {limit_text(topology, bound, ranks)}"))
-
-
-def bound_document(topology: Topology, bound: CollectiveBound, ranks: tuple[int, ...] | None) -> dict[str, object]:
-    """Return the JSON object of the bound of one collective; the arguments are those of `bound_page`."""
-    return {
-        "topology": topology.name,
-        "compute_nodes": len(bound.demand(ranks).members(topology)),
-        "unit": topology.bandwidth_unit,
-        **({} if ranks is None else {"ranks": topology.ids(ranks)}),
-        "collectives": {bound.collective.value: _bound_document(topology, bound, ranks)},
-    }
+    return Page(f"{title}, in {topology.bandwidth_unit}", blocks)
 
 
 def _table(bounds: Sequence[CollectiveBound]) -> Table:
@@ -96,30 +91,33 @@ def limit_text(topology: Topology, bound: CollectiveBound, ranks: tuple[int, ...
     return (f"{listed}; {last}" if last else listed) + gap
 
 
-def _root_rows(found: Bounds) -> list[tuple[str, str]]:
-    unit = found.topology.bandwidth_unit
-    rows = []
+def _root_rows(found: Bounds) -> list[Row]:
+    unit, rows, roots = found.topology.bandwidth_unit, [], {}
     for collective, (worst, best) in found.roots.items():
         word = "from" if collective is Collective.BROADCAST else "to"
         text = f"{bandwidth(best.algbw, unit)} {word} {_id(found.topology, best.root)}"
         if worst.algbw < best.algbw:
             text += f", {bandwidth(worst.algbw, unit)} {word} {_id(found.topology, worst.root)}"
-        rows.append((f"{collective}, best root" + (" and worst" if worst.algbw < best.algbw else ""), text))
-    return rows
+        rows.append(row(f"{collective}, best root" + (" and worst" if worst.algbw < best.algbw else ""), text))
+        ends = {"worst": worst, "best": best}
+        roots[collective] = {
+            name: {"root": found.topology.nodes[each.root].id, "algbw": each.algbw} for name, each in ends.items()
+        }
+    return [*rows, row(roots=roots)]
 
 
 def _id(topology: Topology, number: int) -> str:
     return str(topology.nodes[number].id)
 
 
-def _rate_rows(found: Bounds) -> list[tuple[str, str]]:
+def _rate_rows(found: Bounds) -> list[Row]:
     rate, unit = found.allreduce_rate, found.topology.bandwidth_unit
-    rows = [("allreduce, cut-set bound", f"{bandwidth(rate.cut_set_upper.algbw, unit)} for any schedule")]
+    rows = [row("allreduce, cut-set bound", f"{bandwidth(rate.cut_set_upper.algbw, unit)} for any schedule")]
     if rate.tree_lower is not None:
         what = "the greatest rate along trees" if rate.exact else "reached; a greater rate may be possible"
         if found.has_copies:
             what += ", if switches and idle nodes only forward data"
-        rows.append(("allreduce, along trees", f"{bandwidth(rate.tree_lower, unit)}, {what}"))
+        rows.append(row("allreduce, along trees", f"{bandwidth(rate.tree_lower, unit)}, {what}"))
     methods = {
         "  reduce-scatter, then allgather": rate.one_after_the_other,
         "  both at the same time": rate.equal_roots,
@@ -127,23 +125,23 @@ def _rate_rows(found: Bounds) -> list[tuple[str, str]]:
     for method, reached in methods.items():
         if reached is not None and rate.tree_lower is not None:
             less = f"{bandwidth(reached, unit)}, {percent(reached / rate.tree_lower)} of the rate along trees"
-            rows.append((method, "the same" if reached == rate.tree_lower else less))
+            rows.append(row(method, "the same" if reached == rate.tree_lower else less))
     return [*rows, *_block_rows(found), *_code_rows(found)]
 
 
-def _code_rows(found: Bounds) -> list[tuple[str, str]]:
+def _code_rows(found: Bounds) -> list[Row]:
     """Return the rows about codes: schedules whose nodes may send any function of what they received."""
     rate, name = found.allreduce_rate, "allreduce, with codes"
-    row = found.of(Collective.ALLREDUCE)
-    along_trees = row.achieved_algbw if found.has_copies and row is not None else rate.tree_lower
+    bound = found.of(Collective.ALLREDUCE)
+    along_trees = bound.achieved_algbw if found.has_copies and bound is not None else rate.tree_lower
     if along_trees is None or not rate.exact:
         return []
     if along_trees == rate.cut_set_upper.algbw:
-        return [(name, f"not faster than trees: {_reason(found)}")]
+        return [row(name, f"not faster than trees: {_reason(found)}")]
     most = f"at most {_number(rate.cut_set_upper.algbw / along_trees)} times the rate along trees"
     if rate.linear_upper == along_trees:
-        return [(name, f"{most}; linear codes are not faster than trees")]
-    return [(name, f"{most}; linear codes at most {bandwidth(rate.linear_upper, found.topology.bandwidth_unit)}")]
+        return [row(name, f"{most}; linear codes are not faster than trees")]
+    return [row(name, f"{most}; linear codes at most {bandwidth(rate.linear_upper, found.topology.bandwidth_unit)}")]
 
 
 def _reason(found: Bounds) -> str:
@@ -156,88 +154,65 @@ def _reason(found: Bounds) -> str:
     return f"trees fill {source} -> {target}, the only link {only} (Theorem 3)"
 
 
-def _block_rows(found: Bounds) -> list[tuple[str, str]]:
+def _block_rows(found: Bounds) -> list[Row]:
     if found.topology.switches or found.ranks is not None:
         return []
     more = pipeline_overhead(len(found.members))
-    return [("  n periods of data", f"n / (n + {more}) of the rate along trees, or more")]
+    return [row("  n periods of data", f"n / (n + {more}) of the rate along trees, or more")]
 
 
-def _latency_rows(found: Bounds) -> list[tuple[str, str]]:
+def _latency_rows(found: Bounds) -> list[Row]:
     latency, topology = found.latency, found.topology
     source, target = (_id(topology, node) for node in latency.farthest)
     sends = f"at least {latency.steps} send{'s' * (latency.steps > 1)} ({source} -> {target})"
-    rows = [("steps", f"{sends}; at most {latency.links} link{'s' * (latency.links > 1)} between two nodes")]
+    words = f"{sends}; at most {latency.links} link{'s' * (latency.links > 1)} between two nodes"
+    values = {
+        "steps": latency.steps,
+        "farthest": topology.ids(latency.farthest),
+        "links": latency.links,
+        "degree": latency.degree,
+        "moore_steps": latency.moore_steps,
+    }
+    rows = [row("steps", words, latency=values)]
     if latency.moore_steps is not None:
-        rows.append(("Moore bound", f"{latency.moore_steps} for any network of this size with degree {latency.degree}"))
+        least = f"{latency.moore_steps} for any network of this size with degree {latency.degree}"
+        rows.append(row("Moore bound", least))
     return rows
 
 
-def bounds_document(found: Bounds) -> dict[str, object]:
-    """Return the JSON object of the bounds of a network, with their certificates."""
-    topology = found.topology
-    rate = found.allreduce_rate
+def _rate(found: Bounds) -> dict[str, object]:
+    """Return what JSON says of the rate of an allreduce."""
+    rate, topology = found.allreduce_rate, found.topology
+    proof, edge = rate.cut_set_upper.proof, rate.cut_edge
     return {
-        "topology": topology.name,
-        "compute_nodes": len(found.members),
-        "unit": topology.bandwidth_unit,
-        **({} if found.ranks is None else {"ranks": topology.ids(found.ranks)}),
-        "collectives": {
-            each.collective.value: _bound_document(topology, each, found.ranks) for each in found.collectives
-        },
-        "not_computed": {collective.value: why for collective, why in found.too_large.items()},
-        "roots": {
-            collective.value: {
-                "worst": {"root": topology.nodes[worst.root].id, "algbw": str(worst.algbw)},
-                "best": {"root": topology.nodes[best.root].id, "algbw": str(best.algbw)},
-            }
-            for collective, (worst, best) in found.roots.items()
-        },
-        "allreduce_rate": {
-            "cut_set_upper": str(rate.cut_set_upper.algbw),
-            "tree_lower": None if rate.tree_lower is None else str(rate.tree_lower),
-            "corollary_upper": str(rate.corollary_upper),
-            "one_after_the_other": None if rate.one_after_the_other is None else str(rate.one_after_the_other),
-            "equal_roots": None if rate.equal_roots is None else str(rate.equal_roots),
-            "exact": rate.exact,
-            "factor": None if rate.factor is None else str(rate.factor),
-            "greatest_factor": None if rate.greatest_factor is None else str(rate.greatest_factor),
-            "linear_upper": str(rate.linear_upper),
-            "cut_edge": _cut_edge_document(found),
-            "pipeline_overhead": pipeline_overhead(len(found.members)),
-            "copies_left_out": found.has_copies,
-            "cut": _cut_ids(found),
-            "plan": None if rate.plan is None else _plan_document(topology, rate.plan),
-        },
-        "latency": {
-            "steps": found.latency.steps,
-            "farthest": topology.ids(found.latency.farthest),
-            "links": found.latency.links,
-            "degree": found.latency.degree,
-            "moore_steps": found.latency.moore_steps,
-        },
+        "cut_set_upper": rate.cut_set_upper.algbw,
+        "tree_lower": rate.tree_lower,
+        "corollary_upper": rate.corollary_upper,
+        "one_after_the_other": rate.one_after_the_other,
+        "equal_roots": rate.equal_roots,
+        "exact": rate.exact,
+        "factor": rate.factor,
+        "greatest_factor": rate.greatest_factor,
+        "linear_upper": rate.linear_upper,
+        "cut_edge": None if edge is None else _ends(topology, edge) | {"cut": topology.ids(edge.inside)},
+        "pipeline_overhead": pipeline_overhead(len(found.members)),
+        "copies_left_out": found.has_copies,
+        "cut": topology.ids(proof.inside) if isinstance(proof, CutProof) else [],
+        "plan": None if rate.plan is None else _plan(topology, rate.plan),
     }
 
 
-def _cut_ids(found: Bounds) -> list[NodeId]:
-    proof = found.allreduce_rate.cut_set_upper.proof
-    return found.topology.ids(proof.inside) if isinstance(proof, CutProof) else []
+def _ends(topology: Topology, link: Link | CutEdge) -> dict[str, object]:
+    source, target = topology.ids([link.source, link.target])
+    return {"source": source, "target": target}
 
 
-def _cut_edge_document(found: Bounds) -> dict[str, object] | None:
-    edge = found.allreduce_rate.cut_edge
-    if edge is None:
-        return None
-    source, target = found.topology.ids([edge.source, edge.target])
-    return {"source": source, "target": target, "cut": found.topology.ids(edge.inside)}
-
-
-def _bound_document(topology: Topology, bound: CollectiveBound, ranks: tuple[int, ...] | None) -> dict[str, object]:
-    root: dict[str, object] = {} if bound.root is None else {"root": topology.nodes[bound.root].id}
+def _bound(topology: Topology, bound: CollectiveBound, ranks: tuple[int, ...] | None) -> dict[str, object]:
+    root = {} if bound.root is None else {"root": topology.nodes[bound.root].id}
     return {
-        "upper_algbw": str(bound.upper_algbw),
-        "upper_busbw": str(bound.upper_busbw),
-        "achieved_algbw": None if bound.achieved_algbw is None else str(bound.achieved_algbw),
+        "upper_algbw": bound.upper_algbw,
+        "upper_busbw": bound.upper_busbw,
+        "achieved_algbw": bound.achieved_algbw,
         "limit": limit_text(topology, bound, ranks),
         "tight": bound.tight,
         **root,
@@ -245,14 +220,11 @@ def _bound_document(topology: Topology, bound: CollectiveBound, ranks: tuple[int
     }
 
 
-def _plan_document(topology: Topology, plan: AllreducePlan) -> dict[str, object]:
+def _plan(topology: Topology, plan: AllreducePlan) -> dict[str, object]:
     links = [
-        {"source": ends[0], "target": ends[1], "reduce": str(reduced), "broadcast": str(sent)}
+        _ends(topology, link) | {"reduce": reduced, "broadcast": sent}
         for link, reduced, sent in zip(topology.links, plan.reduce, plan.broadcast, strict=True)
-        if (ends := topology.ids([link.source, link.target])) and (reduced or sent)
+        if reduced or sent
     ]
-    return {"roots": _by_id(topology, plan.roots), "links": links}
-
-
-def _by_id(topology: Topology, values: Sequence[Fraction]) -> Mapping[str, str]:
-    return {str(node.id): str(value) for node, value in zip(topology.nodes, values, strict=True) if value}
+    roots = {node.id: value for node, value in zip(topology.nodes, plan.roots, strict=True) if value}
+    return {"roots": roots, "links": links}

@@ -1,16 +1,13 @@
-"""Bundles of schedules as a page and as JSON, and how groups are named."""
+"""Bundles of schedules in rows, and how groups are named."""
 
 from collections.abc import Sequence
-from fractions import Fraction
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forestcoll.base.errors import plural
-from forestcoll.base.files import input_name
 from forestcoll.demand.groups.value import Group
 from forestcoll.presentation.names import counted
 from forestcoll.presentation.results.schedules.claims import claim_rows
-from forestcoll.presentation.tables import Page, labelled
+from forestcoll.presentation.tables import Row, row
 from forestcoll.presentation.text import bandwidth
 from forestcoll.schedule.bundle.value import BundleSchedule
 from forestcoll.topology import Topology
@@ -19,44 +16,28 @@ if TYPE_CHECKING:
     from forestcoll.verification import BundleReport
 
 
-def verified_page(schedule: BundleSchedule, report: "BundleReport", file: Path) -> Page:
-    """Return the page of a valid bundle that was read from `file`."""
-    rows = [*claim_rows(schedule, report), *_rows(schedule, report)]
-    title = title_of(schedule.topology, schedule.groups)
-    return Page(f"{input_name(file)}: valid: {title}", (labelled(rows),), valid=True)
+def what(schedule: BundleSchedule) -> str:
+    """Return what a bundle does, and where."""
+    return title_of(schedule.topology, schedule.groups)
 
 
-def verified_document(bundle: BundleSchedule, report: "BundleReport") -> dict[str, object]:
-    """Return the JSON keys of a verified bundle."""
-    topology = bundle.topology
-    members = [
+def verified_rows(bundle: BundleSchedule, report: "BundleReport") -> list[Row]:
+    """Return the rows of a valid bundle."""
+    topology, unit, bound = bundle.topology, bundle.topology.bandwidth_unit, bundle.bound
+    alone = sorted({each.algbw for each in report.members if each.algbw is not None})
+    span = " to ".join(bandwidth(each, unit) for each in dict.fromkeys((alone[0], alone[-1])))
+    groups = [
         member_document(topology, group)
-        | {
-            "algbw": str(group.size * (report.algbw or 0)),
-            "algbw_of_schedule_alone": text_of(of_member.algbw),
-        }
+        | {"algbw": group.size * (report.algbw or 0), "algbw_of_schedule_alone": of_member.algbw}
         for group, of_member in zip(bundle.groups, report.members, strict=True)
     ]
-    return {
-        "collective": collective_of(bundle.groups),
-        "topology": topology.name,
-        "compute_nodes": len(bundle.members),
-        "algbw": text_of(report.algbw),
-        "optimal_algbw": None if bundle.bound is None else str(bundle.bound.algbw),
-        "optimal": report.optimal,
-        "unit": topology.bandwidth_unit,
-        "groups": members,
-    }
-
-
-def _rows(bundle: BundleSchedule, report: "BundleReport") -> list[tuple[str, str]]:
-    """Return the rows about the members of a verified bundle."""
-    alone = sorted({each.algbw for each in report.members if each.algbw is not None})
-    unit = bundle.topology.bandwidth_unit
-    span = " to ".join(bandwidth(each, unit) for each in dict.fromkeys((alone[0], alone[-1])))
+    optimal_algbw = None if bound is None else bound.algbw
     return [
-        ("groups", f"{len(bundle.bundled)}, each correct; alone, the schedules reach {span}"),
-        ("busiest links", f"{report.busiest_count}, with the data of all {noun_of(bundle.groups)}"),
+        row(collective=collective_of(bundle.groups), topology=topology.name, compute_nodes=len(bundle.members)),
+        row(algbw=report.algbw, optimal_algbw=optimal_algbw, optimal=report.optimal, unit=unit),
+        *claim_rows(bundle, report),
+        row("groups", f"{len(bundle.bundled)}, each correct; alone, the schedules reach {span}", groups=groups),
+        row("busiest links", f"{report.busiest_count}, with the data of all {noun_of(bundle.groups)}"),
     ]
 
 
@@ -65,21 +46,16 @@ def member_document(topology: Topology, group: Group) -> dict[str, object]:
     demand = group.demand
     found: dict[str, object] = {
         "ranks": topology.ids(group.members(topology)),
-        "size": str(group.size),
-        "collective": demand.collective.value,
+        "size": group.size,
+        "collective": demand.collective,
     }
     if demand.root is not None and demand.sources is None:
         found["root"] = topology.nodes[demand.root].id
     if demand.sources is not None and demand.targets is not None:
         found |= {"sources": topology.ids(demand.sources), "targets": topology.ids(demand.targets)}
     if group.pieces:
-        found["pieces"] = [{"id": name, "size": str(size)} for name, size in group.pieces]
+        found["pieces"] = [{"id": name, "size": size} for name, size in group.pieces]
     return found
-
-
-def text_of(value: Fraction | None) -> str | None:
-    """Return a number as text; None if there is none."""
-    return None if value is None else str(value)
 
 
 def members_of_groups(topology: Topology, groups: Sequence[Group]) -> set[int]:

@@ -1,18 +1,62 @@
-"""What verified schedules of all kinds say: the reached algbw, and the bound that a proof in the file states."""
+"""What optima and verified schedules of all kinds say: the reached algbw, and the bound with its proof."""
 
-from pathlib import Path
+from collections.abc import Collection
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from forestcoll.base.files import input_name
+from forestcoll.base.units import bytes_per_microsecond, has_known_size
 from forestcoll.demand.collective import Collective
 from forestcoll.presentation.names import counted
-from forestcoll.presentation.tables import Page, labelled
+from forestcoll.presentation.results.schedules import explanations
+from forestcoll.presentation.tables import Row, row
 from forestcoll.presentation.text import bandwidth
 from forestcoll.schedule.proof import CutProof
+from forestcoll.schedule.proof.optimum import Optimum
 from forestcoll.schedule.schedule import Schedule
 
 if TYPE_CHECKING:
     from forestcoll.verification import Report
+
+
+def optimum_row(best: Optimum, collective: str | None, members: Collection[int]) -> Row:
+    """Return the values of an optimum that all kinds have."""
+    return row(
+        topology=best.topology.name,
+        collective=collective,
+        compute_nodes=len(members),
+        algbw=best.algbw,
+        algbw_float=float(best.algbw),
+        optimal_algbw=best.bound.algbw,
+        unit=best.topology.bandwidth_unit,
+        proof=lambda: explanations.document(best.bound, best.topology),
+    )
+
+
+def time_rows(best: Optimum) -> list[Row]:
+    """Return the row with the time of 1 GB, if the size of the unit is known."""
+    unit = best.topology.bandwidth_unit
+    if not has_known_size(unit):
+        return []
+    milliseconds = float(10**6 / (best.algbw * bytes_per_microsecond(unit)))
+    return [row("1 GB takes", f"{milliseconds:.4g} ms at that rate")]
+
+
+def gain_row(best: Optimum, without: Fraction | None, relays: str) -> Row:
+    """Return the row with the gain by relays.
+
+    Args:
+        best: the optimum with relays.
+        without: the algbw without them; None if there is no solution.
+        relays: what the relays are.
+    """
+    gain = None if without is None else best.algbw / without
+    values = {"algbw": best.algbw, "algbw_without": without, "gain": gain}
+    if gain is None or without is None:
+        return row("relays", f"without {relays}, there is no solution", relays=values)
+    if gain == 1:
+        return row("relays", f"no gain: algbw is the same without {relays}", relays=values)
+    less = bandwidth(without, best.topology.bandwidth_unit)
+    return row("relays", f"{float(gain):.4g} times the {less} without {relays}", relays=values)
 
 
 def what(schedule: Schedule) -> str:
@@ -24,59 +68,31 @@ def what(schedule: Schedule) -> str:
     return f"{schedule.collective.value}{root} on {place}"
 
 
-def title(schedule: Schedule, file: Path) -> str:
-    """Return the first line of the page of a valid schedule."""
-    return f"{input_name(file)}: valid: {what(schedule)}"
+def verified_rows(schedule: Schedule, report: "Report") -> list[Row]:
+    """Return the rows of a valid schedule of any kind: who takes part, the achieved algbw, and the proven bound."""
+    topology, bound = schedule.topology, schedule.bound
+    optimal_algbw = None if bound is None else bound.algbw
+    rows = [
+        row(collective=schedule.collective, topology=topology.name, compute_nodes=len(schedule.members)),
+        row(algbw=report.algbw, optimal_algbw=optimal_algbw, optimal=report.optimal, unit=topology.bandwidth_unit),
+        *claim_rows(schedule, report),
+    ]
+    if schedule.ranks is not None:
+        rows.append(row(ranks=topology.ids(schedule.ranks)))
+    if schedule.root is not None:
+        rows.append(row(root=topology.nodes[schedule.root].id))
+    return rows
 
 
-def claim_rows(schedule: Schedule, report: "Report") -> list[tuple[str, str]]:
+def claim_rows(schedule: Schedule, report: "Report") -> list[Row]:
     """Return the rows about the achieved algbw and the proven bound."""
     unit, bound = schedule.topology.bandwidth_unit, schedule.bound
-    rows = [] if report.algbw is None else [("algbw", bandwidth(report.algbw, unit))]
+    rows = [] if report.algbw is None else [row("algbw", bandwidth(report.algbw, unit))]
     if bound is None:
-        return [*rows, ("optimum", "not claimed")]
+        return [*rows, row("optimum", "not claimed")]
     source = "the cut" if isinstance(bound.proof, CutProof) else f"the proof of kind {bound.proof.kind!r}"
     if report.optimal:
         which = "schedule along trees" if bound.proof.trees_only else "schedule"
-        return [*rows, ("optimum", f"reached; {source} in the file proves that no {which} is faster")]
+        return [*rows, row("optimum", f"reached; {source} in the file proves that no {which} is faster")]
     name = "bound" if schedule.collective is Collective.ALLREDUCE else "optimum"
-    return [*rows, (name, f"{bandwidth(bound.algbw, unit)}, proven by {source} in the file")]
-
-
-def claim_document(schedule: Schedule, report: "Report") -> dict[str, object]:
-    """Return the JSON keys of a verified schedule that all kinds have."""
-    document: dict[str, object] = {
-        "collective": schedule.collective.value,
-        "topology": schedule.topology.name,
-        "compute_nodes": len(schedule.members),
-        "algbw": None if report.algbw is None else str(report.algbw),
-        "optimal_algbw": None if schedule.bound is None else str(schedule.bound.algbw),
-        "optimal": report.optimal,
-        "unit": schedule.topology.bandwidth_unit,
-    }
-    return document
-
-
-def verified_page(schedule: Schedule, report: "Report", file: Path) -> Page:
-    """Return the page of a valid schedule of a kind without words of its own."""
-    return page_with(schedule, report, file, [])
-
-
-def verified_document(schedule: Schedule, report: "Report") -> dict[str, object]:
-    """Return the JSON keys of a valid schedule of a kind without words of its own."""
-    return claim_document(schedule, report)
-
-
-def page_with(schedule: Schedule, report: "Report", file: Path, rows: list[tuple[str, str]]) -> Page:
-    """Return the page of a valid schedule, with more rows."""
-    return Page(title(schedule, file), (labelled([*claim_rows(schedule, report), *rows]),), valid=True)
-
-
-def document_with(schedule: Schedule, report: "Report", own: dict[str, object]) -> dict[str, object]:
-    """Return the JSON keys of a valid schedule with its ranks, its root, and more keys."""
-    document = claim_document(schedule, report) | own
-    if schedule.ranks is not None:
-        document["ranks"] = schedule.topology.ids(schedule.ranks)
-    if schedule.root is not None:
-        document["root"] = schedule.topology.nodes[schedule.root].id
-    return document
+    return [*rows, row(name, f"{bandwidth(bound.algbw, unit)}, proven by {source} in the file")]

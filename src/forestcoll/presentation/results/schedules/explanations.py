@@ -1,6 +1,6 @@
 """Explanations of bounds in words: why no schedule is faster. There is one function for each kind of proof."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from fractions import Fraction
 from typing import cast
 
@@ -45,6 +45,21 @@ def explain(bound: Bound, topology: Topology, demand: NodeDemand) -> list[str]:
           2 GB/s together, so algbw <= 2 / (2/3) = 3 GB/s.
     """
     return _EXPLANATIONS[bound.proof.kind](bound, topology, demand)
+
+
+def bottleneck(bound: Bound, topology: Topology, demand: NodeDemand) -> list[str]:
+    """Return the lines of `explain` below a result."""
+    first, *more = explain(bound, topology, demand)
+    return [f"Bottleneck: {first}", *more]
+
+
+def cut_document(cut: CutProof, topology: Topology, members: Collection[int]) -> dict[str, object]:
+    """Return what JSON says of a cut that limits a collective of `members`."""
+    return {
+        "cut": topology.ids(cut.inside),
+        "compute_inside": len(set(cut.inside).intersection(members)),
+        "exit_bandwidth": cut.exit_bandwidth(topology),
+    }
 
 
 def document(bound: Bound, topology: Topology) -> dict[str, object]:

@@ -1,6 +1,6 @@
-"""What `optimum` and `generate` return, as a page and as JSON, in the words of its kind."""
+"""What `optimum` and `generate` return, as a page, in the words of its kind."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -8,9 +8,9 @@ from typing import Any
 
 from forestcoll.algorithms.method import Generated
 from forestcoll.presentation.names import counted
-from forestcoll.presentation.results.schedules.reports import checked_of, verified_document, verified_page
-from forestcoll.presentation.tables import Page, Table, labelled
-from forestcoll.presentation.text import path_text, stage_document, stage_times, written_to
+from forestcoll.presentation.results.schedules.reports import checked_of, words_of
+from forestcoll.presentation.tables import Page, Row, row
+from forestcoll.presentation.text import times, written
 from forestcoll.schedule.proof.optimum import Optimum
 from forestcoll.verification import Report
 
@@ -36,18 +36,15 @@ class Run:
     counters: Mapping[str, int]
     verbose: bool = False
 
-    def document(self) -> dict[str, object]:
-        """Return the JSON keys about the run."""
-        seconds = stage_document(self.seconds)
-        return {"output": path_text(self.output), "seconds": seconds, "counters": dict(self.counters)}
-
-    def rows(self, checked: str) -> list[tuple[str, str]]:
+    def rows(self, checked: str) -> list[Row]:
         """Return the rows about the run; `checked` is what the verification looked at."""
-        found = [("verified", checked), ("time", stage_times(self.seconds))]
-        if self.verbose:
-            counters = (f"{name.replace('_', ' ')} {count}" for name, count in self.counters.items())
-            found.append(("counters", ", ".join(counters)))
-        return [*found, ("written", written_to(self.output))]
+        counters = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in self.counters.items())
+        return [
+            row("verified", checked, verified=True),
+            times(self.seconds),
+            row("counters" * self.verbose, counters, counters=self.counters),
+            written(self.output),
+        ]
 
 
 def _words_of(best: Optimum) -> Any:
@@ -55,48 +52,31 @@ def _words_of(best: Optimum) -> Any:
     return import_module(f"{__package__}.{_WORDS[type(best).__name__]}")
 
 
-def optimum_document(best: Optimum) -> dict[str, object]:
-    """Return the JSON object of an optimum.
-
-    Example:
-        >>> from forestcoll import optimum
-        >>> optimum_document(optimum("ring:nodes=3"))["algbw"]
-        '3'
-    """
-    document: dict[str, object] = _words_of(best).optimum_document(best)
-    return document
-
-
 def optimum_page(best: Optimum) -> Page:
     """Return the page of an optimum.
 
     Example:
         >>> from forestcoll import optimum
-        >>> optimum_page(optimum("ring:nodes=3")).title
-        'ring:nodes=3: allgather over 3 compute nodes'
+        >>> page = optimum_page(optimum("ring:nodes=3"))
+        >>> page.title, page.document()["algbw"]
+        ('ring:nodes=3: allgather over 3 compute nodes', '3')
     """
-    page: Page = _words_of(best).optimum_page(best)
-    return page
+    return _page(best, [])
 
 
-def generated_document(made: Generated, report: Report, run: Run) -> dict[str, object]:
-    """Return the JSON object of a schedule that was generated, with the report of its verification."""
-    if made.optimum is not None:
-        found: dict[str, object] = _words_of(made.optimum).generated_document(made.optimum, made.schedule)
-        return found | run.document()
-    document = verified_document(made.schedule, report)
-    del document["valid"]
-    return document | {"method": run.method, "verified": True} | run.document()
+def _page(best: Optimum, made: Sequence[Row]) -> Page:
+    """Return the page of an optimum with the rows about a schedule that reaches it."""
+    words = _words_of(best)
+    return Page(words.title(best), (*words.rows(best), *made, *words.below(best)))
 
 
 def generated_page(made: Generated, report: Report, run: Run) -> Page:
     """Return the page of a schedule that was generated, with the report of its verification."""
-    schedule, topology = made.schedule, made.schedule.topology
-    if made.optimum is not None:
-        rows = run.rows("delivery, loads, algbw and the proof of the bound")
-        page: Page = _words_of(made.optimum).generated_page(made.optimum, schedule, rows)
-        return page
+    best, schedule, topology = made.optimum, made.schedule, made.schedule.topology
+    if best is not None:
+        optimal = row(optimal=schedule.algbw == best.bound.algbw)
+        checked = run.rows("delivery, loads, algbw and the proof of the bound")
+        return _page(best, [optimal, *_words_of(best).made_rows(schedule), *checked])
     title = f"{topology.name}: {schedule.collective.value} by {run.method} over {counted(topology, schedule.ranks)}"
-    tables = [each for each in verified_page(schedule, report, Path()).blocks if isinstance(each, Table)]
-    found = [(str(name), str(value)) for table in tables for name, value in table.rows]
-    return Page(title, (labelled([*found, *run.rows(checked_of(schedule))]),))
+    rows = words_of(schedule).verified_rows(schedule, report)
+    return Page(title, (*rows, row(method=run.method), *run.rows(checked_of(schedule))))

@@ -1,24 +1,22 @@
-"""The optimum of groups that run at the same time, layouts, and bundles: as pages and as JSON."""
+"""The optimum of groups that run at the same time, layouts, and bundles, in rows and tables."""
 
 from collections.abc import Sequence
 from fractions import Fraction
 
 from forestcoll.base.errors import plural, times
-from forestcoll.base.units import bytes_per_microsecond, has_known_size
 from forestcoll.demand.groups.layout import DIMENSIONS
 from forestcoll.demand.groups.value import Group
 from forestcoll.presentation.names import link_lines
-from forestcoll.presentation.results.schedules import explanations
+from forestcoll.presentation.results.schedules import claims
 from forestcoll.presentation.results.schedules.bundle import (
     collective_of,
     member_document,
     members_of_groups,
     noun_of,
     pieces_of,
-    text_of,
     title_of,
 )
-from forestcoll.presentation.tables import Column, Page, Table, labelled
+from forestcoll.presentation.tables import Column, Page, Row, Table, row
 from forestcoll.presentation.text import bandwidth, capitalized, percent
 from forestcoll.schedule.bundle.shape import bundle_shape
 from forestcoll.schedule.bundle.value import BundleSchedule
@@ -34,76 +32,19 @@ _MOST_ORDERS = 6
 _MOST_ROWS = 20
 
 
-def optimum_document(best: GroupsOptimum) -> dict[str, object]:
-    """Return the JSON object of an optimum of groups.
-
-    Example:
-        >>> from forestcoll import Groups, optimum
-        >>> optimum_document(optimum("ring:nodes=4", Groups("0,1;2,3")))["groups"][0]["ranks"]
-        [0, 1]
-    """
-    topology = best.topology
-    found: dict[str, object] = {
-        "topology": topology.name,
-        "collective": collective_of(best.groups),
-        "compute_nodes": len(members_of_groups(topology, best.groups)),
-        "algbw": str(best.algbw),
-        "algbw_float": float(best.algbw),
-        "optimal_algbw": str(best.bound.algbw),
-        "unit": topology.bandwidth_unit,
-        "residual": best.residual,
-        "groups": [_group_document(best, place) for place in range(len(best.groups))],
-    }
-    gains = best.gains
-    if gains is not None:
-        found["relays"] = {
-            "algbw": str(best.algbw),
-            "algbw_without": text_of(gains.without_relays),
-            "gain": None if gains.without_relays is None else str(best.algbw / gains.without_relays),
-        }
-    return found | {"proof": explanations.document(best.bound, topology)}
+def title(best: GroupsOptimum) -> str:
+    """Return one line that names the groups."""
+    return title_of(best.topology, best.groups)
 
 
-def _group_document(best: GroupsOptimum, place: int) -> dict[str, object]:
-    group, topology = best.groups[place], best.topology
-    found, gains = member_document(topology, group) | {"algbw": str(best.algbw_of(place))}, best.gains
-    if gains is not None:
-        found["algbw_alone"] = str(gains.groups[place].algbw_alone)
-        found["algbw_alone_without_relays"] = text_of(gains.groups[place].algbw_alone_without_relays)
-    found["uses_relays"] = best.uses_relays(place)
-    return found
-
-
-def optimum_page(best: GroupsOptimum) -> Page:
-    """Return the page of an optimum of groups.
-
-    Example:
-        >>> from forestcoll import Groups, optimum
-        >>> optimum_page(optimum("ring:nodes=4", Groups("0,1;2,3"))).title
-        'ring:nodes=4: 2 groups at the same time, allgather, 4 compute nodes'
-    """
-    return Page(title_of(best.topology, best.groups), (labelled(_rows(best)), *_below(best)))
-
-
-def generated_document(best: GroupsOptimum, bundle: BundleSchedule) -> dict[str, object]:
-    """Return the JSON object of an optimum and the bundle that reaches it."""
-    shape = bundle_shape(bundle)
-    made = {
-        "optimal": best.is_optimal,
-        "verified": True,
-        "trees": _trees(bundle),
-        "flows": _flows(bundle),
-        "greatest_height": shape.greatest_height,
-        "mean_height": shape.mean_height,
-    }
-    return {**optimum_document(best), **made}
-
-
-def generated_page(best: GroupsOptimum, bundle: BundleSchedule, run: Sequence[tuple[str, str]]) -> Page:
-    """Return the page of an optimum and the bundle that reaches it; `run` has the rows about the run."""
-    amounts = [plural(count, noun) for count, noun in ((_trees(bundle), "tree"), (_flows(bundle), "flow")) if count]
-    rows = [*_rows(best), ("schedules", f"{' and '.join(amounts)} of all {noun_of(best.groups)}"), *run]
-    return Page(title_of(best.topology, best.groups), (labelled(rows), *_below(best)))
+def made_rows(bundle: BundleSchedule) -> list[Row]:
+    """Return the rows about a bundle that reaches an optimum."""
+    shape, trees, flows = bundle_shape(bundle), _trees(bundle), _flows(bundle)
+    amounts = [plural(count, noun) for count, noun in ((trees, "tree"), (flows, "flow")) if count]
+    return [
+        row("schedules", f"{' and '.join(amounts)} of all {noun_of(bundle.groups)}", trees=trees, flows=flows),
+        row(greatest_height=shape.greatest_height, mean_height=shape.mean_height),
+    ]
 
 
 def _trees(bundle: BundleSchedule) -> int:
@@ -122,34 +63,39 @@ def _along(groups: Sequence[Group]) -> str:
     return {True: "", False: " of trees"}[along.pop()] if len(along) == 1 else " of trees and flows"
 
 
-def _rows(best: GroupsOptimum) -> list[tuple[str, str]]:
+def rows(best: GroupsOptimum) -> list[Row]:
     """Return the rows that state an optimum."""
     unit, whose = best.topology.bandwidth_unit, " in each group" if _are_equal(best.groups) else " for size 1"
-    found = [("algbw", f"{bandwidth(best.algbw, unit)}{'' if pieces_of(best.groups) else whose}")]
+    found = [
+        claims.optimum_row(best, collective_of(best.groups), members_of_groups(best.topology, best.groups)),
+        row("algbw", f"{bandwidth(best.algbw, unit)}{'' if pieces_of(best.groups) else whose}", residual=best.residual),
+    ]
     if best.is_optimal:
-        found.append(("optimum", f"reached: no schedule{_along(best.groups)} is faster"))
+        found.append(row("optimum", f"reached: no schedule{_along(best.groups)} is faster"))
     else:
         share, along = percent(best.algbw / best.bound.algbw), "along trees and flows" if best.relays else "with relays"
-        found.append(("bound", f"{bandwidth(best.bound.algbw, unit)} at most {along}; this is {share} of it"))
-    if has_known_size(unit):
-        milliseconds = float(10**6 / (best.algbw * bytes_per_microsecond(unit)))
-        found.append(("1 GB takes", f"{milliseconds:.4g} ms at that rate"))
-    if best.gains is None:
-        return found
-    without = best.gains.without_relays
-    if without is None:
-        found.append(("relays", "without relays outside the groups, there is no solution"))
-    elif without < best.algbw:
-        times = f"{float(best.algbw / without):.4g} times"
-        found.append(("relays", f"{times} the {bandwidth(without, unit)} without relays outside the groups"))
-    return found
+        found.append(row("bound", f"{bandwidth(best.bound.algbw, unit)} at most {along}; this is {share} of it"))
+    found += claims.time_rows(best)
+    if best.gains is not None:
+        gain = claims.gain_row(best, best.gains.without_relays, "relays outside the groups")
+        found.append(gain if best.gains.without_relays != best.algbw else row(**gain.values))
+    return [*found, row(groups=lambda: [_group_document(best, place) for place in range(len(best.groups))])]
+
+
+def _group_document(best: GroupsOptimum, place: int) -> dict[str, object]:
+    found = member_document(best.topology, best.groups[place]) | {"algbw": best.algbw_of(place)}
+    if best.gains is not None:
+        gain = best.gains.groups[place]
+        found["algbw_alone"] = gain.algbw_alone
+        found["algbw_alone_without_relays"] = gain.algbw_alone_without_relays
+    return found | {"uses_relays": best.uses_relays(place)}
 
 
 def _are_equal(groups: Sequence[Group]) -> bool:
     return {group.size for group in groups} == {Fraction(1)}
 
 
-def _below(best: GroupsOptimum) -> list[Table | str]:
+def below(best: GroupsOptimum) -> list[Table | str]:
     """Return the table of groups or of pieces, and what limits them."""
     return [_moved(best) if best.gains is None else _groups(best, best.gains), *_limits(best)]
 
@@ -170,11 +116,11 @@ def _moved(best: GroupsOptimum) -> Table:
             group.demand.collective.value,
             *(_names(best.topology, nodes) for nodes in _ends(best.topology, group)),
         )
-        for group in best.groups[:_MOST_ROWS]
+        for group in best.groups
     )
-    more = len(best.groups) - len(rows)
+    more = max(0, len(best.groups) - _MOST_ROWS)
     notes = (f"and {plural(more, 'more row')}; --json lists all.",) if more else ()
-    return Table(columns, rows, title="Pieces; those in one row have the same nodes:", notes=notes)
+    return Table(columns, rows, title="Pieces; those in one row have the same nodes:", notes=notes, most=_MOST_ROWS)
 
 
 def _ends(topology: Topology, group: Group) -> tuple[Sequence[int], Sequence[int]]:
@@ -242,80 +188,50 @@ def _limits(best: GroupsOptimum) -> list[str]:
     return [f"Bottleneck: {crossing}", *lines, f"  {total} {unit} together, so {limit}."]
 
 
-def table_document(table: LayoutTable) -> dict[str, object]:
-    """Return the JSON object of a layout.
-
-    Example:
-        >>> from forestcoll import Groups
-        >>> from forestcoll.solver import layout_table
-        >>> table_document(layout_table("ring:nodes=4", Groups("tp=2,dp=2", "allreduce")))["dimensions"][0]["algbw"]
-        '1'
-    """
-    unit = table.topology.bandwidth_unit
-    return {
-        "topology": table.topology.name,
-        "layout": str(table.layout),
-        "collective": table.collective.value,
-        "unit": unit,
-        "dimensions": [
-            {
-                "name": row.name,
-                "ranks": row.ranks,
-                "groups": row.groups,
-                "algbw": str(row.algbw),
-                "algbw_alone": str(row.algbw_alone),
-                "optimal": row.is_optimal,
-                "limited_by": [each.name(unit) for each in row.limited_by],
-            }
-            for row in table.rows
-        ],
-        "orders": [
-            {
-                "order": list(order.names),
-                "algbw": {name: str(algbw) for name, algbw in order.algbws.items()},
-                "time": str(order.time),
-            }
-            for order in table.orders
-        ],
-    }
-
-
 def table_page(table: LayoutTable) -> Page:
     """Return the page of a layout.
 
     Example:
         >>> from forestcoll import Groups
         >>> from forestcoll.solver import layout_table
-        >>> table_page(layout_table("ring:nodes=4", Groups("tp=2,dp=2", "allreduce"))).title
-        'ring:nodes=4: layout tp=2,dp=2, allreduce in the groups of one dimension at a time'
+        >>> page = table_page(layout_table("ring:nodes=4", Groups("tp=2,dp=2", "allreduce")))
+        >>> page.title, page.document()["dimensions"][0]["algbw"]
+        ('ring:nodes=4: layout tp=2,dp=2, allreduce in the groups of one dimension at a time', '1')
     """
     what = f"{table.collective} in the groups of one dimension at a time"
     title = f"{table.topology.name}: layout {table.layout}, {what}"
-    return Page(title, (_dimensions(table), *_orders(table)))
+    about = row(topology=table.topology.name, layout=str(table.layout), collective=table.collective)
+    orders = [{"order": each.names, "algbw": each.algbws, "time": each.time} for each in table.orders]
+    unit = row(unit=table.topology.bandwidth_unit)
+    return Page(title, (about, unit, _dimensions(table), *_orders(table), row(orders=orders)))
 
 
 def _dimensions(table: LayoutTable) -> Table:
     unit = table.topology.bandwidth_unit
     columns = (
         Column("dimension"),
-        Column("groups", right=True),
-        Column("ranks", right=True),
+        Column("groups", right=True, key="groups"),
+        Column("ranks", right=True, key="ranks"),
         Column("algbw", right=True),
-        Column("alone", right=True),
-        Column("limited by"),
+        Column("alone", right=True, key="algbw_alone"),
+        Column("limited by", "; ".join, key="limited_by"),
+        *(Column(None, key=key) for key in ("name", "algbw", "optimal")),
     )
     rows = tuple(
         (
-            f"{row.name} ({DIMENSIONS[row.name]})",
-            row.groups,
-            row.ranks,
-            f"{row.algbw}{'' if row.is_optimal else ' or more'}",
-            row.algbw_alone,
-            "; ".join(each.name(unit) for each in row.limited_by),
+            f"{each.name} ({DIMENSIONS[each.name]})",
+            each.groups,
+            each.ranks,
+            f"{each.algbw}{'' if each.is_optimal else ' or more'}",
+            each.algbw_alone,
+            [one.name(unit) for one in each.limited_by],
+            each.name,
+            each.algbw,
+            each.is_optimal,
         )
-        for row in table.rows
+        for each in table.rows
     )
-    return Table(columns, rows, title=f"algbw of each group in {unit}, when all of its dimension run:")
+    return Table(columns, rows, f"algbw of each group in {unit}, when all of its dimension run:", key="dimensions")
 
 
 def _orders(table: LayoutTable) -> list[Table | str]:

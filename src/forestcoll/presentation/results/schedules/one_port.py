@@ -1,6 +1,7 @@
-"""The answers of `forestcoll one-port` as pages, as JSON and as pictures, and the words about one message."""
+"""The answers of `forestcoll one-port` as pages and as pictures, and the words about one message."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from forestcoll.base.errors import plural
@@ -13,9 +14,9 @@ from forestcoll.presentation.pictures.raster import write_picture
 from forestcoll.presentation.pictures.svg import text
 from forestcoll.presentation.results.networks.networks import ports_text
 from forestcoll.presentation.results.schedules.period_plot import draw_period
-from forestcoll.presentation.results.schedules.series import generated_document, generated_page
-from forestcoll.presentation.tables import Page, labelled
-from forestcoll.presentation.text import duration, stage_document, stage_times, written_to
+from forestcoll.presentation.results.schedules.series import generated_page
+from forestcoll.presentation.tables import Page, row
+from forestcoll.presentation.text import duration, times, written
 from forestcoll.schedule.series.timetable import Timetable
 
 _BOUNDS = {
@@ -25,13 +26,6 @@ _BOUNDS = {
 }
 _SIZES_DRAWN = 13
 _STEP = 10**0.5
-
-
-def answer_document(answer: SeriesAnswer | MessageAnswer, seconds: Mapping[str, float]) -> dict[str, object]:
-    """Return the JSON object of an answer; `seconds` is the time of each stage of the run."""
-    if isinstance(answer, SeriesAnswer):
-        return generated_document(answer, seconds)
-    return _message_document(answer, seconds)
 
 
 def answer_page(answer: SeriesAnswer | MessageAnswer, seconds: Mapping[str, float], output: Path | None) -> Page:
@@ -53,83 +47,49 @@ def draw_answer(answer: SeriesAnswer | MessageAnswer, path: Path) -> None:
         _draw_plans(answer.pipeline, answer.plan, path)
 
 
-def _message_document(answer: MessageAnswer, seconds: Mapping[str, float]) -> dict[str, object]:
-    plan, topology = answer.plan, answer.plan.topology
-    return {
-        "topology": topology.name,
-        "compute_nodes": len(topology.compute),
-        "port_model": topology.port_model,
-        "source": topology.nodes[plan.source].id,
-        "size": plan.size,
-        **_plan_document(plan),
-        "lower_bound_us": str(plan.bound),
-        "lower_bounds_us": {
-            "ports": str(plan.bounds.ports),
-            "receive": str(plan.bounds.receive),
-            "last_packet": str(plan.bounds.last_packet),
-        },
-        "cycle_us": str(plan.cycle),
-        "cycles": plan.cycles,
-        "packets_per_cycle": plan.packets_per_cycle,
-        "height": plan.height,
-        "period_us": str(answer.schedule.period),
-        "trees": [
-            {"packets": int(tree.weight), "edges": [topology.ids(ends) for ends in tree.edges]} for tree in plan.trees
-        ],
-        "sends": None if plan.timetable is None else _sends_document(plan.timetable),
-        "root_rule": _plan_document(answer.by_rule),
-        "verified": True,
-        "seconds": stage_document(seconds),
-    }
+def _message_page(answer: MessageAnswer, seconds: Mapping[str, float], output: Path | None) -> Page:
+    plan, by_rule, topology = answer.plan, answer.by_rule, answer.plan.topology
+    source, bounds = topology.nodes[plan.source].id, plan.bounds
+    packets = f"{plural(by_rule.packets, 'packet')} of {plural(by_rule.packet_size, 'byte')}"
+    ruled = f"{packets}: {duration(by_rule.makespan, 6)}, {_multiple(by_rule)} times the bound"
+    bound = f"{duration(plan.bound, 6)} by {_BOUNDS[bounds.limit]}; the ratio is {_multiple(plan)}"
+    each_bound = {"ports": bounds.ports, "receive": bounds.receive, "last_packet": bounds.last_packet}
+    sizes = f"{plan.packets:,} of {plural(plan.packet_size, 'byte')}, {plan.packets_per_cycle} per cycle"
+    trees = [{"packets": int(tree.weight), "edges": [topology.ids(ends) for ends in tree.edges]} for tree in plan.trees]
+    sends = None if plan.timetable is None else partial(_sends, plan.timetable)
+    rows = (
+        row(topology=topology.name, compute_nodes=len(topology.compute), port_model=topology.port_model),
+        row("time", duration(plan.makespan, 6), source=source, size=plan.size, **_plan(plan)),
+        row("bound", bound, lower_bound_us=plan.bound, lower_bounds_us=each_bound),
+        row("packets", sizes, packets_per_cycle=plan.packets_per_cycle),
+        row("trees", f"{len(plan.trees)}, at most {plan.height} links high", trees=trees, height=plan.height),
+        row("cycles", _cycles(plan), cycle_us=plan.cycle, cycles=plan.cycles, period_us=answer.schedule.period),
+        row("√L rule", ruled, root_rule=_plan(by_rule)),
+        row("verified", _verified(plan), verified=True, sends=sends),
+        times(seconds, "run time"),
+        written(output),
+    )
+    nodes = f"{len(topology.compute)} compute nodes, {ports_text(topology)}"
+    return Page(f"{topology.name}: {plural(plan.size, 'byte')} from {source} to {nodes}", rows)
 
 
-def _sends_document(timetable: Timetable) -> list[dict[str, object]]:
+def _sends(timetable: Timetable) -> list[dict[str, object]]:
     topology = timetable.topology
     ends = [topology.ids([link.source, link.target]) for link in topology.links]
     return [
-        {
-            "start_us": str(send.start),
-            "packet": send.packet,
-            "source": ends[send.link][0],
-            "target": ends[send.link][1],
-        }
+        {"start_us": send.start, "packet": send.packet, "source": ends[send.link][0], "target": ends[send.link][1]}
         for send in timetable.sends
     ]
 
 
-def _plan_document(plan: PipelinePlan) -> dict[str, object]:
+def _plan(plan: PipelinePlan) -> dict[str, object]:
     return {
         "packets": plan.packets,
         "packet_size": plan.packet_size,
-        "makespan_us": str(plan.makespan),
+        "makespan_us": plan.makespan,
         "makespan_us_float": float(plan.makespan),
         "times_lower_bound": float(plan.makespan / plan.bound),
     }
-
-
-def _message_page(answer: MessageAnswer, seconds: Mapping[str, float], output: Path | None) -> Page:
-    plan, by_rule, topology = answer.plan, answer.by_rule, answer.plan.topology
-    source = topology.nodes[plan.source].id
-    ruled = (
-        f"{plural(by_rule.packets, 'packet')} of {plural(by_rule.packet_size, 'byte')}: {duration(by_rule.makespan, 6)}"
-    )
-    rows = [
-        ("time", duration(plan.makespan, 6)),
-        (
-            "bound",
-            f"{duration(plan.bound, 6)} by {_BOUNDS[plan.bounds.limit]}; the ratio is {_multiple(plan)}",
-        ),
-        ("packets", f"{plan.packets:,} of {plural(plan.packet_size, 'byte')}, {plan.packets_per_cycle} per cycle"),
-        ("trees", f"{len(plan.trees)}, at most {plan.height} links high"),
-        ("cycles", _cycles(plan)),
-        ("√L rule", f"{ruled}, {_multiple(by_rule)} times the bound"),
-        ("verified", _verified(plan)),
-        ("run time", stage_times(seconds)),
-        ("written", written_to(output)),
-    ]
-    name, count = topology.name, len(topology.compute)
-    title = f"{name}: {plural(plan.size, 'byte')} from {source} to {count} compute nodes, {ports_text(topology)}"
-    return Page(title, (labelled(rows),))
 
 
 def _cycles(plan: PipelinePlan) -> str:

@@ -1,78 +1,76 @@
-"""An optimum along trees as a page and as JSON: alone, and with the schedule that reaches it."""
+"""An optimum along trees in rows, and what reaches it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from fractions import Fraction
 
-from forestcoll.base.units import bytes_per_microsecond, has_known_size
 from forestcoll.demand.collective import Collective
 from forestcoll.presentation.names import counted, link_lines
-from forestcoll.presentation.results.schedules import explanations
-from forestcoll.presentation.results.schedules.trees import shape_document, shape_rows, traffic_document, traffic_rows
-from forestcoll.presentation.tables import Page, Table, labelled
-from forestcoll.presentation.text import (
-    bandwidth,
-    percent,
-)
+from forestcoll.presentation.results.schedules import claims, explanations, trees
+from forestcoll.presentation.tables import Column, Row, Table, row
+from forestcoll.presentation.text import bandwidth, percent
 from forestcoll.schedule.proof.cut import CutProof
-from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.solver.forests.plan import ForestPlan
-from forestcoll.solver.forests.value import RelayGain, TreeOptimum
-from forestcoll.topology import Link, Topology
+from forestcoll.solver.forests.value import TreeOptimum
+
+made_rows = trees.made_rows
 
 
-def optimum_document(best: TreeOptimum) -> dict[str, object]:
-    """Return the JSON object of an optimum along trees."""
-    return _document(best) | _participation_document(best) | _by_trees_document(best.by_trees)
-
-
-def optimum_page(best: TreeOptimum) -> Page:
-    """Return the page of an optimum along trees."""
-    return _page_with(best, ())
-
-
-def _page_with(best: TreeOptimum, rows: Sequence[tuple[str, str]]) -> Page:
-    """Return the page of an optimum along trees, with more rows."""
-    return Page(_title(best), (labelled([*_rows(best), *_relay_rows(best), *rows]), *_reasons(best)))
-
-
-def generated_document(best: TreeOptimum, schedule: TreeSchedule) -> dict[str, object]:
-    """Return the JSON object of an optimum and a schedule that reaches it."""
-    made = {"optimal": schedule.algbw == best.bound.algbw, "verified": True, **shape_document(schedule)}
-    return optimum_document(best) | made | traffic_document(schedule)
-
-
-def generated_page(best: TreeOptimum, schedule: TreeSchedule, run: Sequence[tuple[str, str]]) -> Page:
-    """Return the page of an optimum and a schedule that reaches it, with the rows about the run."""
-    return _page_with(best, [*shape_rows(schedule), *traffic_rows(schedule), *run])
-
-
-def _document(best: TreeOptimum) -> dict[str, object]:
-    found: dict[str, object] = {
-        "topology": best.topology.name,
-        "collective": best.collective.value,
-        "compute_nodes": len(best.members),
-        "algbw": str(best.algbw),
-        "algbw_float": float(best.algbw),
-        "optimal_algbw": str(best.bound.algbw),
-        "unit": best.topology.bandwidth_unit,
-        "trees_per_root": best.trees_per_root,
-        "trees_per_root_at_least": best.least_trees_per_root,
-        "tree_bandwidth": str(best.tree_bandwidth),
-        "bottleneck": {
-            "cut": best.topology.ids(best.cut),
-            "compute_inside": best.compute_inside,
-            "exit_bandwidth": str(best.exit_bandwidth),
-        },
-        "proof": explanations.document(best.bound, best.topology),
-    }
-    ids = best.topology.ids(best.members)
+def title(best: TreeOptimum) -> str:
+    """Return one line that names the optimum."""
+    root = ""
     if best.root is not None:
-        found["root"] = best.topology.nodes[best.root].id
-    if best.shards is not None:
-        found["shards"] = {str(id_): str(shard) for id_, shard in zip(ids, best.shards, strict=True)}
+        preposition = "to" if best.collective.only_reduces else "from"
+        root = f" {preposition} {best.topology.nodes[best.root].id}"
+    what = f"{best.collective.value}{root} over {counted(best.topology, best.ranks)}"
+    return f"{best.topology.name}: {what}"
+
+
+def rows(best: TreeOptimum) -> list[Row]:
+    """Return the rows that state an optimum."""
+    unit, cut = best.topology.bandwidth_unit, CutProof(best.cut)
+    each = "" if best.packing is not None else f", {bandwidth(best.tree_bandwidth, unit)} each"
+    counts = {"trees_per_root": best.trees_per_root, "trees_per_root_at_least": best.least_trees_per_root}
+    found = [
+        claims.optimum_row(best, best.collective, best.members),
+        row("algbw", bandwidth(best.algbw, unit)),
+        *_bound_rows(best, cut.algbw(best.topology, best.demand)),
+        *claims.time_rows(best),
+        row("trees", f"{_trees(best)}{each}", **counts, tree_bandwidth=best.tree_bandwidth),
+        row(bottleneck=explanations.cut_document(cut, best.topology, best.members)),
+        *_demand_rows(best),
+    ]
     if best.collective is Collective.ALLREDUCE:
-        found["phases"] = _phases(best)
+        found.append(row(phases=_phases(best)))
     return found
+
+
+def _bound_rows(best: TreeOptimum, of_cut: Fraction) -> Iterator[Row]:
+    """Yield the rows about the bound, and about the bound of the cut if it is greater."""
+    unit, upper = best.topology.bandwidth_unit, best.bound
+    if not best.is_optimal:
+        along = "at most along trees" if upper.proof.trees_only else "at most"
+        how = "with more trees" if _is_reachable(best) else along
+        share = percent(best.algbw / upper.algbw)
+        yield row(_goal(best), f"{bandwidth(upper.algbw, unit)} {how}; this is {share} of it")
+    elif upper.proof.trees_only or best.collective is Collective.ALLREDUCE:
+        schedule = "schedule of trees" if upper.proof.trees_only else "schedule"
+        yield row(_goal(best), f"reached: no {schedule} is faster")
+    if upper.algbw < of_cut and best.collective is not Collective.ALLREDUCE:
+        share = percent(upper.algbw / of_cut)
+        yield row("cut bound", f"{share} of it is reached, because switches send only what they receive")
+
+
+def _demand_rows(best: TreeOptimum) -> Iterator[Row]:
+    """Yield what JSON says of the demand, and the gain by relays if there are idle nodes."""
+    topology = best.topology
+    if best.root is not None:
+        yield row(root=topology.nodes[best.root].id)
+    if best.shards is not None:
+        yield row(shards=dict(zip(topology.ids(best.members), best.shards, strict=True)))
+    if best.ranks is not None:
+        yield row(ranks=topology.ids(best.ranks))
+    if best.relays is not None:
+        yield claims.gain_row(best, best.relays.without, "idle nodes as relays")
 
 
 def _phases(best: TreeOptimum) -> list[dict[str, object]]:
@@ -81,56 +79,15 @@ def _phases(best: TreeOptimum) -> list[dict[str, object]]:
         return [_phase(plan) for plan in best.forests]
     names = (Collective.REDUCE_SCATTER, Collective.ALLGATHER)
     phases = (best.packing.reduce, best.packing.broadcast)
-    return [{"collective": name.value, "trees": len(trees)} for name, trees in zip(names, phases, strict=True)]
+    return [{"collective": name, "trees": len(trees)} for name, trees in zip(names, phases, strict=True)]
 
 
 def _phase(plan: ForestPlan) -> dict[str, object]:
     return {
-        "collective": plan.demand.collective.value,
-        "algbw": str(plan.algbw),
+        "collective": plan.demand.collective,
+        "algbw": plan.algbw,
         "trees_per_root": plan.trees_per_root,
     }
-
-
-def _by_trees_document(by_trees: Sequence[TreeOptimum]) -> dict[str, object]:
-    """Return the JSON key with the optimum for each number of trees, if it was requested."""
-    rows = [
-        {"trees_per_root": each.trees_per_root, "algbw": str(each.algbw), "optimal": each.is_optimal}
-        for each in by_trees
-    ]
-    return {"by_trees": rows} if rows else {}
-
-
-def _reasons(best: TreeOptimum) -> tuple[Table | str, ...]:
-    """Return the text below the rows: the optimum for each number of trees, the bottleneck, and unused capacity."""
-    return (*_by_trees_blocks(best.by_trees), *_bottleneck_lines(best), *_unused_lines(best))
-
-
-def _by_trees_blocks(by_trees: Sequence[TreeOptimum]) -> tuple[Table | str, ...]:
-    if not by_trees:
-        return ()
-    unit, last = by_trees[0].topology.bandwidth_unit, by_trees[-1]
-    rows = [
-        (
-            str(each.trees_per_root),
-            f"{bandwidth(each.algbw, unit)}, {percent(each.algbw / each.bound.algbw)} of the {_goal(each)}",
-        )
-        for each in by_trees
-    ]
-    return (
-        "Trees per root:",
-        labelled(rows),
-        *(["  More trees do not increase the bandwidth."] if last.is_optimal else []),
-    )
-
-
-def _title(best: TreeOptimum) -> str:
-    root = ""
-    if best.root is not None:
-        preposition = "to" if best.collective.only_reduces else "from"
-        root = f" {preposition} {best.topology.nodes[best.root].id}"
-    what = f"{best.collective.value}{root} over {counted(best.topology, best.ranks)}"
-    return f"{best.topology.name}: {what}"
 
 
 def _is_reachable(best: TreeOptimum) -> bool:
@@ -144,30 +101,6 @@ def _is_reachable(best: TreeOptimum) -> bool:
 def _goal(best: TreeOptimum) -> str:
     """Return the name of the bound: `optimum` if it can be reached, else `bound`."""
     return "optimum" if len(best.forests) == 1 and _is_reachable(best) else "bound"
-
-
-def _rows(best: TreeOptimum) -> list[tuple[str, str]]:
-    """Return the rows that state an optimum."""
-    unit, upper = best.topology.bandwidth_unit, best.bound
-    found = [("algbw", bandwidth(best.algbw, unit))]
-    if not best.is_optimal:
-        along = "at most along trees" if upper.proof.trees_only else "at most"
-        how = "with more trees" if _is_reachable(best) else along
-        share = percent(best.algbw / upper.algbw)
-        found.append((_goal(best), f"{bandwidth(upper.algbw, unit)} {how}; this is {share} of it"))
-    elif upper.proof.trees_only or best.collective is Collective.ALLREDUCE:
-        schedule = "schedule of trees" if upper.proof.trees_only else "schedule"
-        found.append((_goal(best), f"reached: no {schedule} is faster"))
-    of_cut = CutProof(best.cut).algbw(best.topology, best.demand)
-    if upper.algbw < of_cut and best.collective is not Collective.ALLREDUCE:
-        share = percent(upper.algbw / of_cut)
-        found.append(("cut bound", f"{share} of it is reached, because switches send only what they receive"))
-    if has_known_size(unit):
-        milliseconds = float(10**6 / (best.algbw * bytes_per_microsecond(unit)))
-        found.append(("1 GB takes", f"{milliseconds:.4g} ms at that rate"))
-    each = "" if best.packing is not None else f", {bandwidth(best.tree_bandwidth, unit)} each"
-    found.append(("trees", f"{_trees(best)}{each}"))
-    return found
 
 
 def _trees(best: TreeOptimum) -> str:
@@ -190,64 +123,39 @@ def _trees_of_phase(plan: ForestPlan) -> str:
     return f"{plan.trees} from {roots} root{'s' * (roots > 1)}"
 
 
-def _bottleneck_lines(best: TreeOptimum) -> list[str]:
-    """Return sentences that explain why no schedule is faster."""
-    first, *more = explanations.explain(best.bound, best.topology, best.demand)
-    return [f"Bottleneck: {first}", *more]
+def below(best: TreeOptimum) -> list[Row | Table | str]:
+    """Return what stands below the rows: the optimum for each number of trees, the bottleneck, and unused capacity."""
+    lines = explanations.bottleneck(best.bound, best.topology, best.demand)
+    return [*_by_trees(best), *lines, *_unused(best)]
 
 
-def _gain_document(gain: RelayGain) -> dict[str, object]:
-    """Return the value of the JSON key `relays`."""
-    return {
-        "algbw": str(gain.algbw),
-        "algbw_without": None if gain.without is None else str(gain.without),
-        "gain": None if gain.without is None else str(gain.algbw / gain.without),
-    }
-
-
-def _gain_text(gain: RelayGain, unit: str) -> str:
-    """Return the gain as text; `unit` is the unit of bandwidths."""
-    if gain.without is None:
-        return "without idle nodes as relays, there is no solution"
-    if gain.without == gain.algbw:
-        return "no gain: algbw is the same without idle nodes as relays"
-    times = f"{float(gain.algbw / gain.without):.4g} times"
-    return f"{times} the {bandwidth(gain.without, unit)} without idle nodes as relays"
-
-
-def _participation_document(best: TreeOptimum) -> dict[str, object]:
-    """Return the JSON keys about ranks, relays and unused capacity, if there are any."""
-    document: dict[str, object] = {}
-    if best.ranks is not None:
-        document["ranks"] = best.topology.ids(best.ranks)
-    if best.relays is not None:
-        document["relays"] = _gain_document(best.relays)
-    if best.spare:
-        document["unused"] = [_link(best.topology, link) for link in best.spare]
-    return document
-
-
-def _link(topology: Topology, link: Link) -> dict[str, object]:
-    source, target = topology.ids([link.source, link.target])
-    return {"source": source, "target": target, "bandwidth": str(link.bandwidth)}
-
-
-def _relay_rows(best: TreeOptimum) -> list[tuple[str, str]]:
-    """Return the row about the gain by relays, if there are idle nodes."""
+def _by_trees(best: TreeOptimum) -> Iterator[Table | str]:
+    if not best.by_trees:
+        return
     unit = best.topology.bandwidth_unit
-    return [] if best.relays is None else [("relays", _gain_text(best.relays, unit))]
+    columns = Column(key="trees_per_root"), Column(), Column(None, key="algbw"), Column(None, key="optimal")
+    listed = tuple(
+        (
+            each.trees_per_root,
+            f"{bandwidth(each.algbw, unit)}, {percent(each.algbw / each.bound.algbw)} of the {_goal(each)}",
+            each.algbw,
+            each.is_optimal,
+        )
+        for each in best.by_trees
+    )
+    more = ("More trees do not increase the bandwidth.",) if best.by_trees[-1].is_optimal else ()
+    yield Table(columns, listed, title="Trees per root:", notes=more, key="by_trees")
 
 
-def _unused_lines(best: TreeOptimum) -> list[str]:
-    """Return the lines about unused capacity: links that no phase uses, or that would unbalance a switch."""
-    links = best.spare
+def _unused(best: TreeOptimum) -> Iterator[Row | str]:
+    """Yield the lines about unused capacity: links that no phase uses, or that would unbalance a switch."""
+    links, topology = best.spare, best.topology
     if not links:
-        return []
+        return
     total = sum((link.bandwidth for link in links), Fraction(0))
-    amount = bandwidth(total, best.topology.bandwidth_unit)
     balanced = "because switches send exactly what they receive"
     why = "in both phases" if best.collective is Collective.ALLREDUCE else balanced
-    return [
-        f"Unused, {why}: {amount} in total, on",
-        *(f"  {line}" for line in link_lines(best.topology, links)),
-    ]
+    yield f"Unused, {why}: {bandwidth(total, topology.bandwidth_unit)} in total, on"
+    yield from (f"  {line}" for line in link_lines(topology, links))
+    ends = [(*topology.ids([link.source, link.target]), link.bandwidth) for link in links]
+    yield row(unused=[{"source": one, "target": other, "bandwidth": value} for one, other, value in ends])

@@ -1,15 +1,16 @@
-"""A series of broadcasts as a page and as JSON: after it was generated, and after it was verified."""
+"""A series of broadcasts in rows: after it was generated, and after it was verified."""
 
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 
-from forestcoll.base.files import input_name
 from forestcoll.oneport.asked import SeriesAnswer
+from forestcoll.oneport.series.best_dag import BestDag
+from forestcoll.oneport.series.best_tree import BestTree
 from forestcoll.oneport.series.comparison import SeriesComparison
-from forestcoll.presentation.results.networks.networks import ports_text
-from forestcoll.presentation.tables import Page, labelled
-from forestcoll.presentation.text import stage_document, stage_times, written_to
+from forestcoll.presentation.results.networks.networks import ports_text, size_row
+from forestcoll.presentation.tables import Page, Row, row
+from forestcoll.presentation.text import times, written
 from forestcoll.schedule.proof.prices import Port, PortKind
 from forestcoll.schedule.series.document import series_document
 from forestcoll.schedule.series.value import SeriesSchedule
@@ -32,79 +33,57 @@ _VERBS = {
 """What a node does if one of its ports is busy."""
 
 
-def generated_document(answer: SeriesAnswer, seconds: Mapping[str, float]) -> dict[str, object]:
-    """Return the JSON object of a series: the schedule, and the throughputs of the best tree and the best DAG.
+def generated_page(answer: SeriesAnswer, seconds: Mapping[str, float], output: Path | None) -> Page:
+    """Return the page of a series: the schedule, and the throughputs of the best tree and the best DAG.
 
     Args:
         answer: the schedule that was generated, and what it is compared with.
         seconds: the time of each stage of the run.
+        output: the file of the schedule.
     """
-    compared, schedule, run = answer.compared, answer.schedule, answer.run
-    topology, tree, dag = schedule.topology, compared.tree, compared.dag
-    return {
-        "topology": topology.name,
-        "compute_nodes": len(topology.compute),
-        "links": len(topology.links),
-        "port_model": topology.port_model,
-        "unit": topology.bandwidth_unit,
-        "throughput_float": float(schedule.throughput),
-        "optimal": schedule.throughput == compared.best.throughput,
-        "verified": True,
-        **series_document(schedule),
-        "initialisation": str(schedule.initialisation),
-        "clean_up": str(schedule.initialisation),
-        "height": schedule.height,
-        "best_tree_throughput": str(tree.throughput),
-        "best_tree": {"optimal": tree.optimal, "edges": [topology.ids(ends) for ends in tree.tree.edges]},
-        "best_dag_throughput": str(dag.throughput),
-        "best_dag": {"optimal": dag.optimal, "order": topology.ids(dag.dag.order)},
-        **({} if run is None else {"simulation": _run_document(schedule, run)}),
-        "seconds": stage_document(seconds),
-    }
-
-
-def _run_document(schedule: SeriesSchedule, run: SeriesRun) -> dict[str, object]:
-    return {
-        "messages": run.messages,
-        "cycles": run.cycles,
-        "cycle": str(run.cycle),
-        "makespan": str(run.makespan),
-        "throughput": str(run.throughput),
-        "throughput_float": float(run.throughput),
-        "part_of_throughput": float(run.throughput / schedule.throughput),
-    }
-
-
-def generated_page(answer: SeriesAnswer, seconds: Mapping[str, float], output: Path | None) -> Page:
-    """Return the page of a series; `output` is the file of the schedule, the others are as in `generated_document`."""
-    compared, schedule, run = answer.compared, answer.schedule, answer.run
-    topology = schedule.topology
+    compared, schedule = answer.compared, answer.schedule
+    topology, best, tree, dag = schedule.topology, compared.best.throughput, compared.tree, compared.dag
     source = topology.nodes[schedule.source].id
-    rows = [
-        ("throughput", _rate(schedule.throughput)),
-        ("optimum", _of(schedule.throughput, compared.best.throughput)),
-        ("trees", f"{len(schedule.trees)}, at most {schedule.height} links high"),
-        ("period", f"{number(schedule.period)}, {number(Fraction(schedule.messages))} messages"),
-        ("rounds", f"{len(schedule.rounds)} per period"),
-        ("start and end", f"{number(schedule.initialisation)} each: {schedule.height - 1} periods"),
-        ("best DAG", _restricted(compared.dag.throughput, compared.best.throughput, optimal=compared.dag.optimal)),
-        ("best tree", _restricted(compared.tree.throughput, compared.best.throughput, optimal=compared.tree.optimal)),
-        ("verified", "ports, trees, whole messages, throughput and the proof of the optimum"),
-        *([] if run is None else [("simulated", _run(schedule, run))]),
-        ("time", stage_times(seconds)),
-        ("written", written_to(output)),
-    ]
+    optimal = {"optimal": schedule.throughput == best, "throughput_float": float(schedule.throughput)}
+    best_tree = {"optimal": tree.optimal, "edges": [topology.ids(ends) for ends in tree.tree.edges]}
+    best_dag = {"optimal": dag.optimal, "order": topology.ids(dag.dag.order)}
+    phases = f"{number(schedule.initialisation)} each: {schedule.height - 1} periods"
+    rows = (
+        size_row(topology),
+        row("throughput", _rate(schedule.throughput), **series_document(schedule)),
+        row("optimum", _of(schedule.throughput, best), **optimal),
+        *_shape_rows(schedule),
+        row("start and end", phases, initialisation=schedule.initialisation, clean_up=schedule.initialisation),
+        row("best DAG", _restricted(dag, best), best_dag_throughput=dag.throughput, best_dag=best_dag),
+        row("best tree", _restricted(tree, best), best_tree_throughput=tree.throughput, best_tree=best_tree),
+        row("verified", "ports, trees, whole messages, throughput and the proof of the optimum", verified=True),
+        *_run_rows(schedule, answer.run),
+        times(seconds),
+        written(output),
+        row(port_model=topology.port_model, height=schedule.height),
+    )
     nodes = f"{len(topology.compute)} compute nodes, {ports_text(topology)}"
     title = f"{topology.name}: series of broadcasts from {source} over {nodes}"
-    return Page(title, (labelled(rows), *_proof_lines(compared)))
+    return Page(title, (*rows, *_proof_lines(compared)))
 
 
-def _run(schedule: SeriesSchedule, run: SeriesRun) -> str:
+def _shape_rows(schedule: SeriesSchedule) -> list[Row]:
+    return [
+        row("period", f"{number(schedule.period)}, {number(Fraction(schedule.messages))} messages"),
+        row("trees", f"{len(schedule.trees)}, at most {schedule.height} links high"),
+        row("rounds", f"{len(schedule.rounds)} per period"),
+    ]
+
+
+def _run_rows(schedule: SeriesSchedule, run: SeriesRun | None) -> list[Row]:
+    if run is None:
+        return []
+    part = float(run.throughput / schedule.throughput)
     late = run.makespan - run.messages / schedule.throughput
-    return (
-        f"{run.messages} messages in {number(run.makespan)}: {float(run.throughput / schedule.throughput):.2%} of the "
-        f"throughput, {number(late)} for the start and the end"
-    )
+    words = f"{run.messages} messages in {number(run.makespan)}: {part:.2%} of the throughput"
+    played = {"messages": run.messages, "cycles": run.cycles, "cycle": run.cycle, "makespan": run.makespan}
+    reached = {"throughput": run.throughput, "throughput_float": float(run.throughput), "part_of_throughput": part}
+    return [row("simulated", f"{words}, {number(late)} for the start and the end", simulation=played | reached)]
 
 
 def _rate(value: Fraction) -> str:
@@ -130,9 +109,9 @@ def _of(value: Fraction, best: Fraction) -> str:
     return f"{number(best)} over all links; this is {float(value / best):.2%} of it"
 
 
-def _restricted(value: Fraction, best: Fraction, *, optimal: bool) -> str:
-    known = "" if optimal else "; the best one found, not proven to be the best"
-    return f"{number(value)}, {float(value / best):.2%} of the optimum{known}"
+def _restricted(found: BestTree | BestDag, best: Fraction) -> str:
+    known = "" if found.optimal else "; the best one found, not proven to be the best"
+    return f"{number(found.throughput)}, {float(found.throughput / best):.2%} of the optimum{known}"
 
 
 def _proof_lines(compared: SeriesComparison) -> list[str]:
@@ -163,39 +142,26 @@ def _busy(topology: Topology, port: Port) -> str:
     return f"{topology.nodes[port.number].id} {_VERBS[port.kind]}"
 
 
-def verified_document(schedule: SeriesSchedule, report: SeriesReport) -> dict[str, object]:
-    """Return the JSON keys of a valid periodic schedule."""
-    optimal = None if schedule.bound is None else schedule.bound.algbw
-    return {
-        "topology": schedule.topology.name,
-        "compute_nodes": len(schedule.topology.compute),
-        "source": schedule.topology.nodes[schedule.source].id,
-        "throughput": str(report.throughput),
-        "optimal_throughput": None if optimal is None else str(optimal),
-        "optimal": report.optimal,
-        "period": str(schedule.period),
-        "messages_per_period": schedule.messages,
-        "trees": len(schedule.trees),
-        "rounds": len(schedule.rounds),
-    }
-
-
-def verified_page(schedule: SeriesSchedule, report: SeriesReport, file: Path) -> Page:
-    """Return the page of a valid periodic schedule that was read from `file`."""
-    topology, optimal = schedule.topology, None if schedule.bound is None else schedule.bound.algbw
+def what(schedule: SeriesSchedule) -> str:
+    """Return what a periodic schedule does, and where."""
+    topology = schedule.topology
     place = f"{topology.name}, {len(topology.compute)} compute nodes"
-    source = topology.nodes[schedule.source].id
+    return f"series of broadcasts from {topology.nodes[schedule.source].id} on {place}"
+
+
+def verified_rows(schedule: SeriesSchedule, report: SeriesReport) -> list[Row]:
+    """Return the rows of a valid periodic schedule."""
+    topology, best = schedule.topology, None if schedule.bound is None else schedule.bound.algbw
     if report.optimal:
         optimum = "reached; the prices in the file prove that no schedule is faster"
     else:
-        optimum = "not claimed" if optimal is None else f"{_rate(optimal)}, proven by the prices in the file"
-    rows = [
-        ("throughput", _rate(schedule.throughput)),
-        ("optimum", optimum),
-        ("period", f"{number(schedule.period)}, {number(Fraction(schedule.messages))} messages"),
-        ("trees", f"{len(schedule.trees)}, at most {schedule.height} links high"),
-        ("rounds", f"{len(schedule.rounds)} per period"),
+        optimum = "not claimed" if best is None else f"{_rate(best)}, proven by the prices in the file"
+    source = topology.nodes[schedule.source].id
+    return [
+        row(topology=topology.name, compute_nodes=len(topology.compute), source=source),
+        row("throughput", _rate(schedule.throughput), throughput=report.throughput),
+        row("optimum", optimum, optimal_throughput=best, optimal=report.optimal),
+        *_shape_rows(schedule),
+        row(period=schedule.period, messages_per_period=schedule.messages),
+        row(trees=len(schedule.trees), rounds=len(schedule.rounds)),
     ]
-    return Page(
-        f"{input_name(file)}: valid: series of broadcasts from {source} on {place}", (labelled(rows),), valid=True
-    )

@@ -1,11 +1,9 @@
-"""A verified step schedule as a page and as JSON."""
+"""A verified step schedule in rows."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forestcoll.base.files import input_name
 from forestcoll.presentation.names import counted
-from forestcoll.presentation.tables import Page, labelled
+from forestcoll.presentation.tables import Row, row
 from forestcoll.presentation.text import bandwidth
 from forestcoll.schedule.steps.shape import reduction_factor
 from forestcoll.schedule.steps.value import StepSchedule
@@ -18,52 +16,40 @@ CHECKED = "senders have what they send, all shards arrive, loads are exact"
 """What the verification of steps looks at."""
 
 
-def verified_document(schedule: StepSchedule, report: "StepReport") -> dict[str, object]:
-    """Return the JSON keys of a valid step schedule and the report of its verification."""
-    algbw = report.algbw
-    return {
-        "topology": schedule.topology.name,
-        "collective": schedule.collective.value,
-        "compute_nodes": len(schedule.members),
-        "steps": schedule.steps,
-        "bandwidth_factor": str(report.bandwidth_factor),
-        "least_bandwidth_factor": str(report.least_factor),
-        "bandwidth_optimal": report.optimal,
-        "algbw": None if algbw is None else str(algbw),
-        "algbw_float": None if algbw is None else float(algbw),
-        "unit": schedule.topology.bandwidth_unit,
-        "reduction_factor": str(reduction_factor(schedule)),
-        "transfers": len(schedule),
-    } | ({} if schedule.ranks is None else {"ranks": schedule.topology.ids(schedule.ranks)})
+def what(schedule: StepSchedule) -> str:
+    """Return what a step schedule does, and where."""
+    place = f"{schedule.topology.name}, {counted(schedule.topology, schedule.ranks)}"
+    return f"{schedule.collective.value} in steps on {place}"
 
 
-def verified_page(schedule: StepSchedule, report: "StepReport", file: Path) -> Page:
-    """Return the page of a valid step schedule that was read from `file`."""
-    topology = schedule.topology
-    place = f"{topology.name}, {counted(topology, schedule.ranks)}"
-    title = f"{input_name(file)}: valid: {schedule.collective.value} in steps on {place}"
-    return Page(title, (labelled(step_rows(schedule, report)),), valid=True)
+def verified_rows(schedule: StepSchedule, report: "StepReport") -> list[Row]:
+    """Return the rows of a valid step schedule."""
+    topology, algbw, adding = schedule.topology, report.algbw, reduction_factor(schedule)
+    hops = f" (T_L{'' if len(schedule.routes) else ', in hops'})" * (report.bandwidth_factor is not None)
+    rows = [
+        row(topology=topology.name, collective=schedule.collective, compute_nodes=len(schedule.members)),
+        row("steps", f"{schedule.steps}{hops}", steps=schedule.steps),
+        row(bandwidth_factor=report.bandwidth_factor, least_bandwidth_factor=report.least_factor),
+        row(bandwidth_optimal=report.optimal, algbw=algbw, algbw_float=None if algbw is None else float(algbw)),
+        row(unit=topology.bandwidth_unit, reduction_factor=adding, transfers=len(schedule)),
+        *_factor_rows(schedule, report),
+    ]
+    return rows if schedule.ranks is None else [*rows, row(ranks=topology.ids(schedule.ranks))]
 
 
-def step_rows(schedule: StepSchedule, report: "StepReport") -> list[tuple[str, str]]:
-    """Return the rows about what a valid step schedule achieves."""
+def _factor_rows(schedule: StepSchedule, report: "StepReport") -> list[Row]:
     factor, least = report.bandwidth_factor, report.least_factor
     if factor is None or least is None:
-        return [("steps", str(schedule.steps))]
-    hops = "" if len(schedule.routes) else ", in hops"
+        return []
     optimal = "the minimum" if report.optimal else f"the lower bound is {least} ({float(least):.4g})"
-    rows = [
-        ("steps", f"{schedule.steps} (T_L{hops})"),
-        ("bandwidth", f"{factor} ({float(factor):.4g}) M/B (T_B); {optimal}"),
-    ]
+    rows = [row("bandwidth", f"{factor} ({float(factor):.4g}) M/B (T_B); {optimal}")]
     if report.algbw is not None:
-        rows.append(("algbw", f"{bandwidth(report.algbw, schedule.topology.bandwidth_unit)} for large data"))
-    adding = reduction_factor(schedule)
-    if adding:
-        rows.append(("reduction", f"{adding} ({float(adding):.4g}) M/R (T_C), where a node adds up R GB/s"))
-    rows.append(("transfers", f"{len(schedule)}{_images(schedule)}"))
+        rows.append(row("algbw", f"{bandwidth(report.algbw, schedule.topology.bandwidth_unit)} for large data"))
+    if adding := reduction_factor(schedule):
+        rows.append(row("reduction", f"{adding} ({float(adding):.4g}) M/R (T_C), where a node adds up R GB/s"))
+    rows.append(row("transfers", f"{len(schedule)}{_images(schedule)}"))
     if len(schedule.routes):
-        rows.append(("routes", f"{len(schedule.routes)} (of up to {max(map(len, schedule.routes)) - 1} links)"))
+        rows.append(row("routes", f"{len(schedule.routes)} (of up to {max(map(len, schedule.routes)) - 1} links)"))
     return rows
 
 
