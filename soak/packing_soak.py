@@ -34,8 +34,8 @@ from forestcoll.demand.ranks import require_reach
 from forestcoll.schedule.proof import TreeLengthsProof
 from forestcoll.schedule.proof.tree_dual import PHASES, Roles
 from forestcoll.solver.allreduce.tree_packing.steiner import cheapest_tree
+from forestcoll.solver.exact_lp.constraint import Constraint
 from forestcoll.solver.exact_lp.linear_program import Floats, LinearProgram
-from forestcoll.solver.exact_lp.row import Row
 from forestcoll.solver.forests.packed_trees import PackedTree
 from forestcoll.solver.forests.scaling import ScaledTopology
 from forestcoll.topology import Topology
@@ -90,7 +90,7 @@ class Exact:
                 length = sum(float(values[link]) * count for link, count in uses.items())
                 if length < (1 - potential if reduces else potential) - TOLERANCE or not values.any():
                     uses[len(self.capacities) + place] = 1 if reduces else -1
-                    self.program.add(Row(uses, int(reduces), None))
+                    self.program.add(Constraint(uses, int(reduces), None))
                     new = True
         return new
 

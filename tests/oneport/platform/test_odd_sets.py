@@ -18,8 +18,8 @@ from forestcoll.oneport.series.dag import dag_optimum
 from forestcoll.oneport.series.odd_coloring import matchings_of_any_graph
 from forestcoll.schedule.proof import Bound, PricesProof
 from forestcoll.schedule.proof.proof import ProofError
+from forestcoll.solver.exact_lp.constraint import Constraint
 from forestcoll.solver.exact_lp.linear_program import LinearProgram
-from forestcoll.solver.exact_lp.row import Row
 from forestcoll.verification import verify
 from forestcoll.verification.series.timetable import timetable_fault
 from networks import built, examples
@@ -55,8 +55,8 @@ def optimum_by_matchings(platform: Platform) -> Fraction:
         scale = lcm(*(time.denominator for time in row.values()))
         whole = {column: int(time * scale) for column, time in row.items()}
         busy = {len(trees) + place: -scale for place, matching in enumerate(matchings) if pair in matching}
-        program.add(Row(whole | busy, None, 0))
-    program.add(Row({len(trees) + place: 1 for place in range(len(matchings))}, None, 1))
+        program.add(Constraint(whole | busy, None, 0))
+    program.add(Constraint({len(trees) + place: 1 for place in range(len(matchings))}, None, 1))
     exact = program.exact(program.solve())
     assert exact is not None
     assert program.proves(*exact)

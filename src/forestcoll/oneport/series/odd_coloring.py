@@ -18,9 +18,9 @@ from math import lcm
 from forestcoll.base.errors import InternalError
 from forestcoll.base.exact import as_float
 from forestcoll.oneport.series.coloring import Job, Matching
+from forestcoll.solver.exact_lp.constraint import Constraint
 from forestcoll.solver.exact_lp.integer_program import IntegerProgram
 from forestcoll.solver.exact_lp.linear_program import LinearProgram
-from forestcoll.solver.exact_lp.row import Row
 
 _CLOSE = Fraction(1, 10**9)
 _MAX_NODES = 10_000
@@ -119,7 +119,7 @@ class _MatchingProgram:
     def _add(self, matching: Pairs) -> None:
         if matching not in self._matchings:
             self._matchings.append(matching)
-            self._program.add(Row({self._column[pair]: 1 for pair in matching}, None, 1))
+            self._program.add(Constraint({self._column[pair]: 1 for pair in matching}, None, 1))
 
 
 def _loads(times: Mapping[Pair, int]) -> dict[int, int]:

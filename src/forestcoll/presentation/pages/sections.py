@@ -6,7 +6,7 @@ from forestcoll.algorithms.baseline import summary_of, title_of
 from forestcoll.base.errors import InputError
 from forestcoll.base.units import size_name
 from forestcoll.comparison import Row
-from forestcoll.comparison.busy import LinkClass
+from forestcoll.comparison.busy import LinkClassLoad
 from forestcoll.demand.collective import Collective
 from forestcoll.presentation.html import figure, items, paragraph, row, section, table
 from forestcoll.presentation.pages.figures import box_lines, cut_bars, size_lines
@@ -86,7 +86,7 @@ def _busy_titles(one: Row) -> tuple[str, str]:
     return f"Busiest under {title_of(one.name)}", "Mean"
 
 
-def _busy(each: LinkClass, one: Row) -> tuple[str, str]:
+def _busy(each: LinkClassLoad, one: Row) -> tuple[str, str]:
     return busy_percent(each.busy[one.name].most), busy_percent(each.busy[one.name].mean)
 
 

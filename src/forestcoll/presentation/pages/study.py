@@ -7,7 +7,7 @@ from functools import cached_property
 from forestcoll.algorithms.baseline import OWN
 from forestcoll.base.progress import Progress
 from forestcoll.comparison import Comparison, Row
-from forestcoll.comparison.busy import LinkClass, busy_classes
+from forestcoll.comparison.busy import LinkClassLoad, busy_classes
 from forestcoll.comparison.by_boxes import BoxCount, by_boxes
 from forestcoll.presentation.results.comparisons.answers import rival_of
 from forestcoll.presentation.results.comparisons.comparison_notebook import keys_of
@@ -27,7 +27,7 @@ class Study:
     found: Comparison
     command: str | None
     counts: tuple[BoxCount, ...]
-    classes: tuple[LinkClass, ...]
+    classes: tuple[LinkClassLoad, ...]
 
     @staticmethod
     def of(found: Comparison, command: str | None, progress: Progress) -> "Study":

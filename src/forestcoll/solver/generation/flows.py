@@ -12,7 +12,7 @@ import numpy as np
 
 from forestcoll.base.errors import InputError
 from forestcoll.base.progress import SILENT, Progress
-from forestcoll.base.resources import Cost, announce
+from forestcoll.base.resources import ResourceEstimate, announce
 from forestcoll.schedule.flows.value import Flows, FlowSchedule
 from forestcoll.schedule.rows import Rows
 from forestcoll.solver.flows.value import FlowOptimum
@@ -51,7 +51,11 @@ def flows_for(best: FlowOptimum, *, compact: bool | None = None, progress: Progr
         compact = flows > MOST_LISTED
     keeps = compact and best.symmetry.order > 1 and usable_part(best.topology, best.members) is best.topology
     memory = _BYTES_PER_FLOW * (len(best.paths) if keeps else flows)
-    announce(f"{best.topology.name}: a schedule of {flows:,} flows", Cost(_SECONDS_PER_FLOW * flows, memory), progress)
+    announce(
+        f"{best.topology.name}: a schedule of {flows:,} flows",
+        ResourceEstimate(_SECONDS_PER_FLOW * flows, memory),
+        progress,
+    )
     paths = ((path.nodes, path.share) for path in best.paths) if keeps else all_paths(best)
     routes, listed = flow_table(best.topology, sorted(paths, key=_by_ends))
     return FlowSchedule(

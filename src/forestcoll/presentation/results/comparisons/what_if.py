@@ -14,7 +14,7 @@ from forestcoll.schedule.proof.cut import CutProof
 from forestcoll.topology import Topology
 from forestcoll.what_if.change import demand_after
 from forestcoll.what_if.failover import FailoverSet, manifest
-from forestcoll.what_if.study import Row, Study
+from forestcoll.what_if.study import ChangeRow, Study
 from forestcoll.what_if.upgrades import Upgrade, UpgradeStudy
 from forestcoll.what_if.value import Value
 
@@ -116,7 +116,7 @@ def _head(study: Study | UpgradeStudy) -> dict[str, object]:
     }
 
 
-def _row_document(study: Study, row: Row) -> dict[str, object]:
+def _row_document(study: Study, row: ChangeRow) -> dict[str, object]:
     changed = row.change.applied(study.topology)
     return {
         "change": row.change.name,
@@ -172,7 +172,7 @@ def _more(rows: int) -> tuple[str, ...]:
     return (f"and {rows - _MOST_ROWS} more; --json lists them",) if rows > _MOST_ROWS else ()
 
 
-def _bottleneck(study: Study, row: Row) -> str:
+def _bottleneck(study: Study, row: ChangeRow) -> str:
     """Return the links of the cut that limits after the change, in few words."""
     if not row.value.algbw:
         return "nodes are cut off"

@@ -2,7 +2,7 @@
 
 from forestcoll.base.units import size_name
 from forestcoll.measurement.fit import FittedCosts
-from forestcoll.measurement.fit.fit import Comparison
+from forestcoll.measurement.fit.fit import TimeComparison
 from forestcoll.measurement.fit.parameters import PARAMETERS
 from forestcoll.presentation.tables import Column, Page, Table
 from forestcoll.presentation.text import duration
@@ -30,7 +30,7 @@ def _state(found: FittedCosts, name: str) -> str:
     return "fitted" if name in found.fitted else ""
 
 
-def _table(each: Comparison) -> Table:
+def _table(each: TimeComparison) -> Table:
     columns = (
         Column("size", size_name, right=True),
         Column("measured", duration, right=True),
@@ -59,7 +59,7 @@ def fit_document(found: FittedCosts) -> dict[str, object]:
     }
 
 
-def _document(each: Comparison) -> dict[str, object]:
+def _document(each: TimeComparison) -> dict[str, object]:
     measured = each.measured
     rows = zip(measured.sizes, measured.seconds, each.simulated, each.errors, strict=True)
     return {
