@@ -45,7 +45,7 @@ from forestcoll.topology.graph.part import usable_part
 from forestcoll.verification import verify
 from forestcoll.verification.network import Network
 from forestcoll.verification.proof_checks.checks import proven
-from forestcoll.verification.proof_checks.question import Question, UnprovenError
+from forestcoll.verification.proof_checks.question import BoundQuestion, UnprovenError
 from networks import drawn_network
 
 MOST_RANKS = 8
@@ -126,7 +126,9 @@ def ratio(topology: Topology, ranks: tuple[int, ...]) -> Fraction | None:
     lengths = Exact(part).lengths()
     if lengths is None:
         return None
-    question = Question(Network(topology), Collective.ALLREDUCE, ranks, (Fraction(1, len(ranks)),) * len(ranks), None)
+    question = BoundQuestion(
+        Network(topology), Collective.ALLREDUCE, ranks, (Fraction(1, len(ranks)),) * len(ranks), None
+    )
     try:
         optimum = proven(TreeLengthsProof.of(part, lengths), question)
     except UnprovenError:

@@ -13,7 +13,7 @@ from forestcoll.demand.demand import NodeDemand
 from forestcoll.oneport import Platform, compare_series, pipelined_broadcast, steady_optimum
 from forestcoll.oneport.message.pipelined import Pipeline
 from forestcoll.oneport.platform.odd_sets import violated_odd_sets
-from forestcoll.oneport.series.coloring import Job
+from forestcoll.oneport.series.coloring import PortTask
 from forestcoll.oneport.series.dag import dag_optimum
 from forestcoll.oneport.series.odd_coloring import matchings_of_any_graph
 from forestcoll.schedule.proof import Bound, PricesProof
@@ -112,7 +112,7 @@ def test_the_best_order_is_not_better_than_the_optimum(topology: Topology) -> No
 @examples(50)
 def test_matchings_do_all_jobs_in_the_least_time(nodes: int, data: st.DataObject) -> None:
     pairs = data.draw(st.lists(st.sampled_from(list(combinations(range(nodes), 2))), min_size=1, max_size=9))
-    jobs = [Job(one, other, data.draw(st.integers(1, 10**6))) for one, other in pairs]
+    jobs = [PortTask(one, other, data.draw(st.integers(1, 10**6))) for one, other in pairs]
     found, factor = matchings_of_any_graph(jobs)
     done = [0] * len(jobs)
     for matching in found:

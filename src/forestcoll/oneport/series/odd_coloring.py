@@ -17,7 +17,7 @@ from math import lcm
 
 from forestcoll.base.errors import InternalError
 from forestcoll.base.exact import as_float
-from forestcoll.oneport.series.coloring import Job, Matching
+from forestcoll.oneport.series.coloring import Matching, PortTask
 from forestcoll.solver.exact_lp.constraint import Constraint
 from forestcoll.solver.exact_lp.integer_program import IntegerProgram
 from forestcoll.solver.exact_lp.linear_program import LinearProgram
@@ -29,7 +29,7 @@ Pair = tuple[int, int]
 Pairs = tuple[Pair, ...]
 
 
-def matchings_of_any_graph(jobs: Sequence[Job]) -> tuple[list[Matching], int]:
+def matchings_of_any_graph(jobs: Sequence[PortTask]) -> tuple[list[Matching], int]:
     """Return matchings that do all `jobs` in the least time, and an integer by which all times are multiplied.
 
     Args:

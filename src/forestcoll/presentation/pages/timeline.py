@@ -16,7 +16,7 @@ from forestcoll.presentation.pictures.svg import Element, element
 from forestcoll.presentation.results.comparisons.answers import amount
 from forestcoll.presentation.text import capitalized
 from forestcoll.simulation.over_time import sends_over_time
-from forestcoll.simulation.sends import Send, Sends
+from forestcoll.simulation.sends import RootSends, Send
 
 _SIZE = 2**24
 """The charts of sends are for the size of the comparison that is nearest to this one."""
@@ -49,7 +49,7 @@ class _Charts:
         self.size = min(study.sizes, key=lambda size: (abs(size.bit_length() - _SIZE.bit_length()), size))
         self._until = max(self._sends(row).seconds for row in (study.own, rival)) * 1e6
 
-    def _sends(self, row: Row) -> Sends:
+    def _sends(self, row: Row) -> RootSends:
         point = next(point for point in row.times if point.size == self.size)
         return sends_over_time(
             schedule_of(row), round(self.size * scale_of(row)), point.pieces, self._study.found.costs

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from forestcoll.base.errors import plural
-from forestcoll.design.workloads import Iteration, Network, Profile
-from forestcoll.design.workloads.iteration import Kind
+from forestcoll.design.workloads import Iteration, NetworkRates, Profile
+from forestcoll.design.workloads.iteration import Activity
 from forestcoll.presentation.pictures.charts.gantt import Bar, gantt_chart
 from forestcoll.presentation.pictures.charts.parts import headed
 from forestcoll.presentation.pictures.raster import write_picture
@@ -16,7 +16,7 @@ from forestcoll.presentation.text import duration
 
 
 def training_document(
-    model: Profile, network: Network, best: Iteration, by_bucket: Mapping[int, float]
+    model: Profile, network: NetworkRates, best: Iteration, by_bucket: Mapping[int, float]
 ) -> dict[str, object]:
     """Return the JSON object of an iteration.
 
@@ -41,7 +41,7 @@ def training_document(
     }
 
 
-def training_page(model: Profile, network: Network, best: Iteration) -> Page:
+def training_page(model: Profile, network: NetworkRates, best: Iteration) -> Page:
     """Return the page of an iteration; the arguments are those of `training_document`."""
 
     def share(time: float) -> str:
@@ -59,13 +59,13 @@ def training_page(model: Profile, network: Network, best: Iteration) -> Page:
     return Page(f"{_title(model, network)}, {network.nodes} nodes", (labelled(rows),))
 
 
-def draw_iteration(model: Profile, network: Network, best: Iteration, path: Path) -> None:
+def draw_iteration(model: Profile, network: NetworkRates, best: Iteration, path: Path) -> None:
     """Draw the two streams of an iteration over time, as in Figure 16 of the direct-connect paper.
 
     Raises:
         InputError: the file cannot be written.
     """
-    kinds = list(Kind)
+    kinds = list(Activity)
     bars = [
         Bar(0 if each.kind.is_computing else 1, each.begin_us / 1000, each.end_us / 1000, kinds.index(each.kind))
         for each in best.intervals
@@ -78,5 +78,5 @@ def draw_iteration(model: Profile, network: Network, best: Iteration, path: Path
     write_picture(text(headed([title], chart)), path)
 
 
-def _title(model: Profile, network: Network) -> str:
+def _title(model: Profile, network: NetworkRates) -> str:
     return f"{model.name} on {network.name}"
