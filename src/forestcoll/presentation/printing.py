@@ -65,7 +65,7 @@ def print_note(text: str) -> None:
     click.echo(note_line(text), err=True)
 
 
-class Notes(Progress):
+class NotePrinter(Progress):
     """Prints each remark as a note."""
 
     def remark(self, text: str) -> None:

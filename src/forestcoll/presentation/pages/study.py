@@ -14,7 +14,7 @@ from forestcoll.presentation.results.comparisons.comparison_notebook import keys
 
 
 @dataclass(frozen=True)
-class Study:
+class ComparisonDetails:
     """A comparison and its details.
 
     Attributes:
@@ -30,11 +30,11 @@ class Study:
     classes: tuple[LinkClassLoad, ...]
 
     @staticmethod
-    def of(found: Comparison, command: str | None, progress: Progress) -> "Study":
+    def of(found: Comparison, command: str | None, progress: Progress) -> "ComparisonDetails":
         """Return the study of a comparison."""
         rival = rival_of(found)
         compared = [found.row(OWN), *([] if rival is None else [rival])]
-        return Study(found, command, by_boxes(found, progress), tuple(busy_classes(found, compared)))
+        return ComparisonDetails(found, command, by_boxes(found, progress), tuple(busy_classes(found, compared)))
 
     @property
     def own(self) -> Row:

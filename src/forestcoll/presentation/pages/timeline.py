@@ -10,7 +10,7 @@ from forestcoll.base.units import size_name
 from forestcoll.comparison import Row
 from forestcoll.comparison.curves import scale_of, schedule_of
 from forestcoll.presentation.html import figure, paragraph, section
-from forestcoll.presentation.pages.study import Study
+from forestcoll.presentation.pages.study import ComparisonDetails
 from forestcoll.presentation.pictures.charts.sends import MOST_BARS, SendBar, send_chart
 from forestcoll.presentation.pictures.svg import Element, element
 from forestcoll.presentation.results.comparisons.answers import amount
@@ -29,7 +29,7 @@ _INTRO = (
 )
 
 
-def sends(study: Study) -> Element | None:
+def sends(study: ComparisonDetails) -> Element | None:
     """Return the charts of sends over time, with controls to play them; None if no times were simulated."""
     if not study.sizes or study.rival is None:
         return None
@@ -42,7 +42,7 @@ def sends(study: Study) -> Element | None:
 class _Charts:
     """The charts of the sends of one part of the data under each schedule."""
 
-    def __init__(self, study: Study, rival: Row) -> None:
+    def __init__(self, study: ComparisonDetails, rival: Row) -> None:
         self._study = study
         self._topology = study.found.topology
         self._boxes = Boxes(self._topology, study.found.demand.members(self._topology))
