@@ -66,7 +66,9 @@ class MscclppJson(RuntimeTarget):
         return mscclpp.snippet(mscclpp.parse_plan(done.text, where=EXPORTED), done.lowering.program, file)
 
 
-def proven(made: mscclpp.Plan, root: int | None, progress: Progress = SILENT) -> tuple[str, mscclpp.Plan]:
+def proven(
+    made: mscclpp.ExecutionPlan, root: int | None, progress: Progress = SILENT
+) -> tuple[str, mscclpp.ExecutionPlan]:
     """Return the text of a plan, and the plan that is read back from it, after a check of all of it."""
     text = mscclpp.text_of(made)
     read = mscclpp.parse_plan(text, where=EXPORTED)

@@ -31,7 +31,7 @@ from forestcoll.programs.formats.sizes import Sizes, chunks_of_file
 from forestcoll.programs.interpreter import check
 from forestcoll.programs.lowering import UNLIMITED, Lowering, Options, Placement, Style, lower, lowerer_for
 from forestcoll.programs.lowering.options import MOST
-from forestcoll.programs.model import Fault, Program, Protocol
+from forestcoll.programs.model import Program, ProgramFault, Protocol
 from forestcoll.programs.model.limits import Limits
 from forestcoll.schedule.schedule import Schedule
 
@@ -312,7 +312,7 @@ def certify_program(program: Program) -> None:
     certify(check(program).fault)
 
 
-def certify(fault: Fault | None) -> None:
+def certify(fault: ProgramFault | None) -> None:
     """Raise `InternalError` if there is a fault."""
     if fault is not None:
         raise InternalError(f"the exported program is wrong: {fault} [{fault.rule}]")
