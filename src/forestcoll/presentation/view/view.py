@@ -4,13 +4,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from forestcoll.base.errors import InputError, NoSolutionError
+from forestcoll.base.errors import InputError, NoSolutionError, plural
 from forestcoll.base.files import PathLike, as_path, write_text
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.base.version import __version__
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.presentation.html import figure, page_text, paragraph, section
 from forestcoll.presentation.pictures.layout import layout_of
+from forestcoll.presentation.pictures.network.loads import algbw_of
 from forestcoll.presentation.pictures.network.picture import load_picture, network_picture
 from forestcoll.presentation.pictures.raster import FORMATS as PICTURES
 from forestcoll.presentation.pictures.raster import check_picture, write_picture
@@ -20,12 +21,12 @@ from forestcoll.presentation.pictures.svg import Element, element, text
 from forestcoll.presentation.results.networks.networks import network_sentence
 from forestcoll.presentation.results.schedules.explanations import explain
 from forestcoll.presentation.tables import Page
-from forestcoll.presentation.text import bandwidth
+from forestcoll.presentation.text import bandwidth, capitalized
 from forestcoll.presentation.view.pairs import pair_picture
-from forestcoll.presentation.view.sentences import schedule_sentence
 from forestcoll.schedule.proof import Bound
 from forestcoll.schedule.proof.cut import CutProof
 from forestcoll.schedule.schedule import Schedule
+from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.topology import Topology, TopologyLike
 from forestcoll.topology.registry import load_topology
 
@@ -103,7 +104,7 @@ class View:
             return
         loads = load_picture(schedule, title=f"{self.title}: loads of the links", layout=layout)
         shown = figure(loads, "The colour of a link is the part of the time that it is busy, for large data.")
-        yield section("loads", "The loads of the links", paragraph(schedule_sentence(schedule)), shown)
+        yield section("loads", "The loads of the links", paragraph(_schedule_sentence(schedule)), shown)
         stories, are_all = selected_stories(schedule, _MOST_STORIES)
         if stories:
             words = "Choose a part of the schedule, or play its sends one after the other."
@@ -239,7 +240,7 @@ def view_page(view: View, path: Path) -> Page:
     """Return the page that the command line prints about a written view."""
     sentences = [network_sentence(view.topology)]
     if view.schedule is not None:
-        sentences.append(schedule_sentence(view.schedule))
+        sentences.append(_schedule_sentence(view.schedule))
     return Page(f"{view.title}: written to {path}", tuple(sentences))
 
 
@@ -252,3 +253,28 @@ def view_document(view: View, path: Path) -> dict[str, object]:
         "output": str(path),
         "bytes": path.stat().st_size if path.is_file() else None,
     }
+
+
+def _schedule_sentence(schedule: Schedule) -> str:
+    """Return what a schedule does and reaches, in one or two sentences."""
+    unit = schedule.topology.bandwidth_unit
+    root = "" if schedule.root is None else f", root {schedule.topology.nodes[schedule.root].id}"
+    is_one = schedule.operation == schedule.collective.value
+    words = capitalized(schedule.collective.with_article if is_one else schedule.operation)
+    words = f"{words} between {len(schedule.members):,} compute nodes{root}: {_size(schedule)}."
+    algbw = algbw_of(schedule)
+    if algbw is None:
+        return words
+    words = f"{words} Its algorithmic bandwidth for large data is {bandwidth(algbw, unit)}"
+    if schedule.bound is None:
+        return f"{words}."
+    if schedule.bound.algbw == algbw:
+        return f"{words}, which is the bound: no schedule is faster."
+    return f"{words}, and the bound is {bandwidth(schedule.bound.algbw, unit)}."
+
+
+def _size(schedule: Schedule) -> str:
+    if not isinstance(schedule, TreeSchedule):
+        return schedule.size
+    order = 1 if schedule.symmetry is None else schedule.symmetry.order
+    return plural(order * sum(map(len, schedule.phases)), "tree")

@@ -33,7 +33,7 @@ Need: TypeAlias = tuple[str, int, int, int]
 
 
 @dataclass
-class Channel:
+class ChannelContents:
     """The contents of a channel: pieces of messages, or signals, that were sent and not yet received."""
 
     pieces: int = 0
@@ -69,7 +69,7 @@ class RunState:
         self.done, self.moved = [0] * count, [0] * count
         self.ready, self.queued = deque(range(count)), [True] * count
         self.sleepers: dict[Need, list[int]] = {}
-        self.channels = [Channel() for _ in self.program.channels]
+        self.channels = [ChannelContents() for _ in self.program.channels]
         self.semaphores = [list(rank.semaphores) for rank in ranks]
         self.packets = np.zeros(self.memory.size, dtype=np.bool_)
         self.met: dict[tuple[int, int], list[int]] = {}
