@@ -20,7 +20,7 @@ from forestcoll.design.path_rates import path_rates
 from forestcoll.design.search.catalogue import bases, kautz
 from forestcoll.design.search.finder import TopologyFinder
 from forestcoll.design.wiring import Wiring
-from forestcoll.design.workloads.workload import Traffic, Workload, allreduce_time_us, best_for
+from forestcoll.design.workloads.workload import Workload, WorkloadTraffic, allreduce_time_us, best_for
 from forestcoll.topology.registry import build_topology
 
 ALPHA, BANDWIDTH, DEGREE = Fraction(10), Fraction(25, 2), 4
@@ -50,7 +50,7 @@ def line_graphs(figure: Figure, largest: int) -> None:
 def large_networks(figure: Figure, largest: int) -> None:
     """Draw Figure 7: allreduce and all-to-all of 2^20 bytes against the number of nodes."""
     allreduce, all_to_all = figure.subplots(1, 2)
-    workload = Workload(Traffic.ALLREDUCE, 2**20, ALPHA, BANDWIDTH)
+    workload = Workload(WorkloadTraffic.ALLREDUCE, 2**20, ALPHA, BANDWIDTH)
     published, everything = TopologyFinder(published_only=True), TopologyFinder()
     sizes = sorted({*range(16, largest + 1, max(largest // 40, 1)), largest})
     allreduce.plot(sizes, [2 * (size - 1) * 10 + 2 * _whole(size) for size in sizes], label="shifted rings")
@@ -124,7 +124,7 @@ def best_networks(figure: Figure, largest: int) -> None:
     """Draw Figure 15: the least allreduce time of each size, with a colour for each kind of network."""
     finder, two_way = TopologyFinder(), TopologyFinder(bidirectional=True)
     for axes, (name, size) in zip(figure.subplots(1, 2), (("1 MB", 10**6), ("100 MB", 10**8)), strict=True):
-        workload = Workload(Traffic.ALLREDUCE, size, ALPHA, BANDWIDTH)
+        workload = Workload(WorkloadTraffic.ALLREDUCE, size, ALPHA, BANDWIDTH)
         sizes = range(8, largest + 1, max(largest // 256, 1))
         best = [best_for(finder.find(nodes, DEGREE).members, workload) for nodes in sizes]
         kinds = [kind_of(each) for each in best]

@@ -8,10 +8,10 @@ from forestcoll.design.measure import least_factor, moore_steps
 from forestcoll.design.path_rates import path_rates
 from forestcoll.design.search.catalogue import bases
 from forestcoll.design.search.finder import TopologyFinder
-from forestcoll.design.workloads.workload import Traffic, Workload, allreduce_time_us
+from forestcoll.design.workloads.workload import Workload, WorkloadTraffic, allreduce_time_us
 from forestcoll.topology.families.distance_regular import GRAPHS
 
-_WORKLOAD = Workload(Traffic.ALLREDUCE, 2**20, Fraction(10), Fraction(25, 2))
+_WORKLOAD = Workload(WorkloadTraffic.ALLREDUCE, 2**20, Fraction(10), Fraction(25, 2))
 
 TABLE_7 = {
     # nodes: rows of network, T_L, T_B, D(G), rate of the multi-commodity flow

@@ -34,8 +34,8 @@ from forestcoll.demand.ranks import require_reach
 from forestcoll.schedule.proof import TreeLengthsProof
 from forestcoll.schedule.proof.tree_dual import PHASES, Roles
 from forestcoll.solver.allreduce.tree_packing.steiner import cheapest_tree
+from forestcoll.solver.exact_lp.constraint import Constraint
 from forestcoll.solver.exact_lp.linear_program import Floats, LinearProgram
-from forestcoll.solver.exact_lp.row import Row
 from forestcoll.solver.forests.packed_trees import PackedTree
 from forestcoll.solver.forests.scaling import ScaledTopology
 from forestcoll.topology import Topology
@@ -45,7 +45,7 @@ from forestcoll.topology.graph.part import usable_part
 from forestcoll.verification import verify
 from forestcoll.verification.network import Network
 from forestcoll.verification.proof_checks.checks import proven
-from forestcoll.verification.proof_checks.question import Question, UnprovenError
+from forestcoll.verification.proof_checks.question import BoundQuestion, UnprovenError
 from networks import drawn_network
 
 MOST_RANKS = 8
@@ -90,7 +90,7 @@ class Exact:
                 length = sum(float(values[link]) * count for link, count in uses.items())
                 if length < (1 - potential if reduces else potential) - TOLERANCE or not values.any():
                     uses[len(self.capacities) + place] = 1 if reduces else -1
-                    self.program.add(Row(uses, int(reduces), None))
+                    self.program.add(Constraint(uses, int(reduces), None))
                     new = True
         return new
 
@@ -126,7 +126,9 @@ def ratio(topology: Topology, ranks: tuple[int, ...]) -> Fraction | None:
     lengths = Exact(part).lengths()
     if lengths is None:
         return None
-    question = Question(Network(topology), Collective.ALLREDUCE, ranks, (Fraction(1, len(ranks)),) * len(ranks), None)
+    question = BoundQuestion(
+        Network(topology), Collective.ALLREDUCE, ranks, (Fraction(1, len(ranks)),) * len(ranks), None
+    )
     try:
         optimum = proven(TreeLengthsProof.of(part, lengths), question)
     except UnprovenError:

@@ -9,8 +9,8 @@ from random import Random
 from allreduce_factor import SMALL, tally_of
 from exhibits.exhibit import Exhibit, Paper, Result, Settings, table, verdict_of
 from forestcoll.solver.bounds.table import bounds
+from forestcoll.solver.exact_lp.constraint import Constraint
 from forestcoll.solver.exact_lp.linear_program import LinearProgram
-from forestcoll.solver.exact_lp.row import Row
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
 
@@ -122,7 +122,7 @@ def by_all_pairs(topology: Topology) -> Fraction:
     program = LinearProgram([1] * len(columns))
     for arc in permutations(range(len(topology.nodes)), 2):
         uses = {place: column[arc] for place, column in enumerate(columns) if column[arc]}
-        program.add(Row(uses, None, widths.get(arc, 0)))
+        program.add(Constraint(uses, None, widths.get(arc, 0)))
     solved = program.exact(program.solve())
     if solved is None:
         raise ValueError(f"{topology.name}: no exact solution")

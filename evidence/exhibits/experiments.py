@@ -13,7 +13,7 @@ from forestcoll.algorithms.generate import generate
 from forestcoll.demand.collective import Collective
 from forestcoll.design.measure import least_factor
 from forestcoll.design.search.finder import TopologyFinder, find_topologies
-from forestcoll.design.workloads import Iteration, Network, Profile, best_iteration, network_of_costs
+from forestcoll.design.workloads import Iteration, NetworkRates, Profile, best_iteration, network_of_costs
 from forestcoll.design.workloads.data_parallel import DATA_PARALLEL, data_parallel_profile
 from forestcoll.design.workloads.samples import sample_named
 from forestcoll.design.workloads.workload import allreduce_time_us, best_for
@@ -113,22 +113,22 @@ def large_networks(settings: Settings) -> Result:
     return Result(Verdict.DIFFERS, summary, table(heads, rows), figure)
 
 
-def _baseline(spec: str, steps: int, nodes: int) -> Network:
+def _baseline(spec: str, steps: int, nodes: int) -> NetworkRates:
     """Return the times on a network with a bandwidth-optimal allreduce in this number of steps, B = 12.5 GB/s."""
     topology = build_topology(spec)
     rate = 12_500 / topology.egress[0] / nodes * exchange_rate_of(topology).algbw
     allreduce = float(12_500 / (2 * least_factor(nodes)))
-    return Network(spec, nodes, float(10 * steps), allreduce, float(rate))
+    return NetworkRates(spec, nodes, float(10 * steps), allreduce, float(rate))
 
 
-def _ours(nodes: int, model: Profile, *, published: bool) -> tuple[Network, Iteration]:
+def _ours(nodes: int, model: Profile, *, published: bool) -> tuple[NetworkRates, Iteration]:
     """Return the network of the finder with the shortest iteration."""
     members = find_topologies(nodes, 4, published_only=published).members
     networks = [network_of_costs(each, alpha_us=Fraction(10), node_bandwidth=Fraction(25, 2)) for each in members]
     return min(((each, best_iteration(model, each)) for each in networks), key=lambda pair: pair[1].total_us)
 
 
-def _testbed_network(nodes: int, name: str) -> Network:
+def _testbed_network(nodes: int, name: str) -> NetworkRates:
     """Return the times of allreduces on a network of the testbed."""
     if name == "best network":
         (best,) = TopologyFinder(bidirectional=True, published_only=True).find(nodes, 4).members
@@ -138,7 +138,7 @@ def _testbed_network(nodes: int, name: str) -> Network:
     else:
         shape = _double_tree_cost(nodes, 16)
         steps, factor = shape.steps, shape.bandwidth_factor
-    return Network(name, nodes, ALPHA_US * steps + EPSILON_US, 1 / (float(factor) * US_PER_BYTE), 0.0)
+    return NetworkRates(name, nodes, ALPHA_US * steps + EPSILON_US, 1 / (float(factor) * US_PER_BYTE), 0.0)
 
 
 def data_parallel(_settings: Settings) -> Result:

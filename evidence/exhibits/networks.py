@@ -21,8 +21,8 @@ from forestcoll.design.realisation import schedule_of
 from forestcoll.design.search.catalogue import bases, kautz
 from forestcoll.design.search.finder import TopologyFinder, find_topologies
 from forestcoll.design.workloads.workload import (
-    Traffic,
     Workload,
+    WorkloadTraffic,
     all_to_all_time_us,
     allreduce_time_us,
     best_for,
@@ -32,7 +32,7 @@ from forestcoll.schedule.shape_of import shape_of
 from forestcoll.verification import verify
 
 Draw = Callable[[Figure, int], None]
-ALLREDUCE = Workload(Traffic.ALLREDUCE, 2**20, Fraction(10), Fraction(25, 2))
+ALLREDUCE = Workload(WorkloadTraffic.ALLREDUCE, 2**20, Fraction(10), Fraction(25, 2))
 
 
 def drawn(draw: Draw, largest: int) -> Figure:
@@ -118,7 +118,7 @@ _TABLE_4 = (
 def large_frontier(_settings: Settings) -> Result:
     """Return Table 4: N = 1,024 and degree 4, with times."""
     rows = [("the paper", name, allreduce, exchange) for name, allreduce, exchange in _TABLE_4]
-    exchanges = Workload(Traffic.ALL_TO_ALL, ALLREDUCE.size, ALLREDUCE.alpha_us, ALLREDUCE.bandwidth)
+    exchanges = Workload(WorkloadTraffic.ALL_TO_ALL, ALLREDUCE.size, ALLREDUCE.alpha_us, ALLREDUCE.bandwidth)
     here: dict[str, list[str]] = {}
     for label, published in (("the paper's bases, here", True), ("all bases, here", False)):
         for member in find_topologies(1024, 4, published_only=published).members:
@@ -236,7 +236,7 @@ def best_networks(settings: Settings) -> Result:
     kinds: dict[str, dict[str, int]] = {}
     sizes = range(8, settings.largest + 1, max(settings.largest // 256, 1))
     for name, size in (("1 MB", 10**6), ("100 MB", 10**8)):
-        workload = Workload(Traffic.ALLREDUCE, size, Fraction(10), Fraction(25, 2))
+        workload = Workload(WorkloadTraffic.ALLREDUCE, size, Fraction(10), Fraction(25, 2))
         for nodes in sizes:
             kind = figures.kind_of(best_for(finder.find(nodes, 4).members, workload))
             counts = kinds.setdefault(kind, {})

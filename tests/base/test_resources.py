@@ -10,7 +10,7 @@ from forestcoll.base import resources
 from forestcoll.base.files import read_bytes, read_document
 from forestcoll.base.resources import (
     VARIABLE,
-    Cost,
+    ResourceEstimate,
     announce,
     machine_memory,
     memory_limit,
@@ -106,14 +106,14 @@ def test_the_limit_is_the_set_one_or_that_of_the_environment(monkeypatch: pytest
 def test_long_work_is_announced_and_work_above_the_limit_refused() -> None:
     set_memory_limit(4 * 10**9)
     remarks = Remarks()
-    announce("a short stage", Cost(9.9, 1.9e9), remarks)
-    announce("a long stage", Cost(12, 3 * 10**6), remarks)
-    announce("a large stage", Cost(3.5, 2.5e9), remarks)
+    announce("a short stage", ResourceEstimate(9.9, 1.9e9), remarks)
+    announce("a long stage", ResourceEstimate(12, 3 * 10**6), remarks)
+    announce("a large stage", ResourceEstimate(3.5, 2.5e9), remarks)
     assert remarks.texts == [
         "a long stage takes about 12 s and 3.0 MB of memory",
         "a large stage takes about 3.5 s and 2.5 GB of memory",
     ]
-    assert refusal(announce, "a larger stage", Cost(1, 3.9e9), remarks, "use fewer chunks") == (
+    assert refusal(announce, "a larger stage", ResourceEstimate(1, 3.9e9), remarks, "use fewer chunks") == (
         "a larger stage would take about 4.0 GB of memory; use fewer chunks; the limit is 4.0 GB, and "
         "FORESTCOLL_MAX_MEMORY sets another one"
     )

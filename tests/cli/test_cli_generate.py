@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from cli_run import edge, json_of, process, run_command, write_network, written
 
-from forestcoll.base.resources import Cost
+from forestcoll.base.resources import ResourceEstimate
 from forestcoll.schedule.files import read_schedule
 from forestcoll.solver.generation import memory
 from forestcoll.verification import verify
@@ -109,7 +109,7 @@ def test_the_same_input_gives_the_same_bytes(tmp_path: Path) -> None:
 def test_a_schedule_too_large_for_the_memory_is_refused_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(memory, "_OF_EDGE", Cost(0.0, 1e12))
+    monkeypatch.setattr(memory, "_OF_EDGE", ResourceEstimate(0.0, 1e12))
     network = write_network(tmp_path, [edge("a", "b", 1), edge("b", "c", 2), edge("c", "d", 3)], "abcd")
     message = run_command("generate", network, "-o", tmp_path / "s.json", memory="1GB").error_line()
     assert message.startswith(

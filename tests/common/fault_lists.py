@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from forestcoll.programs.model import Fault as ProgramFault
+from forestcoll.programs.model import ProgramFault
 from forestcoll.verification import Fault
 
 FOLDER = Path(__file__).parents[1] / "golden" / "faults"

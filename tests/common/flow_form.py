@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING
 
 from forestcoll.base.errors import NoSolutionError
 from forestcoll.oneport.platform.platform import Platform
+from forestcoll.solver.exact_lp.constraint import Constraint
 from forestcoll.solver.exact_lp.linear_program import MOST_EXACT_COLUMNS, LinearProgram
-from forestcoll.solver.exact_lp.row import Row
 
 if TYPE_CHECKING:
     from forestcoll.schedule.proof.prices import Port
@@ -80,7 +80,7 @@ class _Columns:
         program = LinearProgram([1] + [0] * (columns - 1))
         self._add_ports(program)
         for switch in self._platform.topology.switches:
-            program.add(Row(self._balance(switch, self._rate), 0, 0))
+            program.add(Constraint(self._balance(switch, self._rate), 0, 0))
         for place, node in enumerate(self._platform.destinations):
             self._add_flow(program, place, node)
         return program
@@ -93,7 +93,7 @@ class _Columns:
         for port in sorted(ports):
             scale = lcm(*(time.denominator for time in ports[port].values()))
             row = {self._rate(link): int(time * scale) for link, time in ports[port].items()}
-            program.add(Row(row, None, scale))
+            program.add(Constraint(row, None, scale))
 
     def _balance(self, node: int, column: Callable[[int], int]) -> dict[int, int]:
         """Return the row of what leaves a node minus what enters it."""
@@ -111,9 +111,9 @@ class _Columns:
             row = self._balance(node, lambda link: self._flow(place, link))
             if node == self._platform.source:
                 row[0] = -1
-            program.add(Row(row, 0, 0))
+            program.add(Constraint(row, 0, 0))
         for link in self._links:
-            program.add(Row({self._rate(link): 1, self._flow(place, link): -1}, 0, None))
+            program.add(Constraint({self._rate(link): 1, self._flow(place, link): -1}, 0, None))
 
     def solution(self, values: Sequence[Fraction]) -> FlowForm:
         """Return the solution of these exact values."""

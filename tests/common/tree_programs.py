@@ -7,8 +7,8 @@ from math import lcm
 
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.groups.value import Group
+from forestcoll.solver.exact_lp.constraint import Constraint
 from forestcoll.solver.exact_lp.linear_program import LinearProgram
-from forestcoll.solver.exact_lp.row import Row
 from forestcoll.topology import Topology
 
 Walk = tuple[int, ...]
@@ -102,7 +102,7 @@ class _AllTrees:
         self._unit = lcm(*(link.bandwidth.denominator for link in topology.links))
         self._links = {(link.source, link.target): place for place, link in enumerate(topology.links)}
         self._uses: list[dict[int, int]] = [{} for _ in topology.links]
-        self._rows: list[Row] = []
+        self._rows: list[Constraint] = []
         self._columns = 1
 
     def add(self, group: Group) -> None:
@@ -133,7 +133,7 @@ class _AllTrees:
         for root in range(len(self._topology.nodes)) if roots is None else roots:
             inward = self._trees([root], sources, out=False)
             outward = self._trees([root], targets, out=True)
-            self._rows.append(Row(dict.fromkeys(outward, 1) | dict.fromkeys(inward, -1), 0, None))
+            self._rows.append(Constraint(dict.fromkeys(outward, 1) | dict.fromkeys(inward, -1), 0, None))
             into += inward
         self._demand(into, size)
 
@@ -169,14 +169,14 @@ class _AllTrees:
     def _demand(self, columns: Sequence[int], amount: Fraction) -> None:
         """Require trees of `amount` times the rate."""
         row = dict.fromkeys(columns, amount.denominator) | {0: -amount.numerator}
-        self._rows.append(Row(row, 0, None))
+        self._rows.append(Constraint(row, 0, None))
 
     def value(self) -> Fraction:
         """Return the exact optimum."""
         capacities = [int(link.bandwidth * self._unit) for link in self._topology.links]
         program = LinearProgram([1] + [0] * (self._columns - 1), scale=max(capacities))
         for uses, capacity in zip(self._uses, capacities, strict=True):
-            program.add(Row(uses, None, capacity))
+            program.add(Constraint(uses, None, capacity))
         for row in self._rows:
             program.add(row)
         return exact_value(program) / self._unit

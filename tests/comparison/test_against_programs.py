@@ -8,7 +8,7 @@ import pytest
 from forestcoll import InputError, compare, export, generate, load_topology
 from forestcoll.algorithms.method import Problem
 from forestcoll.base.progress import SILENT
-from forestcoll.comparison.against.files import Candidate, candidates
+from forestcoll.comparison.against.files import ComparedFile, candidates
 from forestcoll.comparison.against.program_runs import ProgramRun
 from forestcoll.demand.demand import Demand
 from networks import linked
@@ -70,7 +70,7 @@ def test_a_multicast_uses_the_link_of_each_rank_of_its_group_once() -> None:
         Path(__file__).parents[1] / "golden" / "nvls-allreduce.json", _part_of(problem, 3), SILENT
     )
     assert not skipped
-    assert isinstance(found, Candidate)
+    assert isinstance(found, ComparedFile)
     assert isinstance(found.found, ProgramRun)
     assert found.found.algbw == 450 / (1 + Fraction(1, 3))
 

@@ -19,7 +19,7 @@ from forestcoll.demand.collective import Collective
 from forestcoll.presentation.results.schedules import reports
 from forestcoll.programs.lowering import lower
 from forestcoll.schedule.document_parts import bound_document, bound_in, check_format, topology_in
-from forestcoll.schedule.files import FORMATS, Format, read_schedule, write_schedule
+from forestcoll.schedule.files import FORMATS, ScheduleFormat, read_schedule, write_schedule
 from forestcoll.schedule.loads import LinkLoads
 from forestcoll.schedule.loads_of import LOADS
 from forestcoll.schedule.proof import Bound, CutProof
@@ -126,7 +126,7 @@ def loads(schedule: Stars) -> LinkLoads:
 def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
     """Add one entry to each table."""
     kind: type[Schedule] = Stars
-    monkeypatch.setitem(FORMATS, FORMAT, Format(Stars, text_of, from_document))
+    monkeypatch.setitem(FORMATS, FORMAT, ScheduleFormat(Stars, text_of, from_document))
     monkeypatch.setitem(SHAPES, kind, lambda _: StarsShape())
     monkeypatch.setitem(VERIFIERS, kind, Verifier(verified, lambda _: (*statements(RULES), *statements(CLAIMS))))
     monkeypatch.setitem(SIMULATIONS, kind, Simulation(Times))

@@ -18,8 +18,8 @@ from forestcoll.design.realisation import schedule_of, topology_of
 from forestcoll.design.search.catalogue import bases
 from forestcoll.design.search.finder import Frontier, TopologyFinder, find_topologies, pareto
 from forestcoll.design.workloads.workload import (
-    Traffic,
     Workload,
+    WorkloadTraffic,
     all_to_all_time_us,
     allreduce_time_us,
     best_for,
@@ -177,10 +177,10 @@ def test_numbers_out_of_range_raise_an_error() -> None:
     ]:
         assert message in refusal(find_topologies, nodes, degree)
     one = Fraction(1)
-    assert "size is 0" in refusal(Workload, Traffic.MIX, 0, one, one)
-    assert "alpha is '-1'" in refusal(Workload, Traffic.MIX, 1, -one, one)
-    assert "bandwidth is '0'" in refusal(Workload, Traffic.MIX, 1, one, Fraction(0))
-    said = refusal(Workload, Traffic.MIX, 1, one, one, reduction=Fraction(0))
+    assert "size is 0" in refusal(Workload, WorkloadTraffic.MIX, 0, one, one)
+    assert "alpha is '-1'" in refusal(Workload, WorkloadTraffic.MIX, 1, -one, one)
+    assert "bandwidth is '0'" in refusal(Workload, WorkloadTraffic.MIX, 1, one, Fraction(0))
+    said = refusal(Workload, WorkloadTraffic.MIX, 1, one, one, reduction=Fraction(0))
     assert said.startswith("reduction is '0'; expected more than 0 GB/s")
 
 
@@ -203,21 +203,21 @@ def test_costs_for_large_degrees_come_from_the_schedule() -> None:
 def test_the_best_network_depends_on_the_workload_and_times_are_the_papers() -> None:
     members = PUBLISHED.find(1024, 4).members
     small, middle, large = (
-        Workload(Traffic.ALLREDUCE, size, Fraction(10), Fraction(25, 2)) for size in (2**10, 2**20, 2**34)
+        Workload(WorkloadTraffic.ALLREDUCE, size, Fraction(10), Fraction(25, 2)) for size in (2**10, 2**20, 2**34)
     )
     assert [best_for(members, each).cost.steps for each in (small, middle, large)] == [5, 6, 20]
     times = [round(float(allreduce_time_us(each, middle)), 1) for each in members]
     assert times == [323.5, 291.0, 328.4, 387.8, 567.6]  # Table 4, whose MB is 2^20 bytes
     rings = members[-1]
-    workload = Workload(Traffic.ALL_TO_ALL, 2**20, Fraction(10), Fraction(25, 2))
+    workload = Workload(WorkloadTraffic.ALL_TO_ALL, 2**20, Fraction(10), Fraction(25, 2))
     assert round(all_to_all_time_us(rings, workload), 1) == 1174.4
-    mix = Workload(Traffic.MIX, 2**20, Fraction(10), Fraction(25, 2))
+    mix = Workload(WorkloadTraffic.MIX, 2**20, Fraction(10), Fraction(25, 2))
     assert time_us(rings, mix) == float(allreduce_time_us(rings, mix)) + all_to_all_time_us(rings, mix)
 
 
 def test_adding_up_takes_time_and_a_reduce_and_a_broadcast_take_twice_the_radius() -> None:
     (network,) = find_topologies(12, 4).members
-    plain = Workload(Traffic.ALLREDUCE, 10**6, Fraction(10), Fraction(25, 2))
+    plain = Workload(WorkloadTraffic.ALLREDUCE, 10**6, Fraction(10), Fraction(25, 2))
     adding = replace(plain, reduction=Fraction(50))
     assert allreduce_time_us(network, adding) - allreduce_time_us(network, plain) == Fraction(11, 12) * 20
     (network,) = [each for each in bases(12, 4) if each.name == "C(12,{2,3})"]

@@ -26,7 +26,7 @@ from forestcoll.torch.backend import check_addresses
 from forestcoll.torch.calls.elements import array_of
 from forestcoll.torch.calls.inner import method
 from forestcoll.torch.calls.paths import PathCounter
-from forestcoll.torch.network import Network, misplaced, network_of, placed, rank_map
+from forestcoll.torch.network import RankedTopology, misplaced, network_of, placed, rank_map
 from forestcoll.torch.options import cache_folder, completed
 from forestcoll.torch.schedules.agreement import Agreement
 from forestcoll.torch.schedules.cache import schedule_of
@@ -125,19 +125,21 @@ def test_a_part_of_the_network_has_the_ranks_in_their_order() -> None:
     network = network_of(Options(topology=BOXES, nodes=["b1/gpu1", "b0/gpu0", "b1/gpu0"]), 3)
     part = network.part([0, 2])
     assert [part.nodes[each].id for each in part.compute] == ["b1/gpu1", "b1/gpu0"]
-    assert Network(BOXES, BOXES.compute).part(range(4)) is BOXES
-    assert Network.from_bytes(network.to_bytes()) == network
-    assert "node 0 reaches node 2 only over nodes of other ranks" in refusal(Network(RING, RING.compute).part, [0, 2])
+    assert RankedTopology(BOXES, BOXES.compute).part(range(4)) is BOXES
+    assert RankedTopology.from_bytes(network.to_bytes()) == network
+    assert "node 0 reaches node 2 only over nodes of other ranks" in refusal(
+        RankedTopology(RING, RING.compute).part, [0, 2]
+    )
 
 
 def test_the_map_shows_the_hosts_and_boxes_on_several_hosts_are_named() -> None:
-    network = Network(BOXES, BOXES.compute)
+    network = RankedTopology(BOXES, BOXES.compute)
     assert rank_map(network, ["a", "a", "b", "b"]).endswith("0=b0/gpu0@a 1=b0/gpu1@a 2=b1/gpu0@b 3=b1/gpu1@b")
     assert list(misplaced(network, ["a", "a", "b", "b"])) == []
     (text,) = misplaced(network, ["a", "b", "a", "a"])
     assert "box 0 of the topology has ranks on 2 hosts (rank 0 on a, rank 1 on b)" in text
     large = load_topology("ring:nodes=40")
-    assert rank_map(Network(large, large.compute), ["a"] * 40).endswith("15=15@a … (24 more)")
+    assert rank_map(RankedTopology(large, large.compute), ["a"] * 40).endswith("15=15@a … (24 more)")
 
 
 def test_an_error_of_rank_0_is_raised_on_all_ranks() -> None:

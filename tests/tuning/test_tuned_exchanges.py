@@ -14,7 +14,7 @@ from forestcoll.simulation import Costs
 from forestcoll.simulation.program.events import run_in_time
 from forestcoll.simulation.program.paths import Paths
 from forestcoll.topology.registry import build_topology
-from forestcoll.tuning.exchanges import Grid, exchanges
+from forestcoll.tuning.exchanges import BoxGrid, exchanges
 from forestcoll.tuning.relayed import relayed_one_shot
 from forestcoll.tuning.streams import Edges
 from networks import examples
@@ -22,19 +22,19 @@ from networks import examples
 REDUCING = (Collective.ALLREDUCE, Collective.REDUCE_SCATTER)
 
 
-def grid(boxes: int, ranks: int) -> Grid:
-    return Grid(tuple(tuple(range(box * ranks, (box + 1) * ranks)) for box in range(boxes)))
+def grid(boxes: int, ranks: int) -> BoxGrid:
+    return BoxGrid(tuple(tuple(range(box * ranks, (box + 1) * ranks)) for box in range(boxes)))
 
 
-def interleaved(boxes: int, ranks: int) -> Grid:
+def interleaved(boxes: int, ranks: int) -> BoxGrid:
     """Return boxes whose ranks are not consecutive."""
-    return Grid(tuple(tuple(range(box, boxes * ranks, boxes)) for box in range(boxes)))
+    return BoxGrid(tuple(tuple(range(box, boxes * ranks, boxes)) for box in range(boxes)))
 
 
 @pytest.mark.parametrize("pieces", [1, 3])
 @pytest.mark.parametrize("boxes", [grid(2, 3), interleaved(3, 2)])
 @pytest.mark.parametrize("collective", REDUCING)
-def test_exchanges_are_right_in_place_and_out_of_place(collective: Collective, boxes: Grid, pieces: int) -> None:
+def test_exchanges_are_right_in_place_and_out_of_place(collective: Collective, boxes: BoxGrid, pieces: int) -> None:
     ranks = sum(map(len, boxes.boxes))
     for name, make in exchanges(collective, ranks, boxes):
         for program in (make(pieces), make(pieces, few_blocks=True)):

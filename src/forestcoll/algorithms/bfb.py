@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from forestcoll.algorithms.method import Method, Problem, methods
 from forestcoll.base.parameters import count, flag
 from forestcoll.base.progress import Progress
-from forestcoll.base.resources import Cost, announce
+from forestcoll.base.resources import ResourceEstimate, announce
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.solver.generation.bfb import bfb
 from forestcoll.topology import Topology
 
-_OF_TRANSFER = Cost(1.8e-6, 115)
+_OF_TRANSFER = ResourceEstimate(1.8e-6, 115)
 """What it takes to make, verify and write a transfer."""
 
 

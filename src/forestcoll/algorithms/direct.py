@@ -14,7 +14,7 @@ from forestcoll.algorithms.baseline import Family, baseline
 from forestcoll.algorithms.crossings import Crossings
 from forestcoll.algorithms.forests import LogicalTree, forest, schedule_of
 from forestcoll.algorithms.method import DoesNotApplyError, Problem
-from forestcoll.algorithms.steps.sends import Send, step_schedule
+from forestcoll.algorithms.steps.sends import ShardSend, step_schedule
 from forestcoll.demand.collective import UNROOTED
 from forestcoll.schedule.schedule import Schedule
 
@@ -43,8 +43,8 @@ def direct(problem: Problem) -> Schedule:
     return step_schedule(problem, lambda each: [_sends(len(each.members))])
 
 
-def _sends(count: int) -> Iterator[Send]:
-    return (Send(rank, other, [rank]) for rank in range(count) for other in range(count) if rank != other)
+def _sends(count: int) -> Iterator[ShardSend]:
+    return (ShardSend(rank, other, [rank]) for rank in range(count) for other in range(count) if rank != other)
 
 
 def _trees(problem: Problem) -> Iterator[LogicalTree]:

@@ -33,7 +33,7 @@ from forestcoll.demand.collective import UNROOTED
 from forestcoll.schedule.trees.value import TreeSchedule
 
 
-class Rule(StrEnum):
+class _EdgeRule(StrEnum):
     """How a tree chooses its next edge."""
 
     SOURCE = "source"
@@ -46,7 +46,7 @@ MOST_NODES = 256
 """The most compute nodes: the time of the search grows with their third power."""
 
 
-def multitree(rule: Rule) -> Callable[[Problem], TreeSchedule]:
+def multitree(rule: _EdgeRule) -> Callable[[Problem], TreeSchedule]:
     """Return the function that makes the schedule of MultiTree with a rule.
 
     The function raises `DoesNotApplyError` if some compute nodes cannot reach all others, or if there are too many.
@@ -54,7 +54,7 @@ def multitree(rule: Rule) -> Callable[[Problem], TreeSchedule]:
     return lambda problem: _schedule(problem, rule)
 
 
-def _schedule(problem: Problem, rule: Rule) -> TreeSchedule:
+def _schedule(problem: Problem, rule: _EdgeRule) -> TreeSchedule:
     if len(problem.members) > MOST_NODES:
         raise DoesNotApplyError(f"the search takes too long for more than {MOST_NODES} compute nodes")
     return schedule_of(problem, lambda each: forest(each, _Step.trees(each, rule)))
@@ -105,7 +105,7 @@ class _Step:
     not visit each of them.
     """
 
-    def __init__(self, problem: Problem, rule: Rule) -> None:
+    def __init__(self, problem: Problem, rule: _EdgeRule) -> None:
         self._rule = rule
         self._members = problem.members
         self._nodes = len(problem.topology.nodes)
@@ -154,11 +154,11 @@ class _Step:
             if target not in self._bits:
                 if not left:
                     del self._switches[source][target]
-            elif not left or self._rule in {Rule.WIDEST, Rule.REMAINING}:
+            elif not left or self._rule in {_EdgeRule.WIDEST, _EdgeRule.REMAINING}:
                 self._move(source, target, start=width, to=self._width(source, target) if left else None)
 
     @classmethod
-    def trees(cls, problem: Problem, rule: Rule) -> Iterator[LogicalTree]:
+    def trees(cls, problem: Problem, rule: _EdgeRule) -> Iterator[LogicalTree]:
         """Grow a tree from each member until all trees reach all members."""
         members = problem.members
         step, trees = (
@@ -194,10 +194,10 @@ class _Step:
                 heappop(tree.parents)
                 continue
             price, edge, child = found
-            heapreplace(tree.parents, (_CHEAPEST if self._rule is Rule.SOURCE else price, place))
+            heapreplace(tree.parents, (_CHEAPEST if self._rule is _EdgeRule.SOURCE else price, place))
             if tree.parents[0][1] == place:
                 self._take(edge)
-                tree.add(edge, child, may_be_parent=self._rule is not Rule.SOURCE)
+                tree.add(edge, child, may_be_parent=self._rule is not _EdgeRule.SOURCE)
                 return True
         return False
 
@@ -248,37 +248,37 @@ class _Step:
 
     def _chosen(self, members: int, first: int) -> int:
         """Return the place of the first member after the root in cyclic order; by the source's rule, of the first."""
-        after = 0 if self._rule is Rule.SOURCE else members >> first << first
+        after = 0 if self._rule is _EdgeRule.SOURCE else members >> first << first
         chosen = after or members
         return (chosen & -chosen).bit_length() - 1
 
     def _price(self, width: int, hops: int) -> int:
         """Return the price of a path: the widest first, then, except by the widest rule, the one with fewest hops."""
-        return (0 if self._rule is Rule.WIDEST else hops) - width * self._nodes
+        return (0 if self._rule is _EdgeRule.WIDEST else hops) - width * self._nodes
 
     def _tie(self, place: int, first: int) -> int:
-        return 0 if self._rule is Rule.SOURCE else (place - first) % len(self._members)
+        return 0 if self._rule is _EdgeRule.SOURCE else (place - first) % len(self._members)
 
     def _width(self, source: int, target: int) -> int:
         """Return how wide a link is: the place of its bandwidth in the order of bandwidths, or its copies left."""
-        if self._rule is Rule.SOURCE:
+        if self._rule is _EdgeRule.SOURCE:
             return 1
-        return (self._place if self._rule is Rule.BANDWIDTH else self._left)[source, target]
+        return (self._place if self._rule is _EdgeRule.BANDWIDTH else self._left)[source, target]
 
 
 _DESCRIPTIONS = {
-    Rule.WIDEST: ("multitree", "MultiTree", "Greedy trees; the path with the most bandwidth left first"),
-    Rule.REMAINING: (
+    _EdgeRule.WIDEST: ("multitree", "MultiTree", "Greedy trees; the path with the most bandwidth left first"),
+    _EdgeRule.REMAINING: (
         "multitree-remaining",
         "MultiTree (remaining)",
         "Greedy trees; the path with the most bandwidth left first, then that with the fewest hops",
     ),
-    Rule.BANDWIDTH: (
+    _EdgeRule.BANDWIDTH: (
         "multitree-bandwidth",
         "MultiTree (bandwidth)",
         "Greedy trees; the path of the greatest bandwidth first, then that with the fewest hops",
     ),
-    Rule.SOURCE: ("multitree-source", "MultiTree (source)", "Greedy trees, by the rule of the published code"),
+    _EdgeRule.SOURCE: ("multitree-source", "MultiTree (source)", "Greedy trees, by the rule of the published code"),
 }
 for _rule, (_name, _title, _summary) in _DESCRIPTIONS.items():
     baseline(_name, Family.TREES, UNROOTED, title=_title, summary=_summary)(multitree(_rule))

@@ -25,7 +25,7 @@ from forestcoll.schedule.trees.value import TreeSchedule
 
 
 @dataclass(frozen=True, slots=True)
-class Channel:
+class RingChannel:
     """A part of the data that goes through all boxes.
 
     Attributes:
@@ -61,7 +61,7 @@ def _rings(problem: Problem) -> list[Ring]:
     return [ring_of(problem, channel) for channel in channels(problem)]
 
 
-def ring_of(problem: Problem, channel: Channel) -> Ring:
+def ring_of(problem: Problem, channel: RingChannel) -> Ring:
     """Return the ring of a channel: through each box, then over a NIC to the next."""
     crossings, sends = Crossings(problem), []
     for place, passage in enumerate(channel.passages):
@@ -70,7 +70,7 @@ def ring_of(problem: Problem, channel: Channel) -> Ring:
     return channel.part, sends
 
 
-def channels(problem: Problem) -> list[Channel]:
+def channels(problem: Problem) -> list[RingChannel]:
     """Return the channels between boxes.
 
     Raises:
@@ -94,13 +94,13 @@ def _swapped(passages: list[Passage]) -> list[Passage]:
     return [passages[place] for place in opposite if place is not None]
 
 
-def _joined(by_box: Sequence[Sequence[Passage]]) -> Iterator[Channel]:
+def _joined(by_box: Sequence[Sequence[Passage]]) -> Iterator[RingChannel]:
     """Join the passages of all boxes in their order, and split them where their parts differ."""
     places = [0] * len(by_box)
     left = [each[0].part for each in by_box]
     while places[0] < len(by_box[0]):
         part = min(left)
-        yield Channel(part, tuple(each[place] for each, place in zip(by_box, places, strict=True)))
+        yield RingChannel(part, tuple(each[place] for each, place in zip(by_box, places, strict=True)))
         for box, each in enumerate(by_box):
             left[box] -= part
             if not left[box]:

@@ -19,7 +19,7 @@ from forestcoll.algorithms.baseline import Family, baseline
 from forestcoll.algorithms.crossings import Crossings
 from forestcoll.algorithms.forests import Ring, around, rings, schedule_of
 from forestcoll.algorithms.method import DoesNotApplyError, Problem
-from forestcoll.algorithms.nccl_ring import Channel, ring_of
+from forestcoll.algorithms.nccl_ring import RingChannel, ring_of
 from forestcoll.algorithms.ring_orders import Passage
 from forestcoll.demand.collective import UNROOTED
 from forestcoll.schedule.trees.value import TreeSchedule
@@ -83,7 +83,7 @@ def _rings(problem: Problem) -> list[Ring]:
         raise DoesNotApplyError("some boxes are those of MI250, others those of MI300X")
     crossings = Crossings(problem)
     by_box = [[_passage(crossings, part, order) for order in each] for each in orders]
-    return [ring_of(problem, Channel(part, passages)) for passages in zip(*by_box, strict=True)]
+    return [ring_of(problem, RingChannel(part, passages)) for passages in zip(*by_box, strict=True)]
 
 
 def _orders(problem: Problem, box: Sequence[int], *, alone: bool) -> list[tuple[int, ...]]:

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from forestcoll.algorithms.method import DoesNotApplyError, Problem
-from forestcoll.algorithms.ring_packing import Hops, Links, Order, packed_rings
+from forestcoll.algorithms.ring_packing import Links, Order, RingHops, packed_rings
 from forestcoll.algorithms.routes import Path, Routes
 
 
@@ -205,8 +205,8 @@ class _Inside:
         self._routes = {pair: _links(route) for pair, route in routes.items()}
         self._bandwidths = found.bandwidths
 
-    def hops(self, arrivals: Mapping[int, Links], departures: Mapping[int, Links]) -> Hops:
+    def hops(self, arrivals: Mapping[int, Links], departures: Mapping[int, Links]) -> RingHops:
         """Return the sends for a packing of rings between these ends."""
         paths = (*self._routes.values(), *arrivals.values(), *departures.values())
         bandwidths = {link: self._bandwidths[link] for path in paths for link in path}
-        return Hops(self._routes, arrivals, departures, bandwidths)
+        return RingHops(self._routes, arrivals, departures, bandwidths)

@@ -31,7 +31,7 @@ MOST_STEPS = 20000
 
 
 @dataclass(frozen=True)
-class Hops:
+class RingHops:
     """The sends of rings through a box, and what limits them.
 
     Attributes:
@@ -55,7 +55,7 @@ class Hops:
         return {link: count / self.bandwidths[link] for link, count in Counter(links).items()}
 
 
-def packed_rings(members: Sequence[int], hops: Hops) -> list[tuple[Fraction, Order]]:
+def packed_rings(members: Sequence[int], hops: RingHops) -> list[tuple[Fraction, Order]]:
     """Return rings and their parts of the data, which add up to 1; none if no ring was found.
 
     Boxes that are alike have the same rings, which are computed once.
@@ -89,10 +89,10 @@ def _packed(
     bandwidths: tuple[tuple[tuple[int, int], Fraction], ...],
 ) -> list[tuple[Fraction, Order]]:
     """Return the rings of a box whose members have the numbers from 0 to `size` - 1."""
-    return _packing(range(size), Hops(dict(routes), dict(arrivals), dict(departures), dict(bandwidths)))
+    return _packing(range(size), RingHops(dict(routes), dict(arrivals), dict(departures), dict(bandwidths)))
 
 
-def _packing(members: Sequence[int], hops: Hops) -> list[tuple[Fraction, Order]]:
+def _packing(members: Sequence[int], hops: RingHops) -> list[tuple[Fraction, Order]]:
     columns: dict[Order, dict[tuple[int, int], Fraction]] = {}
     places: dict[tuple[int, int], int] = {}
     prices, rates = dict.fromkeys(hops.bandwidths, 0.0), [Fraction(0)]
@@ -116,7 +116,7 @@ def _packing(members: Sequence[int], hops: Hops) -> list[tuple[Fraction, Order]]
 class _RingSearch:
     """A search for the rings with the lowest price, from each end."""
 
-    def __init__(self, members: Sequence[int], hops: Hops, prices: Mapping[tuple[int, int], float]) -> None:
+    def __init__(self, members: Sequence[int], hops: RingHops, prices: Mapping[tuple[int, int], float]) -> None:
         self._members = members
         self._into, self._out_of = (
             {member: sum(prices[link] for link in links) for member, links in ends.items()}

@@ -1,7 +1,7 @@
 """What a stage will take, said before it begins, and the one limit of memory.
 
-Each stage that may take long, or much memory, estimates its `Cost` from the sizes of its input. `announce` says it if
-it is long, and refuses it if it is above the limit: half of the memory of the machine, or what `set_memory_limit` or
+Each stage that may take long, or much memory, makes a `ResourceEstimate` of the sizes of its input. `announce` says it
+if it is long, and refuses it if it is above the limit: half of the memory of the machine, or what `set_memory_limit` or
 the environment variable `FORESTCOLL_MAX_MEMORY` sets. Estimates do not depend on how much memory is free, so that the
 same input has the same result on the same machine.
 
@@ -55,7 +55,7 @@ _set: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
+class ResourceEstimate:
     """What a stage is expected to take.
 
     Attributes:
@@ -66,15 +66,15 @@ class Cost:
     seconds: float
     memory: float
 
-    def __mul__(self, count: int) -> "Cost":
+    def __mul__(self, count: int) -> "ResourceEstimate":
         """The cost of `count` things."""
-        return Cost(self.seconds * count, self.memory * count)
+        return ResourceEstimate(self.seconds * count, self.memory * count)
 
     def __str__(self) -> str:
         return f"{time_text(self.seconds)} and {size_text(self.memory)} of memory"
 
 
-def announce(work: str, cost: Cost, progress: Progress, fix: str = "use a smaller network") -> None:
+def announce(work: str, cost: ResourceEstimate, progress: Progress, fix: str = "use a smaller network") -> None:
     """Say what a stage will take if that is much.
 
     Args:
@@ -87,9 +87,9 @@ def announce(work: str, cost: Cost, progress: Progress, fix: str = "use a smalle
         InputError: it is expected to take more memory than the limit.
 
     Example:
-        >>> announce("a ring of 4 nodes", Cost(0.1, 10**6), Progress())
+        >>> announce("a ring of 4 nodes", ResourceEstimate(0.1, 10**6), Progress())
         >>> set_memory_limit(10**9)
-        >>> announce("a ring of 10^9 nodes", Cost(10**6, 10**12), Progress(), "make it shorter")
+        >>> announce("a ring of 10^9 nodes", ResourceEstimate(10**6, 10**12), Progress(), "make it shorter")
         Traceback (most recent call last):
         forestcoll.base.errors.InputError: a ring of 10^9 nodes would take about 1,000 GB of memory; make it shorter; \
 the limit is 1.0 GB, and FORESTCOLL_MAX_MEMORY sets another one
@@ -100,7 +100,7 @@ the limit is 1.0 GB, and FORESTCOLL_MAX_MEMORY sets another one
         progress.remark(f"{work} takes {cost}")
 
 
-def is_long(cost: Cost) -> bool:
+def is_long(cost: ResourceEstimate) -> bool:
     """Return whether work of this cost is announced."""
     return cost.seconds >= LONG_SECONDS or cost.memory >= LONG_MEMORY
 

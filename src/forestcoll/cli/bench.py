@@ -20,7 +20,7 @@ from forestcoll.cli.types import DataSize, ElementTypes, FileName, IntegerFrom, 
 from forestcoll.demand.collective import Collective
 
 if TYPE_CHECKING:
-    from forestcoll.measurement.bench import BenchReport, Row
+    from forestcoll.measurement.bench import BenchReport, BenchRow
     from forestcoll.schedule.schedule import Schedule
 
 
@@ -172,7 +172,7 @@ def command(
     def begin(report: "BenchReport") -> None:
         print_lines(title_lines(report))
 
-    def each(row: "Row") -> None:
+    def each(row: "BenchRow") -> None:
         print_lines([row_line(row)])
 
     reports = bench(launch, make, request, pacing=pacing, listener=None if as_json else Listener(begin, each))

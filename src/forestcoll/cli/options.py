@@ -397,11 +397,11 @@ def named_network(
 
     What was assumed to import it is a note on standard error.
     """
-    from forestcoll.presentation.printing import Notes, print_note
+    from forestcoll.presentation.printing import NotePrinter, print_note
     from forestcoll.topology.changes import changed_network
     from forestcoll.topology.registry import load_with_assumptions
 
-    network, assumed = load_with_assumptions(topology, connected=connected, progress=Notes())
+    network, assumed = load_with_assumptions(topology, connected=connected, progress=NotePrinter())
     for text in assumed:
         print_note(f"{network.name}: assumed: {text}")
     return changed_network(network, without, degrade)

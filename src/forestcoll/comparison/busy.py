@@ -24,7 +24,7 @@ class Busy:
 
 
 @dataclass(frozen=True)
-class LinkClass:
+class LinkClassLoad:
     """Links of one class.
 
     Attributes:
@@ -38,7 +38,7 @@ class LinkClass:
     busy: Mapping[str, Busy]
 
 
-def busy_classes(found: Comparison, rows: Sequence[Row]) -> Iterator[LinkClass]:
+def busy_classes(found: Comparison, rows: Sequence[Row]) -> Iterator[LinkClassLoad]:
     """Yield the classes of links of a network, with how busy they are.
 
     Args:
@@ -53,7 +53,7 @@ def busy_classes(found: Comparison, rows: Sequence[Row]) -> Iterator[LinkClass]:
             times[row.name] = [load / link.bandwidth for load, link in pairs]
     classes = link_classes(topology, Boxes(topology, found.demand.members(topology)))
     for name, links in classes.items():
-        yield LinkClass(name, tuple(links), {row: _busy(each, links) for row, each in times.items()})
+        yield LinkClassLoad(name, tuple(links), {row: _busy(each, links) for row, each in times.items()})
 
 
 def _busy(times: Sequence[Fraction], links: Sequence[int]) -> Busy:

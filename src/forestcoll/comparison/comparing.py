@@ -11,7 +11,7 @@ from forestcoll.algorithms.method import DoesNotApplyError, Problem
 from forestcoll.base.errors import InputError
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.base.units import has_known_size
-from forestcoll.comparison.against.files import Candidate, candidates
+from forestcoll.comparison.against.files import ComparedFile, candidates
 from forestcoll.comparison.against.program_runs import ProgramRun
 from forestcoll.comparison.cuts import loaded_cuts
 from forestcoll.comparison.reasons import TIE, reason_for
@@ -167,7 +167,7 @@ class _Rows:
         found = _Measured(schedule.kind, algbw, _height(schedule), link_loads(schedule).exact, times, schedule)
         self._add(name, found, note)
 
-    def add_candidate(self, candidate: Candidate) -> None:
+    def add_candidate(self, candidate: ComparedFile) -> None:
         """Add the row of a file."""
         found = candidate.found
         if found is None:

@@ -20,7 +20,7 @@ from forestcoll.design.given import base_network
 from forestcoll.design.realisation import schedule_of, topology_of
 from forestcoll.design.search.finder import Frontier, TopologyFinder, find_topologies
 from forestcoll.design.search.sweep import questions_of, sweep
-from forestcoll.design.workloads.workload import Traffic, Workload, chosen_of
+from forestcoll.design.workloads.workload import Workload, WorkloadTraffic, chosen_of
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.topology import Topology
 
@@ -55,13 +55,15 @@ class _Find(Question):
     alpha: Fraction | None = None
     bandwidth: Fraction | None = None
     reduction: Fraction | None = None
-    collective: str = Traffic.ALLREDUCE
+    collective: str = WorkloadTraffic.ALLREDUCE
 
     def __post_init__(self) -> None:
         if self.size is None and any(each is not None for each in (self.alpha, self.bandwidth, self.reduction)):
             raise InputError("--alpha, --bandwidth and --reduction are for a workload; also give its --size")
-        if self.collective not in set(Traffic):
-            raise InputError(f"a search compares no networks for {self.collective}; choose one of {', '.join(Traffic)}")
+        if self.collective not in set(WorkloadTraffic):
+            raise InputError(
+                f"a search compares no networks for {self.collective}; choose one of {', '.join(WorkloadTraffic)}"
+            )
 
     @property
     def workload(self) -> Workload | None:
@@ -70,7 +72,7 @@ class _Find(Question):
             return None
         alpha = Fraction(10) if self.alpha is None else self.alpha
         bandwidth = Fraction(25, 2) if self.bandwidth is None else self.bandwidth
-        return Workload(Traffic(self.collective), self.size, alpha, bandwidth, self.reduction)
+        return Workload(WorkloadTraffic(self.collective), self.size, alpha, bandwidth, self.reduction)
 
     @property
     def search(self) -> dict[str, Any]:
@@ -100,7 +102,7 @@ class Search(_Find):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.output is not None and Traffic(self.collective).exchanges:
+        if self.output is not None and WorkloadTraffic(self.collective).exchanges:
             raise InputError("-o writes the schedule of an allgather or an allreduce; choose one as --collective")
 
     @property

@@ -73,7 +73,7 @@ def print_note(text: str) -> None:
     click.echo(note_line(text), err=True)
 
 
-class Notes(Progress):
+class NotePrinter(Progress):
     """Prints each remark as a note."""
 
     def remark(self, text: str) -> None:

@@ -38,7 +38,7 @@ Failure: TypeAlias = Callable[[set[tuple[int, int]]], CommunicationError]
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class Membership:
     """What all ranks of a group agree on.
 
     Attributes:
@@ -136,7 +136,7 @@ class Connected:
                 each.close()
 
 
-def connect(group: Group, store: Store, addresses: Addresses, deadline: Deadline) -> Connected:
+def connect(group: Membership, store: Store, addresses: Addresses, deadline: Deadline) -> Connected:
     """Return the sockets of this rank, connected to those of all neighbours.
 
     Raises:
@@ -153,7 +153,7 @@ def connect(group: Group, store: Store, addresses: Addresses, deadline: Deadline
 
 
 class _Meeting:
-    def __init__(self, group: Group, store: Store, addresses: Addresses, deadline: Deadline) -> None:
+    def __init__(self, group: Membership, store: Store, addresses: Addresses, deadline: Deadline) -> None:
         self._group, self._store, self._addresses, self._deadline = group, store, addresses, deadline
         self._nonce = os.urandom(_NONCE)
         self._listeners: dict[str, socket.socket] = {}

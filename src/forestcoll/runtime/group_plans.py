@@ -7,7 +7,7 @@ from fractions import Fraction
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import Collective
 from forestcoll.runtime.engine.plan import Plan, plan_of
-from forestcoll.runtime.tuning import Table
+from forestcoll.runtime.tuning import TuningTable
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import Topology
 
@@ -47,7 +47,7 @@ def plans_of(schedules: Sequence[Schedule]) -> GroupPlans:
     return plans
 
 
-def plans_by_size(tables: Mapping[Collective, Table], plans: GroupPlans) -> SizedPlans:
+def plans_by_size(tables: Mapping[Collective, TuningTable], plans: GroupPlans) -> SizedPlans:
     """Return the plans of tunings. For sizes without a schedule, they are those of `plans`.
 
     Raises:

@@ -14,6 +14,7 @@ from forestcoll.base.errors import CommunicationError, InputError, shown
 from forestcoll.runtime.environment import check_secret, interface_here, launcher_rank, secret_here
 from forestcoll.runtime.messages import Deadline
 from forestcoll.runtime.store import Store, StoreError, TcpStore
+from forestcoll.runtime.torch_store import TorchStore
 
 _PIECE = 2**18
 """Long texts go through the store in pieces of this many bytes."""
@@ -294,33 +295,6 @@ def _mpirun(asked: _Asked) -> Launch:
     store = asked.store(f"{here}:0", 0) if rank == 0 else None
     address = world.bcast(None if store is None else f"{here}:{store.port}")
     return asked.launch((rank, world.Get_size()), store or asked.store(address, rank), "mpi", here, joining)
-
-
-class TorchStore:
-    """A store of torch, with the methods that the runtime needs.
-
-    Args:
-        store: a `torch.distributed.Store`.
-    """
-
-    def __init__(self, store: Any) -> None:
-        self.store = store
-
-    def set(self, key: str, value: bytes) -> None:
-        """Keep `value` under `key`."""
-        self.store.set(key, value.hex())
-
-    def get(self, key: str, timeout: float) -> bytes:
-        """Return the value under `key`, waiting `timeout` seconds at most."""
-        from datetime import timedelta
-
-        from torch.distributed import DistError
-
-        try:
-            self.store.wait([key], timedelta(seconds=timeout))
-            return bytes.fromhex(self.store.get(key).decode())
-        except (DistError, RuntimeError) as error:
-            raise CommunicationError(f"nobody set {key!r} in the store within {timeout:g} s: {error}") from None
 
 
 def torch_store(launch: Launch, name: str, limit: Any) -> Any:

@@ -15,7 +15,7 @@ from typing import Self
 from forestcoll.base.errors import CommunicationError, InputError
 from forestcoll.base.files import PathLike
 from forestcoll.demand.collective import Collective
-from forestcoll.runtime.connecting import Addresses, Connected, Group, connect
+from forestcoll.runtime.connecting import Addresses, Connected, Membership, connect
 from forestcoll.runtime.engine.elements import AnyArray, ElementType, ReduceOp, check_reduction
 from forestcoll.runtime.engine.exchange import ExchangeLayout
 from forestcoll.runtime.engine.execution import Execution, Sized, new_engine, stop
@@ -98,7 +98,7 @@ class Member:
         if isinstance(store, str):
             store = self._own_store = TcpStore(store, rank=self.rank, timeout=self._timeout, secret=secret)
         try:
-            group = Group(self._name, self.rank, self.size, lanes, digest, secret or self._secret(store, deadline))
+            group = Membership(self._name, self.rank, self.size, lanes, digest, secret or self._secret(store, deadline))
             connected = connect(group, store, addresses, deadline)
             try:
                 self._take_over(connected, lanes)

@@ -24,7 +24,7 @@ MANIFEST = "manifest.json"
 
 
 @dataclass(frozen=True, slots=True)
-class SizeRange:
+class ScheduleRange:
     """Sizes for which one schedule is best.
 
     Attributes:
@@ -37,7 +37,7 @@ class SizeRange:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class TuningTable:
     """What is best for one collective.
 
     Attributes:
@@ -46,10 +46,10 @@ class Table:
     """
 
     collective: Collective
-    ranges: tuple[SizeRange, ...]
+    ranges: tuple[ScheduleRange, ...]
 
 
-def read_table(path: str | os.PathLike[str], topology: Topology | None = None) -> Table:
+def read_table(path: str | os.PathLike[str], topology: Topology | None = None) -> TuningTable:
     """Return the table in a manifest, its schedules verified.
 
     Args:
@@ -78,16 +78,18 @@ def read_table(path: str | os.PathLike[str], topology: Topology | None = None) -
     known: dict[Path, Schedule] = {}
     ranges = [_range(each, f"{file}: ranges[{place}]", file, topology, known) for place, each in enumerate(listed)]
     _check(ranges, collective, file)
-    return Table(collective, tuple(ranges))
+    return TuningTable(collective, tuple(ranges))
 
 
-def read_tables(paths: Sequence[str | os.PathLike[str]], topology: Topology | None = None) -> dict[Collective, Table]:
+def read_tables(
+    paths: Sequence[str | os.PathLike[str]], topology: Topology | None = None
+) -> dict[Collective, TuningTable]:
     """Return the tables of several manifests, by collective.
 
     Raises:
         InputError: as `read_table`, or two are for one collective.
     """
-    tables: dict[Collective, Table] = {}
+    tables: dict[Collective, TuningTable] = {}
     for path in paths:
         table = read_table(path, topology)
         if table.collective in tables:
@@ -126,20 +128,22 @@ def check_topology(schedule: Schedule, topology: Topology, where: str) -> None:
         )
 
 
-def _range(value: object, where: str, file: Path, topology: Topology | None, known: dict[Path, Schedule]) -> SizeRange:
+def _range(
+    value: object, where: str, file: Path, topology: Topology | None, known: dict[Path, Schedule]
+) -> ScheduleRange:
     """Return a range; `known` has the schedules that were read before, by their files."""
     entry: Mapping[str, object] = object_of(value, where)
     require(entry, ("to", "schedule"), where, "a range")
     most = integer_of(entry["to"], f"{where}.to", least=0)
     _check_keys(entry, f"{where}.", file.parent)
     if entry["schedule"] is None:
-        return SizeRange(most, None)
+        return ScheduleRange(most, None)
     path = file_in(file.parent, entry["schedule"], f"{where}.schedule")
     if path not in known:
         known[path] = read_runnable(path)
         if topology is not None:
             check_topology(known[path], topology, f"{where}.schedule")
-    return SizeRange(most, known[path])
+    return ScheduleRange(most, known[path])
 
 
 def _check_keys(entry: Mapping[str, object], where: str, folder: Path) -> None:
@@ -160,7 +164,7 @@ def _check_keys(entry: Mapping[str, object], where: str, folder: Path) -> None:
         _check_keys(object_of(each, place), f"{place}.", folder)
 
 
-def _check(ranges: Sequence[SizeRange], collective: Collective, file: Path) -> None:
+def _check(ranges: Sequence[ScheduleRange], collective: Collective, file: Path) -> None:
     if not ranges:
         raise InputError(f"{file}: ranges are empty; give one at least")
     for place, each in enumerate(ranges):

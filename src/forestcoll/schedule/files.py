@@ -34,7 +34,7 @@ from forestcoll.schedule.trees.value import TreeSchedule
 
 
 @dataclass(frozen=True)
-class Format:
+class ScheduleFormat:
     """The functions that write and read schedules of one kind.
 
     Attributes:
@@ -51,12 +51,12 @@ class Format:
     scanned: Callable[[bytes | bytearray, str], Schedule | None] | None = None
 
 
-FORMATS: dict[str, Format] = {
-    trees.FORMAT: Format(TreeSchedule, trees.text_of, trees.from_document, trees.scanned),
-    steps.FORMAT: Format(StepSchedule, steps.text_of, steps.from_document, steps.scanned),
-    series.FORMAT: Format(SeriesSchedule, series.text_of, series.from_document),
-    flows.FORMAT: Format(FlowSchedule, flows.text_of, flows.from_document),
-    bundle.FORMAT: Format(BundleSchedule, bundle.text_of, bundle.from_document),
+FORMATS: dict[str, ScheduleFormat] = {
+    trees.FORMAT: ScheduleFormat(TreeSchedule, trees.text_of, trees.from_document, trees.scanned),
+    steps.FORMAT: ScheduleFormat(StepSchedule, steps.text_of, steps.from_document, steps.scanned),
+    series.FORMAT: ScheduleFormat(SeriesSchedule, series.text_of, series.from_document),
+    flows.FORMAT: ScheduleFormat(FlowSchedule, flows.text_of, flows.from_document),
+    bundle.FORMAT: ScheduleFormat(BundleSchedule, bundle.text_of, bundle.from_document),
 }
 """The format of each kind, by its name in files."""
 

@@ -7,22 +7,22 @@ from forestcoll.schedule.schedule import Schedule, entry_for
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.simulation.costs import Costs
-from forestcoll.simulation.sends import Sends
+from forestcoll.simulation.sends import RootSends
 from forestcoll.simulation.steps.sends import sends_of_shard
 from forestcoll.simulation.trees.sends import sends_of_tree
 
 
-def _of_steps(schedule: StepSchedule, size: int, _pieces: int, costs: Costs) -> Sends:
+def _of_steps(schedule: StepSchedule, size: int, _pieces: int, costs: Costs) -> RootSends:
     return sends_of_shard(schedule, size, costs)
 
 
-_SENDS: Mapping[type[Schedule], Callable[[Any, int, int, Costs], Sends]] = {
+_SENDS: Mapping[type[Schedule], Callable[[Any, int, int, Costs], RootSends]] = {
     TreeSchedule: sends_of_tree,
     StepSchedule: _of_steps,
 }
 
 
-def sends_over_time(schedule: Schedule, size: int, pieces: int, costs: Costs | None = None) -> Sends:
+def sends_over_time(schedule: Schedule, size: int, pieces: int, costs: Costs | None = None) -> RootSends:
     """Return who sends to whom, and when, for one part of the data.
 
     For trees, the part is that of the tree of the first root that is done last. For steps, it is the shard of the

@@ -22,7 +22,7 @@ class Send:
 
 
 @dataclass(frozen=True)
-class Sends:
+class RootSends:
     """The sends of one part of the data.
 
     Attributes:

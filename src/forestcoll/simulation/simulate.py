@@ -47,7 +47,7 @@ class TimeModel(Protocol):
         """Return the time of M of `size` bytes."""
 
 
-class Work(Protocol):
+class _Work(Protocol):
     """What a schedule sends: everything in its times that does not depend on costs."""
 
     def model(self, costs: Costs) -> TimeModel:
@@ -66,7 +66,7 @@ class Simulation:
 
     times: Callable[[Any, Costs], TimeModel]
     paths: Callable[[Any], Paths] = Paths.shortest
-    work: Callable[[Any], Work] | None = None
+    work: Callable[[Any], _Work] | None = None
 
 
 def _step_times(schedule: StepSchedule, costs: Costs) -> StepModel:

@@ -10,7 +10,7 @@ from forestcoll.solver.forests.scaling import require_all_ports
 from forestcoll.solver.forests.value import TreeOptimum
 from forestcoll.solver.problem import Problem, on_network
 from forestcoll.topology import Topology
-from forestcoll.topology.graph.logical_network import LogicalNetwork, Spread, logical_network
+from forestcoll.topology.graph.logical_network import BandwidthSplit, LogicalNetwork, logical_network
 from forestcoll.topology.graph.part import part_without
 from forestcoll.topology.graph.walks import unreachable_pair
 
@@ -93,13 +93,13 @@ def with_peers(network: Topology, collective: Collective, most: int) -> LogicalN
     return logical_network(network, most, _spread(collective))
 
 
-def _spread(collective: Collective) -> Spread:
+def _spread(collective: Collective) -> BandwidthSplit:
     """Return how the trees of a collective use the distances between boxes."""
     if collective is Collective.ALLREDUCE:
-        return Spread.BOTH
+        return BandwidthSplit.BOTH
     if collective.has_root:
-        return Spread.EQUAL
-    return Spread.INWARDS if collective.only_reduces else Spread.OUTWARDS
+        return BandwidthSplit.EQUAL
+    return BandwidthSplit.INWARDS if collective.only_reduces else BandwidthSplit.OUTWARDS
 
 
 def _solved(problem: Problem, trees: int | None, max_trees: int | None, progress: Progress) -> TreeOptimum:

@@ -9,7 +9,7 @@ from forestcoll.solver.flows.value import FlowOptimum, FlowPath
 from forestcoll.solver.forests.scaling import require_all_ports
 from forestcoll.solver.generation.flows import all_paths
 from forestcoll.topology import Symmetry, Topology
-from forestcoll.topology.graph.logical_network import LogicalNetwork, Spread, logical_network, with_paths
+from forestcoll.topology.graph.logical_network import BandwidthSplit, LogicalNetwork, logical_network, with_paths
 
 
 def solve_flows(
@@ -35,7 +35,7 @@ def solve_flows(
     require_all_ports(network)
     if max_peers is None:
         return flow_search(network, demand, progress)
-    logical = logical_network(network, max_peers, Spread.EQUAL)
+    logical = logical_network(network, max_peers, BandwidthSplit.EQUAL)
     limited = flow_search(logical.topology, demand, progress)
     return _on_network(limited, flow_search(network, demand, progress), logical)
 

@@ -23,7 +23,7 @@ from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.proof.bound import Bound
 from forestcoll.schedule.proof.cut import CutProof
 from forestcoll.solver.forests.forest_search import ForestSearch
-from forestcoll.solver.forests.interface import Candidate, Search
+from forestcoll.solver.forests.interface import ForestChoice, OptimumSearch
 from forestcoll.solver.forests.value import TreeOptimum, unused_links
 from forestcoll.solver.generation.forest import grown_schedule
 from forestcoll.solver.generation.logical import on_fabric
@@ -49,7 +49,7 @@ class Problem:
     topology: Topology
     demand: NodeDemand
     part: Topology
-    search: Search
+    search: OptimumSearch
     bound: Bound
     cut: tuple[int, ...]
 
@@ -124,7 +124,7 @@ class Problem:
             raise refusal or InternalError("no number of trees was tried")
         return replace(best, by_trees=tuple(optima))
 
-    def _optimum(self, found: Candidate) -> TreeOptimum:
+    def _optimum(self, found: ForestChoice) -> TreeOptimum:
         return TreeOptimum(
             topology=self.topology,
             demand=self.demand,
@@ -136,7 +136,7 @@ class Problem:
             packing=found.packing,
         )
 
-    def _measured(self, found: Candidate, progress: Progress) -> TreeOptimum:
+    def _measured(self, found: ForestChoice, progress: Progress) -> TreeOptimum:
         """Return the optimum with the algbw of its schedule, or with its lower bound if the schedule is too large."""
         lower_bound = self._optimum(found)
         try:
@@ -145,7 +145,7 @@ class Problem:
             return lower_bound
         return replace(lower_bound, algbw=schedule.algbw, schedule=schedule)
 
-    def _spare(self, found: Candidate) -> tuple[Link, ...]:
+    def _spare(self, found: ForestChoice) -> tuple[Link, ...]:
         if self.part.has_balanced_switches or found.packing is not None:
             return unused_links(self.topology, [self.part])
         from forestcoll.solver.forests.unbalanced_switches import UnbalancedSwitchSearch
@@ -177,7 +177,7 @@ def on_whole(topology: Topology, ranks: Collection[int], bound: Bound) -> Bound:
     return replace(bound, proof=CutProof(widened(topology, ranks, bound.proof.inside)))
 
 
-def _search(topology: Topology, demand: NodeDemand, progress: Progress, orbits: Orbits | None) -> Search:
+def _search(topology: Topology, demand: NodeDemand, progress: Progress, orbits: Orbits | None) -> OptimumSearch:
     """Return the search on a network whose compute nodes all take part."""
     if demand.collective is Collective.ALLREDUCE:
         from forestcoll.solver.allreduce.search import AllreduceSearch

@@ -151,7 +151,7 @@ def _with_own_ports(topology: "Topology", nodes: AbstractSet[int]) -> tuple[int,
 
 
 @dataclass(frozen=True)
-class Part:
+class _Part:
     """What a name means.
 
     Attributes:
@@ -182,7 +182,7 @@ def links_at(topology: "Topology", node: int) -> list[Ends]:
     return [(min(node, other), max(node, other)) for other in around]
 
 
-def part_named(topology: "Topology", text: str) -> Part:
+def part_named(topology: "Topology", text: str) -> _Part:
     """Return the part of a network that `text` names.
 
     Raises:
@@ -192,12 +192,12 @@ def part_named(topology: "Topology", text: str) -> Part:
     if len(links) > 1:
         raise InputError(f"{topology.name}: {shown(text)} names two links, because ids contain '--'; rename nodes")
     if links:
-        return Part(link_name(topology, min(links)), tuple(links))
+        return _Part(link_name(topology, min(links)), tuple(links))
     if nodes := _nodes(topology, text):
-        return Part(text.strip(), tuple(sorted({ends for node in nodes for ends in links_at(topology, node)})), nodes)
+        return _Part(text.strip(), tuple(sorted({ends for node in nodes for ends in links_at(topology, node)})), nodes)
     classes = [each for each in link_classes(topology) if _sorts(text) == _sorts(SEPARATOR.join(each.sorts))]
     if classes:
-        return Part(text.strip(), tuple(sorted(ends for each in classes for ends in each.links)))
+        return _Part(text.strip(), tuple(sorted(ends for each in classes for ends in each.links)))
     raise InputError(f"{topology.name}: {_why_unknown(topology, text)}")
 
 
@@ -305,7 +305,7 @@ def _with_values(texts: Sequence[str]) -> list[str]:
     return found[::-1]
 
 
-def _degraded(topology: "Topology", text: str) -> tuple[Part, dict[Ends, Fraction]]:
+def _degraded(topology: "Topology", text: str) -> tuple[_Part, dict[Ends, Fraction]]:
     """Return the part of `NAME=VALUE`, named with its value, and the new bandwidth of each of its links one way.
 
     Raises:
@@ -329,7 +329,7 @@ def _degraded(topology: "Topology", text: str) -> tuple[Part, dict[Ends, Fractio
     return replace(part, name=f"{part.name}={value.strip() if is_share else number}"), values
 
 
-def _check_once(topology: "Topology", gone: Sequence[Part], slower: Sequence[Part]) -> None:
+def _check_once(topology: "Topology", gone: Sequence[_Part], slower: Sequence[_Part]) -> None:
     nodes, links = set[int](), {ends for part in gone if part.nodes for ends in part.links}
     for part in (part for part in gone if part.nodes):
         if twice := nodes.intersection(part.nodes):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from types import MappingProxyType
 
 from forestcoll.topology.clusters.superpod_b300 import B300
-from forestcoll.topology.machines._gpu import Gpu
+from forestcoll.topology.machines._gpu import GpuModel
 from forestcoll.topology.machines.dgx_a100 import A100
 from forestcoll.topology.machines.dgx_b200 import B200
 from forestcoll.topology.machines.dgx_h100 import H100
@@ -36,7 +36,7 @@ _COLUMNS = (
 )
 
 
-def gpu_of(topology: Topology) -> Gpu | None:
+def gpu_of(topology: Topology) -> GpuModel | None:
     """Return the GPU whose name the name of a network contains, or None if it contains none.
 
     Example:
@@ -58,11 +58,11 @@ def table() -> str:
     return "".join(f"| {' | '.join(row)} |\n" for row in (_COLUMNS, ("---",) * len(_COLUMNS), *map(_row, _LIST)))
 
 
-def _row(gpu: Gpu) -> tuple[str, ...]:
+def _row(gpu: GpuModel) -> tuple[str, ...]:
     return tuple(_cells(gpu))
 
 
-def _cells(gpu: Gpu) -> Iterator[str]:
+def _cells(gpu: GpuModel) -> Iterator[str]:
     yield gpu.name
     yield from (str(gpu.processors), str(gpu.channels), f"{gpu.link_gbps:g}")
     yield "unknown" if gpu.block_gbps is None else f"{gpu.block_gbps:g}"

@@ -27,7 +27,7 @@ from forestcoll.base.files import path_of
 from forestcoll.base.parameters import MAX_COMPUTE, Parameter
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.base.registry import Registry, Spec
-from forestcoll.base.resources import Cost, announce
+from forestcoll.base.resources import ResourceEstimate, announce
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.model import Topology, TopologyLike
 from forestcoll.topology.networkx_graph import bandwidth_name, from_networkx
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 MAX_LINKS = 2**22
 """The most one-way links that a builder makes."""
 
-_OF_LINK = Cost(9e-6, 300)
+_OF_LINK = ResourceEstimate(9e-6, 300)
 """What a builder takes for each link."""
 
 _GROUPS = {

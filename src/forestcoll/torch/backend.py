@@ -16,22 +16,22 @@ import torch.distributed as dist
 
 from forestcoll.base.errors import ForestcollError, InputError
 from forestcoll.base.version import __version__
+from forestcoll.runtime.torch_store import TorchStore
 from forestcoll.topology import NodeId, Topology
 from forestcoll.topology.hashing import topology_hash
 from forestcoll.torch.addresses import address_of
 from forestcoll.torch.calls.inner import inner_group
 from forestcoll.torch.calls.paths import PathCount, log
 from forestcoll.torch.group import ForestcollProcessGroup
-from forestcoll.torch.network import Network, misplaced, network_of, rank_map
+from forestcoll.torch.network import RankedTopology, misplaced, network_of, rank_map
 from forestcoll.torch.options import Options, cache_folder, completed
 from forestcoll.torch.schedules.agreement import Agreement
 from forestcoll.torch.schedules.engines import Engines, Seat
-from forestcoll.torch.schedules.store import TorchStore
 
 NAME = "forestcoll"
 
 
-class Member:
+class BackendGroup:
     """A group of this process with what it was made of.
 
     Attributes:
@@ -45,7 +45,7 @@ class Member:
 
     def __init__(self, group: ForestcollProcessGroup, options: Options, store: dist.Store, timeout: float) -> None:
         self.group, self.options, self.store, self.timeout = group, options, store, timeout
-        self.network: Network | None = None
+        self.network: RankedTopology | None = None
         self.generation = 0
 
     def agreement(self) -> Agreement:
@@ -58,7 +58,7 @@ class Member:
         return TorchStore(self.store, _prefix(self.generation))
 
 
-_members: list[Member] = []
+_members: list[BackendGroup] = []
 
 
 def _prefix(generation: int) -> str:
@@ -95,7 +95,7 @@ def create(torch_options: Any, pg_options: Options | None) -> ForestcollProcessG
     ranks = list(torch_options.global_ranks_in_group) or list(range(size))
     inner = inner_group(store, rank, size, timeout, address)
     group = ForestcollProcessGroup(torch_options.group_id, ranks, inner)
-    member = Member(group, options, store, timeout.total_seconds())
+    member = BackendGroup(group, options, store, timeout.total_seconds())
     try:
         install(member, network, agreement)
     except BaseException:
@@ -112,14 +112,14 @@ def _fresh(store: dist.Store, size: int) -> dist.Store:
     return dist.PrefixStore(f"forestcoll/{before // size}/", store)
 
 
-def _proposed(options: Options, rank: int, size: int) -> Network | None:
+def _proposed(options: Options, rank: int, size: int) -> RankedTopology | None:
     """Return the network that the options name; None where another rank than 0 has no topology."""
     if options.topology is None and rank > 0:
         return None
     return network_of(options, dist.get_world_size() if dist.is_initialized() else size)
 
 
-def agreed_network(agreement: Agreement, address: str, propose: Callable[[], Network | None]) -> Network:
+def agreed_network(agreement: Agreement, address: str, propose: Callable[[], RankedTopology | None]) -> RankedTopology:
     """Return the network that rank 0 proposes; the others propose the same or none. Rank 0 of the world prints it.
 
     Args:
@@ -151,7 +151,7 @@ def agreed_network(agreement: Agreement, address: str, propose: Callable[[], Net
             _print_map(mine, [str(report["host"]) for report in reports])
         return mine.to_bytes()
 
-    return Network.from_bytes(agreement.share("network", lead))
+    return RankedTopology.from_bytes(agreement.share("network", lead))
 
 
 def _check_report(rank: int, report: Mapping[str, object], leading: Mapping[str, object]) -> None:
@@ -186,13 +186,13 @@ def check_addresses(listed: Sequence[tuple[str, str]]) -> None:
             )
 
 
-def _print_map(network: Network, hosts: list[str]) -> None:
+def _print_map(network: RankedTopology, hosts: list[str]) -> None:
     sys.stderr.write(f"forestcoll: {rank_map(network, hosts)}\n")
     for warning in misplaced(network, hosts):
         log.warning("%s", warning)
 
 
-def install(member: Member, network: Network, agreement: Agreement) -> None:
+def install(member: BackendGroup, network: RankedTopology, agreement: Agreement) -> None:
     """Let the group run on its part of `network`.
 
     Raises:
@@ -225,7 +225,7 @@ def install(member: Member, network: Network, agreement: Agreement) -> None:
     group.use(Engines(seat, topology, agreement, tables))
 
 
-def _links_in(topology: Topology, network: Network, options: Options) -> dict[NodeId, str]:
+def _links_in(topology: Topology, network: RankedTopology, options: Options) -> dict[NodeId, str]:
     """Return the addresses by link, without those of nodes that a part of the network does not have."""
     links = {} if options.links is None else dict(options.links)
     for link in links:
@@ -233,7 +233,7 @@ def _links_in(topology: Topology, network: Network, options: Options) -> dict[No
     return {link: address for link, address in links.items() if topology.find(link) is not None}
 
 
-def member_of(group: dist.ProcessGroup | None) -> Member:
+def member_of(group: dist.ProcessGroup | None) -> BackendGroup:
     """Return what belongs to a group, the default one if it is None.
 
     Raises:
@@ -246,7 +246,7 @@ def member_of(group: dist.ProcessGroup | None) -> Member:
     raise InputError("the group is not of the backend forestcoll; make it by init_process_group('forestcoll', …)")
 
 
-def members() -> list[Member]:
+def members() -> list[BackendGroup]:
     """Return what belongs to each group of this process that was not destroyed, in the order of making."""
     return list(_members)
 
@@ -275,7 +275,7 @@ def paths(group: dist.ProcessGroup | None = None) -> tuple[PathCount, ...]:
     return tuple(each for member in chosen for each in member.group.counter.counts())
 
 
-def _world() -> Member | None:
+def _world() -> BackendGroup | None:
     world = dist.group.WORLD if dist.is_initialized() else None
     return next((member for member in members() if member.group is world), None)
 

@@ -22,7 +22,7 @@ _MOST_SHOWN = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Network:
+class RankedTopology:
     """A topology with the place of each rank of the world.
 
     Attributes:
@@ -39,14 +39,14 @@ class Network:
         return json_text(document).encode()
 
     @staticmethod
-    def from_bytes(data: bytes) -> "Network":
+    def from_bytes(data: bytes) -> "RankedTopology":
         """Return the network that `to_bytes` wrote."""
         document = parse_document(data, Path("the topology of rank 0"))
         topology = document["topology"]
         if not isinstance(topology, Mapping) or not isinstance(document["nodes"], list):
             raise InputError("the topology of rank 0 is no object; start all ranks with the same version")
         nodes = tuple(int(node) for node in document["nodes"])
-        return Network(topology_from_document(topology, where="the topology of rank 0", connected=False), nodes)
+        return RankedTopology(topology_from_document(topology, where="the topology of rank 0", connected=False), nodes)
 
     def part(self, ranks: Sequence[int]) -> Topology:
         """Return the network that these ranks of the world have among themselves, without relays of other ranks.
@@ -65,7 +65,7 @@ class Network:
         return part
 
 
-def network_of(options: Options, size: int) -> Network:
+def network_of(options: Options, size: int) -> RankedTopology:
     """Return the network that `options` name, for a world of `size` ranks.
 
     Raises:
@@ -74,7 +74,7 @@ def network_of(options: Options, size: int) -> Network:
     if options.topology is None:
         raise InputError(f"the backend forestcoll has no topology; {_HOW}")
     topology = load_topology(options.topology, connected=False)
-    return Network(topology, placed(topology, options.nodes, size))
+    return RankedTopology(topology, placed(topology, options.nodes, size))
 
 
 def placed(topology: Topology, nodes: Sequence[NodeId] | None, size: int) -> tuple[int, ...]:
@@ -102,7 +102,7 @@ def placed(topology: Topology, nodes: Sequence[NodeId] | None, size: int) -> tup
     return numbers
 
 
-def rank_map(network: Network, hosts: Sequence[str]) -> str:
+def rank_map(network: RankedTopology, hosts: Sequence[str]) -> str:
     """Return one line that says which node and host each rank is on."""
     topology, count = network.topology, len(network.nodes)
     listed = [
@@ -113,7 +113,7 @@ def rank_map(network: Network, hosts: Sequence[str]) -> str:
     return f"{count} ranks on {topology.name}, rank=node@host: {' '.join(listed)}{rest}"
 
 
-def misplaced(network: Network, hosts: Sequence[str]) -> Iterator[str]:
+def misplaced(network: RankedTopology, hosts: Sequence[str]) -> Iterator[str]:
     """Yield a sentence for each box of the topology whose ranks run on several hosts."""
     of_box: dict[str, dict[str, int]] = {}
     for rank, (number, host) in enumerate(zip(network.nodes, hosts, strict=True)):

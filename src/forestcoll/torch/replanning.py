@@ -10,8 +10,8 @@ from forestcoll.topology import Topology, TopologyLike
 from forestcoll.topology.changes import changed_network
 from forestcoll.topology.registry import load_topology
 from forestcoll.torch.addresses import address_of
-from forestcoll.torch.backend import Member, agreed_network, install, member_of, members
-from forestcoll.torch.network import Network, placed
+from forestcoll.torch.backend import BackendGroup, agreed_network, install, member_of, members
+from forestcoll.torch.network import RankedTopology, placed
 
 
 def replan(
@@ -50,17 +50,17 @@ def replan(
 
 
 def _replanned(
-    member: Member, topology: TopologyLike | None, without: Sequence[str], degrade: Sequence[str]
+    member: BackendGroup, topology: TopologyLike | None, without: Sequence[str], degrade: Sequence[str]
 ) -> Topology:
     present = member.network
     if present is None:
         raise InputError("the group has no network; it was not made completely")
     nodes = present.topology.ids(present.nodes)
 
-    def propose() -> Network:
+    def propose() -> RankedTopology:
         base = present.topology if topology is None else load_topology(topology, connected=False)
         changed = replace(changed_network(base, without, degrade), name=base.name)
-        network = Network(changed, placed(changed, nodes, len(nodes)))
+        network = RankedTopology(changed, placed(changed, nodes, len(nodes)))
         if len(member.group.ranks) == len(nodes):
             network.part(member.group.ranks)  # raises where ranks do not reach each other any more
         return network

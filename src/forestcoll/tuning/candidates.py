@@ -33,7 +33,7 @@ from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.solver.forests.value import TreeOptimum
 from forestcoll.solver.generation.forest import schedule_for
-from forestcoll.tuning.exchanges import Grid, Make, exchanges
+from forestcoll.tuning.exchanges import BoxGrid, Make, exchanges
 from forestcoll.tuning.lowered import Lowerings, Timed, in_pieces
 from forestcoll.tuning.programs.other_schedules import with_one_peer
 from forestcoll.tuning.relayed import relayed_one_shot
@@ -372,13 +372,13 @@ def _check_length(schedule: Schedule) -> None:
             raise InputError(f"{text}; at most {MOST_INSTRUCTIONS:,} are simulated")
 
 
-def _grid(problem: Problem) -> Grid | None:
+def _grid(problem: Problem) -> BoxGrid | None:
     """Return the ranks in boxes, if there are several boxes of equal sizes with two members or more."""
     ranks = {node: rank for rank, node in enumerate(problem.members)}
     boxes = tuple(tuple(ranks[node] for node in box) for box in problem.boxes.members)
     if not problem.boxes.is_complete or len(boxes) < 2 or len(set(map(len, boxes))) > 1 or len(boxes[0]) < 2:
         return None
-    return Grid(boxes)
+    return BoxGrid(boxes)
 
 
 def _all_reach_each_other(problem: Problem) -> bool:

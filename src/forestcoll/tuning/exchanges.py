@@ -40,7 +40,7 @@ Ranks = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Grid:
+class BoxGrid:
     """The ranks in boxes of equal sizes.
 
     Attributes:
@@ -62,7 +62,7 @@ class Make(Protocol):
         """Return the program in a number of pieces; with `few_blocks`, blocks send and receive few messages each."""
 
 
-def exchanges(collective: Collective, ranks: int, grid: Grid | None) -> Iterator[tuple[str, Make]]:
+def exchanges(collective: Collective, ranks: int, grid: BoxGrid | None) -> Iterator[tuple[str, Make]]:
     """Yield the name of each exchange of a collective, and a function that makes its programs.
 
     Args:
@@ -98,7 +98,7 @@ def _two_shot(ranks: int, groups: Sequence[Ranks], pieces: int, *, few_blocks: b
     return made.program("two-shot")
 
 
-def _three_level(ranks: int, grid: Grid, pieces: int, *, few_blocks: bool = False) -> Program:
+def _three_level(ranks: int, grid: BoxGrid, pieces: int, *, few_blocks: bool = False) -> Program:
     made = _Exchange(Task.ALLREDUCE, ranks, len(grid.across), _cut(pieces), few_blocks=few_blocks)
     parts = made.parts({rank: [place] for box in grid.boxes for place, rank in enumerate(box)})
     made.scatter(0, grid.boxes, parts, in_scratch=True)
@@ -107,7 +107,7 @@ def _three_level(ranks: int, grid: Grid, pieces: int, *, few_blocks: bool = Fals
     return made.program("three-level")
 
 
-def _four_level(ranks: int, grid: Grid, pieces: int, *, few_blocks: bool = False) -> Program:
+def _four_level(ranks: int, grid: BoxGrid, pieces: int, *, few_blocks: bool = False) -> Program:
     made = _Exchange(Task.ALLREDUCE, ranks, ranks, _cut(pieces), few_blocks=few_blocks)
     of_group, of_rank = _parts_of(grid, made)
     made.scatter(0, grid.boxes, of_group)
@@ -123,7 +123,7 @@ def _scattered(ranks: int, groups: Sequence[Ranks], pieces: int, *, few_blocks: 
     return made.program("one-shot")
 
 
-def _scattered_twice(ranks: int, grid: Grid, pieces: int, *, few_blocks: bool = False) -> Program:
+def _scattered_twice(ranks: int, grid: BoxGrid, pieces: int, *, few_blocks: bool = False) -> Program:
     made = _Exchange(Task.REDUCE_SCATTER, ranks, ranks, _cut(pieces), few_blocks=few_blocks)
     of_group, of_rank = _parts_of(grid, made)
     made.scatter(0, grid.boxes, of_group)
@@ -131,7 +131,7 @@ def _scattered_twice(ranks: int, grid: Grid, pieces: int, *, few_blocks: bool = 
     return made.program("two-level-exchange")
 
 
-def _parts_of(grid: Grid, made: "_Exchange") -> tuple["Parts", "Parts"]:
+def _parts_of(grid: BoxGrid, made: "_Exchange") -> tuple["Parts", "Parts"]:
     """Return the parts of each rank after the first scatter, those of other boxes first, and after the second."""
     of_group = {rank: (*group[box + 1 :], *group[: box + 1]) for group in grid.across for box, rank in enumerate(group)}
     return made.parts(of_group), made.parts({rank: [rank] for rank in of_group})

@@ -15,7 +15,7 @@ from forestcoll.verification import wording
 from forestcoll.verification.network import Network
 from forestcoll.verification.proof_checks import cut
 from forestcoll.verification.proof_checks.checks import proven
-from forestcoll.verification.proof_checks.question import Question, UnprovenError
+from forestcoll.verification.proof_checks.question import BoundQuestion, UnprovenError
 from forestcoll.verification.rule import Rule
 
 
@@ -41,9 +41,9 @@ class Claim:
         return None if self.schedule.bound is None else self.schedule.bound.proof
 
     @cached_property
-    def question(self) -> Question:
+    def question(self) -> BoundQuestion:
         """The operation and the network that the bound is about."""
-        return Question.of(self.schedule, self.network)
+        return BoundQuestion.of(self.schedule, self.network)
 
     @cached_property
     def proven(self) -> Fraction:

@@ -18,8 +18,8 @@ from forestcoll.topology.changes import Change, link_name
 from forestcoll.topology.link_classes import Ends
 from forestcoll.what_if.classes import SetClass, Symmetries, classes_of_sets, images_of_items
 from forestcoll.what_if.limiting_cuts import LimitingCuts
-from forestcoll.what_if.study import Row, Study, network_and_demand
-from forestcoll.what_if.sweep import Sweep
+from forestcoll.what_if.study import ChangeRow, Study, network_and_demand
+from forestcoll.what_if.sweep import SweepRunner
 from forestcoll.what_if.value import Value, value_of
 
 _MOST_NODES = 512
@@ -74,7 +74,7 @@ def additions(
     changes = [ports.change((each.first[0], each.first[1]), given) for each in classes]
     progress.begin("computing new links")
     proven = [_unchanged(base, limiting.uncrossed([(each.first[0], each.first[1])])) for each in classes]
-    sweep = Sweep(executor, progress)
+    sweep = SweepRunner(executor, progress)
     unproven = [change for change, value in zip(changes, proven, strict=True) if value is None]
     values = iter(sweep.values(network, bound, unproven))
     rows = [
@@ -99,8 +99,8 @@ def _bandwidth(network: Topology, value: object) -> Fraction:
     return number
 
 
-def _row(base: Value, change: Change, value: Value, count: int) -> Row:
-    return Row(change, value, value.algbw / base.algbw, count)
+def _row(base: Value, change: Change, value: Value, count: int) -> ChangeRow:
+    return ChangeRow(change, value, value.algbw / base.algbw, count)
 
 
 class _Ports:

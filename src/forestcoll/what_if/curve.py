@@ -17,7 +17,7 @@ _MOST_PIECES = 200
 
 
 @dataclass(frozen=True)
-class Line:
+class _Line:
     """The line `at_zero` + `slope` * factor."""
 
     at_zero: Fraction
@@ -27,13 +27,13 @@ class Line:
         """Return the value at a factor."""
         return self.at_zero + self.slope * factor
 
-    def crossing(self, other: "Line") -> Fraction:
+    def crossing(self, other: "_Line") -> Fraction:
         """Return the factor at which two lines with different slopes cross."""
         return (other.at_zero - self.at_zero) / (self.slope - other.slope)
 
 
 @dataclass(frozen=True)
-class Curve:
+class OptimumCurve:
     """The optimum from the factor 1 on.
 
     Attributes:
@@ -59,7 +59,9 @@ class _NotExactError(Exception):
     """An optimum does not equal its bound, so it does not lie on a known line."""
 
 
-def curve_of(solve: Callable[[Fraction], tuple[Solved, Callable[[Fraction], Fraction]]], far: Fraction) -> Curve | None:
+def curve_of(
+    solve: Callable[[Fraction], tuple[Solved, Callable[[Fraction], Fraction]]], far: Fraction
+) -> OptimumCurve | None:
     """Return the curve, or None if an optimum on it is not proven or if there are too many pieces.
 
     Args:
@@ -74,7 +76,7 @@ def curve_of(solve: Callable[[Fraction], tuple[Solved, Callable[[Fraction], Frac
         return None
     points = [(Fraction(1), first.at(Fraction(1)))]
     points += [(factor, line.at(factor)) for factor, line in breakpoints if factor > 1]
-    return Curve(tuple(points), last.slope)
+    return OptimumCurve(tuple(points), last.slope)
 
 
 class _CurveSearch:
@@ -82,16 +84,16 @@ class _CurveSearch:
         self._solve = solve
         self._left = _MOST_PIECES
 
-    def line(self, factor: Fraction) -> Line:
+    def line(self, factor: Fraction) -> _Line:
         """Return the line of the proof of the optimum at `factor`."""
         self._left -= 1
         best, proven = self._solve(factor)
         if best.algbw != best.bound.algbw or self._left < 0:
             raise _NotExactError
         slope = proven(factor + 1) - best.algbw
-        return Line(best.algbw - slope * factor, slope)
+        return _Line(best.algbw - slope * factor, slope)
 
-    def between(self, left: Line, right: Line) -> list[tuple[Fraction, Line]]:
+    def between(self, left: _Line, right: _Line) -> list[tuple[Fraction, _Line]]:
         """Return the breakpoints between two pieces, each with the line of the piece to its right."""
         if left == right or left.slope == right.slope:
             return []

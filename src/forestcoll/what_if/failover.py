@@ -33,9 +33,9 @@ from forestcoll.topology import Topology, TopologyLike
 from forestcoll.topology.changes import Change
 from forestcoll.verification import certified, verify
 from forestcoll.what_if.change import demand_after
-from forestcoll.what_if.failures import Part, parts_of
+from forestcoll.what_if.failures import PartKind, parts_of
 from forestcoll.what_if.study import network_and_demand
-from forestcoll.what_if.sweep import Question
+from forestcoll.what_if.sweep import SweepTask
 from forestcoll.what_if.value import value_of
 
 FORMAT = "forestcoll.failover/1"
@@ -94,7 +94,7 @@ class FailoverSet(Displayed):
 def write_failover(  # noqa: PLR0913 (the request, the folder and the execution)
     topology: TopologyLike,
     folder: PathLike,
-    part: Part | str = Part.LINKS,
+    part: PartKind | str = PartKind.LINKS,
     demand: DemandLike = Collective.ALLGATHER,
     *,
     at_once: int = 1,
@@ -131,7 +131,7 @@ def write_failover(  # noqa: PLR0913 (the request, the folder and the execution)
     """
     network, bound = network_and_demand(topology, demand)
     changes, path = [Change(""), *_sets(network, parts_of(network, part), at_once)], as_path(folder)
-    question = Question.of(network, bound)
+    question = SweepTask.of(network, bound)
     _check(path, question, changes)
     make_folder(path)
     note_written()
@@ -154,7 +154,7 @@ def write_failover(  # noqa: PLR0913 (the request, the folder and the execution)
 def check_failover(
     topology: TopologyLike,
     folder: PathLike,
-    part: Part | str = Part.LINKS,
+    part: PartKind | str = PartKind.LINKS,
     demand: DemandLike = Collective.ALLGATHER,
     *,
     at_once: int = 1,
@@ -166,10 +166,10 @@ def check_failover(
     """
     network, bound = network_and_demand(topology, demand)
     changes = [Change(""), *_sets(network, parts_of(network, part), at_once)]
-    _check(as_path(folder), Question.of(network, bound), changes)
+    _check(as_path(folder), SweepTask.of(network, bound), changes)
 
 
-def _check(folder: Path, question: Question, changes: Sequence[Change]) -> None:
+def _check(folder: Path, question: SweepTask, changes: Sequence[Change]) -> None:
     """Check that the folder holds only files of this set."""
 
     def own(_: Path) -> set[str]:
@@ -208,7 +208,7 @@ def _sets(network: Topology, parts: Sequence[Change], at_once: int) -> list[Chan
     return found
 
 
-def write_one(question: Question, failure: Change, folder: Path) -> tuple[str | None, Fraction]:
+def write_one(question: SweepTask, failure: Change, folder: Path) -> tuple[str | None, Fraction]:
     """Write the schedule after one failure, and return the name of its file and its algbw. A worker calls this."""
     topology, demand = question.parsed()
     value = value_of(topology, demand, failure)
@@ -231,7 +231,7 @@ def _write(failure: Change, topology: Topology, demand: NodeDemand, path: Path) 
     write_schedule(schedule, path)
 
 
-def _file_name(question: Question, failure: Change) -> str:
+def _file_name(question: SweepTask, failure: Change) -> str:
     """Return the name of the file for a failure, with a hash of all that its schedule depends on."""
     whole = "\n".join([question.network, question.request, json.dumps(failure.document())])
     return f"{_file_stem(failure.name)}-{hashlib.sha256(whole.encode()).hexdigest()[:12]}{_ENDING}"

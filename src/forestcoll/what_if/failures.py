@@ -9,7 +9,7 @@ from forestcoll.topology.changes import Change, link_name
 from forestcoll.topology.link_classes import Ends, is_nic
 
 
-class Part(StrEnum):
+class PartKind(StrEnum):
     """A kind of part that can fail."""
 
     LINKS = "links"
@@ -22,21 +22,21 @@ class Part(StrEnum):
     """All nodes with the same attribute `box`. Compute nodes of the box take no part then."""
 
 
-def part_named(name: Part | str) -> Part:
+def part_named(name: PartKind | str) -> PartKind:
     """Return the kind of part called `name`.
 
     Raises:
         InputError: there is none.
     """
     try:
-        return Part(name)
+        return PartKind(name)
     except ValueError:
-        names = [each.value for each in Part]
+        names = [each.value for each in PartKind]
         hint = did_you_mean(name, names) if isinstance(name, str) else ""
         raise InputError(f"nothing called {shown(name)} can fail; {hint}there are {', '.join(names)}") from None
 
 
-def parts_of(topology: Topology, part: Part | str) -> list[Change]:
+def parts_of(topology: Topology, part: PartKind | str) -> list[Change]:
     """Return the failure of each part of one kind, in the order of node numbers.
 
     Raises:
@@ -95,16 +95,16 @@ def _boxes(topology: Topology) -> list[Change]:
     return [Change(f"box {name}", nodes=tuple(nodes)) for name, nodes in members.items()]
 
 
-_FINDERS: dict[Part, Callable[[Topology], list[Change]]] = {
-    Part.LINKS: _links,
-    Part.NICS: _nics,
-    Part.SWITCHES: _switches,
-    Part.BOXES: _boxes,
+_FINDERS: dict[PartKind, Callable[[Topology], list[Change]]] = {
+    PartKind.LINKS: _links,
+    PartKind.NICS: _nics,
+    PartKind.SWITCHES: _switches,
+    PartKind.BOXES: _boxes,
 }
 
 _WHY_NONE = {
-    Part.LINKS: "it has no links",
-    Part.NICS: "a NIC is a link between a node with the attribute box and a switch without it",
-    Part.SWITCHES: "it has no switches",
-    Part.BOXES: "no node has the attribute box",
+    PartKind.LINKS: "it has no links",
+    PartKind.NICS: "a NIC is a link between a node with the attribute box and a switch without it",
+    PartKind.SWITCHES: "it has no switches",
+    PartKind.BOXES: "no node has the attribute box",
 }

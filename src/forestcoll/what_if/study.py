@@ -15,13 +15,13 @@ from forestcoll.solver.forests.scaling import require_all_ports
 from forestcoll.topology import Topology, TopologyLike
 from forestcoll.topology.changes import Change, change_named
 from forestcoll.what_if.classes import Symmetries, classes_of_sets, images_of_items
-from forestcoll.what_if.failures import Part, parts_of
-from forestcoll.what_if.sweep import Sweep
+from forestcoll.what_if.failures import PartKind, parts_of
+from forestcoll.what_if.sweep import SweepRunner
 from forestcoll.what_if.value import Value
 
 
 @dataclass(frozen=True)
-class Row:
+class ChangeRow:
     """One change, which stands for all changes that are symmetric to it.
 
     Attributes:
@@ -57,12 +57,12 @@ class Study(Displayed):
     topology: Topology
     demand: NodeDemand
     base: Value
-    rows: tuple[Row, ...]
+    rows: tuple[ChangeRow, ...]
 
 
 def failures(  # noqa: PLR0913 (the request and its execution)
     topology: TopologyLike,
-    part: Part | str = Part.LINKS,
+    part: PartKind | str = PartKind.LINKS,
     demand: DemandLike = Collective.ALLGATHER,
     *,
     at_once: int = 1,
@@ -107,7 +107,7 @@ def failures(  # noqa: PLR0913 (the request and its execution)
     classes = classes_of_sets(len(parts), at_once, images)
     progress.begin("computing failures")
     changes = [_together([parts[place] for place in each.first]) for each in classes]
-    return _study(network, bound, changes, [each.count for each in classes], Sweep(executor, progress))
+    return _study(network, bound, changes, [each.count for each in classes], SweepRunner(executor, progress))
 
 
 def changes_of(
@@ -138,7 +138,7 @@ def changes_of(
     """
     network, bound = network_and_demand(topology, demand)
     change = replace(change_named(network, without, degrade), name=" + ".join([*without, *degrade]))
-    return _study(network, bound, [change], [1], Sweep())
+    return _study(network, bound, [change], [1], SweepRunner())
 
 
 def network_and_demand(topology: TopologyLike, wanted: DemandLike) -> tuple[Topology, NodeDemand]:
@@ -163,11 +163,11 @@ def _together(changes: Sequence[Change]) -> Change:
 
 
 def _study(
-    network: Topology, demand: NodeDemand, changes: Sequence[Change], counts: Sequence[int], sweep: Sweep
+    network: Topology, demand: NodeDemand, changes: Sequence[Change], counts: Sequence[int], sweep: SweepRunner
 ) -> Study:
     base, *values = sweep.values(network, demand, [Change(""), *changes])
     rows = [
-        Row(change, value, value.algbw / base.algbw, count)
+        ChangeRow(change, value, value.algbw / base.algbw, count)
         for change, value, count in zip(changes, values, counts, strict=True)
     ]
     return Study(network, demand, base, tuple(sorted(rows, key=lambda row: row.ratio)))

@@ -24,7 +24,7 @@ BATCHES = 32
 
 
 @dataclass(frozen=True)
-class Sweep:
+class SweepRunner:
     """How a sweep is done.
 
     Attributes:
@@ -48,14 +48,14 @@ class Sweep:
             evaluator = Evaluator(topology, demand)
             yield from ([evaluator.value(change)] for change in changes)
             return
-        question, size = Question.of(topology, demand), max(1, -(-len(changes) // BATCHES))
+        question, size = SweepTask.of(topology, demand), max(1, -(-len(changes) // BATCHES))
         batches = [changes[first : first + size] for first in range(0, len(changes), size)]
         futures = [self.executor.submit(values_of, question, batch) for batch in batches]
         yield from (future.result() for future in futures)
 
 
 @dataclass(frozen=True)
-class Question:
+class SweepTask:
     """A network and a demand as text, which processes can exchange.
 
     Attributes:
@@ -67,14 +67,14 @@ class Question:
     request: str
 
     @staticmethod
-    def of(topology: Topology, demand: NodeDemand) -> "Question":
+    def of(topology: Topology, demand: NodeDemand) -> "SweepTask":
         """Return the texts of a network and a demand with equal shards."""
         request = {
             "collective": demand.collective.value,
             "root": demand.root,
             "ranks": None if demand.ranks is None else list(demand.ranks),
         }
-        return Question(json_text(topology_to_document(topology)), json.dumps(request))
+        return SweepTask(json_text(topology_to_document(topology)), json.dumps(request))
 
     def parsed(self) -> tuple[Topology, NodeDemand]:
         """Return the network and the demand."""
@@ -84,12 +84,12 @@ class Question:
         return topology, NodeDemand(Collective(request["collective"]), root=request["root"], ranks=ranks)
 
 
-def values_of(question: Question, batch: Sequence[Change]) -> list[Value]:
+def values_of(question: SweepTask, batch: Sequence[Change]) -> list[Value]:
     """Return the optimum after each change of a batch. A worker process calls this function."""
     evaluator = _evaluator(question)
     return [evaluator.value(change) for change in batch]
 
 
 @lru_cache(maxsize=2)
-def _evaluator(question: Question) -> Evaluator:
+def _evaluator(question: SweepTask) -> Evaluator:
     return Evaluator(*question.parsed())

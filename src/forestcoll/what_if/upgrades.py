@@ -15,11 +15,11 @@ from forestcoll.topology import Topology, TopologyLike
 from forestcoll.topology.changes import Change, link_name
 from forestcoll.topology.link_classes import Ends, link_classes
 from forestcoll.what_if.classes import Symmetries, classes_of_sets, images_of_items
-from forestcoll.what_if.curve import Curve, curve_of
+from forestcoll.what_if.curve import OptimumCurve, curve_of
 from forestcoll.what_if.failures import duplex_links
 from forestcoll.what_if.limiting_cuts import LimitingCuts
 from forestcoll.what_if.study import network_and_demand
-from forestcoll.what_if.sweep import Question
+from forestcoll.what_if.sweep import SweepTask
 from forestcoll.what_if.value import Solved, Value, solved, value_of
 
 _DOUBLE = Fraction(2)
@@ -123,7 +123,7 @@ def upgrades(
     progress.begin("computing upgrades")
     crossing = [each.links for each in candidate if limiting.uncrossed(list(each.links)) is None]
     curves = dict(zip(crossing, _curves(network, bound, crossing, executor, progress), strict=True))
-    flat = Curve(((Fraction(1), base.algbw),), Fraction(0))
+    flat = OptimumCurve(((Fraction(1), base.algbw),), Fraction(0))
     rows = [_row(network, base, each, curves.get(each.links, (flat, base.algbw))) for each in candidate]
     return UpgradeStudy(network, bound, base, tuple(sorted(rows, key=lambda row: -row.ratio)))
 
@@ -155,12 +155,12 @@ def _curves(
     candidate: Sequence[tuple[Ends, ...]],
     executor: Executor | None,
     progress: Progress,
-) -> Iterator[tuple[Curve | None, Fraction]]:
+) -> Iterator[tuple[OptimumCurve | None, Fraction]]:
     """Yield, for each upgrade, its curve, and the algbw at twice the bandwidth."""
     if executor is None:
         found = (_Upgrading(network, demand, links).found() for links in candidate)
     else:
-        question = Question.of(network, demand)
+        question = SweepTask.of(network, demand)
         futures = [executor.submit(upgrade, question, links) for links in candidate]
         found = (future.result() for future in futures)
     for done, each in enumerate(found, start=1):
@@ -168,12 +168,12 @@ def _curves(
         yield each
 
 
-def upgrade(question: Question, links: Sequence[Ends]) -> tuple[Curve | None, Fraction]:
+def upgrade(question: SweepTask, links: Sequence[Ends]) -> tuple[OptimumCurve | None, Fraction]:
     """Return what one upgrade gains. A worker process calls this function."""
     return _Upgrading(*question.parsed(), links).found()
 
 
-def _row(network: Topology, base: Value, candidate: _Candidate, found: tuple[Curve | None, Fraction]) -> Upgrade:
+def _row(network: Topology, base: Value, candidate: _Candidate, found: tuple[OptimumCurve | None, Fraction]) -> Upgrade:
     curve, double = found
     ends = set(candidate.links)
     now = max(
@@ -207,7 +207,7 @@ class _Upgrading:
             link for link in network.links if (min(link.source, link.target), max(link.source, link.target)) in ends
         )
 
-    def found(self) -> tuple[Curve | None, Fraction]:
+    def found(self) -> tuple[OptimumCurve | None, Fraction]:
         """Return the curve, if it is known, and the algbw at twice the bandwidth."""
         curve = curve_of(self._solve, self._far())
         return curve, self._solve(_DOUBLE)[0].algbw if curve is None else curve.at(_DOUBLE)

@@ -11,7 +11,7 @@ from forestcoll.design.search.finder import find_topologies
 from forestcoll.design.workloads import (
     DEFAULT_BUCKETS,
     Layer,
-    Network,
+    NetworkRates,
     Profile,
     best_iteration,
     iterate,
@@ -20,13 +20,13 @@ from forestcoll.design.workloads import (
     read_profile,
     write_profile,
 )
-from forestcoll.design.workloads.iteration import Kind
+from forestcoll.design.workloads.iteration import Activity
 from forestcoll.design.workloads.samples import SAMPLES, sample_named
 from forestcoll.design.workloads.switch_transformer import SWITCH_TRANSFORMERS, switch_profile
 from networks import examples
 from refusal import refusal
 
-NETWORK = Network("n", 4, allreduce_latency_us=10.0, allreduce_rate=100.0, pair_rate=25.0)
+NETWORK = NetworkRates("n", 4, allreduce_latency_us=10.0, allreduce_rate=100.0, pair_rate=25.0)
 EXAMPLE = Path(__file__).parents[3] / "examples" / "profiles" / "switch-base-256.json"
 
 
@@ -39,12 +39,12 @@ def test_allreduces_overlap_the_backward_pass() -> None:
     timeline = iterate(profile, NETWORK, 1000)
     # Forward pass until 20. Backward pass: b until 40, its bucket from 40 to 60; a until 60, its bucket from 60 to 80.
     assert [(each.kind, each.begin_us, each.end_us) for each in timeline.intervals] == [
-        (Kind.FORWARD, 0, 10),
-        (Kind.FORWARD, 10, 20),
-        (Kind.BACKWARD, 20, 40),
-        (Kind.BACKWARD, 40, 60),
-        (Kind.ALLREDUCE, 40, 60),
-        (Kind.ALLREDUCE, 60, 80),
+        (Activity.FORWARD, 0, 10),
+        (Activity.FORWARD, 10, 20),
+        (Activity.BACKWARD, 20, 40),
+        (Activity.BACKWARD, 40, 60),
+        (Activity.ALLREDUCE, 40, 60),
+        (Activity.ALLREDUCE, 60, 80),
     ]
     assert (timeline.total_us, timeline.computing_us, timeline.exposed_allreduce_us) == (80, 60, 20)
 
@@ -67,13 +67,13 @@ def test_computing_waits_for_an_all_to_all_which_runs_before_allreduces_that_hav
     # The allreduce of the dense layer could start at 75, when the all-to-all of the experts is requested.
     backward = [(each.kind, each.begin_us, each.end_us) for each in timeline.intervals if each.begin_us >= 45]
     assert sorted(backward, key=lambda each: each[1:]) == [
-        (Kind.BACKWARD, 45, 55),
-        (Kind.ALLREDUCE, 55, 70),
-        (Kind.BACKWARD, 55, 75),
-        (Kind.ALL_TO_ALL, 75, 85),
-        (Kind.BACKWARD, 85, 105),
-        (Kind.ALLREDUCE, 85, 125),
-        (Kind.ALL_TO_ALL, 125, 135),
+        (Activity.BACKWARD, 45, 55),
+        (Activity.ALLREDUCE, 55, 70),
+        (Activity.BACKWARD, 55, 75),
+        (Activity.ALL_TO_ALL, 75, 85),
+        (Activity.BACKWARD, 85, 105),
+        (Activity.ALLREDUCE, 85, 125),
+        (Activity.ALL_TO_ALL, 125, 135),
     ]
     assert (timeline.total_us, timeline.exposed_allreduce_us) == (135, 20)
 
@@ -91,14 +91,14 @@ def test_a_stream_does_one_thing_at_a_time_and_all_work_is_done(layers: list[Lay
             (each.begin_us, each.end_us) for each in timeline.intervals if each.kind.is_computing == computing
         )
         assert all(end <= begin + 1e-9 for (_, end), (begin, _) in pairwise(stream))
-    exchanges = [each for each in timeline.intervals if each.kind is Kind.ALL_TO_ALL]
+    exchanges = [each for each in timeline.intervals if each.kind is Activity.ALL_TO_ALL]
     for interval in timeline.intervals:
         if interval.kind.is_computing:
             assert all(each.end_us <= interval.begin_us or each.begin_us >= interval.end_us for each in exchanges)
     assert timeline.computing_us == pytest.approx(float(profile.computing_us))
     assert len(exchanges) == 4 * sum(each.exchange_bytes > 0 for each in layers)
     gradients = sum(each.gradient_bytes for each in layers)
-    reduced = [each for each in timeline.intervals if each.kind is Kind.ALLREDUCE]
+    reduced = [each for each in timeline.intervals if each.kind is Activity.ALLREDUCE]
     assert timeline.allreduce_us == pytest.approx(10 * len(reduced) + gradients / 100)
     assert timeline.total_us >= timeline.computing_us + timeline.all_to_all_us - 1e-6
 

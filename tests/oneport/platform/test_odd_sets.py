@@ -13,13 +13,13 @@ from forestcoll.demand.demand import NodeDemand
 from forestcoll.oneport import Platform, compare_series, pipelined_broadcast, steady_optimum
 from forestcoll.oneport.message.pipelined import Pipeline
 from forestcoll.oneport.platform.odd_sets import violated_odd_sets
-from forestcoll.oneport.series.coloring import Job
+from forestcoll.oneport.series.coloring import PortTask
 from forestcoll.oneport.series.dag import dag_optimum
 from forestcoll.oneport.series.odd_coloring import matchings_of_any_graph
 from forestcoll.schedule.proof import Bound, PricesProof
 from forestcoll.schedule.proof.proof import ProofError
+from forestcoll.solver.exact_lp.constraint import Constraint
 from forestcoll.solver.exact_lp.linear_program import LinearProgram
-from forestcoll.solver.exact_lp.row import Row
 from forestcoll.verification import verify
 from forestcoll.verification.series.timetable import timetable_fault
 from networks import built, examples
@@ -55,8 +55,8 @@ def optimum_by_matchings(platform: Platform) -> Fraction:
         scale = lcm(*(time.denominator for time in row.values()))
         whole = {column: int(time * scale) for column, time in row.items()}
         busy = {len(trees) + place: -scale for place, matching in enumerate(matchings) if pair in matching}
-        program.add(Row(whole | busy, None, 0))
-    program.add(Row({len(trees) + place: 1 for place in range(len(matchings))}, None, 1))
+        program.add(Constraint(whole | busy, None, 0))
+    program.add(Constraint({len(trees) + place: 1 for place in range(len(matchings))}, None, 1))
     exact = program.exact(program.solve())
     assert exact is not None
     assert program.proves(*exact)
@@ -112,7 +112,7 @@ def test_the_best_order_is_not_better_than_the_optimum(topology: Topology) -> No
 @examples(50)
 def test_matchings_do_all_jobs_in_the_least_time(nodes: int, data: st.DataObject) -> None:
     pairs = data.draw(st.lists(st.sampled_from(list(combinations(range(nodes), 2))), min_size=1, max_size=9))
-    jobs = [Job(one, other, data.draw(st.integers(1, 10**6))) for one, other in pairs]
+    jobs = [PortTask(one, other, data.draw(st.integers(1, 10**6))) for one, other in pairs]
     found, factor = matchings_of_any_graph(jobs)
     done = [0] * len(jobs)
     for matching in found:

@@ -2,14 +2,14 @@
 
 from fractions import Fraction
 
+from forestcoll.solver.exact_lp.constraint import Constraint
 from forestcoll.solver.exact_lp.linear_program import LinearProgram
-from forestcoll.solver.exact_lp.row import Row
 
 
 def two_by_two() -> LinearProgram:
     program = LinearProgram([1, 1])
-    program.add(Row({0: 2, 1: 1}, None, 4))
-    program.add(Row({0: 1, 1: 3}, None, 6))
+    program.add(Constraint({0: 2, 1: 1}, None, 4))
+    program.add(Constraint({0: 1, 1: 3}, None, 6))
     return program
 
 
@@ -32,7 +32,7 @@ def test_a_solution_that_is_not_optimal_has_no_proof() -> None:
 def test_coefficients_of_forty_digits_are_solved_exactly() -> None:
     long = 10**40 + 1
     program = LinearProgram([1])
-    program.add(Row({0: long}, None, long - 1))
+    program.add(Constraint({0: long}, None, long - 1))
     exact = program.exact(program.solve())
     assert exact is not None
     assert exact[0] == [Fraction(long - 1, long)]

@@ -2,7 +2,7 @@ from itertools import combinations
 
 import pytest
 
-from forestcoll.presentation.pictures.layout import Layout, Mark, labels, layout_of
+from forestcoll.presentation.pictures.layout import Mark, NetworkLayout, labels, layout_of
 from forestcoll.presentation.pictures.layout.grids import lattice_shape
 from forestcoll.presentation.pictures.layout.labels import FONT, fitted, text_width
 from forestcoll.presentation.pictures.layout.structure import Structure
@@ -48,7 +48,7 @@ def overlap(one: Mark, other: Mark) -> bool:
     return wide > 0.01 and high > 0.01
 
 
-def assert_readable(layout: Layout, nodes: int) -> None:
+def assert_readable(layout: NetworkLayout, nodes: int) -> None:
     assert sorted(node for mark in layout.marks for node in mark.nodes) == list(range(nodes))
     for mark in layout.marks:
         assert mark.width / 2 <= mark.x <= layout.width - mark.width / 2

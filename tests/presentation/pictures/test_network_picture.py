@@ -10,7 +10,7 @@ import pytest
 from forestcoll.algorithms.generate import generate, optimum
 from forestcoll.presentation.pictures.colours import load_class, style
 from forestcoll.presentation.pictures.layout import layout_of
-from forestcoll.presentation.pictures.network.cut import Cut
+from forestcoll.presentation.pictures.network.cut import DrawnCut
 from forestcoll.presentation.pictures.network.loads import busy_parts
 from forestcoll.presentation.pictures.network.picture import load_picture, network_picture
 from forestcoll.presentation.pictures.network.wires import paired, wires_of
@@ -67,7 +67,7 @@ def test_a_one_way_link_is_one_line() -> None:
 
 def test_one_side_of_the_bottleneck_cut_is_shaded_and_its_links_are_in_words() -> None:
     topology = build_topology("dgx-h100:boxes=16")
-    cut = Cut.of(topology, optimum(topology).bound)
+    cut = DrawnCut.of(topology, optimum(topology).bound)
     assert cut is not None
     assert cut.words == "links into this side: 8 x 50 GB/s = 400 GB/s"
     assert len(cut.shaded) == 9

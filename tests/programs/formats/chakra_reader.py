@@ -10,7 +10,7 @@ from typing import Any
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
-from forestcoll.programs.formats.chakra import Kind, Node, Trace
+from forestcoll.programs.formats.chakra import NodeType, Trace, TraceNode
 
 _UINT64, _INT32, _INT64, _BOOL, _STRING, _UINT32, _MESSAGE = 4, 5, 3, 8, 9, 13, 11
 _OPTIONAL, _REPEATED = 1, 3
@@ -103,20 +103,22 @@ def _pieces(data: bytes) -> Iterator[bytes]:
         place += length
 
 
-def _node(data: bytes) -> Node:
+def _node(data: bytes) -> TraceNode:
     node = message("Node").FromString(data)
-    kind, values = Kind(node.type), attributes_of(node)
-    if kind is Kind.COMPUTE:
-        return Node(node.id, node.name, kind, tuple(node.data_deps))
-    end = "comm_dst" if kind is Kind.SEND else "comm_src"
-    return Node(node.id, node.name, kind, tuple(node.data_deps), *(values[x] for x in ("comm_size", end, "comm_tag")))
+    kind, values = NodeType(node.type), attributes_of(node)
+    if kind is NodeType.COMPUTE:
+        return TraceNode(node.id, node.name, kind, tuple(node.data_deps))
+    end = "comm_dst" if kind is NodeType.SEND else "comm_src"
+    return TraceNode(
+        node.id, node.name, kind, tuple(node.data_deps), *(values[x] for x in ("comm_size", end, "comm_tag"))
+    )
 
 
-def _encoded(node: Node) -> Any:
+def _encoded(node: TraceNode) -> Any:
     written = message("Node")(id=node.number, name=node.name, type=int(node.kind), data_deps=node.after)
-    if node.kind is not Kind.COMPUTE:
+    if node.kind is not NodeType.COMPUTE:
         written.attr.add(name="comm_size", int64_val=node.size)
-        written.attr.add(name="comm_dst" if node.kind is Kind.SEND else "comm_src", int32_val=node.peer)
+        written.attr.add(name="comm_dst" if node.kind is NodeType.SEND else "comm_src", int32_val=node.peer)
         written.attr.add(name="comm_tag", int32_val=node.tag)
     return written
 

@@ -11,18 +11,20 @@ from trace_rules import traces_fault
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import Collective
 from forestcoll.programs.formats import chakra, goal
-from forestcoll.programs.formats.chakra import Kind, Node, Trace
+from forestcoll.programs.formats.chakra import NodeType, Trace, TraceNode
 from forestcoll.programs.formats.chakra.writing import SCHEMA
 from forestcoll.tuning.programs.export import export
 
 PING = (
-    Trace(0, (Node(0, "send", Kind.SEND, (), 8, 1, 7), Node(1, "receive", Kind.RECEIVE, (0,), 8, 1, 9))),
+    Trace(
+        0, (TraceNode(0, "send", NodeType.SEND, (), 8, 1, 7), TraceNode(1, "receive", NodeType.RECEIVE, (0,), 8, 1, 9))
+    ),
     Trace(
         1,
         (
-            Node(0, "receive", Kind.RECEIVE, (), 8, 0, 7),
-            Node(1, "add", Kind.COMPUTE, (0,)),
-            Node(2, "send", Kind.SEND, (1,), 8, 0, 9),
+            TraceNode(0, "receive", NodeType.RECEIVE, (), 8, 0, 7),
+            TraceNode(1, "add", NodeType.COMPUTE, (0,)),
+            TraceNode(2, "send", NodeType.SEND, (1,), 8, 0, 9),
         ),
     ),
 )
@@ -53,7 +55,7 @@ def test_traces_of_a_larger_export_are_not_mixed_in(tmp_path: Path) -> None:
         ("node-size", changed(0, 0, size=0), (0, 0)),
         ("message-unmatched", changed(0, 0, tag=8), (0, 0)),
         ("message-unmatched", changed(0, 0, size=9), (0, 0)),
-        ("message-unmatched", changed(1, 2, kind=Kind.RECEIVE), (0, 1)),
+        ("message-unmatched", changed(1, 2, kind=NodeType.RECEIVE), (0, 1)),
         ("deadlock", changed(0, 0, after=(1,)), (0, 0)),
     ],
 )
@@ -69,10 +71,10 @@ def test_an_export_sends_all_of_the_data(target: str) -> None:
     done = export(schedule("ring:nodes=4", Collective.ALLREDUCE), f"{target}:bytes=1000000")
     if target == "goal":
         ranks = goal.parse_goal(done.text, where="s.goal").ranks
-        sent = sum(each.size for rank in ranks for each in rank if each.kind is goal.Kind.SEND)
+        sent = sum(each.size for rank in ranks for each in rank if each.kind is goal.OperationKind.SEND)
     else:
         traces = [read_trace(data, rank) for rank, data in enumerate(done.rank_files)]
-        sent = sum(node.size for trace in traces for node in trace.nodes if node.kind is Kind.SEND)
+        sent = sum(node.size for trace in traces for node in trace.nodes if node.kind is NodeType.SEND)
         assert traces_fault(traces) is None
     assert sent == pytest.approx(2 * 3 * 10**6, rel=1e-3)  # each of two trees passes M over three edges
     with pytest.raises(InputError, match="1 byte cannot be divided into the"):
@@ -81,10 +83,17 @@ def test_an_export_sends_all_of_the_data(target: str) -> None:
 
 TRACES = (
     *PING,
-    Trace(0, (Node(2**31, "", Kind.SEND, (0, 2**62), 2**63 - 1, 2**31 - 1, 0),), {"collective": "é" * 200, "none": ""}),
-    Trace(0, (Node(300, "", Kind.COMPUTE), Node(2**40, "é" * 90, Kind.COMPUTE, (300, 0, 2**35)))),
     Trace(
-        0, tuple(Node(place, f"send {place}", Kind.SEND, (place // 2,), place + 1, 1, place) for place in range(300))
+        0,
+        (TraceNode(2**31, "", NodeType.SEND, (0, 2**62), 2**63 - 1, 2**31 - 1, 0),),
+        {"collective": "é" * 200, "none": ""},
+    ),
+    Trace(0, (TraceNode(300, "", NodeType.COMPUTE), TraceNode(2**40, "é" * 90, NodeType.COMPUTE, (300, 0, 2**35)))),
+    Trace(
+        0,
+        tuple(
+            TraceNode(place, f"send {place}", NodeType.SEND, (place // 2,), place + 1, 1, place) for place in range(300)
+        ),
     ),
     Trace(0, ()),
 )
@@ -102,7 +111,7 @@ def test_traces_have_the_same_bytes_as_with_protobuf(trace: Trace) -> None:
     "fields", [{"tag": 2**31}, {"tag": -1}, {"peer": 2**31}, {"size": 2**63}, {"number": 2**64}, {"after": (2**63,)}]
 )
 def test_a_number_that_does_not_fit_is_refused(fields: dict[str, Any]) -> None:
-    node = Node(0, "send", Kind.SEND, (), 8, 1, 7)._replace(**fields)
+    node = TraceNode(0, "send", NodeType.SEND, (), 8, 1, 7)._replace(**fields)
     with pytest.raises(InputError, match="rank 3: a number does not fit a trace"):
         chakra.emit(Trace(3, (node,)))
 
@@ -125,7 +134,7 @@ def fits(traces: tuple[Trace, ...]) -> bool:
 def test_only_traces_without_a_fault_are_accepted(rank: int, place: int) -> None:
     assert fits(PING)
     changes: list[dict[str, object]] = [{"number": 0}, {"after": (9,)}, {"after": (1,)}, {"peer": 0}, {"peer": 5}]
-    changes += [{"size": 0}, {"size": 7}, {"tag": 8}, {"kind": Kind.RECEIVE}, {"kind": Kind.COMPUTE}]
+    changes += [{"size": 0}, {"size": 7}, {"tag": 8}, {"kind": NodeType.RECEIVE}, {"kind": NodeType.COMPUTE}]
     for fields in changes:
         traces = changed(rank, place, **fields)
         assert fits(traces) == (traces_fault(traces) is None), fields

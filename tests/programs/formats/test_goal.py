@@ -9,7 +9,7 @@ from samples import schedule
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import Collective
 from forestcoll.programs.formats import goal
-from forestcoll.programs.formats.goal import Kind, Operation
+from forestcoll.programs.formats.goal import Operation, OperationKind
 from forestcoll.programs.formats.judging import judge_file
 from forestcoll.tuning.programs.export import export
 
@@ -63,11 +63,11 @@ def judged(folder: Path, text: str) -> tuple[str | None, tuple[str, ...]]:
 
 def test_the_statements_of_a_file_are_read() -> None:
     assert parsed(PING).ranks == (
-        (Operation(Kind.SEND, 8, 1, 7), Operation(Kind.RECEIVE, 4, 1, 9)),
+        (Operation(OperationKind.SEND, 8, 1, 7), Operation(OperationKind.RECEIVE, 4, 1, 9)),
         (
-            Operation(Kind.RECEIVE, 8, 0, 7),
-            Operation(Kind.COMPUTE, 100, after=(0,)),
-            Operation(Kind.SEND, 4, 0, 9, after_start=(1,)),
+            Operation(OperationKind.RECEIVE, 8, 0, 7),
+            Operation(OperationKind.COMPUTE, 100, after=(0,)),
+            Operation(OperationKind.SEND, 4, 0, 9, after_start=(1,)),
         ),
     )
 

@@ -18,9 +18,9 @@ from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import Demand
 from forestcoll.programs.formats import mscclpp
 from forestcoll.programs.formats.judging import judge_file
-from forestcoll.programs.formats.mscclpp import Plan
+from forestcoll.programs.formats.mscclpp import ExecutionPlan
 from forestcoll.programs.formats.mscclpp.document import OperationName
-from forestcoll.programs.formats.mscclpp.operations import SHAPES
+from forestcoll.programs.formats.mscclpp.operations import REQUIREMENTS
 from forestcoll.programs.formats.mscclpp.rules import RULES
 from forestcoll.programs.interpreter import check
 from forestcoll.programs.lowering import Options, Placement, Style
@@ -35,7 +35,7 @@ SAMPLES = [plan, packet_plan, loop_plan, switch_plan]
 Change = Callable[[dict[str, Any]], None]
 
 
-def parsed(document: dict[str, Any]) -> Plan:
+def parsed(document: dict[str, Any]) -> ExecutionPlan:
     return mscclpp.plan_from_document(document, where="file.json")
 
 
@@ -225,7 +225,7 @@ def test_every_message_of_a_plan() -> None:
 def test_every_rule_is_described() -> None:
     text = (ROOT / "docs" / "runtimes.md").read_text(encoding="utf-8")
     assert [rule.id for rule in RULES if f"`{rule.id}`" not in text] == []
-    assert set(SHAPES) == set(OperationName)
+    assert set(REQUIREMENTS) == set(OperationName)
 
 
 def test_a_get_with_two_offsets_is_a_fault_as_the_kernel_swaps_them() -> None:

@@ -20,7 +20,7 @@ from forestcoll.programs.interpreter.compiled import Compiled
 from forestcoll.programs.interpreter.components import components_of, whole
 from forestcoll.programs.interpreter.execution import fault_in_components, fault_of_data
 from forestcoll.programs.interpreter.memory import Memory
-from forestcoll.programs.interpreter.order import Run, run_to_the_end
+from forestcoll.programs.interpreter.order import RunState, run_to_the_end
 from forestcoll.programs.interpreter.stops import matching_faults, stop_of
 from forestcoll.programs.lowering import Options, Placement, Style, lower
 from forestcoll.programs.model import Barrier, Block, Instruction, Program, Protocol, Span, first_malformed
@@ -46,11 +46,11 @@ def is_proven(program: Program) -> bool:
     return compiled is not None and compiled.is_right()
 
 
-def run_of(program: Program, *, in_place: bool = False) -> Run:
+def run_of(program: Program, *, in_place: bool = False) -> RunState:
     return run_to_the_end(program, Memory.of(program, in_place=in_place))
 
 
-def runs(program: Program) -> Iterator[Run]:
+def runs(program: Program) -> Iterator[RunState]:
     """Yield the runs in place and out of place of a program that is well-formed, if they come to their end."""
     if first_malformed(program) is None:
         for run in (run_of(program, in_place=in_place) for in_place in (True, False)):

@@ -2,7 +2,17 @@ from dataclasses import replace
 from typing import Any
 
 from forestcoll.programs.interpreter import check
-from forestcoll.programs.model import Barrier, Buffer, Channel, Fault, Instruction, Message, Multicast, Program, Task
+from forestcoll.programs.model import (
+    Barrier,
+    Buffer,
+    Channel,
+    Instruction,
+    Message,
+    Multicast,
+    Program,
+    ProgramFault,
+    Task,
+)
 from small_programs import (
     MEMORY,
     PAIR,
@@ -23,7 +33,7 @@ from small_programs import (
 )
 
 
-def fault(broken: Program) -> Fault:
+def fault(broken: Program) -> ProgramFault:
     """The fault of a program, which must be the same in two runs."""
     found, again = check(broken).fault, check(broken).fault
     assert found is not None
@@ -46,8 +56,8 @@ def test_a_chunk_in_the_wrong_place_is_wrong_data_and_its_writer_is_named() -> N
     found = fault(with_instruction(base, (1, 0, 0), move(inp(1, 0), out(1, 0))))
     assert (found.rule, found.rank, found.block, found.step) == ("race", 1, 1, 0)
     found = fault(with_instruction(base, (1, 0, 0)))
-    assert found == Fault("wrong-data", "chunk 1 of the output buffer of rank 1 holds nothing at the end; it must hold "
-                          "chunk 1 of rank 1", 1)  # fmt: skip
+    message = "chunk 1 of the output buffer of rank 1 holds nothing at the end; it must hold chunk 1 of rank 1"
+    assert found == ProgramFault("wrong-data", message, 1)
 
 
 def one_rank(*blocks: list[Instruction], size: int = 2, task: Task = Task.REDUCE, **more: Any) -> Program:

@@ -1,6 +1,6 @@
 """Networks for tests of the emulation."""
 
-from forestcoll.runtime.emulation.network import Network
+from forestcoll.runtime.emulation.network import EmulatedNetwork
 from forestcoll.runtime.emulation.rates import emulated
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import build_topology
@@ -32,6 +32,6 @@ def spine_network() -> Topology:
     return builder.build()
 
 
-def network_of(spec: str, scale: str | None = "100Mbit=1") -> Network:
+def network_of(spec: str, scale: str | None = "100Mbit=1") -> EmulatedNetwork:
     """The emulated network of a builder's spec."""
-    return Network(emulated(build_topology(spec), scale))
+    return EmulatedNetwork(emulated(build_topology(spec), scale))

@@ -13,8 +13,8 @@ from forestcoll.presentation.results.schedules.bounds import bounds_page
 from forestcoll.solver.allreduce.linear_program import allreduce_optimum
 from forestcoll.solver.bounds.cut_edge import cut_edge
 from forestcoll.solver.bounds.table import bounds
+from forestcoll.solver.exact_lp.constraint import Constraint
 from forestcoll.solver.exact_lp.linear_program import LinearProgram
-from forestcoll.solver.exact_lp.row import Row
 from forestcoll.solver.forests.broadcast import cut_set_bound
 from forestcoll.topology import Topology, read_topology
 from networks import linked
@@ -109,9 +109,9 @@ def uses_all_links(topology: Topology, rate: Fraction) -> bool:
     for link in topology.links:
         ends = (link.source, link.target)
         uses = {column: pair.count(ends) for column, pair in enumerate(pairs) if ends in pair}
-        program.add(Row(uses, None, int(link.bandwidth)))
-        program.add(Row({**uses, least: -1}, 0, None))
-    program.add(Row(dict.fromkeys(range(least), 1), int(rate), None))
+        program.add(Constraint(uses, None, int(link.bandwidth)))
+        program.add(Constraint({**uses, least: -1}, 0, None))
+    program.add(Constraint(dict.fromkeys(range(least), 1), int(rate), None))
     exact = program.exact(program.solve())
     assert exact is not None
     values, prices = exact

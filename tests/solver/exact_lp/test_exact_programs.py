@@ -9,32 +9,32 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forestcoll.solver.exact_lp.constraint import Constraint
 from forestcoll.solver.exact_lp.exact_simplex import solved
 from forestcoll.solver.exact_lp.exact_system import solve_with_transpose
 from forestcoll.solver.exact_lp.linear_program import LinearProgram
-from forestcoll.solver.exact_lp.row import Row
 from networks import examples
 
 
 @st.composite
-def programs(draw: st.DrawFn) -> tuple[list[int], list[Row]]:
+def programs(draw: st.DrawFn) -> tuple[list[int], list[Constraint]]:
     """Programs that have a solution, with a bound on all columns together."""
     columns = draw(st.integers(1, 5))
     point = [draw(st.integers(0, 4)) for _ in range(columns)]
-    rows = [Row(dict.fromkeys(range(columns), 1), None, sum(point) + draw(st.integers(0, 9)))]
+    rows = [Constraint(dict.fromkeys(range(columns), 1), None, sum(point) + draw(st.integers(0, 9)))]
     for _ in range(draw(st.integers(0, 5))):
         coefficients = {column: value for column in range(columns) if (value := draw(st.integers(-3, 3)))}
         total = sum(value * point[column] for column, value in coefficients.items())
         slack = draw(st.integers(0, 6))
         ends = draw(st.sampled_from([(total, total), (None, total + slack), (total - slack, None)]))
-        rows.append(Row(coefficients, *ends))
+        rows.append(Constraint(coefficients, *ends))
     return [draw(st.integers(-4, 4)) for _ in range(columns)], rows
 
 
 @examples(300)
 @given(programs())
 def test_the_solution_is_feasible_and_its_prices_prove_that_none_is_better(
-    program: tuple[list[int], list[Row]],
+    program: tuple[list[int], list[Constraint]],
 ) -> None:
     objective, rows = program
     found = solved(objective, rows)
@@ -60,7 +60,7 @@ def test_the_solution_is_feasible_and_its_prices_prove_that_none_is_better(
 
 def test_numbers_that_are_equal_in_floating_point() -> None:
     """x <= 10^30, x + y <= 10^30 + 1, y <= 2: floating point takes the sum for x alone."""
-    rows = [Row({0: 1}, None, 10**30), Row({0: 1, 1: 1}, None, 10**30 + 1), Row({1: 1}, None, 2)]
+    rows = [Constraint({0: 1}, None, 10**30), Constraint({0: 1, 1: 1}, None, 10**30 + 1), Constraint({1: 1}, None, 2)]
     found = solved([1, 2], rows)
     assert found is not None
     assert found[0] == [10**30 - 1, 2]
@@ -68,16 +68,16 @@ def test_numbers_that_are_equal_in_floating_point() -> None:
 
 
 def test_infeasible_and_unbounded_programs_have_no_solution() -> None:
-    assert solved([1], [Row({0: 1}, None, -1)]) is None
-    assert solved([1], [Row({0: -1}, None, 0)]) is None
+    assert solved([1], [Constraint({0: 1}, None, -1)]) is None
+    assert solved([1], [Constraint({0: -1}, None, 0)]) is None
 
 
 def test_large_programs_are_not_solved() -> None:
-    assert solved([1] * 300, [Row({column: 1}, None, 1) for column in range(300)]) is None
+    assert solved([1] * 300, [Constraint({column: 1}, None, 1) for column in range(300)]) is None
 
 
 def test_programs_with_two_sided_rows_are_not_solved() -> None:
-    assert solved([1], [Row({0: 1}, 1, 2)]) is None
+    assert solved([1], [Constraint({0: 1}, 1, 2)]) is None
 
 
 # Programs whose numbers lie far apart: refined solutions equal those of the simplex method in fractions.
@@ -91,14 +91,14 @@ def packings(draw: st.DrawFn) -> LinearProgram:
     columns = draw(st.integers(2, 6))
     program = LinearProgram([draw(st.integers(1, 5)) for _ in range(columns)], scale=draw(SIZES))
     for column in range(columns):
-        program.add(Row({column: 1}, None, draw(st.integers(1, 9)) * draw(SIZES)))
+        program.add(Constraint({column: 1}, None, draw(st.integers(1, 9)) * draw(SIZES)))
     for _ in range(draw(st.integers(1, 5))):
         members = draw(st.sets(st.integers(0, columns - 1), min_size=1))
         program.add(
-            Row({each: draw(st.integers(1, 3)) for each in members}, None, draw(st.integers(1, 9)) * draw(SIZES))
+            Constraint({each: draw(st.integers(1, 3)) for each in members}, None, draw(st.integers(1, 9)) * draw(SIZES))
         )
     if draw(st.booleans()):
-        program.add(Row({0: 1, 1: -1}, 0, 0))
+        program.add(Constraint({0: 1, 1: -1}, 0, 0))
     return program
 
 
@@ -122,7 +122,7 @@ def test_refined_solutions_are_the_optimum(program: LinearProgram) -> None:
 
 def test_a_program_without_an_optimum_is_not_refined() -> None:
     program = LinearProgram([1])
-    program.add(Row({0: -1}, None, 0))
+    program.add(Constraint({0: -1}, None, 0))
     assert program.refined() is None
 
 

@@ -19,8 +19,8 @@ from forestcoll.design.realisation import topology_of
 from forestcoll.design.search.finder import TopologyFinder
 from forestcoll.schedule.steps.value import StepSchedule, Transfer, Transfers
 from forestcoll.simulation.simulate import simulate
+from forestcoll.solver.exact_lp.constraint import Constraint
 from forestcoll.solver.exact_lp.linear_program import LinearProgram
-from forestcoll.solver.exact_lp.row import Row
 from forestcoll.solver.forests.scaling import ScaledTopology
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import load_topology
@@ -104,7 +104,7 @@ def plain_time(topology: Topology, steps: int) -> float:
     for link in range(len(links)):
         for step in range(steps):
             loads = {places[pair, link, step]: 1 for pair in range(len(pairs))}
-            program.add(Row({step: -capacities[link]} | loads, None, 0))
+            program.add(Constraint({step: -capacities[link]} | loads, None, 0))
     for pair, (source, target) in enumerate(pairs):
         for node in range(nodes):
             for step in range(steps + 1):
@@ -117,7 +117,7 @@ def plain_time(topology: Topology, steps: int) -> float:
                             row[places[pair, link, each]] = row.get(places[pair, link, each], 0) - 1
                 own = int(node == source)
                 exact = int(node == target) - own if step == steps else None
-                program.add(Row(row, -own if exact is None else exact, exact))
+                program.add(Constraint(row, -own if exact is None else exact, exact))
     unit = Fraction(1, nodes) / (topology.links[0].bandwidth / capacities[0])
     return float(sum(program.solve().values[:steps])) * float(unit)
 

@@ -8,7 +8,7 @@ from forestcoll import optimum
 from forestcoll.topology import build_topology
 from forestcoll.topology.graph.box_distances import box_distances, distance_counts
 from forestcoll.topology.graph.boxes import box_numbers, is_one_box
-from forestcoll.topology.graph.logical_network import Spread, logical_network, one_peer_network
+from forestcoll.topology.graph.logical_network import BandwidthSplit, logical_network, one_peer_network
 from networks import examples
 from refusal import refusal
 
@@ -24,8 +24,8 @@ def test_few_symmetric_distances_reach_all_boxes(boxes: int, most: int) -> None:
     assert all(count >= 1 for count in counts.values())
 
 
-@pytest.mark.parametrize("spread", Spread)
-def test_logical_links_have_the_bandwidth_of_the_link_to_the_fabric(spread: Spread) -> None:
+@pytest.mark.parametrize("spread", BandwidthSplit)
+def test_logical_links_have_the_bandwidth_of_the_link_to_the_fabric(spread: BandwidthSplit) -> None:
     network = build_topology("dgx-a100:boxes=6,gpus=2")
     logical = logical_network(network, 3, spread)
     for node in network.compute:
@@ -56,7 +56,7 @@ def test_boxes_whose_links_do_not_join_their_nodes_are_refused() -> None:
     network = build_topology("mi250:boxes=2,gpus=4")
     said = "without the fabric, compute node 'b0/gpu0' cannot reach 'b0/gpu2'"
     assert said in refusal(one_peer_network, network)
-    assert said in refusal(logical_network, network, 1, Spread.BOTH)
+    assert said in refusal(logical_network, network, 1, BandwidthSplit.BOTH)
 
 
 def test_other_networks_are_refused() -> None:
@@ -69,7 +69,7 @@ def test_other_networks_are_refused() -> None:
         ("aws-p5:boxes=3", 2, "has more than one NIC"),
         ("superpod-b300:boxes=3", 2, "switch 'b0/nic0' has more than one full-duplex link"),
     ]:
-        assert message in refusal(logical_network, build_topology(spec), peers, Spread.OUTWARDS)
+        assert message in refusal(logical_network, build_topology(spec), peers, BandwidthSplit.OUTWARDS)
 
 
 def test_which_networks_are_one_box() -> None:

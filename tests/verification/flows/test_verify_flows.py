@@ -17,7 +17,7 @@ from forestcoll.base.errors import InputError
 from forestcoll.demand.demand import Demand
 from forestcoll.schedule.files import schedule_from_document
 from forestcoll.schedule.flows.document import text_of
-from forestcoll.schedule.flows.value import Flows, FlowSchedule
+from forestcoll.schedule.flows.value import FlowList, FlowSchedule
 from forestcoll.schedule.rows import Rows
 from forestcoll.verification import verify
 from forestcoll.verification.flows.context import FlowContext
@@ -38,7 +38,7 @@ GOOD = [RING, BOXES, GATHER, SCATTER, DEMAND, PART]
 def changed(schedule: FlowSchedule, **columns: Any) -> FlowSchedule:
     flows = schedule.flows
     fields = {name: getattr(flows, name) for name in ("sources", "targets", "shares", "routes")} | columns
-    return replace(schedule, flows=Flows(**fields))
+    return replace(schedule, flows=FlowList(**fields))
 
 
 def with_entry(column: Any, place: int, value: int) -> Any:

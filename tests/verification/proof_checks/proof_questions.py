@@ -14,7 +14,7 @@ from forestcoll.topology import Link, Node, NodeKind, Shift, Symmetry, Topology
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification.network import Network
 from forestcoll.verification.proof_checks.checks import proven
-from forestcoll.verification.proof_checks.question import Question, UnprovenError
+from forestcoll.verification.proof_checks.question import BoundQuestion, UnprovenError
 from networks import linked, with_abilities
 
 ALLREDUCE = NodeDemand(Collective.ALLREDUCE)
@@ -27,10 +27,10 @@ ONE_WAY = replace(RING, nodes=RING.nodes[:2], links=RING.links[:1])
 UP, DOWN = PhaseOp.REDUCE, PhaseOp.BROADCAST
 
 
-def question_of(topology: Topology, demand: NodeDemand) -> Question:
+def question_of(topology: Topology, demand: NodeDemand) -> BoundQuestion:
     parts, ends = demand.parts(topology), (demand.sources, demand.targets)
     members = demand.members(topology)
-    return Question(Network(topology), demand.collective, members, parts, demand.root, demand.matrix, *ends)
+    return BoundQuestion(Network(topology), demand.collective, members, parts, demand.root, demand.matrix, *ends)
 
 
 def by_proof(proof: Proof, topology: Topology, demand: NodeDemand) -> Fraction | None:

@@ -10,7 +10,7 @@ from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import Demand
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.verification.network import Network
-from forestcoll.verification.proof_checks.question import Question, UnprovenError, require_coarse
+from forestcoll.verification.proof_checks.question import BoundQuestion, UnprovenError, require_coarse
 
 ZERO, HALF, ONE = Fraction(0), Fraction(1, 2), Fraction(1)
 THIRDS = (Fraction(1, 3),) * 3
@@ -35,14 +35,14 @@ def test_the_question_of_a_schedule_has_its_demand(
     schedule: Schedule, members: tuple[int, ...], parts: tuple[Fraction, ...], root: int | None
 ) -> None:
     network, demand = Network(schedule.topology), schedule.demand
-    found = Question.of(schedule, network)
+    found = BoundQuestion.of(schedule, network)
     ends = (demand.matrix, demand.sources, demand.targets)
-    assert found == Question(network, schedule.collective, members, parts, root, *ends)
+    assert found == BoundQuestion(network, schedule.collective, members, parts, root, *ends)
 
 
 def test_what_a_node_keeps_is_no_pair() -> None:
     matrix = ((ONE, HALF, ZERO), *MATRIX[1:])
-    question = Question(Network(EXCHANGE.topology), Collective.ALL_TO_ALL, (0, 1, 2), THIRDS, None, matrix)
+    question = BoundQuestion(Network(EXCHANGE.topology), Collective.ALL_TO_ALL, (0, 1, 2), THIRDS, None, matrix)
     assert list(question.pairs()) == [(0, 1, HALF), (1, 2, ONE)]
 
 

@@ -20,7 +20,7 @@ from forestcoll.topology import Link, Topology
 
 
 @dataclass(frozen=True)
-class Ring:
+class _Ring:
     """A directed cycle through all nodes: the node numbers in order, and the least bandwidth of its links."""
 
     nodes: tuple[int, ...]
@@ -67,7 +67,7 @@ def _allgather(topology: Topology) -> StepSchedule:
     return StepSchedule(topology, Collective.ALLGATHER, (StepPhase(PhaseOp.BROADCAST, sent),))
 
 
-def rings_of(topology: Topology) -> tuple[Ring, ...]:
+def rings_of(topology: Topology) -> tuple[_Ring, ...]:
     """Return rings through all nodes that together use every link once.
 
     Two cases are recognised. In a circulant graph, the links with the same difference of node numbers form a ring. A
@@ -85,7 +85,7 @@ def rings_of(topology: Topology) -> tuple[Ring, ...]:
     return rings
 
 
-def _by_offset(topology: Topology) -> tuple[Ring, ...]:
+def _by_offset(topology: Topology) -> tuple[_Ring, ...]:
     nodes = len(topology.nodes)
     classes: dict[int, list[Link]] = {}
     for link in topology.links:
@@ -93,12 +93,12 @@ def _by_offset(topology: Topology) -> tuple[Ring, ...]:
     if any(len(links) < nodes or gcd(offset, nodes) > 1 for offset, links in classes.items()):
         return ()
     return tuple(
-        Ring(tuple(place * offset % nodes for place in range(nodes)), min(link.bandwidth for link in links))
+        _Ring(tuple(place * offset % nodes for place in range(nodes)), min(link.bandwidth for link in links))
         for offset, links in sorted(classes.items())
     )
 
 
-def _single(topology: Topology) -> tuple[Ring, ...]:
+def _single(topology: Topology) -> tuple[_Ring, ...]:
     leaving = [[topology.links[number] for number in numbers] for numbers in topology.leaving]
     if {len(links) for links in leaving} not in ({1}, {2}):
         return ()
@@ -107,17 +107,17 @@ def _single(topology: Topology) -> tuple[Ring, ...]:
     return rings if len(rings) == len(leaving[0]) else ()
 
 
-def _walk(leaving: list[list[Link]], link: Link) -> Ring:
+def _walk(leaving: list[list[Link]], link: Link) -> _Ring:
     """Follow `link` without reversing until the walk returns to its start."""
     start, nodes, bandwidth = link.source, [link.source], link.bandwidth
     while link.target != start and len(nodes) < len(leaving):
         nodes.append(link.target)
         onward = [each for each in leaving[link.target] if each.target != link.source]
         if len(onward) != 1:
-            return Ring((), bandwidth)
+            return _Ring((), bandwidth)
         link = onward[0]
         bandwidth = min(bandwidth, link.bandwidth)
-    return Ring(tuple(nodes) if link.target == start else (), bandwidth)
+    return _Ring(tuple(nodes) if link.target == start else (), bandwidth)
 
 
 @methods.add("ring", summary="Around rings of links, such as those of a ring or of shifted rings.")

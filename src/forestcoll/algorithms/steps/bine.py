@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from forestcoll.algorithms.baseline import Family, baseline
 from forestcoll.algorithms.method import DoesNotApplyError, Problem
-from forestcoll.algorithms.steps.sends import Send, bits_of, step_schedule
+from forestcoll.algorithms.steps.sends import ShardSend, bits_of, step_schedule
 from forestcoll.algorithms.steps.swing import partners
 from forestcoll.demand.collective import UNROOTED
 from forestcoll.schedule.steps.value import StepSchedule
@@ -36,13 +36,13 @@ def bine(problem: Problem) -> StepSchedule:
     return step_schedule(problem, lambda _: _steps(count))
 
 
-def _steps(count: int) -> Iterator[list[Send]]:
+def _steps(count: int) -> Iterator[list[ShardSend]]:
     bits = bits_of(count)
     arrivals = [code(distance, count).bit_length() - 1 for distance in range(1, count)]
     for step in range(bits):
         distances = [place + 1 for place, arrival in enumerate(arrivals) if arrival == step]
         yield [
-            Send(source, target, [(target + (-each if target % 2 else each)) % count for each in distances])
+            ShardSend(source, target, [(target + (-each if target % 2 else each)) % count for each in distances])
             for target, source in enumerate(partners((count,), 0, bits - 1 - step).tolist())
         ]
 

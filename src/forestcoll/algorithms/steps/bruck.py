@@ -16,7 +16,7 @@ import numpy as np
 
 from forestcoll.algorithms.baseline import Family, baseline
 from forestcoll.algorithms.method import Problem
-from forestcoll.algorithms.steps.sends import Send, bits_of, step_schedule
+from forestcoll.algorithms.steps.sends import ShardSend, bits_of, step_schedule
 from forestcoll.demand.collective import UNROOTED
 from forestcoll.schedule.steps.value import StepSchedule
 
@@ -38,8 +38,8 @@ def bruck(problem: Problem) -> StepSchedule:
     return step_schedule(problem, lambda _: _steps(count))
 
 
-def _steps(count: int) -> Iterator[list[Send]]:
+def _steps(count: int) -> Iterator[list[ShardSend]]:
     for step in range(bits_of(count)):
         distance = 1 << step
         shards = np.arange(min(distance, count - distance))
-        yield [Send(rank, (rank - distance) % count, (rank + shards) % count) for rank in range(count)]
+        yield [ShardSend(rank, (rank - distance) % count, (rank + shards) % count) for rank in range(count)]

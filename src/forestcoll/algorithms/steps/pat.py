@@ -17,7 +17,7 @@ import numpy as np
 
 from forestcoll.algorithms.baseline import Family, baseline
 from forestcoll.algorithms.method import Problem
-from forestcoll.algorithms.steps.sends import Send, bits_of, step_schedule
+from forestcoll.algorithms.steps.sends import ShardSend, bits_of, step_schedule
 from forestcoll.demand.collective import UNROOTED
 from forestcoll.schedule.steps.value import StepSchedule
 
@@ -39,8 +39,8 @@ def pat(problem: Problem) -> StepSchedule:
     return step_schedule(problem, lambda _: _steps(count))
 
 
-def _steps(count: int) -> Iterator[list[Send]]:
+def _steps(count: int) -> Iterator[list[ShardSend]]:
     for step in reversed(range(bits_of(count))):
         distance = 1 << step
         behind = np.arange(0, count - distance, 2 * distance)
-        yield [Send(rank, (rank + distance) % count, (rank - behind) % count) for rank in range(count)]
+        yield [ShardSend(rank, (rank + distance) % count, (rank - behind) % count) for rank in range(count)]

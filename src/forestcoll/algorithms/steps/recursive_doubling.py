@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 
 from forestcoll.algorithms.baseline import Family, baseline
 from forestcoll.algorithms.method import Problem
-from forestcoll.algorithms.steps.sends import Send, bits_of, exchanges, require_power_of_two, step_schedule
+from forestcoll.algorithms.steps.sends import ShardSend, bits_of, exchanges, require_power_of_two, step_schedule
 from forestcoll.demand.collective import UNROOTED
 from forestcoll.schedule.steps.value import StepSchedule
 
@@ -55,5 +55,5 @@ def recursive_doubling_far(problem: Problem) -> StepSchedule:
     return step_schedule(problem, lambda _: _steps(count, reversed(range(bits_of(count)))))
 
 
-def _steps(count: int, bits: Iterable[int]) -> Iterator[list[Send]]:
+def _steps(count: int, bits: Iterable[int]) -> Iterator[list[ShardSend]]:
     return exchanges([rank ^ 1 << bit for rank in range(count)] for bit in bits)

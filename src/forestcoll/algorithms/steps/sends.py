@@ -27,7 +27,7 @@ MOST_LINKS = 2**22
 """The most links that all routes of a schedule may cross together, because of memory."""
 
 
-class Send(NamedTuple):
+class ShardSend(NamedTuple):
     """Shards, or the same part of each, that a rank sends to another at a step.
 
     Attributes:
@@ -45,7 +45,7 @@ class Send(NamedTuple):
     part: tuple[Fraction, Fraction] = (Fraction(0), Fraction(1))
 
 
-Steps: TypeAlias = Iterable[Iterable[Send]]
+Steps: TypeAlias = Iterable[Iterable[ShardSend]]
 """The sends of each step."""
 
 
@@ -90,7 +90,7 @@ class _Columns:
         self._links = 0
         self.routes: dict[Path, int] = {}
 
-    def add(self, step: int, send: Send) -> None:
+    def add(self, step: int, send: ShardSend) -> None:
         """Add the transfers of a send."""
         source, target = (self._problem.members[rank] for rank in (send.source, send.target))
         path = send.path or self._problem.routes.find_any(source, target)
@@ -124,7 +124,7 @@ class _Columns:
         )
 
 
-def exchanges(partners: Iterable[Sequence[int]]) -> Iterator[list[Send]]:
+def exchanges(partners: Iterable[Sequence[int]]) -> Iterator[list[ShardSend]]:
     """Yield steps at which each rank sends all shards that it has to its partner, and partners exchange.
 
     Args:
@@ -133,7 +133,7 @@ def exchanges(partners: Iterable[Sequence[int]]) -> Iterator[list[Send]]:
     held: list[IntArray] | None = None
     for of_rank in partners:
         held = held or [np.array([rank]) for rank in range(len(of_rank))]
-        yield [Send(rank, partner, held[rank]) for rank, partner in enumerate(of_rank)]
+        yield [ShardSend(rank, partner, held[rank]) for rank, partner in enumerate(of_rank)]
         held = [np.concatenate([held[rank], held[partner]]) for rank, partner in enumerate(of_rank)]
 
 

@@ -27,7 +27,7 @@ import numpy as np
 from forestcoll.algorithms.baseline import Family, baseline
 from forestcoll.algorithms.direct_networks.torus_rings import torus_sizes
 from forestcoll.algorithms.method import DoesNotApplyError, Problem
-from forestcoll.algorithms.steps.sends import Send, bits_of, step_schedule
+from forestcoll.algorithms.steps.sends import ShardSend, bits_of, step_schedule
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import UNROOTED
 from forestcoll.schedule.rows import IntArray
@@ -88,7 +88,7 @@ def _even_sizes(problem: Problem) -> tuple[int, ...]:
     return sizes
 
 
-def _part(sizes: Sequence[int], port: int) -> Iterator[list[Send]]:
+def _part(sizes: Sequence[int], port: int) -> Iterator[list[ShardSend]]:
     """Yield the steps of one of the 2D parts of each shard."""
     ports, sign = 2 * len(sizes), 1 if port < len(sizes) else -1
     part = Fraction(port, ports), Fraction(port + 1, ports)
@@ -126,7 +126,7 @@ def partners(sizes: Sequence[int], dimension: int, step: int, sign: int = 1) -> 
     return np.ravel_multi_index(places, tuple(sizes))
 
 
-def _gathered(turns: Sequence[IntArray]) -> Iterator[list[Send]]:
+def _gathered(turns: Sequence[IntArray]) -> Iterator[list[ShardSend]]:
     """Yield the steps of the allgather, for the partners at each step of the reduce-scatter.
 
     A node can bring a sum to the nodes that it reaches by the steps that follow. It sends to its partner the sums for
@@ -135,5 +135,5 @@ def _gathered(turns: Sequence[IntArray]) -> Iterator[list[Send]]:
     reached = np.eye(len(turns[0]), dtype=np.bool_)
     for of_node in reversed(turns):
         further = reached[of_node] & ~reached
-        yield [Send(int(of_node[node]), node, np.flatnonzero(further[node])) for node in range(len(of_node))]
+        yield [ShardSend(int(of_node[node]), node, np.flatnonzero(further[node])) for node in range(len(of_node))]
         reached |= further

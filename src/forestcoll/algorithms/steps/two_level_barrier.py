@@ -22,7 +22,7 @@ from forestcoll.algorithms.forests import Edge
 from forestcoll.algorithms.method import DoesNotApplyError, Problem
 from forestcoll.algorithms.routes import Path, Routes
 from forestcoll.algorithms.spreading import Spreading
-from forestcoll.algorithms.steps.sends import Send, step_schedule
+from forestcoll.algorithms.steps.sends import ShardSend, step_schedule
 from forestcoll.algorithms.striping import Plans
 from forestcoll.demand.collective import UNROOTED
 from forestcoll.schedule.steps.value import StepSchedule
@@ -57,18 +57,18 @@ def two_level_barrier(problem: Problem) -> StepSchedule:
     return step_schedule(problem, lambda each: filter(None, _steps(each)))
 
 
-def _steps(problem: Problem) -> Iterator[list[Send]]:
+def _steps(problem: Problem) -> Iterator[list[ShardSend]]:
     """Yield the sends between boxes, none if there is one box, and the sends inside the boxes."""
     rank_of = {member: rank for rank, member in enumerate(problem.members)}
     held: dict[int, _Held] = {member: {_WHOLE: [rank_of[member]]} for member in problem.members}
     insides = [_Inside(problem, box) for box in problem.boxes.members]
     rails = []
     for root, path, part in _crossings(problem, insides):
-        rails.append(Send(rank_of[root], rank_of[path[-1]], [rank_of[root]], path, part))
+        rails.append(ShardSend(rank_of[root], rank_of[path[-1]], [rank_of[root]], path, part))
         held[path[-1]].setdefault(part, []).append(rank_of[root])
     yield rails
     yield [
-        Send(rank_of[one], rank_of[other], shards, inside.path(one, other), part)
+        ShardSend(rank_of[one], rank_of[other], shards, inside.path(one, other), part)
         for inside in insides
         for one, other in permutations(inside.box, 2)
         for part, shards in held[one].items()

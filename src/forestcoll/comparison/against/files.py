@@ -32,7 +32,7 @@ _OWN_FORMAT = re.compile(rb'"format"\s*:\s*"forestcoll')
 
 
 @dataclass(frozen=True)
-class Candidate:
+class ComparedFile:
     """What becomes a row: a schedule, a program, or the fault of one of them.
 
     Attributes:
@@ -52,7 +52,7 @@ class Candidate:
 
 def candidates(
     file: str | os.PathLike[str], problem: Problem, progress: Progress
-) -> tuple[list[Candidate], list[Skipped]]:
+) -> tuple[list[ComparedFile], list[Skipped]]:
     """Return what a file holds for a problem, and what of it does not apply.
 
     Raises:
@@ -68,7 +68,7 @@ def candidates(
     return [_schedule(path, problem)], []
 
 
-def _schedule(path: Path, problem: Problem) -> Candidate:
+def _schedule(path: Path, problem: Problem) -> ComparedFile:
     schedule = read_schedule(path)
     if schedule.demand != problem.demand:
         raise InputError(f"{path}: a schedule of another collective or other ranks; compare the same ones")
@@ -76,8 +76,8 @@ def _schedule(path: Path, problem: Problem) -> Candidate:
         raise InputError(f"{path}: a schedule for another network; compare schedules of one network")
     fault = verify(schedule).fault
     if fault is None:
-        return Candidate(str(path), schedule.kind, schedule)
-    return Candidate(str(path), schedule.kind, fault=f"not valid: {_sentence(fault.message)} [{fault.rule}]")
+        return ComparedFile(str(path), schedule.kind, schedule)
+    return ComparedFile(str(path), schedule.kind, fault=f"not valid: {_sentence(fault.message)} [{fault.rule}]")
 
 
 def _links(topology: Topology) -> dict[tuple[NodeId, NodeId], Fraction]:
@@ -85,7 +85,7 @@ def _links(topology: Topology) -> dict[tuple[NodeId, NodeId], Fraction]:
     return {(ids[link.source], ids[link.target]): link.bandwidth for link in topology.links}
 
 
-def _program(path: Path, problem: Problem) -> Candidate:
+def _program(path: Path, problem: Problem) -> ComparedFile:
     found = judge_file(path)
     wanted, members = problem.collective, len(problem.members)
     if found.program is not None:
@@ -96,9 +96,9 @@ def _program(path: Path, problem: Problem) -> Candidate:
             "--ranks, or a program of as many ranks"
         )
     if found.fault is not None or found.program is None:
-        return Candidate(str(path), "program", fault=f"not valid: {_sentence(str(found.fault))}")
+        return ComparedFile(str(path), "program", fault=f"not valid: {_sentence(str(found.fault))}")
     _check_shards(path, found.program, problem)
-    return Candidate(str(path), "program", ProgramRun(problem, found.program, str(path)))
+    return ComparedFile(str(path), "program", ProgramRun(problem, found.program, str(path)))
 
 
 def _check_task(path: Path, program: Program, wanted: Collective) -> None:
@@ -115,9 +115,9 @@ def _sentence(text: str) -> str:
     return text.rstrip(".")
 
 
-def _graphs(path: Path, problem: Problem) -> tuple[list[Candidate], list[Skipped]]:
+def _graphs(path: Path, problem: Problem) -> tuple[list[ComparedFile], list[Skipped]]:
     found = read_graphs(Source.of(read_bytes(path), path))
-    rows: list[Candidate] = []
+    rows: list[ComparedFile] = []
     skipped: list[Skipped] = []
     for kind, graph in (("rings", found.rings), ("trees", found.trees)):
         if graph is None:
@@ -130,7 +130,7 @@ def _graphs(path: Path, problem: Problem) -> tuple[list[Candidate], list[Skipped
     return rows, skipped
 
 
-def _graph(name: str, path: Path, problem: Problem, graph: Graph, *, is_tree: bool) -> Candidate:
+def _graph(name: str, path: Path, problem: Problem, graph: Graph, *, is_tree: bool) -> ComparedFile:
     if is_tree and problem.collective is not Collective.ALLREDUCE:
         raise DoesNotApplyError("NCCL uses trees only for an allreduce")
     schedule, changed = schedule_of_graph(problem, graph, str(path))
@@ -139,4 +139,4 @@ def _graph(name: str, path: Path, problem: Problem, graph: Graph, *, is_tree: bo
         if changed
         else ""
     )
-    return Candidate(name, schedule.kind, schedule, note=note)
+    return ComparedFile(name, schedule.kind, schedule, note=note)

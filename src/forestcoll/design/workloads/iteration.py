@@ -14,14 +14,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from forestcoll.base.errors import InputError, shown
-from forestcoll.design.workloads.network import Network
+from forestcoll.design.workloads.network import NetworkRates
 from forestcoll.design.workloads.profile import Layer, Profile
 
 DEFAULT_BUCKETS = (10**6, 10**7, 10**8, 10**9)
 """The bucket sizes that are tried, in bytes. They are those of the paper."""
 
 
-class Kind(StrEnum):
+class Activity(StrEnum):
     """What a time interval is spent on."""
 
     FORWARD = "forward"
@@ -32,14 +32,14 @@ class Kind(StrEnum):
     @property
     def is_computing(self) -> bool:
         """Whether this is work of the computation stream."""
-        return self in (Kind.FORWARD, Kind.BACKWARD)
+        return self in (Activity.FORWARD, Activity.BACKWARD)
 
 
 @dataclass(frozen=True)
 class Interval:
     """The time from `begin_us` to `end_us`, in microseconds, with the work done in it."""
 
-    kind: Kind
+    kind: Activity
     name: str
     begin_us: float
     end_us: float
@@ -65,39 +65,39 @@ class Iteration:
     @property
     def computing_us(self) -> float:
         """The total time of computation."""
-        return self._sum(Kind.FORWARD) + self._sum(Kind.BACKWARD)
+        return self._sum(Activity.FORWARD) + self._sum(Activity.BACKWARD)
 
     @property
     def all_to_all_us(self) -> float:
         """The total time of the all-to-alls. Computation hides none of it."""
-        return self._sum(Kind.ALL_TO_ALL)
+        return self._sum(Activity.ALL_TO_ALL)
 
     @property
     def allreduce_us(self) -> float:
         """The total time of the allreduces, including what computation hides."""
-        return self._sum(Kind.ALLREDUCE)
+        return self._sum(Activity.ALLREDUCE)
 
     @property
     def exposed_allreduce_us(self) -> float:
         """The part of the iteration that only waits for allreduces."""
         return self.total_us - self.computing_us - self.all_to_all_us
 
-    def _sum(self, kind: Kind) -> float:
+    def _sum(self, kind: Activity) -> float:
         return sum(each.end_us - each.begin_us for each in self.intervals if each.kind is kind)
 
 
 class _Streams:
     """The two streams during their construction. Times are in microseconds."""
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: NetworkRates) -> None:
         self._network = network
         self._computed = 0.0
         self._communicated = 0.0
         self._waiting: deque[tuple[float, str, int]] = deque()
         self.intervals: list[Interval] = []
 
-    def compute(self, kind: Kind, layer: Layer) -> None:
-        time = float(layer.forward_us if kind is Kind.FORWARD else layer.backward_us)
+    def compute(self, kind: Activity, layer: Layer) -> None:
+        time = float(layer.forward_us if kind is Activity.FORWARD else layer.backward_us)
         if layer.exchange_bytes:
             self._exchange(f"{layer.name}: tokens out", layer.exchange_bytes)
         self.intervals.append(Interval(kind, layer.name, self._computed, self._computed + time))
@@ -115,7 +115,7 @@ class _Streams:
         self._reduce_until(self._computed)
         begin = max(self._computed, self._communicated)
         end = begin + self._network.all_to_all_us(size)
-        self.intervals.append(Interval(Kind.ALL_TO_ALL, name, begin, end))
+        self.intervals.append(Interval(Activity.ALL_TO_ALL, name, begin, end))
         self._computed = self._communicated = end
 
     def _reduce_until(self, moment: float) -> None:
@@ -127,10 +127,10 @@ class _Streams:
                 return
             self._waiting.popleft()
             self._communicated = begin + self._network.allreduce_us(size)
-            self.intervals.append(Interval(Kind.ALLREDUCE, name, begin, self._communicated))
+            self.intervals.append(Interval(Activity.ALLREDUCE, name, begin, self._communicated))
 
 
-def iterate(profile: Profile, network: Network, bucket_bytes: int) -> Iteration:
+def iterate(profile: Profile, network: NetworkRates, bucket_bytes: int) -> Iteration:
     """Return the timeline of an iteration.
 
     Args:
@@ -145,10 +145,10 @@ def iterate(profile: Profile, network: Network, bucket_bytes: int) -> Iteration:
         raise InputError(f"the bucket size is {shown(bucket_bytes)}; expected an integer of 1 byte or more")
     streams = _Streams(network)
     for layer in profile.layers:
-        streams.compute(Kind.FORWARD, layer)
+        streams.compute(Activity.FORWARD, layer)
     collected = buckets = 0
     for layer in reversed(profile.layers):
-        streams.compute(Kind.BACKWARD, layer)
+        streams.compute(Activity.BACKWARD, layer)
         collected += layer.gradient_bytes
         if collected >= bucket_bytes:
             streams.reduce(f"bucket {buckets}", collected)
@@ -159,7 +159,7 @@ def iterate(profile: Profile, network: Network, bucket_bytes: int) -> Iteration:
     return Iteration(tuple(streams.intervals), bucket_bytes)
 
 
-def best_iteration(profile: Profile, network: Network, buckets: Sequence[int] = DEFAULT_BUCKETS) -> Iteration:
+def best_iteration(profile: Profile, network: NetworkRates, buckets: Sequence[int] = DEFAULT_BUCKETS) -> Iteration:
     """Return the iteration with the bucket size that gives the shortest time. On a tie, the largest bucket size wins.
 
     Raises:

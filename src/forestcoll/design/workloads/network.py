@@ -29,7 +29,7 @@ from forestcoll.verification.reading import read_verified
 
 
 @dataclass(frozen=True)
-class Network:
+class NetworkRates:
     """The parameters of the times of collectives on a network.
 
     Attributes:
@@ -58,7 +58,7 @@ class Network:
         return size / self.nodes / self.pair_rate
 
 
-def network_of_costs(construction: Construction, *, alpha_us: Fraction, node_bandwidth: Fraction) -> Network:
+def network_of_costs(construction: Construction, *, alpha_us: Fraction, node_bandwidth: Fraction) -> NetworkRates:
     """Return the times of collectives on a network of the finder, without making schedules.
 
     Args:
@@ -69,7 +69,7 @@ def network_of_costs(construction: Construction, *, alpha_us: Fraction, node_ban
     cost = predicted_cost(construction, Collective.ALLREDUCE)
     node_rate = node_bandwidth * 1000  # in bytes per microsecond
     exchange = exchange_rate(construction)
-    return Network(
+    return NetworkRates(
         construction.name,
         construction.nodes,
         float(cost.steps * alpha_us),
@@ -79,7 +79,9 @@ def network_of_costs(construction: Construction, *, alpha_us: Fraction, node_ban
     )
 
 
-def network_of_file(text: str, *, alpha_us: Fraction, exchanges: bool = True, progress: Progress = SILENT) -> Network:
+def network_of_file(
+    text: str, *, alpha_us: Fraction, exchanges: bool = True, progress: Progress = SILENT
+) -> NetworkRates:
     """Return the times of collectives on a topology, with a breadth-first allreduce, or with an allreduce schedule.
 
     Args:
@@ -114,14 +116,16 @@ def _holds_schedule(path: Path) -> bool:
         return False
 
 
-def _of_schedule(schedule: Schedule, algbw: Fraction | None, alpha_us: Fraction, exchanges: Progress | None) -> Network:
+def _of_schedule(
+    schedule: Schedule, algbw: Fraction | None, alpha_us: Fraction, exchanges: Progress | None
+) -> NetworkRates:
     """Return the times of a schedule; all-to-alls only if `exchanges` is given, which receives progress."""
     topology = schedule.topology
     if schedule.collective is not Collective.ALLREDUCE or algbw is None:
         raise InputError(f"{topology.name}: training needs an allreduce, and this schedule is of {schedule.collective}")
     unit, nodes = bytes_per_microsecond(topology.bandwidth_unit), len(topology.compute)
     exchange = None if exchanges is None else exchange_rate_of(topology, exchanges)
-    return Network(
+    return NetworkRates(
         topology.name,
         nodes,
         float(shape_of(schedule).hops * alpha_us),

@@ -21,7 +21,7 @@ from forestcoll.solver.flows.rates import ExchangeRate, exchange_rate_of
 from forestcoll.solver.flows.spreading import MOST_NODES
 
 
-class Traffic(StrEnum):
+class WorkloadTraffic(StrEnum):
     """The collectives of a workload."""
 
     ALLGATHER = "allgather"
@@ -33,7 +33,7 @@ class Traffic(StrEnum):
     @property
     def exchanges(self) -> bool:
         """Whether there is an all-to-all."""
-        return self in {Traffic.ALL_TO_ALL, Traffic.MIX}
+        return self in {WorkloadTraffic.ALL_TO_ALL, WorkloadTraffic.MIX}
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Workload:
         reduction: the data that a node adds up in a second, in GB/s; None if adding takes no time.
     """
 
-    traffic: Traffic
+    traffic: WorkloadTraffic
     size: int
     alpha_us: Fraction
     bandwidth: Fraction
@@ -112,10 +112,10 @@ def exchange_rate(construction: Construction) -> ExchangeRate:
 
 def time_us(construction: Construction, workload: Workload) -> float:
     """Return the time of the workload on the network, in microseconds."""
-    if workload.traffic is Traffic.ALLGATHER:
+    if workload.traffic is WorkloadTraffic.ALLGATHER:
         return float(_time(construction.cost, workload))
     total = 0.0
-    if workload.traffic in (Traffic.ALLREDUCE, Traffic.MIX):
+    if workload.traffic in (WorkloadTraffic.ALLREDUCE, WorkloadTraffic.MIX):
         total += float(allreduce_time_us(construction, workload))
     if workload.traffic.exchanges:
         total += all_to_all_time_us(construction, workload)

@@ -14,7 +14,7 @@ from fractions import Fraction
 from forestcoll.base.errors import InputError
 from forestcoll.base.units import BANDWIDTH_UNIT, bytes_per_microsecond, has_known_size
 from forestcoll.measurement.bench.libraries import Library, library, library_name
-from forestcoll.measurement.bench.operations import Case, Operation, case_of
+from forestcoll.measurement.bench.operations import Case, RankOperation, case_of
 from forestcoll.measurement.bench.request import BenchRequest, busbw_factor
 from forestcoll.runtime.communicator import Communicator
 from forestcoll.runtime.engine.elements import ReduceOp
@@ -46,7 +46,7 @@ class Timing:
 
 
 @dataclass(frozen=True)
-class Row:
+class BenchRow:
     """One size, element type and reduction.
 
     Attributes:
@@ -113,7 +113,7 @@ class BenchReport:
     members: int
     pacing: bool
     other_library: str | None
-    rows: tuple[Row, ...] = ()
+    rows: tuple[BenchRow, ...] = ()
 
     @property
     def unit(self) -> str:
@@ -144,7 +144,7 @@ class Listener:
     """
 
     begin: Callable[[BenchReport], None] = lambda _: None
-    each: Callable[[Row], None] = lambda _: None
+    each: Callable[[BenchRow], None] = lambda _: None
 
 
 def bench(
@@ -253,18 +253,18 @@ class _Session:
             self.launch.meet()
         return replace(report, rows=tuple(rows))
 
-    def _row(self, group: Communicator, case: Case, report: BenchReport) -> Row:
+    def _row(self, group: Communicator, case: Case, report: BenchReport) -> BenchRow:
         measures_in_place = self.request.in_place and not case.plan.collective.is_personalised
         places = (False, True) if measures_in_place else (False,)
-        kinds = [self._timing(group, Operation(case, self.launch.rank, in_place=in_place)) for in_place in places]
+        kinds = [self._timing(group, RankOperation(case, self.launch.rank, in_place=in_place)) for in_place in places]
         key = (case.plan.collective, case.plan.root, case.count, case.element, case.op)
         if key not in self.other_times:
             self.other_times[key] = self._library_timing(case)
         in_place = kinds[1] if measures_in_place else None
         path = f"engine/{report.schedule.kind}"
-        return Row(case, kinds[0], in_place, report.bound, report.unit, self.other_times[key], path)
+        return BenchRow(case, kinds[0], in_place, report.bound, report.unit, self.other_times[key], path)
 
-    def _timing(self, group: Communicator, operation: Operation) -> Timing:
+    def _timing(self, group: Communicator, operation: RankOperation) -> Timing:
         call = operation.call(group)
         wrong = None if not self.request.checks else 0
         for _ in range(self.request.checks):

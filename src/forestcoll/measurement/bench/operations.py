@@ -85,7 +85,7 @@ def _shards(plan: Plan, counts: Counts) -> tuple[int, ...]:
     return tuple(row[root] for row in counts) if plan.collective is Collective.GATHER else counts[root]
 
 
-class Operation:
+class RankOperation:
     """One rank's part in a case.
 
     Args:

@@ -32,7 +32,7 @@ _EXACT = 1e-5
 
 
 @dataclass(frozen=True)
-class Comparison:
+class TimeComparison:
     """The measured and the simulated times of one schedule.
 
     Attributes:
@@ -75,7 +75,7 @@ class FittedCosts(Displayed):
     costs: Costs
     fitted: tuple[str, ...]
     left_out: tuple[Unidentified, ...]
-    comparisons: tuple[Comparison, ...]
+    comparisons: tuple[TimeComparison, ...]
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={getattr(self.costs, name):.4g}" for name in self.fitted)
@@ -238,7 +238,7 @@ def _fitted(
         left_out.append(without)
     costs = found.unknowns.costs(found.point)
     pairs = zip(problem.times, problem.simulated(costs), strict=True)
-    return FittedCosts(costs, found.unknowns.names, tuple(left_out), tuple(Comparison(*pair) for pair in pairs))
+    return FittedCosts(costs, found.unknowns.names, tuple(left_out), tuple(TimeComparison(*pair) for pair in pairs))
 
 
 def _refusal(fault: Unidentified) -> InputError:

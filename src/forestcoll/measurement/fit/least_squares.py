@@ -23,7 +23,7 @@ _STARTS = 2
 
 
 @dataclass(frozen=True)
-class Box:
+class BoxConstraints:
     """The bounds of the unknowns, and their usual sizes.
 
     Attributes:
@@ -41,7 +41,7 @@ class Box:
         return np.clip(point, self.lower, self.upper)
 
 
-def least_squares(residuals: Residuals, starts: Iterable[FloatArray], box: Box) -> FloatArray:
+def least_squares(residuals: Residuals, starts: Iterable[FloatArray], box: BoxConstraints) -> FloatArray:
     """Return the point of the box with the least sum of squares that a search finds from the best of the starts."""
     points = [box.clipped(start) for start in starts]
     points.sort(key=lambda point: sum_of_squares(residuals(point)))
@@ -49,7 +49,9 @@ def least_squares(residuals: Residuals, starts: Iterable[FloatArray], box: Box) 
     return min(found, key=lambda point: sum_of_squares(residuals(point)))
 
 
-def slopes(residuals: Residuals, point: FloatArray, box: Box, values: FloatArray | None = None) -> FloatArray:
+def slopes(
+    residuals: Residuals, point: FloatArray, box: BoxConstraints, values: FloatArray | None = None
+) -> FloatArray:
     """Return the derivative of each residual (row) by each unknown (column), from difference quotients.
 
     Args:
@@ -75,7 +77,7 @@ def sum_of_squares(values: FloatArray) -> float:
     return float(values @ values)
 
 
-def _search(residuals: Residuals, point: FloatArray, box: Box) -> FloatArray:
+def _search(residuals: Residuals, point: FloatArray, box: BoxConstraints) -> FloatArray:
     """Return the end of a search from `point`."""
     values, damping = residuals(point), 1e-3
     for _ in range(_MOST_STEPS):

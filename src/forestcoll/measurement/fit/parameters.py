@@ -9,7 +9,7 @@ from enum import StrEnum
 import numpy as np
 
 from forestcoll.base.errors import InputError, did_you_mean, shown
-from forestcoll.measurement.fit.least_squares import Box
+from forestcoll.measurement.fit.least_squares import BoxConstraints
 from forestcoll.simulation.costs import Costs
 from forestcoll.simulation.loads import FloatArray
 
@@ -34,7 +34,7 @@ class FitModel(StrEnum):
 
 
 @dataclass(frozen=True)
-class Parameter:
+class FitParameter:
     """A parameter that a fit can find.
 
     Attributes:
@@ -56,15 +56,15 @@ class Parameter:
 _MOST_LOSS = 1000.0
 """The reciprocal of the least efficiency that a fit considers."""
 
-PARAMETERS: dict[str, Parameter] = {
-    "alpha_us": Parameter((2.0, 20.0)),
-    "overhead_us": Parameter((2.0,)),
-    "launch_us": Parameter((0.0, 50.0)),
-    "efficiency": Parameter((1.05, 1.5), inverse=True, greatest=_MOST_LOSS),
-    "nic_efficiency": Parameter((1.05, 1.5), inverse=True, greatest=_MOST_LOSS),
-    "rank_gbps": Parameter((0.004, 0.01), inverse=True),
-    "incast": Parameter((0.0, 0.05), greatest=1000.0),
-    "reduction_us_per_mb": Parameter((0.5,)),
+PARAMETERS: dict[str, FitParameter] = {
+    "alpha_us": FitParameter((2.0, 20.0)),
+    "overhead_us": FitParameter((2.0,)),
+    "launch_us": FitParameter((0.0, 50.0)),
+    "efficiency": FitParameter((1.05, 1.5), inverse=True, greatest=_MOST_LOSS),
+    "nic_efficiency": FitParameter((1.05, 1.5), inverse=True, greatest=_MOST_LOSS),
+    "rank_gbps": FitParameter((0.004, 0.01), inverse=True),
+    "incast": FitParameter((0.0, 0.05), greatest=1000.0),
+    "reduction_us_per_mb": FitParameter((0.5,)),
 }
 """All parameters, in the order of `Costs`."""
 
@@ -108,10 +108,10 @@ class Unknowns:
     rank_rate: float
 
     @property
-    def box(self) -> Box:
+    def box(self) -> BoxConstraints:
         """The bounds of the unknowns."""
         known = [PARAMETERS[name] for name in self.names]
-        return Box(
+        return BoxConstraints(
             lower=np.array([each.least for each in known]),
             upper=np.array([each.greatest for each in known]),
             scale=np.array([max(*each.starts, 1e-3) for each in known]),

@@ -16,7 +16,7 @@ from typing import Any
 
 from forestcoll.base.errors import InputError, shown
 from forestcoll.base.progress import SILENT, Progress
-from forestcoll.measurement.probe.plan import INSIDE_AND_OUTSIDE, Sends, Step, steps_of
+from forestcoll.measurement.probe.plan import INSIDE_AND_OUTSIDE, SendPattern, Step, steps_of
 from forestcoll.measurement.probe.transport import BACKENDS, Transport, backend_name, transport_of
 from forestcoll.runtime.environment import host_here
 from forestcoll.runtime.launch import Launch
@@ -150,7 +150,7 @@ class _Session:
         every = self.launch.gather([[[round(each, 9) for each in runs] for runs in times], own])
         return self._collected(backend, steps, sizes, every) if self.launch.rank == 0 else None
 
-    def _size(self, sizes: _Sizes, sends: Sends, pair: tuple[int, int]) -> int:
+    def _size(self, sizes: _Sizes, sends: SendPattern, pair: tuple[int, int]) -> int:
         """Return the bytes of a send. Sends that share an end are smaller: together they take twice as long as one."""
         if self.host_of[pair[0]] == self.host_of[pair[1]]:
             size = sizes.beside if sends.kind == INSIDE_AND_OUTSIDE else sizes.inside

@@ -40,7 +40,7 @@ INSIDE_AND_OUTSIDE = "inside-and-outside"
 
 
 @dataclass(frozen=True)
-class Sends:
+class SendPattern:
     """Sends of one measurement.
 
     Attributes:
@@ -58,7 +58,7 @@ class Sends:
         return max(max(each.values()) for each in ends)
 
 
-Step = tuple[Sends, ...]
+Step = tuple[SendPattern, ...]
 Hosts = Sequence[Sequence[int]]
 
 
@@ -79,7 +79,7 @@ def _together(kind: str, hosts: Hosts, places: Sequence[tuple[int, int]]) -> Ste
     for ranks in hosts:
         pairs = tuple((ranks[one], ranks[other]) for one, other in places if max(one, other) < len(ranks))
         if pairs:
-            found.append(Sends(kind, pairs))
+            found.append(SendPattern(kind, pairs))
     return tuple(found)
 
 
@@ -158,15 +158,15 @@ def _next_hosts(count: int) -> list[list[tuple[int, int]]]:
     return [*steps, [edges[-1]]] if count % 2 else steps
 
 
-def _to_next(hosts: Hosts, edge: tuple[int, int], kind: str, places: Sequence[int]) -> Sends:
+def _to_next(hosts: Hosts, edge: tuple[int, int], kind: str, places: Sequence[int]) -> SendPattern:
     one, other = (hosts[end] for end in edge)
     found = [(one[place], other[place % len(other)]) for place in places if place < len(one)]
-    return Sends(kind, tuple(found) if len(found) == len(places) or kind == "all-ranks" else ())
+    return SendPattern(kind, tuple(found) if len(found) == len(places) or kind == "all-ranks" else ())
 
 
-def _beside(hosts: Hosts, edge: tuple[int, int]) -> Sends:
+def _beside(hosts: Hosts, edge: tuple[int, int]) -> SendPattern:
     one, other = (hosts[end] for end in edge)
-    return Sends(INSIDE_AND_OUTSIDE, ((one[0], one[1]), (one[0], other[0])) if len(one) > 1 else ())
+    return SendPattern(INSIDE_AND_OUTSIDE, ((one[0], one[1]), (one[0], other[0])) if len(one) > 1 else ())
 
 
 def _shifts(hosts: Hosts) -> list[Step]:
@@ -175,7 +175,7 @@ def _shifts(hosts: Hosts) -> list[Step]:
         return []
     every = range(1, count)
     shifts = every if count <= MOST_SHIFTS else [each for each in every if each & (each - 1) == 0]
-    return [(Sends("all-hosts", tuple(_shift(hosts, shift))),) for shift in shifts]
+    return [(SendPattern("all-hosts", tuple(_shift(hosts, shift))),) for shift in shifts]
 
 
 def _shift(hosts: Hosts, shift: int) -> Iterator[tuple[int, int]]:

@@ -38,7 +38,7 @@ MAX_PACKETS_PER_CYCLE = 64
 
 def forests_of(
     platform: Platform, start_ups: Sequence[Fraction], trees: Sequence[SeriesTree], single: SeriesTree
-) -> "list[Forest]":
+) -> "list[WeightedTrees]":
     """Return the forests with `trees` in rounded proportions, and the forest of the tree `single`.
 
     Args:
@@ -47,7 +47,7 @@ def forests_of(
         trees: trees with weights.
         single: the other tree.
     """
-    forests = [Forest(platform, start_ups, (SeriesTree(Fraction(1), single.routes),))]
+    forests = [WeightedTrees(platform, start_ups, (SeriesTree(Fraction(1), single.routes),))]
     seen = set()
     for count in range(1, MAX_PACKETS_PER_CYCLE + 1):
         counts = _apportion([tree.weight for tree in trees], count)
@@ -56,7 +56,7 @@ def forests_of(
         if counts not in seen:
             seen.add(counts)
             chosen = (SeriesTree(Fraction(each), tree.routes) for each, tree in zip(counts, trees, strict=True) if each)
-            forests.append(Forest(platform, start_ups, tuple(chosen)))
+            forests.append(WeightedTrees(platform, start_ups, tuple(chosen)))
     return forests
 
 
@@ -75,7 +75,7 @@ def _apportion(weights: Sequence[Fraction], count: int) -> tuple[int, ...]:
 class TimedForest:
     """A forest with a packet size, and the total time with packets of this size."""
 
-    forest: "Forest"
+    forest: "WeightedTrees"
     packet_size: int
     makespan: Fraction
 
@@ -86,7 +86,7 @@ def speed(timed: TimedForest) -> Fraction:
 
 
 @dataclass(frozen=True)
-class Forest:
+class WeightedTrees:
     """Trees with packets per cycle as weights, and the time that they need at each port."""
 
     platform: Platform

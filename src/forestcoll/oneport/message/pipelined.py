@@ -19,7 +19,7 @@ from math import isqrt
 
 from forestcoll.base.errors import InputError, plural
 from forestcoll.base.progress import SILENT, Progress
-from forestcoll.oneport.message.layered import Forest, TimedForest, forests_of, speed
+from forestcoll.oneport.message.layered import TimedForest, WeightedTrees, forests_of, speed
 from forestcoll.oneport.message.pipeline_bound import PipelineBound, packet_times, pipeline_bound, shared_bound
 from forestcoll.oneport.message.wave_search import FoundWave, WaveSearch
 from forestcoll.oneport.platform.logical import outwards
@@ -218,7 +218,7 @@ class Pipeline:
         bounds = shared_bound(self._topology, self._source, size)
         return replace(plan, topology=network, timetable=timetable, bounds=bounds)
 
-    def _layered(self, size: int, packets: int | None) -> tuple[TimedForest, list[Forest]]:
+    def _layered(self, size: int, packets: int | None) -> tuple[TimedForest, list[WeightedTrees]]:
         """Return the fastest plan by cycles, and all forests that were compared."""
         forests = list(self._known)
         best = min((forest.timed(size, packets) for forest in forests), key=speed)
@@ -231,7 +231,7 @@ class Pipeline:
             best = again
         return best, forests
 
-    def _forests_for(self, packet_size: int) -> list[Forest]:
+    def _forests_for(self, packet_size: int) -> list[WeightedTrees]:
         """Return forests that are optimal for the times of packets of this size."""
         costs = packet_times(self._topology, packet_size)
         best = steady_optimum(Platform.of(self._topology, self._source, costs), self._progress)

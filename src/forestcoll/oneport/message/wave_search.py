@@ -13,7 +13,7 @@ from fractions import Fraction
 from math import lcm
 
 from forestcoll.oneport.message.atomic import atomic_plan
-from forestcoll.oneport.message.layered import Forest
+from forestcoll.oneport.message.layered import WeightedTrees
 from forestcoll.oneport.message.pipeline_bound import packet_times, packets_bound
 from forestcoll.oneport.message.waves import Route, Wave, WaveBuilder
 from forestcoll.oneport.platform.logical import logical_arcs
@@ -80,7 +80,9 @@ class WaveSearch:
         self._edges = len(platform.destinations)
         self.unit = Fraction(1, self._scale)
 
-    def best(self, size: int, packets: int | None, known: Fraction, forests: Sequence[Forest]) -> FoundWave | None:
+    def best(
+        self, size: int, packets: int | None, known: Fraction, forests: Sequence[WeightedTrees]
+    ) -> FoundWave | None:
         """Return the fastest wave found that does not take longer than `known`, or None.
 
         Args:
@@ -112,7 +114,7 @@ class WaveSearch:
             if count <= most:
                 yield packets_bound(self._platform, self._start_ups, size, count), count
 
-    def _patterns(self, forests: Sequence[Forest]) -> Iterator[_Pattern]:
+    def _patterns(self, forests: Sequence[WeightedTrees]) -> Iterator[_Pattern]:
         seen = set()
         for forest in forests:
             if forest.packets <= _MAX_FOREST and forest.packets * self._edges <= _MAX_SENDS_OF_A_CYCLE:
@@ -133,7 +135,7 @@ class WaveSearch:
             return []
         return [_Pattern(count, None), _Pattern(count, None, apart=True)]
 
-    def wave(self, pattern: _Pattern, packet_size: int, forests: Sequence[Forest]) -> Wave | None:
+    def wave(self, pattern: _Pattern, packet_size: int, forests: Sequence[WeightedTrees]) -> Wave | None:
         """Return the wave of a pattern for packets of this size, or None if its sends do not fit."""
         times = [fixed + packet_size * byte for fixed, byte in zip(self._fixed, self._byte, strict=True)]
         builder = WaveBuilder(self._platform, times)
@@ -164,7 +166,7 @@ class WaveSearch:
 class _Case:
     """One message: the fastest wave so far, and its pattern."""
 
-    def __init__(self, search: WaveSearch, size: int, known: Fraction, forests: Sequence[Forest]) -> None:
+    def __init__(self, search: WaveSearch, size: int, known: Fraction, forests: Sequence[WeightedTrees]) -> None:
         self._search, self._size, self._forests = search, size, forests
         self.least = known
         self.found: FoundWave | None = None

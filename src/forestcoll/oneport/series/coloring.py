@@ -17,7 +17,7 @@ from forestcoll.base.errors import InternalError
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class PortTask:
     """Work between a sending and a receiving port. `time` is a positive integer. Each side has its own numbers."""
 
     sender: int
@@ -33,7 +33,7 @@ class Matching:
     jobs: tuple[int, ...]
 
 
-def matchings(jobs: Sequence[Job]) -> list[Matching]:
+def matchings(jobs: Sequence[PortTask]) -> list[Matching]:
     """Return matchings that do all `jobs` in the least time. There are at most as many matchings as jobs."""
     state = _State(jobs)
     found = []
@@ -48,7 +48,7 @@ def matchings(jobs: Sequence[Job]) -> list[Matching]:
 class _State:
     """The remaining jobs and a matching of them. Receiving port p is node `senders + p`."""
 
-    def __init__(self, jobs: Sequence[Job]) -> None:
+    def __init__(self, jobs: Sequence[PortTask]) -> None:
         senders = 1 + max((job.sender for job in jobs), default=-1)
         receivers = 1 + max((job.receiver for job in jobs), default=-1)
         self._ends = [(job.sender, senders + job.receiver) for job in jobs]

@@ -29,8 +29,8 @@ from forestcoll.oneport.platform.packing import rates_of
 from forestcoll.oneport.platform.platform import Platform
 from forestcoll.oneport.series.optimum import optimum_by_prices
 from forestcoll.schedule.series.value import SeriesTree
+from forestcoll.solver.exact_lp.constraint import Constraint
 from forestcoll.solver.exact_lp.linear_program import LinearProgram
-from forestcoll.solver.exact_lp.row import Row
 from forestcoll.topology import NodeId
 
 if TYPE_CHECKING:
@@ -163,16 +163,16 @@ def dag_program(platform: Platform, commodities: Sequence[Commodity]) -> LinearP
             kept.setdefault((ends.source, node), {})[1 + place] = -1
     ports: dict[Port, dict[int, Fraction]] = {}
     for link in links:
-        program.add(Row(sums[link] | {time_of[link]: -(platform.costs[link] / unit).denominator}, 0, 0))
+        program.add(Constraint(sums[link] | {time_of[link]: -(platform.costs[link] / unit).denominator}, 0, 0))
         for port, part in platform.uses[link]:
             ports.setdefault(port, {})[time_of[link]] = part
     for port in sorted(ports):
         scale = lcm(*(part.denominator for part in ports[port].values()))
-        program.add(Row({column: int(part * scale) for column, part in ports[port].items()}, None, scale))
+        program.add(Constraint({column: int(part * scale) for column, part in ports[port].items()}, None, scale))
     for node in platform.destinations:
-        program.add(Row(kept.pop((node, node), {}) | {0: -1}, 0, 0))
+        program.add(Constraint(kept.pop((node, node), {}) | {0: -1}, 0, 0))
     for switched in sorted(kept):
-        program.add(Row(kept[switched], 0, 0))
+        program.add(Constraint(kept[switched], 0, 0))
     return program
 
 

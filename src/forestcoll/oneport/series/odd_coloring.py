@@ -17,10 +17,10 @@ from math import lcm
 
 from forestcoll.base.errors import InternalError
 from forestcoll.base.exact import as_float
-from forestcoll.oneport.series.coloring import Job, Matching
+from forestcoll.oneport.series.coloring import Matching, PortTask
+from forestcoll.solver.exact_lp.constraint import Constraint
 from forestcoll.solver.exact_lp.integer_program import IntegerProgram
 from forestcoll.solver.exact_lp.linear_program import LinearProgram
-from forestcoll.solver.exact_lp.row import Row
 
 _CLOSE = Fraction(1, 10**9)
 _MAX_NODES = 10_000
@@ -29,7 +29,7 @@ Pair = tuple[int, int]
 Pairs = tuple[Pair, ...]
 
 
-def matchings_of_any_graph(jobs: Sequence[Job]) -> tuple[list[Matching], int]:
+def matchings_of_any_graph(jobs: Sequence[PortTask]) -> tuple[list[Matching], int]:
     """Return matchings that do all `jobs` in the least time, and an integer by which all times are multiplied.
 
     Args:
@@ -119,7 +119,7 @@ class _MatchingProgram:
     def _add(self, matching: Pairs) -> None:
         if matching not in self._matchings:
             self._matchings.append(matching)
-            self._program.add(Row({self._column[pair]: 1 for pair in matching}, None, 1))
+            self._program.add(Constraint({self._column[pair]: 1 for pair in matching}, None, 1))
 
 
 def _loads(times: Mapping[Pair, int]) -> dict[int, int]:

@@ -43,9 +43,9 @@ from forestcoll.oneport.series.all_ports import trees_by_links
 from forestcoll.oneport.series.fewer_trees import MAX_CHOSEN, equal_trees
 from forestcoll.schedule.proof.prices import Port, PricesProof, end_ports
 from forestcoll.schedule.series.value import SeriesTree
+from forestcoll.solver.exact_lp.constraint import Constraint
 from forestcoll.solver.exact_lp.exact_simplex import packing_optimum
 from forestcoll.solver.exact_lp.linear_program import Floats, LinearProgram, Solution
-from forestcoll.solver.exact_lp.row import Row
 from forestcoll.topology.graph.arborescence import CheapestTree, cheapest_tree
 
 _TOLERANCE = 1e-9
@@ -229,7 +229,7 @@ class _PriceProgram:
                 column = len(self._ports) + link
                 row[column] = row.get(column, 0) + 1
         self._trees[routes] = len(self._program.rows)
-        self._program.add(Row(row, 1, None))
+        self._program.add(Constraint(row, 1, None))
         return True
 
     def _add_link(self, link: int) -> None:
@@ -241,7 +241,7 @@ class _PriceProgram:
         row = {len(self._ports) + link: scale}
         for place, time in self._uses[link]:
             row[place] = -int(time * scale)
-        self._program.add(Row(row, None, 0))
+        self._program.add(Constraint(row, None, 0))
 
     def _exactly_cheapest(self, prices: Sequence[Fraction]) -> tuple[Routes, Cuts]:
         """Return the cheapest tree and the cuts that prove it, computed with integers."""

@@ -21,7 +21,7 @@ from forestcoll.base.exact import MAX_RESULT_DIGITS
 from forestcoll.oneport.platform.odd_sets import half_duplex_pair, two_sides
 from forestcoll.oneport.platform.platform import Platform
 from forestcoll.oneport.platform.shared_bandwidth import divided
-from forestcoll.oneport.series.coloring import Job, Matching, matchings
+from forestcoll.oneport.series.coloring import Matching, PortTask, matchings
 from forestcoll.oneport.series.odd_coloring import matchings_of_any_graph
 from forestcoll.schedule.proof import Bound
 from forestcoll.schedule.proof.prices import PortKind
@@ -137,7 +137,7 @@ class _Work:
             for pieces in self._lanes
         ]
 
-    def _jobs(self, platform: Platform, sides: Mapping[int, int]) -> Iterator[Job]:
+    def _jobs(self, platform: Platform, sides: Mapping[int, int]) -> Iterator[PortTask]:
         """Yield a job for each lane. If no other link uses the port at an end of a link, the end gets its own port.
 
         Ports to send are on side 0 and ports to receive on side 1. A port for both is on the side of its node.
@@ -149,15 +149,15 @@ class _Work:
                 if port.kind is not PortKind.LINK:
                     both = port.kind is PortKind.BOTH
                     ends[sides.get(port.number, 0) if both else port.kind is PortKind.RECEIVE] = port.number
-            yield Job(ends[0], ends[1], pieces[-1].end)
+            yield PortTask(ends[0], ends[1], pieces[-1].end)
 
-    def _jobs_of_pairs(self, platform: Platform) -> Iterator[Job]:
+    def _jobs_of_pairs(self, platform: Platform) -> Iterator[PortTask]:
         """Yield a job for each lane between half-duplex ports. If a link has only one, the other end is its own."""
         alone = len(platform.topology.nodes)
         for link, pieces in zip(self._link_of, self._lanes, strict=True):
             used = [port.number for port in platform.ports[link] if port.kind is PortKind.BOTH]
             ends = [*used, alone + 2 * link, alone + 2 * link + 1]
-            yield Job(ends[0], ends[1], pieces[-1].end)
+            yield PortTask(ends[0], ends[1], pieces[-1].end)
 
     def rounds(self) -> list[_IntegerRound]:
         """Return the rounds: each matching is divided where one of its lanes changes to another tree."""

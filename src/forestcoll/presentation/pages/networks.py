@@ -5,9 +5,9 @@ from functools import cached_property
 from forestcoll.algorithms.baseline import title_of
 from forestcoll.comparison import Row
 from forestcoll.comparison.curves import schedule_of
-from forestcoll.presentation.pages.study import Study
+from forestcoll.presentation.pages.study import ComparisonDetails
 from forestcoll.presentation.pictures.colours import style
-from forestcoll.presentation.pictures.layout import Layout, layout_of
+from forestcoll.presentation.pictures.layout import NetworkLayout, layout_of
 from forestcoll.presentation.pictures.layout.structure import Structure
 from forestcoll.presentation.pictures.network.picture import load_picture, network_picture
 from forestcoll.presentation.pictures.sends.picture import story_picture
@@ -26,12 +26,12 @@ class NetworkPictures:
         study: the study.
     """
 
-    def __init__(self, study: Study) -> None:
+    def __init__(self, study: ComparisonDetails) -> None:
         self._found = study.found
         self._name = study.found.topology.name
 
     @cached_property
-    def _layout(self) -> Layout:
+    def _layout(self) -> NetworkLayout:
         """The layout of all pictures: two of them have room next to each other."""
         layout = layout_of(self._found.topology)
         return layout if layout.width <= _WIDEST else layout_of(self._found.topology, is_compact=True)

@@ -5,7 +5,7 @@ from dataclasses import fields
 from forestcoll.base.errors import plural
 from forestcoll.base.version import __version__
 from forestcoll.presentation.html import items, section
-from forestcoll.presentation.pages.study import Study
+from forestcoll.presentation.pages.study import ComparisonDetails
 from forestcoll.presentation.pictures.svg import Element, element
 from forestcoll.presentation.results.comparisons.answers import listed
 from forestcoll.simulation import Costs
@@ -26,7 +26,7 @@ _SIMULATED = (
 )
 
 
-def limits(study: Study) -> Element:
+def limits(study: ComparisonDetails) -> Element:
     """Return what is a model and what was not measured."""
     costs = study.found.costs
     times = [f"{_SIMULATED.format(alpha=costs.alpha_us, overhead=costs.overhead_us)}{_losses(costs)}"]
@@ -46,7 +46,7 @@ def _losses(costs: Costs) -> str:
     return f" The simulation also counts {listed(changed)}." if changed else ""
 
 
-def made(study: Study) -> Element:
+def made(study: ComparisonDetails) -> Element:
     """Return how the page was made."""
     topology = study.found.topology
     size = f"{plural(len(topology.nodes), 'node')}, {plural(len(topology.links), 'link')}"

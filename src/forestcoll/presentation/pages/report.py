@@ -6,12 +6,12 @@ from forestcoll.base.progress import SILENT, Progress
 from forestcoll.comparison import Comparison
 from forestcoll.presentation.html import items, page_text, paragraph
 from forestcoll.presentation.pages import origin, sections, timeline
-from forestcoll.presentation.pages.study import Study
+from forestcoll.presentation.pages.study import ComparisonDetails
 from forestcoll.presentation.pictures.svg import Element, element
 from forestcoll.presentation.results.comparisons.answers import question
 from forestcoll.presentation.text import capitalized
 
-_SECTIONS: tuple[Callable[[Study], Element | None], ...] = (
+_SECTIONS: tuple[Callable[[ComparisonDetails], Element | None], ...] = (
     sections.reasons,
     sections.network,
     sections.proof,
@@ -47,7 +47,7 @@ def html_report(found: Comparison, *, command: str | None = None, progress: Prog
         ('<!DOCTYPE html>', True)
     """
     progress.begin("making the report")
-    study = Study.of(found, command, progress)
+    study = ComparisonDetails.of(found, command, progress)
     title = f"{capitalized(found.demand.collective.value)} on {found.topology.name}"
     parts = [made for make in _SECTIONS if (made := make(study)) is not None]
     parts.append(sections.terms(parts))

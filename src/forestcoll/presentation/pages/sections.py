@@ -6,12 +6,12 @@ from forestcoll.algorithms.baseline import summary_of, title_of
 from forestcoll.base.errors import InputError
 from forestcoll.base.units import size_name
 from forestcoll.comparison import Row
-from forestcoll.comparison.busy import LinkClass
+from forestcoll.comparison.busy import LinkClassLoad
 from forestcoll.demand.collective import Collective
 from forestcoll.presentation.html import figure, items, paragraph, row, section, table
 from forestcoll.presentation.pages.figures import box_lines, cut_bars, size_lines
 from forestcoll.presentation.pages.networks import NetworkPictures
-from forestcoll.presentation.pages.study import Study
+from forestcoll.presentation.pages.study import ComparisonDetails
 from forestcoll.presentation.pages.terms import used_terms
 from forestcoll.presentation.pictures.svg import Element, element
 from forestcoll.presentation.results.comparisons.answers import (
@@ -33,7 +33,7 @@ from forestcoll.presentation.text import bandwidth, capitalized, percent
 from forestcoll.schedule.proof import CutProof
 
 
-def answer_box(study: Study) -> Iterator[Element]:
+def answer_box(study: ComparisonDetails) -> Iterator[Element]:
     """Yield the answer in one sentence, the most important numbers, and the reason."""
     found, rival = study.found, study.rival
     yield element("p", answer(found), class_="answer", id="answer")
@@ -50,7 +50,7 @@ def answer_box(study: Study) -> Iterator[Element]:
         yield paragraph(best)
 
 
-def reasons(study: Study) -> Element | None:
+def reasons(study: ComparisonDetails) -> Element | None:
     """Return why the fastest algorithm of a library is slower, and over which links."""
     sentences = why(study.found, study.classes)
     if not sentences or study.rival is None:
@@ -62,7 +62,7 @@ def _are_slower(title: str) -> str:
     return f"{title} {'are' if title.endswith('s') else 'is'} slower"
 
 
-def _links(study: Study) -> Element:
+def _links(study: ComparisonDetails) -> Element:
     rows = [study.own, *([study.rival] if study.rival else [])]
     unit = study.found.topology.bandwidth_unit
     right = tuple(range(1, 3 + 2 * len(rows)))
@@ -86,16 +86,16 @@ def _busy_titles(one: Row) -> tuple[str, str]:
     return f"Busiest under {title_of(one.name)}", "Mean"
 
 
-def _busy(each: LinkClass, one: Row) -> tuple[str, str]:
+def _busy(each: LinkClassLoad, one: Row) -> tuple[str, str]:
     return busy_percent(each.busy[one.name].most), busy_percent(each.busy[one.name].mean)
 
 
-def _bandwidths(study: Study, links: Sequence[int]) -> str:
+def _bandwidths(study: ComparisonDetails, links: Sequence[int]) -> str:
     values = sorted({study.found.topology.links[link].bandwidth for link in links})
     return decimal(values[0]) if len(values) == 1 else f"{decimal(values[0])} to {decimal(values[-1])}"
 
 
-def network(study: Study) -> Element | None:
+def network(study: ComparisonDetails) -> Element | None:
     """Return the pictures of the network under two schedules side by side, with a control to choose one."""
     pictures = NetworkPictures(study)
     rows = sorted([study.own, *study.others], key=lambda each: each is study.own)
@@ -119,7 +119,7 @@ _LOADS = (
 )
 
 
-def _about_paths(study: Study) -> str:
+def _about_paths(study: ComparisonDetails) -> str:
     words = (
         "Each picture shows the sends of one part of the data. The numbers are the order of the sends. Other parts can "
         "enter a box more often; the verdicts count all parts."
@@ -129,13 +129,13 @@ def _about_paths(study: Study) -> str:
     return words
 
 
-def _side(study: Study, each: Row, picture: Element, caption: str) -> Element:
+def _side(study: ComparisonDetails, each: Row, picture: Element, caption: str) -> Element:
     """Return a figure that is shown if its row is chosen."""
     is_hidden = each is not study.own and each is not study.rival
     return figure(picture, caption, key=study.keys[each.name], hidden=is_hidden)
 
 
-def _speed(study: Study, each: Row) -> str:
+def _speed(study: ComparisonDetails, each: Row) -> str:
     return f"{capitalized(title_of(each.name))}: {speed(study.found, each.algbw)}"
 
 
@@ -146,7 +146,7 @@ def _path(pictures: NetworkPictures, each: Row) -> tuple[Element, str] | None:
         return None  # the schedule has no tree from the first compute node
 
 
-def proof(study: Study) -> Element:
+def proof(study: ComparisonDetails) -> Element:
     """Return the proof of the bound in words."""
     found = study.found
     is_for_trees = found.bound.proof.trees_only
@@ -164,7 +164,7 @@ def proof(study: Study) -> Element:
     )
 
 
-def _cut(study: Study) -> Iterator[Element]:
+def _cut(study: ComparisonDetails) -> Iterator[Element]:
     if isinstance(study.found.bound.proof, CutProof):
         yield figure(
             NetworkPictures(study).cut(),
@@ -172,7 +172,7 @@ def _cut(study: Study) -> Iterator[Element]:
         )
 
 
-def comparison(study: Study) -> Element:
+def comparison(study: ComparisonDetails) -> Element:
     """Return the table of all schedules with their verdicts, and the chart of their shares."""
     found = study.found
     sizes = [size_name(size) for size in study.sizes]
@@ -198,7 +198,7 @@ def comparison(study: Study) -> Element:
     return section("comparison", "All schedules", table(caption, titles, lines, right=right), shares)
 
 
-def _choice(study: Study) -> Element:
+def _choice(study: ComparisonDetails) -> Element:
     """Return the control with which a reader chooses a schedule."""
     options = (
         element("option", each.name, value=study.keys[each.name], selected="" if each is study.rival else None)
@@ -208,7 +208,7 @@ def _choice(study: Study) -> Element:
     return element("div", name, element("select", *options, id="choice"), class_="controls", hidden="")
 
 
-def cuts(study: Study) -> Element | None:
+def cuts(study: ComparisonDetails) -> Element | None:
     """Return the charts of the data that crosses the cuts of the network, next to what must."""
     own = study.own.cuts
     if not own:
@@ -219,7 +219,7 @@ def cuts(study: Study) -> Element | None:
     return section("cuts", "The data that must cross, and the data that does", paragraph(intro), *_cut_figures(study))
 
 
-def _cut_figures(study: Study) -> Iterator[Element]:
+def _cut_figures(study: ComparisonDetails) -> Iterator[Element]:
     for cut in study.own.cuts:
         traffic = [each for row in study.found.rows for each in row.cuts if each.cut == cut.cut]
         if any(each.crosses > each.needed for each in traffic):
@@ -230,7 +230,7 @@ def _cut_figures(study: Study) -> Iterator[Element]:
             yield paragraph(f"{text}: {amount(cut.needed)}.")
 
 
-def sizes(study: Study) -> Element | None:
+def sizes(study: ComparisonDetails) -> Element | None:
     """Return the chart of algbw over size."""
     if not study.sizes:
         return None
@@ -243,7 +243,7 @@ def sizes(study: Study) -> Element | None:
     return section("sizes", "By size of the data", figure(size_lines(study.found), caption))
 
 
-def boxes(study: Study) -> Element | None:
+def boxes(study: ComparisonDetails) -> Element | None:
     """Return the table and the chart for other numbers of boxes."""
     names = list(dict.fromkeys(name for each in study.counts for name in each.algbw))
     if len(study.counts) < 2 or not names:
@@ -253,7 +253,7 @@ def boxes(study: Study) -> Element | None:
     return section("boxes", "On more or fewer boxes", *content)
 
 
-def _box_table(study: Study, names: Sequence[str]) -> Element:
+def _box_table(study: ComparisonDetails, names: Sequence[str]) -> Element:
     unit = study.found.topology.bandwidth_unit
     right = tuple(range(1, 3 + 2 * len(names)))
     lines = []
@@ -268,7 +268,7 @@ def _box_table(study: Study, names: Sequence[str]) -> Element:
     return table("The same kind of boxes: the algbw, computed for each number of boxes", titles, lines, right=right)
 
 
-def skipped(study: Study) -> Element | None:
+def skipped(study: ComparisonDetails) -> Element | None:
     """Return the algorithms that do not apply."""
     if not study.found.skipped:
         return None

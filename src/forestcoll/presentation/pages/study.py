@@ -7,14 +7,14 @@ from functools import cached_property
 from forestcoll.algorithms.baseline import OWN
 from forestcoll.base.progress import Progress
 from forestcoll.comparison import Comparison, Row
-from forestcoll.comparison.busy import LinkClass, busy_classes
+from forestcoll.comparison.busy import LinkClassLoad, busy_classes
 from forestcoll.comparison.by_boxes import BoxCount, by_boxes
 from forestcoll.presentation.results.comparisons.answers import rival_of
 from forestcoll.presentation.results.comparisons.comparison_notebook import keys_of
 
 
 @dataclass(frozen=True)
-class Study:
+class ComparisonDetails:
     """A comparison and its details.
 
     Attributes:
@@ -27,14 +27,14 @@ class Study:
     found: Comparison
     command: str | None
     counts: tuple[BoxCount, ...]
-    classes: tuple[LinkClass, ...]
+    classes: tuple[LinkClassLoad, ...]
 
     @staticmethod
-    def of(found: Comparison, command: str | None, progress: Progress) -> "Study":
+    def of(found: Comparison, command: str | None, progress: Progress) -> "ComparisonDetails":
         """Return the study of a comparison."""
         rival = rival_of(found)
         compared = [found.row(OWN), *([] if rival is None else [rival])]
-        return Study(found, command, by_boxes(found, progress), tuple(busy_classes(found, compared)))
+        return ComparisonDetails(found, command, by_boxes(found, progress), tuple(busy_classes(found, compared)))
 
     @property
     def own(self) -> Row:

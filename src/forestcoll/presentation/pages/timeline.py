@@ -10,13 +10,13 @@ from forestcoll.base.units import size_name
 from forestcoll.comparison import Row
 from forestcoll.comparison.curves import scale_of, schedule_of
 from forestcoll.presentation.html import figure, paragraph, section
-from forestcoll.presentation.pages.study import Study
+from forestcoll.presentation.pages.study import ComparisonDetails
 from forestcoll.presentation.pictures.charts.sends import MOST_BARS, SendBar, send_chart
 from forestcoll.presentation.pictures.svg import Element, element
 from forestcoll.presentation.results.comparisons.answers import amount
 from forestcoll.presentation.text import capitalized
 from forestcoll.simulation.over_time import sends_over_time
-from forestcoll.simulation.sends import Send, Sends
+from forestcoll.simulation.sends import RootSends, Send
 
 _SIZE = 2**24
 """The charts of sends are for the size of the comparison that is nearest to this one."""
@@ -29,7 +29,7 @@ _INTRO = (
 )
 
 
-def sends(study: Study) -> Element | None:
+def sends(study: ComparisonDetails) -> Element | None:
     """Return the charts of sends over time, with controls to play them; None if no times were simulated."""
     if not study.sizes or study.rival is None:
         return None
@@ -42,14 +42,14 @@ def sends(study: Study) -> Element | None:
 class _Charts:
     """The charts of the sends of one part of the data under each schedule."""
 
-    def __init__(self, study: Study, rival: Row) -> None:
+    def __init__(self, study: ComparisonDetails, rival: Row) -> None:
         self._study = study
         self._topology = study.found.topology
         self._boxes = Boxes(self._topology, study.found.demand.members(self._topology))
         self.size = min(study.sizes, key=lambda size: (abs(size.bit_length() - _SIZE.bit_length()), size))
         self._until = max(self._sends(row).seconds for row in (study.own, rival)) * 1e6
 
-    def _sends(self, row: Row) -> Sends:
+    def _sends(self, row: Row) -> RootSends:
         point = next(point for point in row.times if point.size == self.size)
         return sends_over_time(
             schedule_of(row), round(self.size * scale_of(row)), point.pieces, self._study.found.costs

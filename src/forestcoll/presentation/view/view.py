@@ -4,13 +4,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from forestcoll.base.errors import InputError, NoSolutionError
+from forestcoll.base.errors import InputError, NoSolutionError, plural
 from forestcoll.base.files import PathLike, as_path, write_text
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.base.version import __version__
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.presentation.html import figure, page_text, paragraph, section
 from forestcoll.presentation.pictures.layout import layout_of
+from forestcoll.presentation.pictures.network.loads import algbw_of
 from forestcoll.presentation.pictures.network.picture import load_picture, network_picture
 from forestcoll.presentation.pictures.raster import FORMATS as PICTURES
 from forestcoll.presentation.pictures.raster import check_picture, write_picture
@@ -22,10 +23,10 @@ from forestcoll.presentation.results.schedules.explanations import explain
 from forestcoll.presentation.tables import Page, row
 from forestcoll.presentation.text import bandwidth
 from forestcoll.presentation.view.pairs import pair_picture
-from forestcoll.presentation.view.sentences import schedule_sentence
 from forestcoll.schedule.proof import Bound
 from forestcoll.schedule.proof.cut import CutProof
 from forestcoll.schedule.schedule import Schedule
+from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.topology import Topology, TopologyLike
 from forestcoll.topology.registry import load_topology
 
@@ -103,7 +104,7 @@ class View:
             return
         loads = load_picture(schedule, title=f"{self.title}: loads of the links", layout=layout)
         shown = figure(loads, "The colour of a link is the part of the time that it is busy, for large data.")
-        yield section("loads", "The loads of the links", paragraph(schedule_sentence(schedule)), shown)
+        yield section("loads", "The loads of the links", paragraph(_schedule_sentence(schedule)), shown)
         stories, are_all = selected_stories(schedule, _MOST_STORIES)
         if stories:
             words = "Choose a part of the schedule, or play its sends one after the other."

@@ -12,7 +12,7 @@ from forestcoll.base.file_kinds import PROGRAM, check_kind
 from forestcoll.base.files import PathLike, as_path, input_name, parse_document, read_bytes
 from forestcoll.programs.formats import goal, msccl_xml, mscclpp
 from forestcoll.programs.interpreter import check
-from forestcoll.programs.model import Fault, Program
+from forestcoll.programs.model import Program, ProgramFault
 
 _Found = TypeVar("_Found")
 
@@ -43,7 +43,7 @@ class Judgement(Displayed):
     format: str
     collective: str
     ranks: int
-    fault: Fault | None
+    fault: ProgramFault | None
     placement: str | None = None
     loads: Mapping[str, str | None] = field(default_factory=lambda: MappingProxyType({}))
     remarks: tuple[str, ...] = ()
@@ -126,7 +126,7 @@ def _judge_xml(data: bytearray, path: Path, dialect: str | None, root: int | Non
     return _run(path, program, judged, tuple(msccl_xml.remarks(algorithm)))
 
 
-def _refused_by_all(refusals: Mapping[str, Fault | None]) -> Fault | None:
+def _refused_by_all(refusals: Mapping[str, ProgramFault | None]) -> ProgramFault | None:
     """Return why the first runtime refuses the file if all runtimes refuse it, else None."""
     faults = list(refusals.values())
     return None if None in faults else faults[0]

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from forestcoll.programs.model import Fault
+from forestcoll.programs.model import ProgramFault
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +13,6 @@ class Location:
     block: int | None = None
     step: int | None = None
 
-    def fault(self, rule: str, message: str) -> Fault:
+    def fault(self, rule: str, message: str) -> ProgramFault:
         """Return the fault that `rule` is broken here; `message` says how."""
-        return Fault(rule, message, self.rank, self.block, self.step)
+        return ProgramFault(rule, message, self.rank, self.block, self.step)

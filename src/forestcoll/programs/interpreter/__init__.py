@@ -1,5 +1,5 @@
 """The interpreter: runs a program on symbolic data, and proves that it is right or reports its first fault."""
 
-from forestcoll.programs.interpreter.checking import Verdict, check
+from forestcoll.programs.interpreter.checking import ProgramReport, check
 
-__all__ = ["Verdict", "check"]
+__all__ = ["ProgramReport", "check"]

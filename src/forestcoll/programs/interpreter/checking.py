@@ -7,13 +7,13 @@ from forestcoll.base.resources import require_memory
 from forestcoll.programs.interpreter.compiled import Compiled
 from forestcoll.programs.interpreter.execution import fault_of_data
 from forestcoll.programs.interpreter.memory import Memory
-from forestcoll.programs.interpreter.order import Run, run_to_the_end
+from forestcoll.programs.interpreter.order import RunState, run_to_the_end
 from forestcoll.programs.interpreter.stops import matching_faults, stop_of
-from forestcoll.programs.model import DeferredRanks, Fault, Message, Program, block_counts, first_malformed
+from forestcoll.programs.model import DeferredRanks, Message, Program, ProgramFault, block_counts, first_malformed
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ProgramReport:
     """The result of checking a program.
 
     Attributes:
@@ -23,7 +23,7 @@ class Verdict:
         messages: the number of instructions that send a message.
     """
 
-    fault: Fault | None
+    fault: ProgramFault | None
     placement: str | None = None
     instructions: int = 0
     messages: int = 0
@@ -41,7 +41,7 @@ _MOST_BLOCKS = 2**17
 """The most thread blocks of a program that is run, such as 128 on each of 1,024 ranks."""
 
 
-def check(program: Program) -> Verdict:
+def check(program: Program) -> ProgramReport:
     """Return the verdict on `program`; it is always the same, because it does not depend on the order of a run.
 
     Raises:
@@ -50,7 +50,7 @@ def check(program: Program) -> Verdict:
     _check_size(program)
     compiled = Compiled.of(program)
     if compiled is not None and compiled.is_right():
-        return Verdict(None, None, compiled.instructions, compiled.messages)
+        return ProgramReport(None, None, compiled.instructions, compiled.messages)
     return interpreted(program)
 
 
@@ -66,25 +66,25 @@ def _check_size(program: Program) -> None:
         raise InputError(f"the program has {blocks:,} thread blocks, and at most {_MOST_BLOCKS:,} can be run")
 
 
-def interpreted(program: Program) -> Verdict:
+def interpreted(program: Program) -> ProgramReport:
     """Return the verdict of the interpreter in Python."""
     listed = [each for *_, each in program.instructions()]
     sizes = len(listed), sum(any(isinstance(place, Message) for place in each.targets) for each in listed)
     if (fault := first_malformed(program)) is not None:
-        return Verdict(fault, None, *sizes)
-    known: Run | None = None
+        return ProgramReport(fault, None, *sizes)
+    known: RunState | None = None
     for in_place in (True, False):
         if (in_place and program.in_place) or (not in_place and program.out_of_place):
             run = _run(program, known, in_place=in_place)
             fault = None if run is known else _fault_of_order(run)
             fault = fault or fault_of_data(run)
             if fault is not None:
-                return Verdict(fault, "in place" if in_place else "out of place", *sizes)
+                return ProgramReport(fault, "in place" if in_place else "out of place", *sizes)
             known = run
-    return Verdict(None, None, *sizes)
+    return ProgramReport(None, None, *sizes)
 
 
-def _run(program: Program, known: Run | None, *, in_place: bool) -> Run:
+def _run(program: Program, known: RunState | None, *, in_place: bool) -> RunState:
     """Return a run of `program`. Only packets depend on the memory, so without them a known run has the same order."""
     memory = Memory.of(program, in_place=in_place)
     if known is None or known.packets.any():
@@ -93,6 +93,6 @@ def _run(program: Program, known: Run | None, *, in_place: bool) -> Run:
     return known
 
 
-def _fault_of_order(run: Run) -> Fault | None:
+def _fault_of_order(run: RunState) -> ProgramFault | None:
     """Return the first channel whose ends differ, or the reason why the run stopped; None if it came to its end."""
     return next(matching_faults(run), None) or stop_of(run)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from forestcoll.programs.interpreter.order import Place, Run
+from forestcoll.programs.interpreter.order import Place, RunState
 from forestcoll.programs.model import ChannelKind, Instruction, Message, Multicast, Program, Span
 from forestcoll.programs.model import Place as DataPlace
 
@@ -32,13 +32,13 @@ class Component:
     order: list[Place]
 
 
-def whole(run: Run) -> Component:
+def whole(run: RunState) -> Component:
     """Return all blocks as one component."""
     ports = [number for number, each in enumerate(run.program.channels) if each.kind is ChannelKind.PORT]
     return Component(run.blocks, ports, run.order)
 
 
-def components_of(run: Run) -> list[Component]:
+def components_of(run: RunState) -> list[Component]:
     """Return the components of a program that came to its end."""
     joined = _Joined(run)
     for block, listed in enumerate(run.lists):
@@ -54,7 +54,7 @@ def components_of(run: Run) -> list[Component]:
 class _Joined:
     """The blocks of a run in disjoint sets, each named by its first block."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: RunState) -> None:
         self._run = run
         self._above = list(range(len(run.blocks)))
         self._users: dict[tuple[str, int, int], int] = {}

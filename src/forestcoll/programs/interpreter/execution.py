@@ -15,17 +15,17 @@ from forestcoll.programs.interpreter import symbols
 from forestcoll.programs.interpreter.accesses import NO_ACTOR, Accesses
 from forestcoll.programs.interpreter.clocks import Clocks, Row
 from forestcoll.programs.interpreter.components import Component, components_of, whole
-from forestcoll.programs.interpreter.order import Place, Run
+from forestcoll.programs.interpreter.order import Place, RunState
 from forestcoll.programs.interpreter.symbols import MIXED, NOTHING, Patterns, Values, added
 from forestcoll.programs.model import (
     Barrier,
     Buffer,
     ChannelKind,
-    Fault,
     Instruction,
     Message,
     Multicast,
     Program,
+    ProgramFault,
     Span,
     fault_at,
     instruction_name,
@@ -36,12 +36,12 @@ from forestcoll.programs.model import Place as DataPlace
 class _Stop(Exception):  # noqa: N818 (it carries a fault; it is not an error itself)
     """The first fault of a run."""
 
-    def __init__(self, fault: Fault) -> None:
+    def __init__(self, fault: ProgramFault) -> None:
         super().__init__(str(fault))
         self.fault = fault
 
 
-def fault_of_data(run: Run) -> Fault | None:
+def fault_of_data(run: RunState) -> ProgramFault | None:
     """Return the first fault in the data of a run that came to its end; None if there is none."""
     components = components_of(run)
     if len(components) > 1 and fault_in_components(run, components) is None:
@@ -49,7 +49,7 @@ def fault_of_data(run: Run) -> Fault | None:
     return fault_in_components(run, [whole(run)])
 
 
-def fault_in_components(run: Run, components: Sequence[Component]) -> Fault | None:
+def fault_in_components(run: RunState, components: Sequence[Component]) -> ProgramFault | None:
     """Return a fault in the data of a run, whose components are executed one after the other; None if there is none.
 
     With several components, a fault need not be the first one.
@@ -80,7 +80,7 @@ class _BarrierState:
 class _Contents:
     """What all components of a run share: the data of all cells, and how many instructions depend on each."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: RunState) -> None:
         self.patterns = Patterns(len(run.program.ranks))
         self.data = Values.nothing(run.memory.size)
         for rank in range(len(run.program.ranks)):
@@ -92,7 +92,7 @@ class _Contents:
 class _Execution:
     """The state of a component of a run: data, clocks, accesses, and messages and signals in transit."""
 
-    def __init__(self, run: Run, component: Component, contents: _Contents) -> None:
+    def __init__(self, run: RunState, component: Component, contents: _Contents) -> None:
         self.program, self.memory = run.program, run.memory
         self.clocks = Clocks(self.program, component)
         sizes = np.diff(self.memory.rank_starts)
@@ -315,7 +315,7 @@ class _Execution:
         writer = int(self.accesses.writers[cell]), int(self.accesses.written[cell])
         if writer in self.places:
             raise _Stop(fault_at("wrong-data", f"wrote it last: {message}", self.program, self.places[writer]))
-        raise _Stop(Fault("wrong-data", message, rank))
+        raise _Stop(ProgramFault("wrong-data", message, rank))
 
     def check_end(self, rank: int) -> None:
         """Check that no write to the memory of a rank may happen after the rank has ended.

@@ -33,7 +33,7 @@ Need: TypeAlias = tuple[str, int, int, int]
 
 
 @dataclass
-class Channel:
+class ChannelContents:
     """The contents of a channel: pieces of messages, or signals, that were sent and not yet received."""
 
     pieces: int = 0
@@ -41,7 +41,7 @@ class Channel:
 
 
 @dataclass
-class Run:
+class RunState:
     """The state of a run. Blocks are numbered over all ranks.
 
     Attributes:
@@ -69,7 +69,7 @@ class Run:
         self.done, self.moved = [0] * count, [0] * count
         self.ready, self.queued = deque(range(count)), [True] * count
         self.sleepers: dict[Need, list[int]] = {}
-        self.channels = [Channel() for _ in self.program.channels]
+        self.channels = [ChannelContents() for _ in self.program.channels]
         self.semaphores = [list(rank.semaphores) for rank in ranks]
         self.packets = np.zeros(self.memory.size, dtype=np.bool_)
         self.met: dict[tuple[int, int], list[int]] = {}
@@ -80,9 +80,9 @@ class Run:
         return [block for block, listed in enumerate(self.lists) if self.done[block] < len(listed)]
 
 
-def run_to_the_end(program: Program, memory: Memory) -> Run:
+def run_to_the_end(program: Program, memory: Memory) -> RunState:
     """Run until nothing more can be done, and return the state: all blocks are done, or some are `stuck`."""
-    run = Run(program, memory)
+    run = RunState(program, memory)
     while run.ready:
         block = run.ready.popleft()
         run.queued[block] = False
@@ -90,7 +90,7 @@ def run_to_the_end(program: Program, memory: Memory) -> Run:
     return run
 
 
-def _advance(run: Run, block: int) -> None:
+def _advance(run: RunState, block: int) -> None:
     """Do as many instructions of `block` as possible."""
     listed = run.lists[block]
     while run.done[block] < len(listed):
@@ -104,18 +104,18 @@ def _advance(run: Run, block: int) -> None:
         _finish(run, block, instruction)
 
 
-def _sleep(run: Run, block: int, need: Need) -> None:
+def _sleep(run: RunState, block: int, need: Need) -> None:
     run.sleepers.setdefault(need, []).append(block)
 
 
-def _wake(run: Run, need: Need) -> None:
+def _wake(run: RunState, need: Need) -> None:
     for block in run.sleepers.pop(need, ()):
         if not run.queued[block]:
             run.queued[block] = True
             run.ready.append(block)
 
 
-def need_of(run: Run, block: int, instruction: Instruction) -> Need | None:
+def need_of(run: RunState, block: int, instruction: Instruction) -> Need | None:
     """Return what the next instruction of `block` still waits for before it can begin, or None."""
     rank = run.blocks[block][0]
     for dependency in instruction.after:
@@ -133,7 +133,7 @@ def need_of(run: Run, block: int, instruction: Instruction) -> Need | None:
     return None if instruction.barrier is None else _meet(run, block, rank, instruction.barrier)
 
 
-def _meet(run: Run, block: int, rank: int, barrier: Barrier) -> Need | None:
+def _meet(run: RunState, block: int, rank: int, barrier: Barrier) -> Need | None:
     """Reach a barrier. The last block to reach it releases all; return what `block` waits for if it is not the last."""
     met = run.met.setdefault((rank, barrier.number), [])
     need = ("barrier", rank, barrier.number, -1)
@@ -148,7 +148,7 @@ def _meet(run: Run, block: int, rank: int, barrier: Barrier) -> Need | None:
     return None
 
 
-def _move(run: Run, block: int, instruction: Instruction) -> Need | None:
+def _move(run: RunState, block: int, instruction: Instruction) -> Need | None:
     """Move as many pieces of the messages of an instruction as possible; return what is missing, None if all moved."""
     incoming, outgoing = _message(instruction.sources), _message(instruction.targets)
     if incoming is None and outgoing is None:
@@ -177,7 +177,7 @@ def _message(places: Sequence[DataPlace]) -> Message | None:
     return None
 
 
-def _packets_written(run: Run, instruction: Instruction) -> Iterator[Span]:
+def _packets_written(run: RunState, instruction: Instruction) -> Iterator[Span]:
     for place in instruction.targets:
         if isinstance(place, Span) and place.packets:
             yield place
@@ -186,7 +186,7 @@ def _packets_written(run: Run, instruction: Instruction) -> Iterator[Span]:
                 yield Span(rank, place.buffer, place.offset, place.count, packets=True)
 
 
-def _finish(run: Run, block: int, instruction: Instruction) -> None:
+def _finish(run: RunState, block: int, instruction: Instruction) -> None:
     rank, number = run.blocks[block]
     done = run.done[block]
     run.order.append((rank, number, done))

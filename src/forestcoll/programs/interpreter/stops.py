@@ -3,13 +3,22 @@
 from collections.abc import Iterator
 
 from forestcoll.base.errors import plural
-from forestcoll.programs.interpreter.order import Need, Run, need_of
-from forestcoll.programs.model import Channel, Fault, Instruction, Message, Multicast, Span, fault_at, instruction_name
+from forestcoll.programs.interpreter.order import Need, RunState, need_of
+from forestcoll.programs.model import (
+    Channel,
+    Instruction,
+    Message,
+    Multicast,
+    ProgramFault,
+    Span,
+    fault_at,
+    instruction_name,
+)
 
 _MOST_SHOWN = 6
 
 
-def stop_of(run: Run) -> Fault | None:
+def stop_of(run: RunState) -> ProgramFault | None:
     """Return the fault of a run that stopped before its end, or None."""
     if not run.stuck:
         return None
@@ -28,7 +37,7 @@ def stop_of(run: Run) -> Fault | None:
     return fault_at("deadlock", story, run.program, place)
 
 
-def _chain(run: Run, start: int) -> tuple[list[int], int | None]:
+def _chain(run: RunState, start: int) -> tuple[list[int], int | None]:
     """Follow who waits for whom from block `start`; return the blocks, and where the chain closes, if it does."""
     chain = [start]
     while (after := _blocker(run, chain[-1])) is not None:
@@ -38,11 +47,11 @@ def _chain(run: Run, start: int) -> tuple[list[int], int | None]:
     return chain, None
 
 
-def _next(run: Run, block: int) -> Instruction:
+def _next(run: RunState, block: int) -> Instruction:
     return run.lists[block][run.done[block]]
 
 
-def _need(run: Run, block: int) -> Need:
+def _need(run: RunState, block: int) -> Need:
     """Return what a stuck block waits for."""
     instruction = _next(run, block)
     if not run.moved[block] and (need := need_of(run, block, instruction)) is not None:
@@ -54,7 +63,7 @@ def _need(run: Run, block: int) -> Need:
     return "room", sends.channel, -1, -1
 
 
-def _blocker(run: Run, block: int) -> int | None:
+def _blocker(run: RunState, block: int) -> int | None:
     """Return the stuck block that must act before `block` can continue, or None if no block would."""
     kind, one, two, _ = _need(run, block)
     if kind == "step":
@@ -67,7 +76,7 @@ def _blocker(run: Run, block: int) -> int | None:
     return block if any(_provides(run, block, each, _need(run, block)) for each in mine) else None
 
 
-def _provides(run: Run, block: int, instruction: Instruction, need: Need) -> bool:
+def _provides(run: RunState, block: int, instruction: Instruction, need: Need) -> bool:
     kind, one, two, _ = need
     rank = run.blocks[block][0]
     if kind == "signal":
@@ -83,12 +92,12 @@ def _provides(run: Run, block: int, instruction: Instruction, need: Need) -> boo
     return any(isinstance(each, Message) and each.channel == one for each in places)
 
 
-def _name(run: Run, block: int) -> str:
+def _name(run: RunState, block: int) -> str:
     rank, number = run.blocks[block]
     return instruction_name(run.program, rank, number, run.done[block])
 
 
-def _awaited_text(run: Run, block: int) -> str:
+def _awaited_text(run: RunState, block: int) -> str:
     """Return a text that says what a stuck block waits for."""
     kind, one, two, three = _need(run, block)
     if kind == "step":
@@ -105,7 +114,7 @@ def _awaited_text(run: Run, block: int) -> str:
     return others[kind]
 
 
-def matching_faults(run: Run) -> Iterator[Fault]:
+def matching_faults(run: RunState) -> Iterator[ProgramFault]:
     """Yield differences between the ends of a channel: numbers and sizes of messages, numbers of signals."""
     sent: dict[int, list[tuple[int, tuple[int, int, int]]]] = {}
     received: dict[int, list[tuple[int, tuple[int, int, int]]]] = {}
@@ -121,11 +130,11 @@ def matching_faults(run: Run) -> Iterator[Fault]:
 
 
 def _of_messages(
-    run: Run,
+    run: RunState,
     number: int,
     sent: list[tuple[int, tuple[int, int, int]]],
     received: list[tuple[int, tuple[int, int, int]]],
-) -> Iterator[Fault]:
+) -> Iterator[ProgramFault]:
     path = _path(run.program.channels[number])
     for (count, sender), (expected, receiver) in zip(sent, received, strict=False):
         if count != expected:
@@ -145,7 +154,7 @@ def _path(channel: Channel) -> str:
     return f"{channel.kind} channel {channel.number} from rank {channel.source} to rank {channel.target}"
 
 
-def _of_signals(run: Run) -> Iterator[Fault]:
+def _of_signals(run: RunState) -> Iterator[ProgramFault]:
     given: dict[int, list[tuple[int, int, int]]] = {}
     taken: dict[int, list[tuple[int, int, int]]] = {}
     for rank, block, place, instruction in run.program.instructions():

@@ -23,7 +23,7 @@ from forestcoll.demand.collective import Collective, PhaseOp
 from forestcoll.demand.ranks import relay_refusal
 from forestcoll.programs.lowering.fitting import Excess, lesser
 from forestcoll.programs.lowering.grid import MAX_EXACT_CHUNKS
-from forestcoll.programs.lowering.layout import Layout
+from forestcoll.programs.lowering.layout import DataLayout
 from forestcoll.programs.lowering.one_sided import one_sided
 from forestcoll.programs.lowering.options import Options, Style
 from forestcoll.programs.lowering.plans import plans
@@ -222,7 +222,7 @@ def _chosen(flows: _Flows, most: int) -> int:
 
 
 @dataclass(frozen=True)
-class _Layout(Layout):
+class _Layout(DataLayout):
     """The data of an all-to-all.
 
     Attributes:

@@ -16,7 +16,7 @@ from math import lcm
 import numpy as np
 
 from forestcoll.base.errors import NoSolutionError
-from forestcoll.programs.lowering.rounding import Crossings, balanced
+from forestcoll.programs.lowering.rounding import LinkCrossings, balanced
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
 
 MAX_EXACT_CHUNKS = 2**15 - 1
@@ -108,8 +108,8 @@ class Grids:
         return totals
 
     @cached_property
-    def _crossings(self) -> Crossings:
-        return Crossings(self._schedule)
+    def _crossings(self) -> LinkCrossings:
+        return LinkCrossings(self._schedule)
 
 
 def unit_of(schedule: TreeSchedule) -> int:

@@ -26,7 +26,7 @@ def task_of(collective: Collective) -> Task:
 
 
 @dataclass(frozen=True)
-class Layout:
+class DataLayout:
     """The data of a program.
 
     Attributes:
@@ -44,11 +44,11 @@ class Layout:
     options: Options
 
     @staticmethod
-    def of(schedule: TreeSchedule, grid: Grid, options: Options) -> "Layout":
+    def of(schedule: TreeSchedule, grid: Grid, options: Options) -> "DataLayout":
         """Return the layout of the program of `schedule`; its chunks are those of `grid`, divided further."""
         root = schedule.members.index(schedule.phases[0].roots[0]) if schedule.collective.has_root else None
         parts = tuple(part * options.scale for part in grid.parts)
-        return Layout(_TASKS[schedule.collective], grid.chunks * options.scale, parts, root, options)
+        return DataLayout(_TASKS[schedule.collective], grid.chunks * options.scale, parts, root, options)
 
     @cached_property
     def begins(self) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ from forestcoll.demand.ranks import relay_refusal
 from forestcoll.programs.lowering.exchange import program_of_flows
 from forestcoll.programs.lowering.fitting import Excess, lesser
 from forestcoll.programs.lowering.grid import Grid, grid_for, with_shares
-from forestcoll.programs.lowering.layout import Layout
+from forestcoll.programs.lowering.layout import DataLayout
 from forestcoll.programs.lowering.one_sided import one_sided
 from forestcoll.programs.lowering.options import Options, Placement, Style
 from forestcoll.programs.lowering.pair_links import PairLinks
@@ -216,7 +216,7 @@ def _grid(schedule: TreeSchedule, options: Options, limits: Limits) -> Grid:
 
 def _programs(schedule: TreeSchedule, grid: Grid, options: Options, limits: Limits) -> Iterator[Program | Excess]:
     """Yield the programs that fit, the best one first, and for each other plan the limit that it exceeds."""
-    layout = Layout.of(schedule, grid, options)
+    layout = DataLayout.of(schedule, grid, options)
     if options.style is Style.ONE_SIDED:
         boxes = [schedule.topology.nodes[node].attributes.get("box") for node in schedule.members]
         flows = rank_trees_of(schedule, grid, options, None)

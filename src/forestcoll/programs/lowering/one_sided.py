@@ -36,7 +36,7 @@ from forestcoll.base.errors import NoSolutionError
 from forestcoll.programs.lowering.cells import cells_of
 from forestcoll.programs.lowering.fitting import Excess
 from forestcoll.programs.lowering.jobs import Job, JobMaker
-from forestcoll.programs.lowering.layout import Layout
+from forestcoll.programs.lowering.layout import DataLayout
 from forestcoll.programs.lowering.options import COMFORTABLE_BLOCKS
 from forestcoll.programs.lowering.puts import Neighbours, Puts, Rooms, operations
 from forestcoll.programs.lowering.rank_trees import RankTree
@@ -46,7 +46,7 @@ from forestcoll.programs.model.limits import Limits
 
 
 def one_sided(
-    name: str, layout: Layout, flows: Sequence[RankTree], limits: Limits, boxes: Sequence[Hashable]
+    name: str, layout: DataLayout, flows: Sequence[RankTree], limits: Limits, boxes: Sequence[Hashable]
 ) -> Program | Excess:
     """Return the program that does `flows`, or the limit that it exceeds.
 
@@ -80,7 +80,7 @@ def one_sided(
     return replace(program, slots=None, groups=tuple(groups))
 
 
-def _check_packets(layout: Layout, *, packets: bool) -> None:
+def _check_packets(layout: DataLayout, *, packets: bool) -> None:
     if packets and layout.task in {Task.REDUCE, Task.REDUCE_SCATTER}:
         raise NoSolutionError(f"packets (LL) leave no room for the sums of a {layout.task.value}; use Simple")
     if packets and layout.options.pieces > 1:

@@ -39,7 +39,7 @@ from forestcoll.demand.collective import PhaseOp
 from forestcoll.programs.lowering.blocks import BlockTable, block_table
 from forestcoll.programs.lowering.chains import Chains, Edges, IntArray, chains_of, hops_in_lanes, hops_of
 from forestcoll.programs.lowering.fitting import Excess
-from forestcoll.programs.lowering.layout import Layout
+from forestcoll.programs.lowering.layout import DataLayout
 from forestcoll.programs.lowering.options import COMFORTABLE_BLOCKS, Options
 from forestcoll.programs.lowering.pair_links import PairLinks
 from forestcoll.programs.lowering.rank_trees import RankTree
@@ -62,7 +62,7 @@ _ON_ONE_CHANNEL = "blocks on one channel number"
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ChannelPlan:
     """How flows use channels and blocks.
 
     Attributes:
@@ -100,13 +100,13 @@ class _Spread:
     ranges: int = 1
 
     def stride(self, groups: int) -> int:
-        """Return `Plan.stride` if each of `groups` parts of the program has its own channels."""
+        """Return `ChannelPlan.stride` if each of `groups` parts of the program has its own channels."""
         return self.turns * groups if self.ranges > 1 else 0
 
 
 def plans(
-    layout: Layout, flows: Sequence[RankTree], limits: Limits, links: PairLinks | None = None
-) -> Iterator[Plan | Excess]:
+    layout: DataLayout, flows: Sequence[RankTree], limits: Limits, links: PairLinks | None = None
+) -> Iterator[ChannelPlan | Excess]:
     """Yield the plans that may fit, and for each other candidate the limit that it exceeds; lanes need `links`."""
     options = layout.options
     planner = _Planner(layout, flows, limits, links)
@@ -126,9 +126,9 @@ def plans(
                 return
             work += len(edges.flow)
             for found in planner.plans(spread, bound):
-                if isinstance(found, Plan):
+                if isinstance(found, ChannelPlan):
                     tried.add(spread)
-                if isinstance(found, Plan) or bound == bounds[-1]:
+                if isinstance(found, ChannelPlan) or bound == bounds[-1]:
                     yield found
 
 
@@ -136,7 +136,7 @@ def plans(
 class _Planner:
     """Makes the plans of flows; lanes need `links`."""
 
-    layout: Layout
+    layout: DataLayout
     flows: Sequence[RankTree]
     limits: Limits
     links: PairLinks | None
@@ -160,7 +160,7 @@ class _Planner:
         of_phases = np.array([self.edges.taken(phase == each).peers for each in np.unique(phase)])
         return np.asarray(of_phases.sum(axis=0) * options.parallel)
 
-    def plans(self, spread: _Spread, bound: int | None) -> Iterator[Plan | Excess]:
+    def plans(self, spread: _Spread, bound: int | None) -> Iterator[ChannelPlan | Excess]:
         """Yield the plans of `spread` with at most `bound` blocks, or the limit that one exceeds."""
         if not spread.levels and (excess := self._excess_through(self._channels(spread), bound)) is not None:
             yield excess
@@ -169,7 +169,7 @@ class _Planner:
         for chains, stride in self._candidates(spread):
             table = block_table(chains, len(self.layout.parts), copiers, together=spread.together)
             excess = _excess(chains, table, bound, self.limits)
-            yield excess or Plan(chains, table, self.limits.count, stride)
+            yield excess or ChannelPlan(chains, table, self.limits.count, stride)
 
     def _excess_through(self, channels: Sequence[int], bound: int | None) -> Excess | None:
         """Return a limit that chains through ranks on the channels of the flows exceed, known without the chains.
@@ -195,7 +195,7 @@ class _Planner:
         return None
 
     def _candidates(self, spread: _Spread) -> Iterator[tuple[Chains, int]]:
-        """Yield chains of `spread` with their `Plan.stride`; in lanes, those of each timetable, the shortest first."""
+        """Yield chains of `spread` with their strides; in lanes, those of each timetable, the shortest first."""
         flows, edges, options = self.flows, self.edges, self.layout.options
         if not spread.lanes or self.links is None:
             yield self._chains(spread), spread.stride(_groups(flows, options))
@@ -239,7 +239,7 @@ def _most_steps(limits: Limits) -> int | None:
     return None if limits.steps is None else max(1, limits.steps - limits.steps // STEPS_FOR_WAITS)
 
 
-def copies(layout: Layout) -> bool:
+def copies(layout: DataLayout) -> bool:
     """Return whether roots have to copy their own data to their output."""
     return layout.task in {Task.ALLGATHER, Task.BROADCAST, Task.ALL_TO_ALL} and layout.options.out_of_place
 

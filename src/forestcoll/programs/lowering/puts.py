@@ -19,7 +19,7 @@ from typing import TypeAlias
 
 from forestcoll.programs.lowering.cells import Cell
 from forestcoll.programs.lowering.jobs import Job
-from forestcoll.programs.lowering.layout import Layout
+from forestcoll.programs.lowering.layout import DataLayout
 from forestcoll.programs.model import Buffer, ChannelKind, Instruction, Multicast, Protocol, Span, Task
 
 MOST_SUMMANDS = 9
@@ -64,7 +64,7 @@ class Rooms:
     sizes: tuple[int, ...]
 
     @staticmethod
-    def of(cells: Sequence[Cell], layout: Layout, boxes: tuple[Hashable, ...]) -> "Rooms":
+    def of(cells: Sequence[Cell], layout: DataLayout, boxes: tuple[Hashable, ...]) -> "Rooms":
         """Return the space that `cells` need: for sums; with packets, for all data that moves from rank to rank.
 
         A root has the data of its first child where the result will be, if its own contribution does not lie there.
@@ -103,7 +103,7 @@ def _writers(cell: Cell, boxes: tuple[Hashable, ...], *, packets: bool) -> Itera
 class Puts:
     """Creates the instructions of ranks, for programs of one layout."""
 
-    layout: Layout
+    layout: DataLayout
     neighbours: Neighbours
     rooms: Rooms
     group: Callable[[tuple[int, ...]], int]

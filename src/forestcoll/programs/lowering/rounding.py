@@ -18,7 +18,7 @@ MOST_WORK = 4_000_000
 """The most visits of links by the search, which take about a second."""
 
 
-class Crossings:
+class LinkCrossings:
     """Which links the trees of a schedule cross. A cost is the time of a chunk on a link, as an integer.
 
     Attributes:
@@ -42,7 +42,7 @@ class Crossings:
                 self.crossing[link].append(tree)
 
 
-def balanced(crossings: Crossings, least: Fraction, counts: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
+def balanced(crossings: LinkCrossings, least: Fraction, counts: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
     """Return numbers of chunks for all trees, whose busiest link is at most as busy as with `counts`.
 
     Args:
@@ -58,7 +58,7 @@ def balanced(crossings: Crossings, least: Fraction, counts: Sequence[Sequence[in
 class _RoundingSearch:
     """The state of the search: the chunks of all trees, and the load of each link as an integer."""
 
-    def __init__(self, crossings: Crossings, counts: Sequence[Sequence[int]]) -> None:
+    def __init__(self, crossings: LinkCrossings, counts: Sequence[Sequence[int]]) -> None:
         self.scale, self.costs, self.rows = crossings.scale, crossings.costs, crossings.rows
         self.siblings, self.crossing = crossings.siblings, crossings.crossing
         self.counts = [count for listed in counts for count in listed]

@@ -19,9 +19,9 @@ from forestcoll.programs.lowering.blocks import block_table
 from forestcoll.programs.lowering.chains import Chain, Chains
 from forestcoll.programs.lowering.fitting import Excess, lesser
 from forestcoll.programs.lowering.grid import MAX_EXACT_CHUNKS, Grid
-from forestcoll.programs.lowering.layout import Layout, task_of
+from forestcoll.programs.lowering.layout import DataLayout, task_of
 from forestcoll.programs.lowering.options import Options, Style
-from forestcoll.programs.lowering.plans import MOST_CHANNELS, Plan, block_bounds, copies
+from forestcoll.programs.lowering.plans import MOST_CHANNELS, ChannelPlan, block_bounds, copies
 from forestcoll.programs.lowering.rank_trees import RankTree
 from forestcoll.programs.lowering.two_sided import two_sided
 from forestcoll.programs.model import Program
@@ -50,7 +50,7 @@ def program_of_steps(schedule: StepSchedule, options: Options, limits: Limits) -
     require_no_relays(schedule)
     schedule = expanded_steps(schedule)
     grid = _grid(schedule, options, limits)
-    layout = Layout(task_of(schedule.collective), grid.chunks, grid.parts, None, options)
+    layout = DataLayout(task_of(schedule.collective), grid.chunks, grid.parts, None, options)
     own = [RankTree(PhaseOp.BROADCAST, 0, rank, layout.begins[rank], part, {}) for rank, part in enumerate(grid.parts)]
     own = [part for flow in own if flow.count for part in _limited(flow, limits.count)]
     excess: Excess | None = None
@@ -84,7 +84,7 @@ def _grid(schedule: StepSchedule, options: Options, limits: Limits) -> Grid:
     return Grid(chunks, tuple(int(size * chunks) for size in sizes), ())
 
 
-def _plans(schedule: StepSchedule, grid: Grid, layout: Layout, limits: Limits) -> Iterator[Plan | Excess]:
+def _plans(schedule: StepSchedule, grid: Grid, layout: DataLayout, limits: Limits) -> Iterator[ChannelPlan | Excess]:
     phases, steps = len(schedule.phases), max(phase.transfers.steps for phase in schedule.phases)
     most = max(1, (MOST_CHANNELS if limits.channels is None else min(MOST_CHANNELS, limits.channels)) // phases)
     width = layout.options.channels or min(steps, most)
@@ -94,12 +94,12 @@ def _plans(schedule: StepSchedule, grid: Grid, layout: Layout, limits: Limits) -
             hops = Chains.of(list(_hops(schedule, grid, layout, levels, limits.count)))
             table = block_table(hops, len(layout.parts), copiers, together=False)
             if bound is None or max(table.counts) <= bound:
-                yield Plan(hops, table, limits.count)
+                yield ChannelPlan(hops, table, limits.count)
             elif bound == limits.blocks:
                 yield Excess("thread blocks", max(table.counts), bound)
 
 
-def _hops(schedule: StepSchedule, grid: Grid, layout: Layout, levels: int, most: int | None) -> Iterator[Chain]:
+def _hops(schedule: StepSchedule, grid: Grid, layout: DataLayout, levels: int, most: int | None) -> Iterator[Chain]:
     """Yield each transfer, or each part of it, as a chain of one hop, in the order of the steps."""
     ranks = {node: rank for rank, node in enumerate(schedule.members)}
     for number, phase in enumerate(schedule.phases):

@@ -77,7 +77,7 @@ Order: TypeAlias = tuple[FloatArray, ...]
 """For each hop, numbers: of the hops that wait, the one with the least first number begins first, then the next."""
 
 
-class Timetable(NamedTuple):
+class _Timetable(NamedTuple):
     """When hops begin and end, their lanes, and the time of a program that keeps their order.
 
     The busiest link is busy for a time of 1.
@@ -89,7 +89,7 @@ class Timetable(NamedTuple):
 
 def timetables(
     flows: Sequence[RankTree], edges: Edges, links: PairLinks, lanes: int, overhead: float
-) -> list[Timetable]:
+) -> list[_Timetable]:
     """Return timetables of the hops of `edges`, for several rooms; the fastest program comes first.
 
     The busiest link is busy for a time of 1.
@@ -116,7 +116,7 @@ def timetables(
         in_order = work.has_phases and len(edges.flow) <= MOST_IN_PHASES
         more = [_order_of_phases(work, times, room, overhead)] if in_order else []
         found.append(_best_search(work, times, room, overhead, [*orders, *more]))
-    return [Timetable(each.best, each.seconds) for each in sorted(found, key=lambda each: each.seconds)]
+    return [_Timetable(each.best, each.seconds) for each in sorted(found, key=lambda each: each.seconds)]
 
 
 @dataclass(frozen=True, eq=False)

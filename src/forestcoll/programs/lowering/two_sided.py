@@ -27,8 +27,8 @@ from forestcoll.demand.collective import PhaseOp
 from forestcoll.programs.lowering.chains import Chains, IntArray
 from forestcoll.programs.lowering.fitting import Excess, excess_of
 from forestcoll.programs.lowering.hazards import Hazards
-from forestcoll.programs.lowering.layout import Layout
-from forestcoll.programs.lowering.plans import Plan, copies
+from forestcoll.programs.lowering.layout import DataLayout
+from forestcoll.programs.lowering.plans import ChannelPlan, copies
 from forestcoll.programs.lowering.rank_trees import RankTree
 from forestcoll.programs.model import (
     Block,
@@ -49,7 +49,9 @@ MOST_AT_ONCE = 500_000
 """The ranks of a program with more instructions are made when they are read; a million take about half a gigabyte."""
 
 
-def two_sided(name: str, layout: Layout, plan: Plan, own: Sequence[RankTree], limits: Limits) -> Program | Excess:
+def two_sided(
+    name: str, layout: DataLayout, plan: ChannelPlan, own: Sequence[RankTree], limits: Limits
+) -> Program | Excess:
     """Return the program that executes the chains of `plan`, or the limit that it exceeds.
 
     Roots copy the data of `own` if buffers are separate. Ranks after the first one that exceeds a limit are not made.
@@ -67,7 +69,7 @@ def two_sided(name: str, layout: Layout, plan: Plan, own: Sequence[RankTree], li
 class _Maker:
     """Makes the ranks of a program, each independently of the others."""
 
-    def __init__(self, layout: Layout, plan: Plan, own: Sequence[RankTree]) -> None:
+    def __init__(self, layout: DataLayout, plan: ChannelPlan, own: Sequence[RankTree]) -> None:
         self._layout, self._plan, self._flows = layout, plan, plan.chains.flows
         self._kept = _kept(own, plan.most) if copies(layout) else {}
         bounds = sorted({bound for flow in (*own, *self._flows) for bound in (flow.offset, flow.offset + flow.count)})
@@ -140,7 +142,7 @@ def _pauses(channels: Sequence[Channel], lanes: int) -> Mapping[int, int]:
     return {place: each.number for place, each in enumerate(channels) if each.number < lanes}
 
 
-def _visits(plan: Plan, messages: IntArray) -> tuple[IntArray, ...]:
+def _visits(plan: ChannelPlan, messages: IntArray) -> tuple[IntArray, ...]:
     """Return what the blocks of all ranks do, rank by rank in order: flow, block, channels in and out (-1 for none)."""
     chains = plan.chains
     into, out = (np.full(len(chains.ranks), -1, dtype=np.int64) for _ in range(2))
@@ -153,7 +155,7 @@ def _visits(plan: Plan, messages: IntArray) -> tuple[IntArray, ...]:
 class _Emitter:
     """The instructions of a rank so far. Nothing that they wait for depends on other ranks."""
 
-    layout: Layout
+    layout: DataLayout
     rank: int
     count: int
     continued: Mapping[int, int]

@@ -1,6 +1,6 @@
 """Programs: what ranks, thread blocks and channels do with chunks of buffers."""
 
-from forestcoll.programs.model.fault import Fault, block_name, fault_at, instruction_name, step_name
+from forestcoll.programs.model.fault import ProgramFault, block_name, fault_at, instruction_name, step_name
 from forestcoll.programs.model.program import (
     Barrier,
     Block,
@@ -30,13 +30,13 @@ __all__ = [
     "ChannelKind",
     "DeferredRanks",
     "Dependency",
-    "Fault",
     "Instruction",
     "Loop",
     "Message",
     "Multicast",
     "Place",
     "Program",
+    "ProgramFault",
     "Protocol",
     "Rank",
     "Span",

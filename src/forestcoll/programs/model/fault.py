@@ -6,7 +6,7 @@ from forestcoll.programs.model.program import Program
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class ProgramFault:
     """The first broken rule, at the first place that breaks it.
 
     Attributes:
@@ -51,7 +51,7 @@ def instruction_name(program: Program, rank: int, block: int, instruction: int) 
     return f"rank {rank}, block {names[0]}, step {names[1]}"
 
 
-def fault_at(rule: str, message: str, program: Program, place: tuple[int, int, int]) -> Fault:
+def fault_at(rule: str, message: str, program: Program, place: tuple[int, int, int]) -> ProgramFault:
     """Return a fault at the instruction with the numbers (rank, block, instruction)."""
     rank, block, _ = place
-    return Fault(rule, message, rank, block_name(program, rank, block), step_name(program, *place))
+    return ProgramFault(rule, message, rank, block_name(program, rank, block), step_name(program, *place))

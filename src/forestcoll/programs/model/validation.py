@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from forestcoll.base.errors import InputError, plural
-from forestcoll.programs.model.fault import Fault, block_name, fault_at
+from forestcoll.programs.model.fault import ProgramFault, block_name, fault_at
 from forestcoll.programs.model.program import (
     Block,
     Buffer,
@@ -40,16 +40,16 @@ def check_well_formed(program: Program, *, where: str = "") -> None:
         raise InputError(f"{where}: {fault}" if where else str(fault))
 
 
-def first_malformed(program: Program) -> Fault | None:
+def first_malformed(program: Program) -> ProgramFault | None:
     """Return the first place of `program` that is not well formed, or None."""
     return next(_faults(program), None)
 
 
-def _faults(program: Program) -> Iterator[Fault]:
+def _faults(program: Program) -> Iterator[ProgramFault]:
     yield from outline_faults(program)
     for number, rank in enumerate(program.ranks):
         yield from buffer_faults(program, number, rank)
-        yield from (Fault(*each, rank=number) for each in _of_barriers(rank))
+        yield from (ProgramFault(*each, rank=number) for each in _of_barriers(rank))
     for number, block, place, instruction in program.instructions():
         for rule, message in _of_instruction(program, number, instruction):
             yield fault_at(rule, message, program, (number, block, place))
@@ -57,17 +57,17 @@ def _faults(program: Program) -> Iterator[Fault]:
     for number, rank in enumerate(program.ranks):
         for place, block_ in enumerate(rank.blocks):
             if wrong := wrong_loop(block_):
-                yield Fault(*wrong, number, block_name(program, number, place))
+                yield ProgramFault(*wrong, number, block_name(program, number, place))
 
 
-def outline_faults(program: Program) -> Iterator[Fault]:
+def outline_faults(program: Program) -> Iterator[ProgramFault]:
     """Yield what is wrong with a program whatever its ranks do: its task, its channels, its groups."""
-    return (Fault(*each) for each in _of_program(program))
+    return (ProgramFault(*each) for each in _of_program(program))
 
 
-def buffer_faults(program: Program, number: int, rank: Rank) -> Iterator[Fault]:
+def buffer_faults(program: Program, number: int, rank: Rank) -> Iterator[ProgramFault]:
     """Yield what is wrong with the buffers and semaphores of rank number `number`."""
-    return (Fault(*each, rank=number) for each in _of_buffers(program, number, rank))
+    return (ProgramFault(*each, rank=number) for each in _of_buffers(program, number, rank))
 
 
 def _of_program(program: Program) -> Complaints:
@@ -306,7 +306,7 @@ def _channel(program: Program, number: int) -> Channel | None:
     return program.channels[number] if 0 <= number < len(program.channels) else None
 
 
-def _of_channel_ends(program: Program) -> Iterator[Fault]:
+def _of_channel_ends(program: Program) -> Iterator[ProgramFault]:
     """Find channels that two blocks use at the same end; the order of the two blocks would be random."""
     users: dict[tuple[int, str], int] = {}
     for rank, block, place, instruction in program.instructions():

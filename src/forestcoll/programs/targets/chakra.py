@@ -6,7 +6,7 @@ from pathlib import Path
 from forestcoll.base.errors import InputError, InternalError
 from forestcoll.base.files import write_bytes
 from forestcoll.base.progress import Progress
-from forestcoll.base.resources import Cost
+from forestcoll.base.resources import ResourceEstimate
 from forestcoll.base.together import written_together
 from forestcoll.programs.formats import chakra
 from forestcoll.programs.lowering import Lowering, Options
@@ -22,7 +22,7 @@ class Chakra(SimulatorTarget):
     no_stream = "Chakra traces are one file per rank, which standard output cannot take; give -o PREFIX"
     written_as = "{path}.*.et"
     checked = "read back"
-    cost = Cost(25e-6, 400)
+    cost = ResourceEstimate(25e-6, 400)
     file_bytes = 75
 
     def exported(self, lowering: Lowering, options: Options, progress: Progress) -> Export:  # noqa: ARG002

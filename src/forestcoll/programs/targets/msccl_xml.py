@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from forestcoll.base.errors import InputError
 from forestcoll.base.parameters import Integer, choice
 from forestcoll.base.progress import SILENT, Progress
-from forestcoll.base.resources import Cost
+from forestcoll.base.resources import ResourceEstimate
 from forestcoll.programs.formats import msccl_xml
 from forestcoll.programs.formats.msccl_xml.dialects import CONNECTIONS
 from forestcoll.programs.formats.sizes import ELEMENT_BYTES, SKIPPED, Sizes
@@ -32,7 +32,7 @@ class MscclXml(RuntimeTarget):
     """MSCCL XML. A program is for both in place and out of place if the dialect and the kind of schedule allow it."""
 
     endings = (".xml",)
-    cost = Cost(40e-6, 1700)
+    cost = ResourceEstimate(40e-6, 1700)
     file_bytes = 120
 
     levels: int | None = field(default=None, metadata=chosen(Integer(0, MOST), "channels for hops by their depth"))

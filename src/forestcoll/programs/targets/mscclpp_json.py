@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from forestcoll.base.errors import InputError
 from forestcoll.base.progress import SILENT, Progress
-from forestcoll.base.resources import Cost
+from forestcoll.base.resources import ResourceEstimate
 from forestcoll.programs.formats import mscclpp
 from forestcoll.programs.formats.sizes import THROWN, Sizes, chunks_of_file
 from forestcoll.programs.lowering import Lowering, Options, Placement, Style, lowerer_for, usual_placement
@@ -31,7 +31,7 @@ class MscclppJson(RuntimeTarget):
 
     style = Style.ONE_SIDED
     endings = (".json",)
-    cost = Cost(65e-6, 900)
+    cost = ResourceEstimate(65e-6, 900)
 
     def usual_options(self, schedule: Schedule) -> Options:
         """As `Target.usual_options`."""
@@ -66,7 +66,9 @@ class MscclppJson(RuntimeTarget):
         return mscclpp.snippet(mscclpp.parse_plan(done.text, where=EXPORTED), done.lowering.program, file)
 
 
-def proven(made: mscclpp.Plan, root: int | None, progress: Progress = SILENT) -> tuple[str, mscclpp.Plan]:
+def proven(
+    made: mscclpp.ExecutionPlan, root: int | None, progress: Progress = SILENT
+) -> tuple[str, mscclpp.ExecutionPlan]:
     """Return the text of a plan, and the plan that is read back from it, after a check of all of it."""
     text = mscclpp.text_of(made)
     read = mscclpp.parse_plan(text, where=EXPORTED)

@@ -26,12 +26,12 @@ from forestcoll.base.files import PathLike, as_path, check_writable, write_text
 from forestcoll.base.parameters import Choice, Integer, Kind, check_fields, of_kind
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.base.registry import Registry
-from forestcoll.base.resources import Cost
+from forestcoll.base.resources import ResourceEstimate
 from forestcoll.programs.formats.sizes import Sizes, chunks_of_file
 from forestcoll.programs.interpreter import check
 from forestcoll.programs.lowering import UNLIMITED, Lowering, Options, Placement, Style, lower, lowerer_for
 from forestcoll.programs.lowering.options import MOST
-from forestcoll.programs.model import Fault, Program, Protocol
+from forestcoll.programs.model import Program, ProgramFault, Protocol
 from forestcoll.programs.model.limits import Limits
 from forestcoll.schedule.schedule import Schedule
 
@@ -103,7 +103,7 @@ class Target(ABC):
     no_stream: ClassVar[str | None] = None
     written_as: ClassVar[str] = "{path}"
     checked: ClassVar[str] = "read back and executed on symbolic data"
-    cost: ClassVar[Cost] = Cost(80e-6, 2000)
+    cost: ClassVar[ResourceEstimate] = ResourceEstimate(80e-6, 2000)
     file_bytes: ClassVar[int] = 85
 
     placement: str | None = field(default=None, metadata=chosen(_PLACEMENT, "whether input and output are one buffer"))
@@ -312,7 +312,7 @@ def certify_program(program: Program) -> None:
     certify(check(program).fault)
 
 
-def certify(fault: Fault | None) -> None:
+def certify(fault: ProgramFault | None) -> None:
     """Raise `InternalError` if there is a fault."""
     if fault is not None:
         raise InternalError(f"the exported program is wrong: {fault} [{fault.rule}]")

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from forestcoll.base.errors import InputError, shown
 from forestcoll.base.progress import SILENT, Progress
-from forestcoll.runtime.emulation.network import MAIN, Batch, Network
-from forestcoll.runtime.emulation.ranks import Ranks, Start, Timer
-from forestcoll.runtime.emulation.rates import Change, change_of, changed, emulated
+from forestcoll.runtime.emulation.network import MAIN, Batch, EmulatedNetwork
+from forestcoll.runtime.emulation.ranks import RankProcesses, Start, Timer
+from forestcoll.runtime.emulation.rates import LinkChange, change_of, changed, emulated
 from forestcoll.runtime.emulation.requirements import check_machine
 from forestcoll.runtime.emulation.sandbox import run_in_sandbox
 from forestcoll.runtime.emulation.system import mount_over
@@ -59,9 +59,9 @@ class Emulation:
         launcher: a program that starts the ranks, such as `mpirun -n 8`; nothing if they are started directly.
     """
 
-    network: Network
+    network: EmulatedNetwork
     command: tuple[str, ...]
-    changes: tuple[Change, ...]
+    changes: tuple[LinkChange, ...]
     grace: float
     launcher: tuple[str, ...]
 
@@ -152,7 +152,7 @@ def planned(  # noqa: PLR0913 (one parameter an option)
         raise InputError(f"emulate: grace is {grace:g}; give seconds from 0 to 86400")
     network = emulated(load_topology(topology), scale)
     changes = tuple(change_of(network, text) for text in degrade)
-    return Emulation(Network(network), tuple(started), changes, grace, tuple(launching))
+    return Emulation(EmulatedNetwork(network), tuple(started), changes, grace, tuple(launching))
 
 
 def _found(program: str) -> str:
@@ -164,7 +164,7 @@ def _found(program: str) -> str:
     return found
 
 
-def warn(network: Network, progress: Progress) -> None:
+def warn(network: EmulatedNetwork, progress: Progress) -> None:
     """Remark what makes an emulation differ from its topology."""
     total = network.most_traffic
     if total > _MOST_BITS:
@@ -207,7 +207,7 @@ def _run(emulation: Emulation, folder: Path) -> int:
         for number, change in enumerate(_in_order(emulation.changes))
     ]
     starts = _launched(emulation, folder, topology_file) if emulation.launcher else _direct(emulation, topology_file)
-    return Ranks(starts, timers, emulation.grace).run()
+    return RankProcesses(starts, timers, emulation.grace).run()
 
 
 def _name_ranks(emulation: Emulation, file: Path) -> None:
@@ -226,7 +226,7 @@ def _name_ranks(emulation: Emulation, file: Path) -> None:
     mount_over(str(file), str(hosts))
 
 
-def _in_order(changes: Sequence[Change]) -> list[Change]:
+def _in_order(changes: Sequence[LinkChange]) -> list[LinkChange]:
     return sorted(changes, key=lambda change: change.after)
 
 
@@ -254,7 +254,7 @@ def _merged(environment: Mapping[str, str]) -> dict[str, str]:
     return {"OMP_NUM_THREADS": "1"} | dict(os.environ) | dict(environment)
 
 
-def _build(network: Network) -> None:
+def _build(network: EmulatedNetwork) -> None:
     _issue(network.creation())
     for name in network.namespaces:
         _apply_settings(name)

@@ -14,8 +14,8 @@ from fractions import Fraction
 from functools import cached_property
 
 from forestcoll.base.errors import InputError
-from forestcoll.runtime.emulation.paths import Graph, Way, ports, ways
-from forestcoll.runtime.emulation.rates import Change
+from forestcoll.runtime.emulation.paths import RoutingGraph, Way, ports, ways
+from forestcoll.runtime.emulation.rates import LinkChange
 from forestcoll.topology import Topology
 
 MOST_NAMESPACES = 512
@@ -32,7 +32,7 @@ _LEAST_RETURN = Fraction(1, 20)
 
 
 @dataclass(frozen=True, slots=True)
-class Nic:
+class LinkEnd:
     """One end of a link, at a compute node.
 
     Attributes:
@@ -87,7 +87,7 @@ def device_to(neighbour: int) -> str:
     return f"to{neighbour}"
 
 
-class Network:
+class EmulatedNetwork:
     """An emulated network: names, addresses and commands.
 
     Args:
@@ -99,7 +99,7 @@ class Network:
     Example:
         >>> from forestcoll.topology import build_topology
         >>> from forestcoll.runtime.emulation.rates import emulated
-        >>> network = Network(emulated(build_topology("ring:nodes=3"), "100Mbit=1"))
+        >>> network = EmulatedNetwork(emulated(build_topology("ring:nodes=3"), "100Mbit=1"))
         >>> network.main_address(0), network.links_of(0)
         ('10.64.0.1', {'1': '10.65.0.1', '2': '10.65.0.2'})
     """
@@ -111,13 +111,13 @@ class Network:
         if topology.port_model is not None:
             raise InputError(f"{topology.name}: nodes have one port, which cannot be emulated; leave port_model out")
         self.topology = topology
-        self._graph = Graph(topology)
+        self._graph = RoutingGraph(topology)
 
     @cached_property
-    def nics(self) -> tuple[Nic, ...]:
+    def nics(self) -> tuple[LinkEnd, ...]:
         """The ends of links at compute nodes, node by node."""
         ends = [(node, other) for node in self.topology.compute for other in self._graph.neighbours[node]]
-        return tuple(Nic(number, *each) for number, each in enumerate(ends))
+        return tuple(LinkEnd(number, *each) for number, each in enumerate(ends))
 
     @cached_property
     def namespaces(self) -> tuple[str, ...]:
@@ -173,7 +173,7 @@ class Network:
         """Return the commands that give each rank its addresses, neighbours and routes."""
         rank_of = {node: rank for rank, node in enumerate(self.topology.compute)}
         routes = self._routes(rank_of)
-        nics: dict[int, list[Nic]] = {node: [] for node in rank_of}
+        nics: dict[int, list[LinkEnd]] = {node: [] for node in rank_of}
         for nic in self.nics:
             nics[nic.node].append(nic)
         domains = self._domains()
@@ -183,7 +183,7 @@ class Network:
         ]
 
     def _address_lines(
-        self, rank: int, nics: list[Nic], domains: Mapping[int, list[Nic]], routes: list[str]
+        self, rank: int, nics: list[LinkEnd], domains: Mapping[int, list[LinkEnd]], routes: list[str]
     ) -> Iterator[str]:
         yield "link set lo up"
         yield f"link add {MAIN} type bridge"
@@ -198,10 +198,10 @@ class Network:
                 yield f"neighbour add {other.address} lladdr {other.hardware_address} dev {nic.device} nud permanent"
         yield from routes
 
-    def _domains(self) -> dict[int, list[Nic]]:
+    def _domains(self) -> dict[int, list[LinkEnd]]:
         """Return of each NIC those that it reaches without a compute node on the way."""
         reached: dict[int, frozenset[int]] = {}
-        found: dict[int, list[Nic]] = {}
+        found: dict[int, list[LinkEnd]] = {}
         for nic in self.nics:
             end = nic.neighbour
             if end in self._graph.compute:
@@ -264,7 +264,7 @@ class Network:
             )
         return [Batch("tc", self.namespaces[node], tuple(each)) for node, each in lines.items()]
 
-    def change(self, change: Change) -> list[Batch]:
+    def change(self, change: LinkChange) -> list[Batch]:
         """Return the commands that change a link while packets cross it."""
         rate = round(change.rate * 10**6)
         return [
@@ -279,7 +279,7 @@ class Network:
         return Batch("tc", self.namespaces[node], tuple(lines))
 
 
-def _entry(nic: Nic, port: int) -> str:
+def _entry(nic: LinkEnd, port: int) -> str:
     return f"fdb add {nic.hardware_address} dev {device_to(port)} master static"
 
 

@@ -34,7 +34,7 @@ class Way:
     enters: int
 
 
-class Graph:
+class RoutingGraph:
     """The nodes of an emulated network with the neighbours of each.
 
     Args:
@@ -75,7 +75,7 @@ class Graph:
         return 1 if self._bandwidth[source, target] else _AGAINST
 
 
-def ports(graph: Graph, target: int) -> dict[int, list[int]]:
+def ports(graph: RoutingGraph, target: int) -> dict[int, list[int]]:
     """Return of each switch that can reach switch `target` through switches the next ones, the widest links only."""
     costs = graph.costs_to(target, graph.switches)
     found: dict[int, list[int]] = {}
@@ -86,7 +86,7 @@ def ports(graph: Graph, target: int) -> dict[int, list[int]]:
     return found
 
 
-def ways(graph: Graph, target: int) -> dict[int, Way]:
+def ways(graph: RoutingGraph, target: int) -> dict[int, Way]:
     """Return of each other compute node its way to the compute node `target`."""
     costs = graph.costs_to(target, graph.compute | graph.switches)
     widths: dict[int, Fraction | None] = {target: None}  # None: no limit
@@ -104,7 +104,7 @@ def _narrower(one: Fraction, other: Fraction | None) -> Fraction:
     return one if other is None else min(one, other)
 
 
-def _way(graph: Graph, node: int, following: Mapping[int, int]) -> Way:
+def _way(graph: RoutingGraph, node: int, following: Mapping[int, int]) -> Way:
     leaves = before = following[node]
     if leaves in graph.compute:
         return Way(leaves, leaves, node)

@@ -44,7 +44,7 @@ class Timer:
 
 
 @dataclass
-class Ranks:
+class RankProcesses:
     """Processes that run, as their parent sees them. Signals of `STOPS` and SIGCHLD must be blocked.
 
     Attributes:

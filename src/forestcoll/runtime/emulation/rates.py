@@ -18,7 +18,7 @@ LEAST_BITS = 64_000
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class LinkChange:
     """A change of a link, in both directions.
 
     Attributes:
@@ -96,7 +96,7 @@ def _with_time(text: str) -> str:
     return f"{text}/s" if text.lower().endswith("bit") else text
 
 
-def change_of(topology: Topology, text: str) -> Change:
+def change_of(topology: Topology, text: str) -> LinkChange:
     """Return the change that `A--B=RATE@T` describes.
 
     Args:
@@ -117,7 +117,7 @@ def change_of(topology: Topology, text: str) -> Change:
     if not equals or not at:
         raise InputError(f"change of a link is {shown(text)}; expected A--B=RATE@T, such as gpu0--switch0=10Mbit@5")
     one, other = link_named(topology, link)
-    return Change(one, other, _rate(rate, text), _seconds(after, text))
+    return LinkChange(one, other, _rate(rate, text), _seconds(after, text))
 
 
 def _rate(rate: str, text: str) -> Fraction:
@@ -141,7 +141,7 @@ def _seconds(after: str, text: str) -> float:
     return float(found)
 
 
-def changed(topology: Topology, changes: Iterable[Change]) -> Topology:
+def changed(topology: Topology, changes: Iterable[LinkChange]) -> Topology:
     """Return the emulated network after `changes`; a dead link is left out."""
     both = ((ends, each.rate) for each in changes for ends in ((each.one, each.other), (each.other, each.one)))
     return topology.with_bandwidths({ends: rate for ends, rate in both if ends in topology.link_numbers})

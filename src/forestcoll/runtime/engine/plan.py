@@ -18,7 +18,7 @@ from math import floor
 
 from forestcoll.base.errors import InputError, InternalError
 from forestcoll.demand.collective import Collective, PhaseOp
-from forestcoll.runtime.engine.trees import SWITCH, Hop, Hops, RankTree, check_runnable, rooted_at, trees_of
+from forestcoll.runtime.engine.trees import SWITCH, FlowTree, Hop, Hops, check_runnable, rooted_at, trees_of
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.verification import verify
 
@@ -167,7 +167,7 @@ def _owners(collective: Collective, members: Sequence[int]) -> Sequence[int]:
     return members if collective.has_shards and not collective.is_personalised else ()
 
 
-def _parts(trees: Sequence[RankTree], owners: Sequence[int]) -> Mapping[int, Fraction]:
+def _parts(trees: Sequence[FlowTree], owners: Sequence[int]) -> Mapping[int, Fraction]:
     """Return of each part its fraction of the data, also of the shards of `owners`."""
     totals = dict.fromkeys(owners, Fraction(0))
     for tree in trees:
@@ -175,9 +175,9 @@ def _parts(trees: Sequence[RankTree], owners: Sequence[int]) -> Mapping[int, Fra
     return {part: totals[part] for part in sorted(totals)}
 
 
-def _flows(phases: Sequence[Sequence[RankTree]]) -> Iterator[PlanEntry]:
+def _flows(phases: Sequence[Sequence[FlowTree]]) -> Iterator[PlanEntry]:
     """Yield the flows of each part: the part is cut wherever a tree of one of the phases begins or ends."""
-    by_part: dict[int, list[list[RankTree]]] = {}
+    by_part: dict[int, list[list[FlowTree]]] = {}
     for number, trees in enumerate(phases):
         for tree in trees:
             by_part.setdefault(tree.part, [[] for _ in phases])[number].append(tree)
@@ -198,7 +198,7 @@ def _flows(phases: Sequence[Sequence[RankTree]]) -> Iterator[PlanEntry]:
             yield PlanEntry(part, root, low / points[-1], high / points[-1], high - low, reduce, broadcast)
 
 
-def _between_ranks(trees: Sequence[RankTree], turn: int) -> tuple[int, dict[PhaseOp, Hops]]:
+def _between_ranks(trees: Sequence[FlowTree], turn: int) -> tuple[int, dict[PhaseOp, Hops]]:
     """Return root and hops of the trees of a flow; the ranks next to a root that is a switch take turns."""
     if trees[0].root != SWITCH:
         return trees[0].root, {tree.op: tree.hops for tree in trees}

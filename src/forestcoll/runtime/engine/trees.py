@@ -54,7 +54,7 @@ SWITCH = -1
 
 
 @dataclass(frozen=True, slots=True)
-class RankTree:
+class FlowTree:
     """A tree of ranks.
 
     Attributes:
@@ -73,7 +73,7 @@ class RankTree:
     hops: Hops
 
 
-Forests = tuple[tuple[RankTree, ...], ...]
+Forests = tuple[tuple[FlowTree, ...], ...]
 """The trees of each phase."""
 
 
@@ -117,11 +117,11 @@ def _ranks(schedule: Schedule) -> dict[int, int]:
     return {node: rank for rank, node in enumerate(schedule.topology.compute)}
 
 
-def _of_phases(schedule: TreeSchedule, ranks: Mapping[int, int]) -> Iterator[Iterator[RankTree]]:
+def _of_phases(schedule: TreeSchedule, ranks: Mapping[int, int]) -> Iterator[Iterator[FlowTree]]:
     paths = list(schedule.routes)
     for phase in schedule.phases:
         yield (
-            RankTree(
+            FlowTree(
                 phase.op,
                 ranks.get(tree.root, SWITCH),
                 ranks.get(tree.root, tree.root + len(ranks)),
@@ -155,10 +155,10 @@ def _of_flows(schedule: FlowSchedule) -> Forests:
     return (tuple(_of_flow(flow, ranks) for flow in flow_images(schedule)),)
 
 
-def _of_flow(flow: FlowImage, ranks: Mapping[int, int]) -> RankTree:
+def _of_flow(flow: FlowImage, ranks: Mapping[int, int]) -> FlowTree:
     source, target = ranks[flow.source], ranks[flow.target]
     hops = _hops(PhaseOp.BROADCAST, list(flow.paths), ranks)
-    return RankTree(PhaseOp.BROADCAST, source, source * len(ranks) + target, flow.share, hops)
+    return FlowTree(PhaseOp.BROADCAST, source, source * len(ranks) + target, flow.share, hops)
 
 
 def _of_steps(schedule: StepSchedule) -> Forests:
@@ -172,7 +172,7 @@ def _of_steps(schedule: StepSchedule) -> Forests:
     return tuple(tuple(_of_step_phase(schedule, number, ranks)) for number in range(len(schedule.phases)))
 
 
-def _of_step_phase(schedule: StepSchedule, number: int, ranks: Mapping[int, int]) -> Iterator[RankTree]:
+def _of_step_phase(schedule: StepSchedule, number: int, ranks: Mapping[int, int]) -> Iterator[FlowTree]:
     phase, routes = schedule.phases[number], list(schedule.routes)
     of_shard: dict[int, list[_Sent]] = {}
     for step in phase.transfers:
@@ -182,7 +182,7 @@ def _of_step_phase(schedule: StepSchedule, number: int, ranks: Mapping[int, int]
     for shard in sorted(of_shard):
         size = schedule.shard_sizes[shard]
         for low, high, hops in _pieces(phase.op, shard, of_shard[shard], ranks):
-            yield RankTree(phase.op, ranks[shard], ranks[shard], size * (high - low), hops)
+            yield FlowTree(phase.op, ranks[shard], ranks[shard], size * (high - low), hops)
 
 
 class _Sent(NamedTuple):

@@ -25,7 +25,7 @@ from forestcoll.schedule.document_parts import (
     symmetry_in,
     topology_in,
 )
-from forestcoll.schedule.flows.value import Flows, FlowSchedule
+from forestcoll.schedule.flows.value import FlowList, FlowSchedule
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.rows_text import row_texts
 from forestcoll.topology import Topology, topology_to_document
@@ -60,7 +60,7 @@ def text_of(schedule: FlowSchedule, *, topology: bool = True) -> Iterator[str]:
     yield "]}\n"
 
 
-def _flow_texts(flows: Flows) -> Iterator[str]:
+def _flow_texts(flows: FlowList) -> Iterator[str]:
     lines: list[str] = []
     for place, each in enumerate(flows, start=1):
         lines.append(
@@ -115,13 +115,13 @@ def _matrix(
     return NodeDemand(collective, None, None, ranks).with_matrix(topology, matrix, place).matrix
 
 
-def _flows(listed: list[object], nodes: int, routes: int, where: str) -> Flows:
+def _flows(listed: list[object], nodes: int, routes: int, where: str) -> FlowList:
     for place, flow in enumerate(listed):
         if not isinstance(flow, Mapping) or not flow.keys() >= set(_KEYS):
             each = object_of(flow, f"{where}: flows[{place}]", '{"source": ..., "target": ..., ...}')
             require(each, _KEYS, f"{where}: flows[{place}]", "a flow")
     flows = cast("list[Mapping[str, object]]", listed)
-    return Flows(
+    return FlowList(
         sources=_column(flows, "source", nodes, where),
         targets=_column(flows, "target", nodes, where),
         shares=_shares(flows, where),

@@ -42,7 +42,7 @@ class Flow:
 
 
 @dataclass(frozen=True, eq=False, slots=True, repr=False)
-class Flows:
+class FlowList:
     """Flows in flat arrays.
 
     Attributes:
@@ -76,14 +76,14 @@ class Flows:
             yield Flow(source, target, share, routes)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Flows):
+        if not isinstance(other, FlowList):
             return NotImplemented
         return list(self) == list(other)
 
     __hash__ = None  # type: ignore[assignment]  # equal by value, and arrays have no hash
 
     def __repr__(self) -> str:
-        return f"<Flows: {len(self)} flows>"
+        return f"<FlowList: {len(self)} flows>"
 
 
 @final
@@ -110,7 +110,7 @@ class FlowSchedule(Schedule):
     kind: ClassVar[str] = "flows"
 
     routes: Rows
-    flows: Flows
+    flows: FlowList
     algbw: Fraction = field(kw_only=True)
     matrix: Matrix | None = field(default=None, kw_only=True)
     symmetry: Symmetry | None = field(default=None, kw_only=True)

@@ -28,7 +28,7 @@ _PLACEHOLDER = "-Infinity"
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class _Cut:
     """The place of the list under a key `"routes"` in the text, with its brackets."""
 
     begin: int
@@ -59,9 +59,9 @@ def scanned_document(text: bytes | bytearray) -> dict[str, object] | None:
     return document if _placed(document) == len(cuts) else None
 
 
-def _cuts(text: bytes | bytearray) -> list[Cut] | None:
+def _cuts(text: bytes | bytearray) -> list[_Cut] | None:
     """Return the places of the lists under keys `"routes"`, or None if the end of a list is not found."""
-    cuts: list[Cut] = []
+    cuts: list[_Cut] = []
     place = 0
     while (found := _LIST.search(text, place)) is not None:
         place = found.end()
@@ -70,7 +70,7 @@ def _cuts(text: bytes | bytearray) -> list[Cut] | None:
         end = _end(text, place)
         if not end:
             return None
-        cuts.append(Cut(place, end))
+        cuts.append(_Cut(place, end))
         place = end
     return cuts
 
@@ -86,7 +86,7 @@ def _end(text: bytes | bytearray, begin: int) -> int:
     return text.rfind(b"]", begin, brace if brace >= 0 else bound) + 1
 
 
-def _rest(text: bytes | bytearray, cuts: Sequence[Cut]) -> str | None:
+def _rest(text: bytes | bytearray, cuts: Sequence[_Cut]) -> str | None:
     """Return `text` with a placeholder for each of `cuts`, or None if it is not UTF-8 or contains the placeholder."""
     ends = [0, *(cut.end for cut in cuts)]
     begins = [*(cut.begin for cut in cuts), len(text)]
@@ -100,7 +100,7 @@ def _rest(text: bytes | bytearray, cuts: Sequence[Cut]) -> str | None:
         return None
 
 
-def _scanned_lists(text: bytes | bytearray, cuts: Sequence[Cut]) -> list[Rows | Row] | None:
+def _scanned_lists(text: bytes | bytearray, cuts: Sequence[_Cut]) -> list[Rows | Row] | None:
     """Return the lists at `cuts`, or None if one of them does not contain only integers or only rows of integers."""
     lists: list[Rows | Row] = []
     for cut in cuts:

@@ -18,12 +18,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from forestcoll.schedule.flows.value import FlowSchedule
+from forestcoll.schedule.loads import hops_of, link_numbers
 from forestcoll.schedule.loads_of import link_loads
+from forestcoll.schedule.rows import IntArray, Rows
 from forestcoll.simulation.costs import Costs, Point, point_at
-from forestcoll.simulation.flows.routes import RouteTimes
 from forestcoll.simulation.loads import FloatArray
-from forestcoll.simulation.rates import differs_by_image
-from forestcoll.topology import Symmetry
+from forestcoll.simulation.rates import Rates, Wires, differs_by_image
+from forestcoll.topology import Symmetry, Topology
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ class FlowModel:
         of_flow = np.repeat(np.arange(len(listed)), np.diff(listed.starts))
         rows = [np.zeros((0, 3))]
         for element in symmetry.elements(len(topology.nodes)):
-            routes = RouteTimes.of(topology, schedule.routes, parts, costs, element)
+            routes = _RouteTimes.of(topology, schedule.routes, parts, costs, element)
             latency = np.bincount(of_flow, routes.latencies[listed.entries], len(listed))
             busy = np.bincount(of_flow, routes.slowest[listed.entries], len(listed))
             slowest = np.zeros(len(listed))
@@ -90,3 +91,33 @@ class FlowModel:
             else:
                 low = middle + 1
         return point_at(self.schedule, size=size, seconds=self.seconds(size, low), pieces=low, part=self.greatest_share)
+
+
+@dataclass(frozen=True)
+class _RouteTimes:
+    """The times of the routes in a table.
+
+    Attributes:
+        latencies: for each route, the latency of a send over it, in seconds.
+        slowest: for each route, the time that its busiest link, or the rank at one of its ends, is busy for one byte of
+            M, in seconds.
+    """
+
+    latencies: FloatArray
+    slowest: FloatArray
+
+    @staticmethod
+    def of(topology: Topology, routes: Rows, parts: FloatArray, costs: Costs, image: IntArray) -> "_RouteTimes":
+        """Return the times of the images of `routes`, if links carry these parts of M. A compute node starts a send."""
+        wires = Wires.of(topology)
+        rates, ranks = Rates.of(wires, costs), wires.rank_loads(parts)
+        sources, targets, of_route = hops_of(routes)
+        links = link_numbers(topology, image[sources], image[targets])
+        firsts, lasts = image[routes.entries[routes.starts[:-1]]], image[routes.entries[routes.starts[1:] - 1]]
+        slowest = rates.rank * np.maximum(ranks.sent[firsts], ranks.received[lasts])
+        np.maximum.at(slowest, of_route, parts[links] * rates.links[links])
+        stated = np.array([float(link.latency_us or 0) for link in topology.links])
+        latencies = np.bincount(of_route, stated[links], len(routes))
+        sends = np.array([node.is_compute for node in topology.nodes])[routes.entries[routes.starts[:-1]]]
+        latencies += np.where(sends, costs.alpha_us + costs.overhead_us, 0.0)
+        return _RouteTimes(np.asarray(latencies * 1e-6, dtype=np.float64), slowest)

@@ -37,7 +37,7 @@ class RouteShare(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Limits:
+class RateLimits:
     """What limits the rates of transfers.
 
     Attributes:
@@ -50,7 +50,7 @@ class Limits:
     bandwidths: FloatArray
 
 
-def limits_of(paths: Paths, flows: Sequence[RouteShare], costs: Costs) -> Limits:
+def limits_of(paths: Paths, flows: Sequence[RouteShare], costs: Costs) -> RateLimits:
     """Return the limits for these transfers over these paths.
 
     Raises:
@@ -73,7 +73,7 @@ def limits_of(paths: Paths, flows: Sequence[RouteShare], costs: Costs) -> Limits
         found.append(Multipath((*path.links, *more), (*path.weights, *[1.0] * len(more)), path.latency_us))
     if costs.block_gbps is not None:
         bandwidths.append(np.full(len(blocks), costs.block_gbps * 1e9))
-    return Limits(tuple(found), np.concatenate(bandwidths))
+    return RateLimits(tuple(found), np.concatenate(bandwidths))
 
 
 def _slowed(paths: Paths, flow: RouteShare, slower: float) -> Multipath:

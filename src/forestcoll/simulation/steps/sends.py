@@ -6,11 +6,11 @@ from itertools import accumulate
 from forestcoll.schedule.steps.expansion import expanded_steps
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.simulation.costs import Costs
-from forestcoll.simulation.sends import Send, Sends
+from forestcoll.simulation.sends import RootSends, Send
 from forestcoll.simulation.steps.times import StepWork
 
 
-def sends_of_shard(schedule: StepSchedule, size: int, costs: Costs) -> Sends:
+def sends_of_shard(schedule: StepSchedule, size: int, costs: Costs) -> RootSends:
     """Return the sends of the shard of the first compute node.
 
     Args:
@@ -23,7 +23,7 @@ def sends_of_shard(schedule: StepSchedule, size: int, costs: Costs) -> Sends:
     """
     schedule = expanded_steps(schedule)
     root = schedule.members[0]
-    return Sends(root, schedule.shard_sizes[root], tuple(_sends(schedule, root, _ends(schedule, size, costs))))
+    return RootSends(root, schedule.shard_sizes[root], tuple(_sends(schedule, root, _ends(schedule, size, costs))))
 
 
 def _ends(schedule: StepSchedule, size: int, costs: Costs) -> list[float]:

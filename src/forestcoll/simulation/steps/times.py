@@ -7,6 +7,7 @@ With further costs, a step also takes as long as its busiest rank, and a step th
 the busiest rank received. Ranks wait for each other between steps, so nothing overlaps.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,10 +16,26 @@ from forestcoll.demand.collective import PhaseOp
 from forestcoll.schedule.loads import link_numbers, links_of_routes
 from forestcoll.schedule.steps.expansion import expanded_steps
 from forestcoll.schedule.steps.routes import passes_compute
+from forestcoll.schedule.steps.traffic import step_loads
 from forestcoll.schedule.steps.value import NO_ROUTE, StepSchedule, Transfers
 from forestcoll.simulation.costs import Costs, Point, point_at
+from forestcoll.simulation.loads import FloatArray
 from forestcoll.simulation.rates import Rates, Wires
-from forestcoll.simulation.steps.loads import StepLoads, loads_by_step
+
+
+@dataclass(frozen=True)
+class _StepLoads:
+    """The loads of one step.
+
+    Attributes:
+        op: what receivers do with the data.
+        parts: the part of M that crosses each link, in the order of the links.
+        senders: for each link, the number of links that carry data to its target in this step.
+    """
+
+    op: PhaseOp
+    parts: FloatArray
+    senders: FloatArray
 
 
 @dataclass(frozen=True)
@@ -34,7 +51,7 @@ class StepWork:
 
     schedule: StepSchedule
     wires: Wires
-    steps: tuple[StepLoads, ...]
+    steps: tuple[_StepLoads, ...]
     greatest_part: float
 
     @staticmethod
@@ -42,7 +59,7 @@ class StepWork:
         """Return the work of `schedule`. Raises `InputError` if the size of the bandwidth unit is not known."""
         schedule = expanded_steps(schedule)
         greatest = max(_greatest_part(schedule, phase.transfers) for phase in schedule.phases)
-        return StepWork(schedule, Wires.of(schedule.topology), tuple(loads_by_step(schedule)), greatest)
+        return StepWork(schedule, Wires.of(schedule.topology), tuple(_loads_by_step(schedule)), greatest)
 
     def model(self, costs: Costs) -> "StepModel":
         """Return the times with these costs."""
@@ -59,7 +76,7 @@ class StepWork:
         rates = Rates.of(self.wires, costs)
         return [self._seconds(step, rates) for step in self.steps]
 
-    def _seconds(self, step: StepLoads, rates: Rates) -> float:
+    def _seconds(self, step: _StepLoads, rates: Rates) -> float:
         """Return the time of a step for one byte of M."""
         links = step.parts * rates.links
         if rates.incast:
@@ -125,3 +142,14 @@ def _greatest_part(schedule: StepSchedule, sent: Transfers) -> float:
     points = np.array([float(point) for point in sent.points])
     sizes = np.array([float(size) for size in schedule.shard_sizes])
     return float(((points[sent.highs] - points[sent.lows]) * sizes[sent.shards]).max(initial=0.0))
+
+
+def _loads_by_step(schedule: StepSchedule) -> Iterator[_StepLoads]:
+    """Yield the loads of each step, in order."""
+    schedule = expanded_steps(schedule)
+    targets = np.array(schedule.topology.link_ends[1])
+    for phase in schedule.phases:
+        loads = step_loads(schedule, phase.transfers)
+        for carried in loads.carried:
+            at_node = np.bincount(targets, carried > 0, len(schedule.topology.nodes))
+            yield _StepLoads(phase.op, np.asarray(carried / loads.whole, dtype=np.float64), at_node[targets])

@@ -16,10 +16,10 @@ from forestcoll.schedule.loads_of import link_loads
 from forestcoll.schedule.trees.value import Tree, TreeSchedule
 from forestcoll.simulation.costs import Costs
 from forestcoll.simulation.loads import FloatArray, Loads
-from forestcoll.simulation.sends import Send, Sends
+from forestcoll.simulation.sends import RootSends, Send
 
 
-def sends_of_tree(schedule: TreeSchedule, size: int, pieces: int, costs: Costs) -> Sends:
+def sends_of_tree(schedule: TreeSchedule, size: int, pieces: int, costs: Costs) -> RootSends:
     """Return the sends of the tree of the first root that is done last.
 
     Args:
@@ -43,7 +43,9 @@ def sends_of_tree(schedule: TreeSchedule, size: int, pieces: int, costs: Costs) 
         begin, slowest, share = last.first_at_end, max(slowest, last.slowest), last.share
     rest = _rest(pieces, costs, slowest)
     ordered = sorted(sends, key=lambda send: (send.begin, send.end, send.target))
-    return Sends(root, share, tuple(Send(each.source, each.target, each.begin, each.end + rest) for each in ordered))
+    return RootSends(
+        root, share, tuple(Send(each.source, each.target, each.begin, each.end + rest) for each in ordered)
+    )
 
 
 def _rest(pieces: int, costs: Costs, slowest: float) -> float:

@@ -32,9 +32,9 @@ from forestcoll.demand.collective import PhaseOp
 from forestcoll.schedule.proof.proof import ProofError
 from forestcoll.schedule.proof.tree_dual import PHASES, Roles, TreeDualProof, WeightedCut, crossings, roots_are_free
 from forestcoll.solver.allreduce.plan import AllreducePlan, flow_network
+from forestcoll.solver.exact_lp.constraint import Constraint
 from forestcoll.solver.exact_lp.linear_program import Floats, LinearProgram, Solution
 from forestcoll.solver.exact_lp.refinement import Exact
-from forestcoll.solver.exact_lp.row import Row
 from forestcoll.solver.forests.broadcast import cut_set_bound
 from forestcoll.solver.forests.cuts import FlowNetwork
 from forestcoll.solver.forests.scaling import ScaledTopology
@@ -181,10 +181,10 @@ class _RateProgram:
         for orbit, other in enumerate(self._orbits.of_reversed(self._topology) if self._one_phase else ()):
             if other >= orbit:
                 columns = Counter(self._first[PhaseOp.BROADCAST] + each for each in (orbit, other))
-                self._add(Row(columns, None, self._capacities[self._orbits.first_links[orbit]]), None)
+                self._add(Constraint(columns, None, self._capacities[self._orbits.first_links[orbit]]), None)
         for orbit, link in enumerate(() if self._one_phase else self._orbits.first_links):
             columns = Counter(first + orbit for first in self._first.values())
-            self._add(Row(columns, None, self._capacities[link]), None)
+            self._add(Constraint(columns, None, self._capacities[link]), None)
 
     @property
     def _one_phase(self) -> bool:
@@ -194,7 +194,7 @@ class _RateProgram:
         for phase in self._phases:
             for switch in self._orbits.first_nodes:
                 if switch in self._roles.passive[phase]:
-                    self._add(Row(self._surplus(phase, switch), 0, 0), (phase, switch))
+                    self._add(Constraint(self._surplus(phase, switch), 0, 0), (phase, switch))
 
     def _surplus(self, phase: PhaseOp, switch: int) -> dict[int, int]:
         surplus: dict[int, int] = {}
@@ -215,7 +215,7 @@ class _RateProgram:
         """Return one receiver of each orbit."""
         return [node for node in self._orbits.first_nodes if node in self._roles.receivers[phase]]
 
-    def _add(self, row: Row, meaning: tuple[PhaseOp, tuple[int, ...]] | tuple[PhaseOp, int] | None) -> None:
+    def _add(self, row: Constraint, meaning: tuple[PhaseOp, tuple[int, ...]] | tuple[PhaseOp, int] | None) -> None:
         self._program.add(row)
         self._meaning.append(meaning)
 
@@ -231,7 +231,7 @@ class _RateProgram:
                 row[column] = row.get(column, 0) + 1
         for orbit, count in crossings(self._topology, self._orbits, phase, inside).items():
             row[self._first[phase] + orbit] = -count
-        self._add(Row(row, None, 0), (phase, inside))
+        self._add(Constraint(row, None, 0), (phase, inside))
         return True
 
     def run(self, progress: Progress) -> AllreduceOptimum:

@@ -42,7 +42,7 @@ from forestcoll.solver.allreduce.tree_packing.packing import MOST_NODES, packed_
 from forestcoll.solver.forests.apportionment import apportioned
 from forestcoll.solver.forests.broadcast import cut_set_bound
 from forestcoll.solver.forests.forest_search import ForestSearch
-from forestcoll.solver.forests.interface import Candidate
+from forestcoll.solver.forests.interface import ForestChoice
 from forestcoll.solver.forests.packed_trees import TreePacking
 from forestcoll.solver.forests.plan import ForestPlan
 from forestcoll.solver.forests.unbalanced_switches import UnbalancedSwitchSearch
@@ -95,9 +95,9 @@ class Halves:
         reduces, gathers = (each.best if trees is None else each.restricted(trees) for each in both)
         return 1 / (1 / reduces.algbw + 1 / gathers.algbw), (reduces, gathers)
 
-    def candidate(self, trees: int | None = None) -> Candidate:
+    def candidate(self, trees: int | None = None) -> ForestChoice:
         """Return `forests` as a candidate."""
-        return Candidate(*self.forests(trees))
+        return ForestChoice(*self.forests(trees))
 
 
 def _alone(topology: Topology, collective: Collective, progress: Progress) -> ForestSearch:
@@ -137,9 +137,9 @@ class Split:
                 return self._rounded(ROUNDED_PARTS)
         return self._exact()
 
-    def candidate(self, trees: int | None = None) -> Candidate:
+    def candidate(self, trees: int | None = None) -> ForestChoice:
         """Return `forests` as a candidate. Raises as `forests`."""
-        return Candidate(*self.forests(trees))
+        return ForestChoice(*self.forests(trees))
 
     def _parts(self) -> int:
         """Return the least n such that all numbers of the plan are multiples of rate / n."""
@@ -202,14 +202,14 @@ class Packed:
     topology: Topology
     packing: TreePacking
 
-    def candidate(self, trees: int | None = None) -> Candidate:
+    def candidate(self, trees: int | None = None) -> ForestChoice:
         """Return the trees with their exact weights if these are short, or with about `trees` trees for each root."""
         count, packing = len(self.topology.compute), self.packing
         if trees is None and packing.trees > MOST_PARTS:
             trees = ROUNDED_PARTS // count
         if trees is not None:
             packing = packing.rounded(trees * count)
-        return Candidate(packing.algbw(self.topology), (), is_exact=True, packing=packing)
+        return ForestChoice(packing.algbw(self.topology), (), is_exact=True, packing=packing)
 
 
 Method = Halves | Split | Packed
@@ -265,11 +265,11 @@ class AllreduceSearch:
                 "are used one after the other"
             )
 
-    def candidates(self, trees: int | None = None, progress: Progress = SILENT) -> tuple[Candidate, ...]:
+    def candidates(self, trees: int | None = None, progress: Progress = SILENT) -> tuple[ForestChoice, ...]:
         """Return one candidate per method (see `Search.candidates`). In a split, `trees` is a mean over the roots."""
         if trees is not None:
             progress.begin("finding the best bandwidth for the number of trees")
-        found: list[Candidate] = []
+        found: list[ForestChoice] = []
         refusals: list[NoSolutionError] = []
         for method in self.methods:
             try:

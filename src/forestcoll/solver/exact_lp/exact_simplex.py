@@ -16,7 +16,7 @@ from math import lcm
 
 import numpy as np
 
-from forestcoll.solver.exact_lp.row import Row
+from forestcoll.solver.exact_lp.constraint import Constraint
 
 MOST_CELLS = 30_000
 """The most cells of a tableau of `solved`."""
@@ -42,7 +42,7 @@ class _Limit:
     sign: int = 1
 
 
-def solved(objective: Sequence[int], rows: Sequence[Row]) -> Solved | None:
+def solved(objective: Sequence[int], rows: Sequence[Constraint]) -> Solved | None:
     """Return an optimal solution and its dual, or None if the program is too large or has no optimum.
 
     Rows with two different limits are not supported: the result is None too.
@@ -56,7 +56,7 @@ def solved(objective: Sequence[int], rows: Sequence[Row]) -> Solved | None:
     return found[0], [price * limit.sign for price, limit in zip(found[1], limits, strict=True)]
 
 
-def _limit(row: Row) -> _Limit | None:
+def _limit(row: Constraint) -> _Limit | None:
     if row.upper is None and row.lower is not None:
         return _Limit({column: -each for column, each in row.coefficients.items()}, -row.lower, sign=-1)
     if row.upper is None or row.lower not in {None, row.upper}:

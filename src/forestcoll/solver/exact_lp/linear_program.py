@@ -17,11 +17,11 @@ import numpy.typing as npt
 
 from forestcoll.base.errors import InternalError
 from forestcoll.base.exact import as_float
+from forestcoll.solver.exact_lp.constraint import Constraint
 from forestcoll.solver.exact_lp.exact_simplex import solved
 from forestcoll.solver.exact_lp.exact_system import LONGEST_FAST, solve_with_transpose
 from forestcoll.solver.exact_lp.highs import quiet_highs
 from forestcoll.solver.exact_lp.refinement import Exact, refined
-from forestcoll.solver.exact_lp.row import Row
 
 Floats = npt.NDArray[np.float64]
 
@@ -71,7 +71,7 @@ class LinearProgram:
         self.scale = scale
         longest = max(map(abs, objective), default=0)
         self.unit = longest if longest > _LONGEST_COST else 1
-        self.rows: list[Row] = []
+        self.rows: list[Constraint] = []
         self._shrinks: list[int] = []
         import highspy  # here, as most runs of the command line need no linear program
 
@@ -85,7 +85,7 @@ class LinearProgram:
         """Return the objective of approximate values, in multiples of `unit`."""
         return as_float(np.dot([as_float(each, self.unit) for each in self.objective], values))
 
-    def add(self, row: Row) -> None:
+    def add(self, row: Constraint) -> None:
         """Add a row."""
         from highspy import kHighsInf
 
@@ -231,7 +231,7 @@ _NO_INDICES = np.array([], dtype=np.int32)
 _NO_VALUES = np.array([], dtype=np.float64)
 
 
-def _side(row: Row, price: float) -> int:
+def _side(row: Constraint, price: float) -> int:
     """Return the right side at which the row is tight."""
     if row.upper is None or (row.lower is not None and price < 0):
         return row.lower or 0

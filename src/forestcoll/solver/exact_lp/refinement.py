@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from forestcoll.base.exact import as_float
+from forestcoll.solver.exact_lp.constraint import Constraint
 from forestcoll.solver.exact_lp.highs import quiet_highs
-from forestcoll.solver.exact_lp.row import Row
 
 if TYPE_CHECKING:
     import highspy
@@ -39,7 +39,7 @@ OfBasis: TypeAlias = Callable[[tuple[int, ...], tuple[int, ...], Sequence[Fracti
 """Returns the exact solution for columns in the basis, tight rows and approximate prices, if it proves itself."""
 
 
-def refined(objective: Sequence[int], rows: Sequence[Row], of_basis: OfBasis) -> Exact | None:
+def refined(objective: Sequence[int], rows: Sequence[Constraint], of_basis: OfBasis) -> Exact | None:
     """Return what `of_basis` returns for the first basis for which it is not None; None if no round finds one.
 
     Args:
@@ -63,7 +63,7 @@ def refined(objective: Sequence[int], rows: Sequence[Row], of_basis: OfBasis) ->
 class _Refinement:
     """An approximate solution in fractions, which each round makes better."""
 
-    def __init__(self, objective: Sequence[int], rows: Sequence[Row]) -> None:
+    def __init__(self, objective: Sequence[int], rows: Sequence[Constraint]) -> None:
         self._objective, self._rows = objective, rows
         self._values = [Fraction(0)] * len(objective)
         self.prices = [Fraction(0)] * len(rows)
@@ -149,7 +149,7 @@ class _Refinement:
 def _started(
     gains: Sequence[float],
     least: Sequence[float],
-    rows: Sequence[Row],
+    rows: Sequence[Constraint],
     longest: Sequence[int],
     ends: Sequence[tuple[float, float]],
 ) -> "highspy.Highs":

@@ -23,8 +23,8 @@ from math import lcm
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.solver.exact_lp.constraint import Constraint
 from forestcoll.solver.exact_lp.linear_program import LinearProgram, Solution
-from forestcoll.solver.exact_lp.row import Row
 from forestcoll.solver.flows.classes import FlowClasses
 from forestcoll.solver.forests.scaling import ScaledTopology
 
@@ -110,10 +110,10 @@ class FlowProgram:
         columns = self._classes.columns
         program = LinearProgram([1] + [0] * columns, scale=max(self._scaled.capacities))
         for row, capacity in self._loads:
-            program.add(Row({1 + column: each for column, each in row.items()}, None, capacity))
+            program.add(Constraint({1 + column: each for column, each in row.items()}, None, capacity))
         for row, need in self._balances:
             rate = {0: -need} if need else {}
-            program.add(Row(rate | {1 + column: each for column, each in row.items()}, 0, 0))
+            program.add(Constraint(rate | {1 + column: each for column, each in row.items()}, 0, 0))
         return program
 
     def _with_least_traffic(self, rate: Fraction) -> tuple[Fraction, ...] | None:
@@ -121,9 +121,9 @@ class FlowProgram:
         sizes = (-self._classes.column_sizes).tolist()
         program = LinearProgram(sizes, scale=rate.denominator * max(self._scaled.capacities))
         for row, capacity in self._loads:
-            program.add(Row(row, None, capacity * rate.denominator))
+            program.add(Constraint(row, None, capacity * rate.denominator))
         for row, need in self._balances:
-            program.add(Row(row, need * rate.numerator, need * rate.numerator))
+            program.add(Constraint(row, need * rate.numerator, need * rate.numerator))
         exact = program.proven(program.attempt())
         if exact is None:
             return None

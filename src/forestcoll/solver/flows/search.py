@@ -11,7 +11,7 @@ from itertools import pairwise
 from forestcoll.base.errors import InputError, InternalError
 from forestcoll.base.exact import as_float
 from forestcoll.base.progress import SILENT, Progress
-from forestcoll.base.resources import Cost, announce
+from forestcoll.base.resources import ResourceEstimate, announce
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.proof.bound import Bound
@@ -30,7 +30,7 @@ from forestcoll.topology.symmetry.orbits import Orbits
 MOST_COLUMNS = 60_000
 """The most columns of a linear program."""
 
-_OF_COLUMN = Cost(1e-3, 10_000)
+_OF_COLUMN = ResourceEstimate(1e-3, 10_000)
 """What a linear program takes; 1,800 to 30,000 columns of meshes and Kautz graphs took 0.3 to 1.5 ms each."""
 
 _Shares = list[tuple[tuple[int, ...], Fraction]]

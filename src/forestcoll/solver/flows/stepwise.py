@@ -27,9 +27,9 @@ from forestcoll.base.errors import InputError, InternalError, plural
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import NodeDemand
+from forestcoll.solver.exact_lp.constraint import Constraint
 from forestcoll.solver.exact_lp.exact_system import LONGEST_FAST
 from forestcoll.solver.exact_lp.linear_program import LinearProgram
-from forestcoll.solver.exact_lp.row import Row
 from forestcoll.solver.flows.classes import MOST_CELLS, FlowClasses, Numbers
 from forestcoll.solver.forests.scaling import ScaledTopology
 from forestcoll.topology import Symmetry, Topology
@@ -175,7 +175,7 @@ class _WalkProgram:
         nodes = len(self._classes.topology.compute)
         return {key: exact[0][column] / nodes for key, column in self._columns.items() if exact[0][column]}
 
-    def _loads(self) -> Iterator[Row]:
+    def _loads(self) -> Iterator[Constraint]:
         """Yield, for each class of links and each step: the load takes at most the time of the step."""
         _, firsts = np.unique(self._classes.of_link, return_index=True)
         for number, first in enumerate(firsts.tolist()):
@@ -185,9 +185,9 @@ class _WalkProgram:
                 for column, each in loads.items():
                     if (key := (column, step)) in self._columns:
                         row[self._columns[key]] = each * self._time_unit
-                yield Row(row, None, 0)
+                yield Constraint(row, None, 0)
 
-    def _balances(self) -> Iterator[Row]:
+    def _balances(self) -> Iterator[Constraint]:
         """Yield, for each class of a source and a node: what leaves has arrived before, and the rest is the need."""
         entering, leaving = self._classes.topology.entering, self._classes.topology.leaving
         for place, node in self._classes.first_cells:
@@ -198,8 +198,8 @@ class _WalkProgram:
             for step in range(1, self._steps):
                 row = self._row(into, range(step), out, range(step + 1))
                 if any(each < 0 for each in row.values()):
-                    yield Row(row, 0, None)
-            yield Row(self._row(into, range(self._steps), out, range(self._steps)), 1, 1)
+                    yield Constraint(row, 0, None)
+            yield Constraint(self._row(into, range(self._steps), out, range(self._steps)), 1, 1)
 
     def _row(self, into: list[int], arriving: range, out: list[int], departing: range) -> dict[int, int]:
         row: dict[int, int] = {}
@@ -211,7 +211,7 @@ class _WalkProgram:
         return {column: each for column, each in row.items() if each}
 
 
-def _holds(row: Row, values: list[Fraction]) -> bool:
+def _holds(row: Constraint, values: list[Fraction]) -> bool:
     total = sum((values[column] * each for column, each in row.coefficients.items()), Fraction(0))
     return (row.lower is None or total >= row.lower) and (row.upper is None or total <= row.upper)
 

@@ -31,8 +31,8 @@ from forestcoll.base.exact import as_float
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.collective import PhaseOp
 from forestcoll.schedule.proof.tree_dual import Roles, TreeDualProof, WeightedCut
+from forestcoll.solver.exact_lp.constraint import Constraint
 from forestcoll.solver.exact_lp.linear_program import Floats, LinearProgram
-from forestcoll.solver.exact_lp.row import Row
 from forestcoll.solver.forests.node_order import NodeOrder
 from forestcoll.solver.forests.scaling import ScaledTopology, unbalanced_switch
 from forestcoll.topology import Topology
@@ -176,7 +176,7 @@ class _BalanceProgram:
         for switch, row in rows.items():
             if row:
                 side = surplus[switch] * self._whole
-                self._program.add(Row(row, side, side))
+                self._program.add(Constraint(row, side, side))
                 self._meaning.append(switch)
 
     def _add_cut(self, inside: frozenset[int]) -> bool:
@@ -197,7 +197,7 @@ class _BalanceProgram:
             row[len(self._column)] = held
         else:
             side -= self._rate.numerator * held
-        self._program.add(Row(row, None, side))
+        self._program.add(Constraint(row, None, side))
         self._meaning.append(inside)
         return True
 
@@ -206,7 +206,7 @@ class _BalanceProgram:
         new = [link for link in links if link not in self._limited]
         for link in new:
             self._limited.add(link)
-            self._program.add(Row({self._column[link]: 1}, None, self._scaled.capacities[link] * self._whole))
+            self._program.add(Constraint({self._column[link]: 1}, None, self._scaled.capacities[link] * self._whole))
             self._meaning.append(None)
         return bool(new)
 

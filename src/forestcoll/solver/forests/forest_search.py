@@ -9,7 +9,7 @@ from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.proof.bound import Bound
 from forestcoll.schedule.proof.cut import CutProof
 from forestcoll.solver.forests.bottleneck import bottleneck, plan_reaching, plan_with_trees, remark_on_trees
-from forestcoll.solver.forests.interface import Candidate
+from forestcoll.solver.forests.interface import ForestChoice
 from forestcoll.solver.forests.plan import ForestPlan
 from forestcoll.solver.forests.scaling import ScaledTopology
 from forestcoll.topology import Topology
@@ -62,10 +62,10 @@ class ForestSearch:
         remark_on_trees(self.scaled, self.found, trees, progress)
         return self._on_given(plan_with_trees(self.scaled, self.found, trees))
 
-    def candidates(self, trees: int | None = None, progress: Progress = SILENT) -> tuple[Candidate, ...]:
+    def candidates(self, trees: int | None = None, progress: Progress = SILENT) -> tuple[ForestChoice, ...]:
         """Return one candidate (see `Search.candidates`). It is exact if no switch can copy or add up (Theorem 12)."""
         plan = self.best if trees is None else self.restricted(trees, progress)
-        return (Candidate(plan.algbw, (plan,), is_exact=not plan.topology.able_switches),)
+        return (ForestChoice(plan.algbw, (plan,), is_exact=not plan.topology.able_switches),)
 
     def _on_given(self, found: ForestPlan) -> ForestPlan:
         """Return the plan on the given network, which is transposed in `scaled` if data is reduced."""

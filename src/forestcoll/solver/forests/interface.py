@@ -11,7 +11,7 @@ from forestcoll.solver.forests.plan import ForestPlan
 
 
 @dataclass(frozen=True)
-class Candidate:
+class ForestChoice:
     """A choice of forests for a collective, or of packed trees for an allreduce.
 
     Attributes:
@@ -28,7 +28,7 @@ class Candidate:
     packing: TreePacking | None = None
 
 
-class Search(Protocol):
+class OptimumSearch(Protocol):
     """The search for the optimum of a collective on a network whose compute nodes all take part."""
 
     @property
@@ -39,7 +39,7 @@ class Search(Protocol):
     def cut(self) -> tuple[int, ...]:
         """A set of nodes with the least exit bandwidth for the data that must leave it; numbers in rising order."""
 
-    def candidates(self, trees: int | None = None, progress: Progress = SILENT) -> tuple[Candidate, ...]:
+    def candidates(self, trees: int | None = None, progress: Progress = SILENT) -> tuple[ForestChoice, ...]:
         """Return at least one choice of forests: with `trees` trees per root, or the fewest that reach the optimum.
 
         Raises:

@@ -29,7 +29,7 @@ from forestcoll.schedule.proof.tree_dual import TreeDualProof
 from forestcoll.solver.forests.balancing import balanced_use
 from forestcoll.solver.forests.bottleneck import plan_with_trees_trimmed
 from forestcoll.solver.forests.forest_search import ForestSearch, exit_bound
-from forestcoll.solver.forests.interface import Candidate
+from forestcoll.solver.forests.interface import ForestChoice
 from forestcoll.solver.forests.node_order import id_key
 from forestcoll.solver.forests.plan import ForestPlan
 from forestcoll.solver.forests.scaling import ScaledTopology
@@ -80,7 +80,7 @@ class UnbalancedSwitchSearch:
         cut = exit_of_cut.proof.inside if isinstance(exit_of_cut.proof, CutProof) else ()
         return UnbalancedSwitchSearch(topology, found, bound, cut)
 
-    def candidates(self, trees: int | None = None, progress: Progress = SILENT) -> tuple[Candidate, ...]:
+    def candidates(self, trees: int | None = None, progress: Progress = SILENT) -> tuple[ForestChoice, ...]:
         """Return one candidate or, for a given number of trees, up to two; see `Search.candidates`.
 
         For a given number of trees, bandwidths are rounded on the balanced use, and also on the whole network, which
@@ -88,7 +88,7 @@ class UnbalancedSwitchSearch:
         too.
         """
         plans = self._best(progress) if trees is None else self._with_trees(trees, progress)
-        return tuple(Candidate(plan.algbw, (plan,)) for plan in plans)
+        return tuple(ForestChoice(plan.algbw, (plan,)) for plan in plans)
 
     def _best(self, progress: Progress) -> list[ForestPlan]:
         plans = [self.search.best]

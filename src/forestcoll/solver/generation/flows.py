@@ -12,8 +12,8 @@ import numpy as np
 
 from forestcoll.base.errors import InputError
 from forestcoll.base.progress import SILENT, Progress
-from forestcoll.base.resources import Cost, announce
-from forestcoll.schedule.flows.value import Flows, FlowSchedule
+from forestcoll.base.resources import ResourceEstimate, announce
+from forestcoll.schedule.flows.value import FlowList, FlowSchedule
 from forestcoll.schedule.rows import Rows
 from forestcoll.solver.flows.value import FlowOptimum
 from forestcoll.topology import Topology
@@ -51,7 +51,11 @@ def flows_for(best: FlowOptimum, *, compact: bool | None = None, progress: Progr
         compact = flows > MOST_LISTED
     keeps = compact and best.symmetry.order > 1 and usable_part(best.topology, best.members) is best.topology
     memory = _BYTES_PER_FLOW * (len(best.paths) if keeps else flows)
-    announce(f"{best.topology.name}: a schedule of {flows:,} flows", Cost(_SECONDS_PER_FLOW * flows, memory), progress)
+    announce(
+        f"{best.topology.name}: a schedule of {flows:,} flows",
+        ResourceEstimate(_SECONDS_PER_FLOW * flows, memory),
+        progress,
+    )
     paths = ((path.nodes, path.share) for path in best.paths) if keeps else all_paths(best)
     routes, listed = flow_table(best.topology, sorted(paths, key=_by_ends))
     return FlowSchedule(
@@ -79,7 +83,7 @@ def all_paths(best: FlowOptimum) -> Iterator[tuple[_NodePath, Fraction]]:
             yield tuple(image[node] for node in path.nodes), path.share
 
 
-def flow_table(topology: Topology, paths: Iterable[tuple[_NodePath, Fraction]]) -> tuple[Rows, Flows]:
+def flow_table(topology: Topology, paths: Iterable[tuple[_NodePath, Fraction]]) -> tuple[Rows, FlowList]:
     """Return the table of routes, and the flows along paths of links, each with its share."""
     numbers: dict[_NodePath, int] = {}
     ends: list[tuple[int, int]] = []
@@ -90,7 +94,7 @@ def flow_table(topology: Topology, paths: Iterable[tuple[_NodePath, Fraction]]) 
         shares.append(share)
         listed.append([numbers.setdefault(route, len(numbers)) for route in _routes(topology, nodes)])
     sources, targets = np.array(ends, dtype=np.int32).T
-    return Rows.of(list(numbers)), Flows(sources.copy(), targets.copy(), tuple(shares), Rows.of(listed))
+    return Rows.of(list(numbers)), FlowList(sources.copy(), targets.copy(), tuple(shares), Rows.of(listed))
 
 
 def _routes(topology: Topology, nodes: _NodePath) -> Iterator[_NodePath]:

@@ -9,7 +9,7 @@ million tree edges; `tests/solver/generation/test_memory.py` compares them with 
 from dataclasses import dataclass
 
 from forestcoll.base.progress import Progress
-from forestcoll.base.resources import Cost, is_long, require_memory, size_text, time_text
+from forestcoll.base.resources import ResourceEstimate, is_long, require_memory, size_text, time_text
 from forestcoll.topology import Topology
 from forestcoll.topology.graph.walks import levels
 
@@ -19,7 +19,7 @@ _LEAST_PER_EDGE = 4
 _MOST_PER_EDGE = 40
 """Bytes of a tree edge that does not share its route, without the nodes of the route."""
 
-_OF_EDGE = Cost(80e-9, 12)
+_OF_EDGE = ResourceEstimate(80e-9, 12)
 """What it takes to grow a tree edge from base trees, verify it and write it, and the least that its file has of it."""
 
 _MOST_PER_ROUTE_NODE = 12
@@ -75,5 +75,5 @@ def announce_trees(topology: Topology, trees: int, progress: Progress) -> None:
     edges, need = trees * (len(topology.compute) - 1), schedule_memory(topology, trees)
     work, cost = f"{topology.name}: a schedule of {edges:,} tree edges", _OF_EDGE * edges
     require_memory(work, cost.memory, "ask for base trees (--compact), or use fewer ranks")
-    if is_long(Cost(cost.seconds, need.most)):
+    if is_long(ResourceEstimate(cost.seconds, need.most)):
         progress.remark(f"{work} takes {time_text(cost.seconds)} and {need} of memory")

@@ -32,7 +32,7 @@ from forestcoll.topology import Topology
 
 
 @dataclass(frozen=True)
-class Part:
+class Commodity:
     """Trees of one phase of a group: those with one root, or with any root; or the paths of a flow.
 
     It represents its images under the symmetry.
@@ -135,7 +135,7 @@ class Master:
         self.amounts[self._columns - 1] = amount
         return self._columns - 1
 
-    def _parts(self, place: int) -> Iterator[Part]:
+    def _parts(self, place: int) -> Iterator[Commodity]:
         group = self.groups[place]
         demand, amount = group.demand, self.orbits.size_of(place) * group.size
         if demand.collective is Collective.ALLREDUCE:
@@ -148,28 +148,28 @@ class Master:
         shares = dict(zip(demand.members(self.part), demand.parts(self.part), strict=True))
         for (root,), count in self.orbits.orbits_in(place, [(root,) for root, share in shares.items() if share]):
             column = self._column(amount * count * shares[root])
-            yield Part(place, op, root, {column: -1}, shares[root])
+            yield Commodity(place, op, root, {column: -1}, shares[root])
 
-    def _flow_parts(self, place: int, amount: Fraction) -> Iterator[Part]:
+    def _flow_parts(self, place: int, amount: Fraction) -> Iterator[Commodity]:
         demand = self.groups[place].demand
         sent = zip(demand.members(self.part), demand.sent(self.part), strict=True)
         shares = {(source, target): share for source, targets in sent for target, share in targets.items()}
         for (source, target), count in self.orbits.orbits_in(place, list(shares)):
             share = shares[source, target]
             column = self._column(amount * count * share)
-            yield Part(place, PhaseOp.BROADCAST, source, {column: -1}, share, target)
+            yield Commodity(place, PhaseOp.BROADCAST, source, {column: -1}, share, target)
 
-    def _allreduce_parts(self, place: int, amount: Fraction) -> Iterator[Part]:
+    def _allreduce_parts(self, place: int, amount: Fraction) -> Iterator[Commodity]:
         whole = self._column(amount)
         if self.one_phase:
-            yield Part(place, PhaseOp.BROADCAST, None, {whole: -1}, None)
+            yield Commodity(place, PhaseOp.BROADCAST, None, {whole: -1}, None)
             return
         copies = self._copies[PhaseOp.REDUCE] & self._copies[PhaseOp.BROADCAST]
         roots = [(root,) for root in self._linked(np.flatnonzero(copies).tolist())]
         for (root,), _ in self.orbits.orbits_in(place, roots):
             column = self._column(Fraction(0))
-            yield Part(place, PhaseOp.REDUCE, root, {whole: -1, column: 1}, None)
-            yield Part(place, PhaseOp.BROADCAST, root, {column: -1}, None)
+            yield Commodity(place, PhaseOp.REDUCE, root, {whole: -1, column: 1}, None)
+            yield Commodity(place, PhaseOp.BROADCAST, root, {column: -1}, None)
 
     def _linked(self, nodes: Sequence[int]) -> list[int]:
         """Return the nodes that links enter and leave."""

@@ -18,7 +18,7 @@ from forestcoll.demand.collective import PhaseOp
 from forestcoll.schedule.proof.lengths.group_lengths import least_trees, trees_from
 from forestcoll.solver.allreduce.tree_packing.steiner import cheapest_tree, joined
 from forestcoll.solver.forests.packed_trees import PackedTree
-from forestcoll.solver.groups.master import Master, Part
+from forestcoll.solver.groups.master import Commodity, Master
 from forestcoll.topology import Topology
 from forestcoll.topology.graph.least_arborescences import LeastArborescences
 from forestcoll.topology.graph.least_trees import LeastTrees
@@ -64,7 +64,7 @@ class Pricing:
         lengths = np.array([int(price * whole) * more + 1 for price in of_links], dtype=object)
         return Metrics(self._own, lengths, self._numbers, far=sum(lengths.tolist()) + 1)
 
-    def candidates(self, part: Part, metrics: "Metrics") -> Iterator[PackedTree]:
+    def candidates(self, part: Commodity, metrics: "Metrics") -> Iterator[PackedTree]:
         """Yield trees that are grown member by member."""
         members = self._members(part)
         starts = members[:: max(1, len(members) // _STARTS)] if part.root is None else [part.root]
@@ -75,7 +75,7 @@ class Pricing:
             if (metric.distances[np.ix_([root, *holders], members)].min(axis=0) < metrics.far).all():
                 yield joined(metric, copies, root, members, holders).pruned(members)
 
-    def shortest(self, part: Part, metrics: "Metrics") -> Iterator[PackedTree]:
+    def shortest(self, part: Commodity, metrics: "Metrics") -> Iterator[PackedTree]:
         """Yield a shortest tree or, if the group has many members, a least arborescence."""
         if part.target is not None:
             return  # the candidate is a shortest path
@@ -86,18 +86,18 @@ class Pricing:
         if least.length(root) < metrics.far:
             yield cheapest_tree(metric, copies, least, root, holders).pruned(members)
 
-    def uses(self, part: Part, tree: PackedTree) -> dict[int, int]:
+    def uses(self, part: Commodity, tree: PackedTree) -> dict[int, int]:
         """Return how often a tree uses each class of links."""
         of_link = self._master.of_link
         return Counter(int(of_link[self._numbers[ends]]) for ends in tree.hops(part.op))
 
-    def _members(self, part: Part) -> tuple[int, ...]:
+    def _members(self, part: Commodity) -> tuple[int, ...]:
         """Return the nodes that a tree must reach."""
         if part.target is not None:
             return (part.target,)
         return self._master.groups[part.group].demand.joined(self._master.part, part.op)
 
-    def _holders(self, part: Part) -> tuple[int, ...]:
+    def _holders(self, part: Commodity) -> tuple[int, ...]:
         """Return the nodes that have the data of a tree, if there are several."""
         return self._master.groups[part.group].demand.holders or ()
 
@@ -116,7 +116,7 @@ class Metrics:
         self._metrics: dict[tuple[int, PhaseOp], Metric] = {}
         self._least: dict[tuple[object, ...], LeastTrees | LeastArborescences] = {}
 
-    def of(self, part: Part) -> Metric:
+    def of(self, part: Commodity) -> Metric:
         """Return the walks for trees of a part."""
         network = self._own[part.group]
         key = (id(network), part.op)  # the networks live as long as this object
@@ -126,7 +126,7 @@ class Metrics:
         return self._metrics[key]
 
     def least(
-        self, part: Part, copies: npt.NDArray[np.bool_], members: tuple[int, ...], holders: tuple[int, ...]
+        self, part: Commodity, copies: npt.NDArray[np.bool_], members: tuple[int, ...], holders: tuple[int, ...]
     ) -> LeastTrees | LeastArborescences:
         """Return the shortest trees to members or, if they are many, least arborescences.
 

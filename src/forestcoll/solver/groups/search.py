@@ -24,12 +24,12 @@ from forestcoll.demand.groups.value import Group
 from forestcoll.schedule.proof.bound import Bound
 from forestcoll.schedule.proof.lengths.group_lengths import GroupLengthsProof
 from forestcoll.schedule.proof.proof import ProofError
+from forestcoll.solver.exact_lp.constraint import Constraint
 from forestcoll.solver.exact_lp.exact_system import LONGEST_FAST
 from forestcoll.solver.exact_lp.linear_program import LinearProgram, Solution
-from forestcoll.solver.exact_lp.row import Row
 from forestcoll.solver.forests.packed_trees import PackedTree
 from forestcoll.solver.groups.cuts import best_cut
-from forestcoll.solver.groups.master import Master, Part
+from forestcoll.solver.groups.master import Commodity, Master
 from forestcoll.solver.groups.pricing import Floats, Metrics, Pricing
 from forestcoll.solver.groups.value import GroupsOptimum, Trees
 from forestcoll.topology import Topology
@@ -94,7 +94,7 @@ def group_search(
 class _Column:
     """A tree with its part and its links."""
 
-    part: Part
+    part: Commodity
     tree: PackedTree
     uses: Mapping[int, int]
 
@@ -107,7 +107,7 @@ class _GroupSearch:
         self._pricing = Pricing(master, topology, relays=relays)
         objective = [-each for each in master.capacities] + [0] * (master.columns - len(master.capacities))
         self._program = LinearProgram(objective)
-        self._program.add(Row(master.amount_row, 1, None))
+        self._program.add(Constraint(master.amount_row, 1, None))
         self._trees: list[_Column] = []
         self._known: set[tuple[object, ...]] = set()
         self._cut = best_cut(master.part, master.groups)
@@ -199,21 +199,21 @@ class _GroupSearch:
                 added |= self._add_if_cheap(part, tree, values)
         return added
 
-    def _add_if_cheap(self, part: Part, tree: PackedTree, values: Floats) -> bool:
+    def _add_if_cheap(self, part: Commodity, tree: PackedTree, values: Floats) -> bool:
         price = sum(values.item(column) * count for column, count in self._pricing.uses(part, tree).items())
         worth = -sum(values.item(column) * count for column, count in part.potentials.items())
         if price >= worth - _TOLERANCE * max(worth, price):
             return False
         return self._add(part, tree)
 
-    def _add(self, part: Part, tree: PackedTree) -> bool:
+    def _add(self, part: Commodity, tree: PackedTree) -> bool:
         uses = self._pricing.uses(part, tree)
         key = (part.group, part.op, part.root, part.target, *sorted(uses.items()))
         if key in self._known:
             return False
         self._known.add(key)
         self._trees.append(_Column(part, tree, uses))
-        self._program.add(Row({**uses, **part.potentials}, 0, None))
+        self._program.add(Constraint({**uses, **part.potentials}, 0, None))
         return True
 
     def _optimum(self, values: Sequence[Fraction], weights: Sequence[Fraction]) -> GroupsOptimum:
@@ -269,7 +269,7 @@ _Key: TypeAlias = tuple[PhaseOp, int | None, int | None]
 """The phase, the root and the target of trees."""
 
 
-def _key(part: Part) -> _Key:
+def _key(part: Commodity) -> _Key:
     return part.op, part.root, part.target
 
 

@@ -46,7 +46,7 @@ from forestcoll.topology.graph.walks import shortest_paths, unreachable_pair
 from forestcoll.topology.model import Link, Topology
 
 
-class Spread(Enum):
+class BandwidthSplit(Enum):
     """How the bandwidth of a link to the fabric is divided among the distances."""
 
     OUTWARDS = "outwards"
@@ -94,7 +94,7 @@ class _Port:
     over: tuple[int, ...] = ()
 
 
-def logical_network(topology: Topology, max_peers: int, spread: Spread) -> LogicalNetwork:
+def logical_network(topology: Topology, max_peers: int, spread: BandwidthSplit) -> LogicalNetwork:
     """Return the network in which a rank can exchange data with at most `max_peers` ranks of other boxes.
 
     Raises:
@@ -104,7 +104,7 @@ def logical_network(topology: Topology, max_peers: int, spread: Spread) -> Logic
 
     Example:
         >>> from forestcoll.topology import build_topology
-        >>> network = logical_network(build_topology("dgx-a100:boxes=4"), 2, Spread.OUTWARDS)
+        >>> network = logical_network(build_topology("dgx-a100:boxes=4"), 2, BandwidthSplit.OUTWARDS)
         >>> network.distances, len(network.paths)
         ((1, 3), 64)
     """
@@ -176,15 +176,15 @@ def _inside(topology: Topology, ports: Sequence[Sequence[_Port]], fabric: Abstra
     return tuple(each for each in links if each.bandwidth > 0)
 
 
-def _parts(boxes: int, distances: Sequence[int], spread: Spread) -> dict[int, Fraction]:
+def _parts(boxes: int, distances: Sequence[int], spread: BandwidthSplit) -> dict[int, Fraction]:
     """Return the part of the bandwidth of each distance."""
-    if spread is Spread.EQUAL:
+    if spread is BandwidthSplit.EQUAL:
         return dict.fromkeys(distances, Fraction(1, len(distances)))
     out = {each: Fraction(count, boxes - 1) for each, count in distance_counts(boxes, distances).items()}
     into = {each: out[-each % boxes] for each in distances}
-    if spread is Spread.BOTH:
+    if spread is BandwidthSplit.BOTH:
         return {each: (out[each] + into[each]) / 2 for each in distances}
-    return out if spread is Spread.OUTWARDS else into
+    return out if spread is BandwidthSplit.OUTWARDS else into
 
 
 def _ports(topology: Topology) -> list[list[_Port]]:

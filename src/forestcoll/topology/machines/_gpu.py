@@ -1,4 +1,4 @@
-"""The fields of `Gpu`, such as the latencies of links and NICs; the values stand in the file of each machine.
+"""The fields of `GpuModel`, such as the latencies of links and NICs; the values stand in the file of each machine.
 
 `topology/gpus.py` lists the GPUs of all machines.
 
@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Gpu:
+class GpuModel:
     """A kind of GPU in programs.
 
     Attributes:

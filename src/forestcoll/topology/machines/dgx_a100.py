@@ -19,10 +19,10 @@ from forestcoll.topology.machines._boxes import (
     gpu_id,
     join_boxes,
 )
-from forestcoll.topology.machines._gpu import Gpu
+from forestcoll.topology.machines._gpu import GpuModel
 from forestcoll.topology.registry import Recipe, Size, topology_builder
 
-A100 = Gpu(
+A100 = GpuModel(
     "a100",
     processors=108,
     channels=64,

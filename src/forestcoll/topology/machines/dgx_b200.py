@@ -10,10 +10,10 @@ from fractions import Fraction
 
 from forestcoll.base.parameters import integer, link_bandwidth
 from forestcoll.topology.machines._boxes import NvlinkBoxes
-from forestcoll.topology.machines._gpu import Gpu
+from forestcoll.topology.machines._gpu import GpuModel
 from forestcoll.topology.registry import topology_builder
 
-B200 = Gpu(
+B200 = GpuModel(
     "b200",
     processors=148,
     channels=64,

@@ -11,7 +11,7 @@ from fractions import Fraction
 from forestcoll.base.parameters import integer, link_bandwidth
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.machines._boxes import add_gpus, direct_links, gpu_id, join_boxes
-from forestcoll.topology.machines._gpu import Gpu
+from forestcoll.topology.machines._gpu import GpuModel
 from forestcoll.topology.registry import Recipe, Size, topology_builder
 
 FABRIC_LINKS = {
@@ -32,7 +32,7 @@ FABRIC_LINKS = {
 }  # fmt: skip
 """For each pair of GPUs of a box, the number of Infinity Fabric links between them."""
 
-MI250 = Gpu(
+MI250 = GpuModel(
     "mi250",
     processors=104,
     channels=128,

@@ -12,10 +12,10 @@ from itertools import combinations
 from forestcoll.base.parameters import integer, link_bandwidth
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.machines._boxes import add_gpus, direct_links, gpu_id, join_boxes
-from forestcoll.topology.machines._gpu import Gpu
+from forestcoll.topology.machines._gpu import GpuModel
 from forestcoll.topology.registry import Recipe, Size, topology_builder
 
-MI300X = Gpu(
+MI300X = GpuModel(
     "mi300x",
     processors=304,
     channels=128,

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from forestcoll.base.parameters import link_bandwidth
-from forestcoll.topology.machines._gpu import Gpu
+from forestcoll.topology.machines._gpu import GpuModel
 from forestcoll.topology.machines.mi300x import Mi300x
 from forestcoll.topology.registry import topology_builder
 
-MI355X = Gpu(
+MI355X = GpuModel(
     "mi355x",
     processors=256,
     channels=128,

@@ -9,13 +9,13 @@ from pathlib import Path
 
 from forestcoll.demand.collective import UNROOTED, Collective
 from forestcoll.runtime import Communicator, Work
-from forestcoll.runtime.tuning import Table, read_tables
+from forestcoll.runtime.torch_store import TorchStore
+from forestcoll.runtime.tuning import TuningTable, read_tables
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import NodeId, Topology
 from forestcoll.torch.calls.work import Completer
 from forestcoll.torch.schedules import cache as schedules
 from forestcoll.torch.schedules.agreement import Agreement
-from forestcoll.torch.schedules.store import TorchStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,9 +149,9 @@ class Engines:
     def _shared(self, key: str, make: Callable[[], bytes]) -> Schedule:
         return schedules.from_bytes(self._agreement.share(key, make), self.topology)
 
-    def _read_tables(self, paths: tuple[Path, ...]) -> tuple[Mapping[Collective, Table], str]:
+    def _read_tables(self, paths: tuple[Path, ...]) -> tuple[Mapping[Collective, TuningTable], str]:
         """Return the tables, which only rank 0 reads, and their outline, which all ranks get."""
-        tables: dict[Collective, Table] = {}
+        tables: dict[Collective, TuningTable] = {}
 
         def read() -> bytes:
             tables.update(read_tables(paths, self.topology))
@@ -159,7 +159,7 @@ class Engines:
 
         return tables, self._agreement.share("tables", read).decode()
 
-    def _add_tables(self, tables: Mapping[Collective, Table], outline: str) -> None:
+    def _add_tables(self, tables: Mapping[Collective, TuningTable], outline: str) -> None:
         """Add an engine for each schedule of the tables."""
         for line in outline.splitlines():
             name, place, most, has_schedule = line.split()
@@ -189,7 +189,7 @@ class Engines:
         return engine
 
 
-def _outline(tables: Mapping[Collective, Table]) -> bytes:
+def _outline(tables: Mapping[Collective, TuningTable]) -> bytes:
     lines = [
         f"{collective.value} {place} {each.most} {int(each.schedule is not None)}"
         for collective, table in tables.items()
@@ -198,6 +198,6 @@ def _outline(tables: Mapping[Collective, Table]) -> bytes:
     return "\n".join(lines).encode()
 
 
-def _bytes_of(tables: Mapping[Collective, Table], collective: Collective, place: int) -> bytes:
+def _bytes_of(tables: Mapping[Collective, TuningTable], collective: Collective, place: int) -> bytes:
     schedule = tables[collective].ranges[place].schedule
     return b"" if schedule is None else schedules.to_bytes(schedule)

@@ -15,7 +15,7 @@ from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.simulation.costs import Costs
 from forestcoll.simulation.simulate import paths_of
 from forestcoll.topology.gpus import gpu_of
-from forestcoll.tuning.programs.divisible import LEAST_BYTES, Count, counts_for
+from forestcoll.tuning.programs.divisible import LEAST_BYTES, ChunkCount, counts_for
 from forestcoll.tuning.programs.message_choices import MessageChoices
 from forestcoll.tuning.programs.plan_choices import OtherPlanChoices, PlanChoices
 from forestcoll.tuning.programs.rounds import MANY_RANKS, RoundModel, most_instructions
@@ -61,7 +61,7 @@ class Objective:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class ProgramCandidate:
     """A program of a schedule, with its expected speed.
 
     Attributes:
@@ -82,7 +82,7 @@ class Candidate:
         """Whether the program is slower than it should be; one that is too long to be simulated is not known to be."""
         return 0 < self.algbw < SLOW * self.lowering.schedule_algbw
 
-    def instead_of(self, known: "Candidate", used: TreeSchedule | FlowSchedule) -> "Candidate":
+    def instead_of(self, known: "ProgramCandidate", used: TreeSchedule | FlowSchedule) -> "ProgramCandidate":
         """Return this candidate, a program of `used`, with its loss against the schedule of `known`."""
         loss = 1 - self.lowering.algbw / known.lowering.schedule_algbw
         trees = used.trees_per_root if isinstance(used, TreeSchedule) else None
@@ -109,7 +109,7 @@ class Candidates:
     target: RuntimeTarget
     objective: Objective
     progress: Progress = SILENT
-    known: dict[Options, Candidate | None] = field(default_factory=dict)
+    known: dict[Options, ProgramCandidate | None] = field(default_factory=dict)
     problem: NoSolutionError | None = None
     highest: float = 0.0
     work: int = 0
@@ -147,7 +147,7 @@ class Candidates:
         in_rounds = lowerer_for(self.schedule).in_pieces
         return OtherPlanChoices(self.counts, in_rounds, blocks, frozenset(self.given))
 
-    def _counts(self) -> tuple[Count, ...]:
+    def _counts(self) -> tuple[ChunkCount, ...]:
         """Return the numbers of chunks to choose from; none for steps, flows and exact shares."""
         if not isinstance(self.schedule, TreeSchedule) or self.given.get("chunks", 0) is None:
             return ()
@@ -182,7 +182,7 @@ class Candidates:
         processors = self.machine.processors if self.machine else 104
         return min(processors, self.limits.blocks or processors)
 
-    def evaluate(self, options: Options) -> Candidate | None:
+    def evaluate(self, options: Options) -> ProgramCandidate | None:
         """Return the candidate with these options; None if it does not fit, or the work for the search is done."""
         skipped = self.work > self.most_work or self._is_too_long(options)
         if options not in self.known and skipped and any(self.known.values()):
@@ -217,7 +217,7 @@ class Candidates:
         )
         return False
 
-    def _candidate(self, options: Options) -> Candidate | None:
+    def _candidate(self, options: Options) -> ProgramCandidate | None:
         try:
             lowering = lower(self.schedule, options, self.limits)
         except NoSolutionError as error:
@@ -246,7 +246,7 @@ class Candidates:
             self.highest = max(self.highest, algbw)
             self.work += model.work_at(size) if known is None else 0
         self.progress.advance(min(100, 100 * self.work // self.most_work), 100)
-        return Candidate(options, lowering, model, algbw)
+        return ProgramCandidate(options, lowering, model, algbw)
 
     def _model_of(self, program: Program, round_bytes: int) -> RoundModel | None:
         """Return the model of a program that was made before, with other options."""

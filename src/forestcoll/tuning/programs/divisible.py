@@ -22,7 +22,7 @@ LOSSES = (Fraction(1, 300), Fraction(1, 60), Fraction(1, 25), Fraction(1, 12))
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
+class ChunkCount:
     """A number of chunks, and what it costs.
 
     Attributes:
@@ -36,7 +36,7 @@ class Count:
     trees: int
 
 
-def counts_for(schedule: TreeSchedule, most: int) -> tuple[Count, ...]:
+def counts_for(schedule: TreeSchedule, most: int) -> tuple[ChunkCount, ...]:
     """Return the numbers of chunks that calls divide, up to `most`, in ascending order; no loss is above one before it.
 
     Raises:
@@ -52,23 +52,23 @@ def counts_for(schedule: TreeSchedule, most: int) -> tuple[Count, ...]:
     return tuple(_counts(listed, unit, most))
 
 
-def _counts(schedule: TreeSchedule, unit: int, most: int) -> Iterator[Count]:
+def _counts(schedule: TreeSchedule, unit: int, most: int) -> Iterator[ChunkCount]:
     chunks, grids = unit, Grids(schedule)
     while chunks <= most:
         grid = grids.best(chunks)
         trees = sum(each > 0 for phase in grid.trees for each in phase)
-        count = Count(chunks, 1 - achieved(schedule, grid) / schedule.algbw, trees)
+        count = ChunkCount(chunks, 1 - achieved(schedule, grid) / schedule.algbw, trees)
         yield count
         if not count.loss:
             return
         chunks *= 2
 
 
-def least_with(counts: Sequence[Count], loss: Fraction) -> Count:
+def least_with(counts: Sequence[ChunkCount], loss: Fraction) -> ChunkCount:
     """Return the least number of chunks that loses at most `loss`; if none does, the least with the least loss."""
     return next((each for each in counts if each.loss <= loss), min(counts, key=lambda each: (each.loss, each.chunks)))
 
 
-def numbers_of_chunks(counts: Sequence[Count], losses: Sequence[Fraction]) -> list[int]:
+def numbers_of_chunks(counts: Sequence[ChunkCount], losses: Sequence[Fraction]) -> list[int]:
     """Return the least number of chunks for each of `losses`, in ascending order; none without `counts`."""
     return sorted({least_with(counts, loss).chunks for loss in losses}) if counts else []

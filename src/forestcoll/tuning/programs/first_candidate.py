@@ -16,13 +16,13 @@ from forestcoll.programs.model import Protocol
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.simulation.loads import bytes_per_second
-from forestcoll.tuning.programs.candidates import Candidate, Candidates
+from forestcoll.tuning.programs.candidates import Candidates, ProgramCandidate
 from forestcoll.tuning.programs.divisible import LOSSES, least_with
 from forestcoll.tuning.programs.message_choices import MOST_INSTANCES, MessageChoices
 from forestcoll.tuning.programs.plan_choices import MESSAGE, PlanChoices
 
 
-def first_candidate(candidates: Candidates) -> Candidate:
+def first_candidate(candidates: Candidates) -> ProgramCandidate:
     """Return the first candidate that fits. Raises `NoSolutionError` if none does."""
     start = _start(candidates)
     for options in (start, *_retreats(candidates, start)):
@@ -33,7 +33,7 @@ def first_candidate(candidates: Candidates) -> Candidate:
     )
 
 
-def _shorter(candidates: Candidates, long: Candidate) -> Candidate:
+def _shorter(candidates: Candidates, long: ProgramCandidate) -> ProgramCandidate:
     """Return a program with fewer chunks that can be simulated, or `long` if there is none."""
     fewer = [each.chunks for each in reversed(candidates.counts) if each.chunks < (long.options.chunks or 0)]
     tried = (candidates.evaluate(replace(long.options, chunks=chunks)) for chunks in fewer)

@@ -19,7 +19,7 @@ from forestcoll.programs.lowering.options import MOST
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees.shape import TreeShape, tree_shape
 from forestcoll.schedule.trees.value import TreeSchedule
-from forestcoll.tuning.programs.divisible import LOSSES, Count, numbers_of_chunks
+from forestcoll.tuning.programs.divisible import LOSSES, ChunkCount, numbers_of_chunks
 
 MOST_INSTANCES = 16
 """The most instances that are tried."""
@@ -62,7 +62,7 @@ class MessageChoices:
     """
 
     schedule: Schedule
-    counts: Sequence[Count]
+    counts: Sequence[ChunkCount]
     given: dict[str, Any]
     size: int
     blocks: int

@@ -18,7 +18,7 @@ from forestcoll.programs.formats.sizes import ALIGNMENT
 from forestcoll.programs.lowering import Options
 from forestcoll.programs.lowering.options import MOST
 from forestcoll.schedule.trees.value import TreeSchedule
-from forestcoll.tuning.programs.divisible import LOSSES, Count, numbers_of_chunks
+from forestcoll.tuning.programs.divisible import LOSSES, ChunkCount, numbers_of_chunks
 from forestcoll.tuning.programs.message_choices import instances_near
 
 FINE = (1, 6, 48)
@@ -46,13 +46,15 @@ class PlanChoices:
     """
 
     share: Fraction
-    counts: Sequence[Count]
+    counts: Sequence[ChunkCount]
     most_chunks: int
     given: frozenset[str]
     order: tuple[str, ...] = ("chunks", "message", "fine", "parts")
 
     @staticmethod
-    def of(schedule: TreeSchedule, counts: Sequence[Count], most_chunks: int, given: Iterable[str]) -> "PlanChoices":
+    def of(
+        schedule: TreeSchedule, counts: Sequence[ChunkCount], most_chunks: int, given: Iterable[str]
+    ) -> "PlanChoices":
         """Return the choices for a schedule if its programs may have `most_chunks`."""
         share = max(share for phase in schedule.phases for share in phase.shares)
         return PlanChoices(share, counts, most_chunks, frozenset(given))
@@ -162,7 +164,7 @@ class OtherPlanChoices:
         given: the names of options that are not chosen.
     """
 
-    counts: Sequence[Count]
+    counts: Sequence[ChunkCount]
     in_rounds: bool
     blocks: int
     given: frozenset[str]

@@ -25,7 +25,7 @@ from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.simulation.costs import Point
 from forestcoll.simulation.simulate import paths_of
-from forestcoll.tuning.programs.candidates import MOST_WORK_OF_PLANS, SLOW, Candidate, Candidates, Objective
+from forestcoll.tuning.programs.candidates import MOST_WORK_OF_PLANS, SLOW, Candidates, Objective, ProgramCandidate
 from forestcoll.tuning.programs.first_candidate import first_candidate
 from forestcoll.tuning.programs.other_schedules import (
     MOST_RANKS,
@@ -165,7 +165,7 @@ def _for_messages(schedule: Schedule) -> TreeSchedule | FlowSchedule | None:
     return with_one_peer(schedule) or with_two_peers(schedule)
 
 
-def _needs_less_scratch(candidates: Candidates, found: Candidate) -> bool:
+def _needs_less_scratch(candidates: Candidates, found: ProgramCandidate) -> bool:
     """Return whether a plan for a reduce needs so much scratch that it does not match the greatest size."""
     if not candidates.in_plans or candidates.schedule.collective is not Collective.REDUCE:
         return False
@@ -201,18 +201,18 @@ class _OptionSearch:
         self.candidates, self.enough = candidates, enough
         self.choices = candidates.choices
 
-    def run(self) -> Candidate:
+    def run(self) -> ProgramCandidate:
         """Return the best candidate. Raises `NoSolutionError` if none fits."""
         return self._best_of_small_sizes(self._fastest())
 
-    def run_or_none(self) -> Candidate | None:
+    def run_or_none(self) -> ProgramCandidate | None:
         """Return the best candidate; None if none fits."""
         try:
             return self.run()
         except NoSolutionError:
             return None
 
-    def _fastest(self) -> Candidate:
+    def _fastest(self) -> ProgramCandidate:
         """Return the result of the search, or that of another search if it is faster; only slow ones are compared."""
         first = first_candidate(self.candidates)
         best = self._improved(first)
@@ -220,7 +220,7 @@ class _OptionSearch:
             return best
         return max(best, self._other(first, best) or best, key=lambda each: each.algbw)
 
-    def _other(self, first: Candidate, best: Candidate) -> Candidate | None:
+    def _other(self, first: ProgramCandidate, best: ProgramCandidate) -> ProgramCandidate | None:
         """Return the result of another search.
 
         Plans are searched in other orders of choices. Programs whose best one has lanes are searched without lanes if
@@ -241,11 +241,11 @@ class _OptionSearch:
         start = first if best.options.lanes else self.candidates.evaluate(replace(first.options, levels=levels))
         return None if start is None else self._improved(start)
 
-    def _in_order(self, choices: PlanChoices, first: Candidate, order: tuple[str, ...]) -> Candidate:
+    def _in_order(self, choices: PlanChoices, first: ProgramCandidate, order: tuple[str, ...]) -> ProgramCandidate:
         self.choices, self.candidates.work = replace(choices, order=order), MOST_WORK_OF_PLANS // 2
         return self._improved(first)
 
-    def _improved(self, start: Candidate) -> Candidate:
+    def _improved(self, start: ProgramCandidate) -> ProgramCandidate:
         best, before = start, None
         while best is not before and not self._is_enough(best):
             before = best
@@ -255,7 +255,7 @@ class _OptionSearch:
                     break  # the values to try follow from the best options
         return best
 
-    def _best_of_small_sizes(self, fastest: Candidate) -> Candidate:
+    def _best_of_small_sizes(self, fastest: ProgramCandidate) -> ProgramCandidate:
         """Return the candidate that is fastest at the other sizes, of those about as fast as the fastest one."""
         best, sizes = fastest, self.candidates.objective.sizes[:-1]
         if not fastest.algbw or not sizes:
@@ -268,7 +268,7 @@ class _OptionSearch:
                 best = each if is_fast else best
         return best
 
-    def _is_enough(self, best: Candidate) -> bool:
+    def _is_enough(self, best: ProgramCandidate) -> bool:
         enough = self.enough
         if enough is None and isinstance(self.choices, PlanChoices):
             enough = ENOUGH_OF_PLANS
@@ -276,7 +276,7 @@ class _OptionSearch:
             enough = ENOUGH if best.options.lanes is None else ENOUGH_IN_LANES
         return not best.algbw or best.algbw >= enough * best.lowering.schedule_algbw
 
-    def _better(self, best: Candidate, name: str, values: Sequence[int]) -> Candidate:
+    def _better(self, best: ProgramCandidate, name: str, values: Sequence[int]) -> ProgramCandidate:
         """Return the best candidate with one of these values of an option, or `best`."""
         if name == "fine" and best.algbw >= ENOUGH * best.lowering.schedule_algbw:
             return best  # it gains little then, and takes long to search
@@ -311,7 +311,7 @@ class _OptionSearch:
                 break  # larger steps are for programs with too many
         return best
 
-    def _grows_too_long(self, best: Candidate, changed: Options) -> bool:
+    def _grows_too_long(self, best: ProgramCandidate, changed: Options) -> bool:
         """Return whether more pieces or instances of a program of messages cannot be simulated."""
         if self.candidates.in_plans or changed.lanes is not None:
             return False
@@ -319,5 +319,5 @@ class _OptionSearch:
         return best.model.length * after > self.candidates.most_instructions * before
 
 
-def _most_blocks_used(candidate: Candidate) -> int:
+def _most_blocks_used(candidate: ProgramCandidate) -> int:
     return max(len(rank.blocks) for rank in candidate.lowering.program.ranks)

@@ -8,7 +8,7 @@ from forestcoll.schedule.bundle.value import BundleSchedule
 from forestcoll.schedule.proof import GroupLengthsProof
 from forestcoll.verification.network import Network
 from forestcoll.verification.proof_checks.group_lengths import groups_bound
-from forestcoll.verification.proof_checks.question import Question, UnprovenError
+from forestcoll.verification.proof_checks.question import BoundQuestion, UnprovenError
 from forestcoll.verification.wording import number
 
 
@@ -33,7 +33,7 @@ class BundleClaim:
         if not isinstance(proof, GroupLengthsProof):
             raise UnprovenError("there is no proof by lengths for groups")
         members = self.schedule.bundled
-        return groups_bound(proof, [(each.size, Question.of(each.schedule, self.network)) for each in members])
+        return groups_bound(proof, [(each.size, BoundQuestion.of(each.schedule, self.network)) for each in members])
 
 
 def wrong_kind(claim: BundleClaim) -> str | None:

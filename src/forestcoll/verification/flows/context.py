@@ -12,7 +12,7 @@ import numpy as np
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.rows import IntArray
 from forestcoll.verification.network import ExactArray
-from forestcoll.verification.proof_checks.question import Question
+from forestcoll.verification.proof_checks.question import BoundQuestion
 from forestcoll.verification.routes.context import RouteContext, common_denominator
 
 
@@ -25,9 +25,9 @@ class FlowContext(RouteContext):
         self.flows = schedule.flows
 
     @cached_property
-    def question(self) -> Question:
+    def question(self) -> BoundQuestion:
         """What must be delivered."""
-        return Question.of(self.schedule, self.network)
+        return BoundQuestion.of(self.schedule, self.network)
 
     @cached_property
     def denominator(self) -> int | None:

@@ -9,10 +9,10 @@ import numpy as np
 from forestcoll.base.errors import plural
 from forestcoll.demand.collective import Collective
 from forestcoll.verification.first_wrong import first_outside, first_true
-from forestcoll.verification.flows import wording
 from forestcoll.verification.flows.context import FlowContext
 from forestcoll.verification.network import BoolArray
 from forestcoll.verification.proof_checks.question import MAX_DENOMINATOR_DIGITS
+from forestcoll.verification.routes import wording
 from forestcoll.verification.routes.form import fits
 
 
@@ -40,10 +40,10 @@ def demand_wrong(context: FlowContext) -> str | None:
         for column, target in enumerate(context.compute):
             entry = matrix[row][column]
             if entry < 0 or (row == column and entry):
-                place = f"demand: {wording.pair(context, source, target)} is {wording.number(entry)}"
+                place = f"demand: {_pair(context, source, target)} is {wording.number(entry)}"
                 return f"{place}; expected {'0' if row == column else '0 or more'}"
             if entry and not _fits_root(context, source, target):
-                return f"demand: {wording.pair(context, source, target)} does not {_root_verb(context)}"
+                return f"demand: {_pair(context, source, target)} does not {_root_verb(context)}"
     return None
 
 
@@ -75,8 +75,8 @@ def demand_asymmetric(context: FlowContext) -> str | None:
         for row, entries in enumerate(matrix):
             for column, entry in enumerate(entries):
                 if matrix[moved[row]][moved[column]] != entry:
-                    ends = wording.pair(context, context.compute[row], context.compute[column])
-                    image = wording.pair(context, context.compute[moved[row]], context.compute[moved[column]])
+                    ends = _pair(context, context.compute[row], context.compute[column])
+                    image = _pair(context, context.compute[moved[row]], context.compute[moved[column]])
                     return f"shift {number} sends {ends} to {image}, but their demands differ"
     return None
 
@@ -101,9 +101,9 @@ def ends_wrong(context: FlowContext) -> str | None:
         place = first_true(~_takes_part(context)[ends])
         if place is not None:
             named = wording.node(context, int(ends[place]))
-            return f"{wording.flow(context, place)}: the {name} {named} is not {wording.a_member(context)}"
+            return f"{_flow(context, place)}: the {name} {named} is not {wording.a_member(context)}"
     place = first_true(context.flows.sources == context.flows.targets)
-    return None if place is None else f"{wording.flow(context, place)}: source and target are the same node"
+    return None if place is None else f"{_flow(context, place)}: source and target are the same node"
 
 
 def _takes_part(context: FlowContext) -> BoolArray:
@@ -116,14 +116,14 @@ def route_unknown(context: FlowContext) -> str | None:
     """Find a flow without routes, or an entry that is not the number of a route."""
     place = first_true(np.diff(context.flows.routes.starts) == 0)
     if place is not None:
-        return f"{wording.flow(context, place)} has no route; expected one or more"
+        return f"{_flow(context, place)} has no route; expected one or more"
     found = first_outside(context.flows.routes, len(context.routes))
     if found is None:
         return None
     flow, position = found
     value = context.flows.routes[flow][position]
     expected = f"expected 0 to {len(context.routes) - 1}"
-    return f"{wording.flow(context, flow)}: position {position} holds route number {value}; {expected}"
+    return f"{_flow(context, flow)}: position {position} holds route number {value}; {expected}"
 
 
 def chain_broken(context: FlowContext) -> str | None:
@@ -138,12 +138,12 @@ def chain_broken(context: FlowContext) -> str | None:
         flow = int(context.of_flow[entry])
         start, wanted = wording.node(context, int(firsts[entry])), wording.node(context, int(expected[entry]))
         position = entry - int(starts[flow])
-        return f"{wording.flow(context, flow)}: the route at position {position} starts on {start}; expected {wanted}"
+        return f"{_flow(context, flow)}: the route at position {position} starts on {start}; expected {wanted}"
     flow_ends = lasts[starts[1:] - 1]
     place = first_true(flow_ends != context.flows.targets)
     if place is None:
         return None
-    return f"{wording.flow(context, place)} ends on {wording.node(context, int(flow_ends[place]))}; expected its target"
+    return f"{_flow(context, place)} ends on {wording.node(context, int(flow_ends[place]))}; expected its target"
 
 
 def not_positive(context: FlowContext) -> str | None:
@@ -153,7 +153,7 @@ def not_positive(context: FlowContext) -> str | None:
         return None
     place = next(place for place, share in enumerate(context.flows.shares) if share in wrong)
     share = wording.number(context.flows.shares[place])
-    return f"{wording.flow(context, place)}: the share is {share}; expected more than 0"
+    return f"{_flow(context, place)}: the share is {share}; expected more than 0"
 
 
 def too_fine(context: FlowContext) -> str | None:
@@ -171,11 +171,11 @@ def delivery_wrong(context: FlowContext) -> str | None:
         for source, target, part in pairs if least[first] == first else ():
             amount = found.pop((source, target), 0)
             if amount != part * whole:
-                sent, named = wording.number(Fraction(amount, whole)), wording.pair(context, source, target)
+                sent, named = wording.number(Fraction(amount, whole)), _pair(context, source, target)
                 return f"the flows {named} add up to {sent}; expected {wording.number(part)}"
     for (source, target), amount in found.items():
         sent = wording.number(Fraction(amount, whole))
-        return f"the flows {wording.pair(context, source, target)} add up to {sent}; expected no flow"
+        return f"the flows {_pair(context, source, target)} add up to {sent}; expected no flow"
     return None
 
 
@@ -185,6 +185,16 @@ def algbw_wrong(context: FlowContext) -> str | None:
         return None
     time, links = context.busiest
     link = context.topology.links[int(links[0])]
-    busy = f"link {wording.pair(context, link.source, link.target)} needs {wording.number(time)} for one unit of M"
+    busy = f"link {_pair(context, link.source, link.target)} needs {wording.number(time)} for one unit of M"
     found = f"algbw is {wording.number(context.schedule.algbw)}"
     return f"{found}, but {busy}; expected 1 / ({wording.number(time)}) = {wording.number(context.algbw)}"
+
+
+def _pair(context: FlowContext, source: int, target: int) -> str:
+    """Return the ids of two nodes with an arrow."""
+    return f"{wording.node(context, source)} -> {wording.node(context, target)}"
+
+
+def _flow(context: FlowContext, place: int) -> str:
+    """Return the number of a flow and the ids of its ends."""
+    return f"flow {place} ({_pair(context, int(context.flows.sources[place]), int(context.flows.targets[place]))})"

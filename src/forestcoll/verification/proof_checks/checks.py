@@ -25,13 +25,13 @@ from forestcoll.verification.proof_checks.group_lengths import group_lengths_bou
 from forestcoll.verification.proof_checks.lengths import lengths_bound
 from forestcoll.verification.proof_checks.partition import partition_bound
 from forestcoll.verification.proof_checks.prices import prices_bound
-from forestcoll.verification.proof_checks.question import Question, UnprovenError
+from forestcoll.verification.proof_checks.question import BoundQuestion, UnprovenError
 from forestcoll.verification.proof_checks.receipt import receipt_bound
 from forestcoll.verification.proof_checks.tree_distances import tree_distances_bound
 from forestcoll.verification.proof_checks.tree_dual import tree_dual_bound
 from forestcoll.verification.proof_checks.tree_lengths import tree_lengths_bound
 
-CHECKS: dict[type[Proof], Callable[[Any, Question], Fraction]] = {
+CHECKS: dict[type[Proof], Callable[[Any, BoundQuestion], Fraction]] = {
     CutProof: cut_bound,
     ReceiptProof: receipt_bound,
     TreeDualProof: tree_dual_bound,
@@ -58,7 +58,7 @@ PROOFS_OF_EXCHANGES: tuple[type[Proof], ...] = (CutProof, LengthsProof)
 """The kinds of proofs that bound collectives whose pairs of nodes exchange data of their own."""
 
 
-def proven(proof: Proof, question: Question) -> Fraction:
+def proven(proof: Proof, question: BoundQuestion) -> Fraction:
     """Return the algbw of which `proof` proves that no schedule beats it.
 
     Raises:

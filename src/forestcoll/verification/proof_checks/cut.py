@@ -13,10 +13,10 @@ from fractions import Fraction
 from forestcoll.base.exact import exact_sum
 from forestcoll.demand.collective import Collective
 from forestcoll.schedule.proof import CutProof
-from forestcoll.verification.proof_checks.question import Question, UnprovenError
+from forestcoll.verification.proof_checks.question import BoundQuestion, UnprovenError
 
 
-def cut_bound(proof: CutProof, question: Question) -> Fraction:
+def cut_bound(proof: CutProof, question: BoundQuestion) -> Fraction:
     """Return the algbw that a cut proves."""
     question.require_nodes(proof.inside, "the cut")
     if question.collective is Collective.ALL_TO_ALL:
@@ -29,17 +29,17 @@ def cut_bound(proof: CutProof, question: Question) -> Fraction:
     return exit_bandwidth(proof, question) / part
 
 
-def members_inside(proof: CutProof, question: Question) -> int:
+def members_inside(proof: CutProof, question: BoundQuestion) -> int:
     """Return how many members are inside."""
     return len(set(proof.inside).intersection(question.members))
 
 
-def exit_bandwidth(proof: CutProof, question: Question) -> Fraction:
+def exit_bandwidth(proof: CutProof, question: BoundQuestion) -> Fraction:
     """Return the bandwidth of the links that leave the cut."""
     return question.network.exit_bandwidth(question.marks(proof.inside))
 
 
-def must_leave(proof: CutProof, question: Question) -> Fraction:
+def must_leave(proof: CutProof, question: BoundQuestion) -> Fraction:
     """Return the part of the data that must leave the cut."""
     if question.collective is Collective.ALLREDUCE:
         return Fraction(1)

@@ -25,7 +25,7 @@ import numpy.typing as npt
 from forestcoll.base.exact import exact_sum
 from forestcoll.demand.collective import Collective, PhaseOp
 from forestcoll.schedule.proof import GroupLengthsProof
-from forestcoll.verification.proof_checks.question import Question, UnprovenError
+from forestcoll.verification.proof_checks.question import BoundQuestion, UnprovenError
 
 MOST_MEMBERS = 10
 """The most members for which trees are computed exactly; the time triples with each."""
@@ -37,12 +37,12 @@ _SMALL = 2**50
 """Numbers below this fit 64 bits also when thousands of them are added."""
 
 
-def group_lengths_bound(proof: GroupLengthsProof, question: Question) -> Fraction:
+def group_lengths_bound(proof: GroupLengthsProof, question: BoundQuestion) -> Fraction:
     """Return the algbw of one collective that the lengths prove."""
     return groups_bound(proof, [(Fraction(1), question)])
 
 
-def groups_bound(proof: GroupLengthsProof, groups: Sequence[tuple[Fraction, Question]]) -> Fraction:
+def groups_bound(proof: GroupLengthsProof, groups: Sequence[tuple[Fraction, BoundQuestion]]) -> Fraction:
     """Return the algbw, for size 1, that the lengths prove for groups with their sizes, all on one network."""
     question = groups[0][1]
     bandwidths = question.topology.bandwidths
@@ -64,7 +64,7 @@ def groups_bound(proof: GroupLengthsProof, groups: Sequence[tuple[Fraction, Ques
     return used / needed
 
 
-def _distances(question: Question, lengths: dict[tuple[int, int], int], far: int) -> Matrix:
+def _distances(question: BoundQuestion, lengths: dict[tuple[int, int], int], far: int) -> Matrix:
     """Return the distances of all pairs of nodes: walks of 1, 2, 4, ... links, until nothing gets shorter."""
     size = question.network.size
     apart: Matrix = np.full((size, size), far, dtype=np.int64 if far < _SMALL else object)
@@ -80,7 +80,7 @@ def _distances(question: Question, lengths: dict[tuple[int, int], int], far: int
         apart = closer
 
 
-def _needed(question: Question, least: "_Least", far: int) -> Fraction:
+def _needed(question: BoundQuestion, least: "_Least", far: int) -> Fraction:
     """Return what the trees of a group need per unit of its data."""
     collective = question.collective
     if collective.is_personalised:

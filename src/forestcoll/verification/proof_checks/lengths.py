@@ -12,10 +12,10 @@ from operator import itemgetter
 from forestcoll.base.exact import exact_sum
 from forestcoll.schedule.proof import LengthsProof
 from forestcoll.verification.proof_checks.distances import least_sums
-from forestcoll.verification.proof_checks.question import Question, UnprovenError
+from forestcoll.verification.proof_checks.question import BoundQuestion, UnprovenError
 
 
-def lengths_bound(proof: LengthsProof, question: Question) -> Fraction:
+def lengths_bound(proof: LengthsProof, question: BoundQuestion) -> Fraction:
     """Return the algbw of an all-to-all, a gather or a scatter that the lengths prove."""
     if not question.collective.is_personalised:
         named = question.collective.with_article
@@ -37,7 +37,7 @@ def lengths_bound(proof: LengthsProof, question: Question) -> Fraction:
     return used / apart
 
 
-def _all_distances(question: Question, lengths: dict[tuple[int, int], int]) -> Fraction:
+def _all_distances(question: BoundQuestion, lengths: dict[tuple[int, int], int]) -> Fraction:
     """Return the sum over all pairs of members of what they exchange times their distance."""
     leaving: dict[int, list[tuple[int, int]]] = {}
     for link in question.topology.links:

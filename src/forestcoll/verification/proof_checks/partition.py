@@ -10,10 +10,10 @@ import numpy as np
 
 from forestcoll.demand.collective import Collective
 from forestcoll.schedule.proof import PartitionProof
-from forestcoll.verification.proof_checks.question import Question, UnprovenError
+from forestcoll.verification.proof_checks.question import BoundQuestion, UnprovenError
 
 
-def partition_bound(proof: PartitionProof, question: Question) -> Fraction:
+def partition_bound(proof: PartitionProof, question: BoundQuestion) -> Fraction:
     """Return the algbw of an allreduce along trees that the links between parts allow."""
     if question.collective is not Collective.ALLREDUCE:
         raise UnprovenError(f"a partition bounds an allreduce only, and this is {question.collective.with_article}")

@@ -20,7 +20,7 @@ from forestcoll.schedule.proof import PricesProof
 from forestcoll.schedule.proof.prices import Port, PortKind
 from forestcoll.topology import Topology
 from forestcoll.topology.graph.node_ports import PORT_OF, RECEIVE_LIMIT, SEND_LIMIT, shared_bandwidths
-from forestcoll.verification.proof_checks.question import Question, UnprovenError, require_coarse
+from forestcoll.verification.proof_checks.question import BoundQuestion, UnprovenError, require_coarse
 from forestcoll.verification.wording import node, number
 
 _SENDS_ONE = frozenset({"one-port", "one-port-send"})
@@ -30,7 +30,7 @@ _HALF_DUPLEX = "half-duplex"
 _EXCLUSIVE = _SENDS_ONE | _RECEIVES_ONE | {_HALF_DUPLEX}
 
 
-def prices_bound(proof: PricesProof, question: Question) -> Fraction:
+def prices_bound(proof: PricesProof, question: BoundQuestion) -> Fraction:
     """Return the throughput that the prices prove."""
     if question.collective is not Collective.BROADCAST:
         raise UnprovenError(f"prices bound a series of broadcasts, and this is {question.collective.with_article}")

@@ -24,7 +24,7 @@ class UnprovenError(ValueError):
 
 
 @dataclass(frozen=True)
-class Question:
+class BoundQuestion:
     """The question that a bound answers: how fast can this collective be on this network?
 
     Attributes:
@@ -49,7 +49,7 @@ class Question:
     targets: tuple[int, ...] | None = None
 
     @staticmethod
-    def of(schedule: Schedule, network: Network) -> "Question":
+    def of(schedule: Schedule, network: Network) -> "BoundQuestion":
         """Return the question that a bound of `schedule` answers; `network` is its topology."""
         members, root = schedule.members, schedule.root
         if root is not None:
@@ -58,7 +58,7 @@ class Question:
             parts = schedule.shards or (Fraction(1, len(members)),) * len(members)
         demand = schedule.demand
         ends = (demand.sources, demand.targets)
-        return Question(network, schedule.collective, members, parts, root, demand.matrix, *ends)
+        return BoundQuestion(network, schedule.collective, members, parts, root, demand.matrix, *ends)
 
     @property
     def topology(self) -> Topology:

@@ -8,10 +8,10 @@ from fractions import Fraction
 
 from forestcoll.demand.collective import Collective
 from forestcoll.schedule.proof import ReceiptProof
-from forestcoll.verification.proof_checks.question import Question, UnprovenError
+from forestcoll.verification.proof_checks.question import BoundQuestion, UnprovenError
 
 
-def receipt_bound(proof: ReceiptProof, question: Question) -> Fraction:  # noqa: ARG001 (a receipt holds no numbers)
+def receipt_bound(proof: ReceiptProof, question: BoundQuestion) -> Fraction:  # noqa: ARG001 (a receipt holds no numbers)
     """Return the algbw of an allreduce along trees that the links of compute nodes allow."""
     network = question.network
     if question.collective is not Collective.ALLREDUCE:

@@ -15,13 +15,13 @@ from forestcoll.base.exact import exact_sum
 from forestcoll.demand.collective import Collective, PhaseOp
 from forestcoll.schedule.proof import TreeDistancesProof
 from forestcoll.verification.proof_checks.distances import least_sums
-from forestcoll.verification.proof_checks.question import Question, UnprovenError, require_coarse
+from forestcoll.verification.proof_checks.question import BoundQuestion, UnprovenError, require_coarse
 
 Neighbours = dict[int, list[tuple[int, int]]]
 """For each node, the nodes at the other ends of its links, and the lengths of these links."""
 
 
-def tree_distances_bound(proof: TreeDistancesProof, question: Question) -> Fraction:
+def tree_distances_bound(proof: TreeDistancesProof, question: BoundQuestion) -> Fraction:
     """Return the algbw of an allreduce along trees that the lengths and the sets prove."""
     if question.collective is not Collective.ALLREDUCE:
         raise UnprovenError(f"distances bound an allreduce only, and this is {question.collective.with_article}")
@@ -42,7 +42,7 @@ def tree_distances_bound(proof: TreeDistancesProof, question: Question) -> Fract
     return used / exact_sum(weight for _, weight in proof.cuts)
 
 
-def _lengths(proof: TreeDistancesProof, question: Question) -> tuple[Fraction, Neighbours]:
+def _lengths(proof: TreeDistancesProof, question: BoundQuestion) -> tuple[Fraction, Neighbours]:
     """Return the sum of bandwidth times length over pairs of usable links, and the links that leave each node."""
     lengths: dict[tuple[int, int], int] = {}
     for ends, length in zip(proof.ends, proof.lengths, strict=True):
@@ -66,7 +66,7 @@ def _lengths(proof: TreeDistancesProof, question: Question) -> tuple[Fraction, N
     return twice / 2, neighbours
 
 
-def _check_sets(proof: TreeDistancesProof, question: Question) -> None:
+def _check_sets(proof: TreeDistancesProof, question: BoundQuestion) -> None:
     require_coarse([weight for _, weight in proof.cuts])
     members = set(question.members)
     common = set(members)

@@ -32,7 +32,7 @@ from forestcoll.schedule.proof import TreeDualProof, WeightedCut
 from forestcoll.schedule.rows import IntArray
 from forestcoll.verification.network import BoolArray
 from forestcoll.verification.permutations import orbits, power
-from forestcoll.verification.proof_checks.question import Question, UnprovenError, require_coarse
+from forestcoll.verification.proof_checks.question import BoundQuestion, UnprovenError, require_coarse
 
 _PHASES = {
     Collective.ALLREDUCE: (PhaseOp.REDUCE, PhaseOp.BROADCAST),
@@ -43,7 +43,7 @@ _PHASES = {
 }
 
 
-def tree_dual_bound(proof: TreeDualProof, question: Question) -> Fraction:
+def tree_dual_bound(proof: TreeDualProof, question: BoundQuestion) -> Fraction:
     """Return the algbw that the weights prove for schedules along trees."""
     if question.collective not in _PHASES:
         raise UnprovenError(
@@ -62,7 +62,7 @@ class _Dual:
     """A solution of the dual problem on the network."""
 
     proof: TreeDualProof
-    question: Question
+    question: BoundQuestion
 
     @property
     def phases(self) -> tuple[PhaseOp, ...]:

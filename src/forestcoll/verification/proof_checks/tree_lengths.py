@@ -15,13 +15,13 @@ import numpy as np
 from forestcoll.demand.collective import Collective, PhaseOp
 from forestcoll.schedule.proof import TreeLengthsProof
 from forestcoll.verification.proof_checks.distances import Arcs, least_sums
-from forestcoll.verification.proof_checks.question import Question, UnprovenError
+from forestcoll.verification.proof_checks.question import BoundQuestion, UnprovenError
 
 MOST_MEMBERS = 12
 """The most members; the time triples with each."""
 
 
-def tree_lengths_bound(proof: TreeLengthsProof, question: Question) -> Fraction:
+def tree_lengths_bound(proof: TreeLengthsProof, question: BoundQuestion) -> Fraction:
     """Return the algbw of an allreduce along trees that the lengths prove."""
     if question.collective is not Collective.ALLREDUCE:
         raise UnprovenError(f"lengths of trees bound an allreduce only, and this is {question.collective.with_article}")

@@ -11,7 +11,7 @@ from forestcoll.schedule.rows import IntArray, Rows
 from forestcoll.topology import Symmetry, Topology
 from forestcoll.verification.network import Network
 from forestcoll.verification.proof_checks.question import MAX_DENOMINATOR_DIGITS
-from forestcoll.verification.routes.group import Group
+from forestcoll.verification.routes.group import ShiftGroup
 
 
 class RouteContext:
@@ -38,7 +38,7 @@ class RouteContext:
         self.ranks = ranks
         self.compute = topology.compute if ranks is None else ranks
         self.routes = routes
-        self.group = Group(self.network, symmetry or Symmetry(()))
+        self.group = ShiftGroup(self.network, symmetry or Symmetry(()))
 
     def hops(self, routes: Rows) -> tuple[IntArray, IntArray]:
         """Return the place in the entries of `routes` of each hop, and the link that it crosses, or -1 for no link."""

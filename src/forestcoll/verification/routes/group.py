@@ -17,7 +17,7 @@ from forestcoll.verification.network import ExactArray, Network
 from forestcoll.verification.permutations import orbits
 
 
-class Group:
+class ShiftGroup:
     """All products of powers of the shifts of `symmetry`.
 
     A property may rely on every rule that is applied before the rules that use it.

@@ -16,7 +16,7 @@ from forestcoll.demand.collective import PhaseOp
 from forestcoll.schedule.rows import IntArray
 from forestcoll.schedule.steps.value import StepPhase
 from forestcoll.verification.network import BoolArray
-from forestcoll.verification.routes.group import Group
+from forestcoll.verification.routes.group import ShiftGroup
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Spread:
     points: tuple[Fraction, ...]
 
     @staticmethod
-    def of(phase: StepPhase, group: Group) -> "Spread":
+    def of(phase: StepPhase, group: ShiftGroup) -> "Spread":
         """Return how the shard of the first node of each orbit spreads in `phase`."""
         sent, steps = phase.transfers, phase.transfers.step_of
         sources, targets = (group.to_least(sent.shards, ends) for ends in (sent.sources, sent.targets))

@@ -12,7 +12,7 @@ from forestcoll.schedule.proof import Bound, CutProof, LengthsProof, Proof, Rece
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.verification.claims import Claim
 from forestcoll.verification.proof_checks.checks import PROOFS_OF_EXCHANGES, PROOFS_OF_TREES, proven
-from forestcoll.verification.proof_checks.question import Question, UnprovenError
+from forestcoll.verification.proof_checks.question import BoundQuestion, UnprovenError
 from forestcoll.verification.report import StepReport
 from forestcoll.verification.rule import first_fault
 from forestcoll.verification.steps.context import StepContext
@@ -50,7 +50,7 @@ def _bound(context: StepContext) -> Bound:
     Every node must receive the shards of all others, or send its part of them (Theorem 4). In an allreduce with any
     shards, 2(N - 1) vectors cross links in total (appendix C.3), and one vector enters and one leaves every node.
     """
-    claimed, question = context.schedule.bound, Question.of(context.schedule, context.network)
+    claimed, question = context.schedule.bound, BoundQuestion.of(context.schedule, context.network)
     bounds = [] if claimed is None else [claimed]
     for proof in _proofs(context.schedule):
         try:

@@ -14,7 +14,7 @@ from forestcoll.demand.collective import Collective, PhaseOp
 from forestcoll.schedule.rows import IntArray
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.verification.network import ExactArray
-from forestcoll.verification.proof_checks.question import Question
+from forestcoll.verification.proof_checks.question import BoundQuestion
 from forestcoll.verification.routes.context import RouteContext, common_denominator
 from forestcoll.verification.trees.examination import base_loads
 
@@ -54,7 +54,7 @@ class TreeContext(RouteContext):
     @cached_property
     def shards(self) -> tuple[Fraction, ...]:
         """For each compute node that takes part, the part of M that starts on it or, in a reduce, ends on it."""
-        return Question.of(self.schedule, self.network).parts
+        return BoundQuestion.of(self.schedule, self.network).parts
 
     @cached_property
     def denominator(self) -> int | None:

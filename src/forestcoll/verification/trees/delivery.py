@@ -125,7 +125,7 @@ def route_unknown(context: TreeContext) -> str | None:
 
 
 @dataclass(frozen=True)
-class Block:
+class _Block:
     """Consecutive trees of a phase; the arrays have one element for each entry of their lists of routes.
 
     Attributes:
@@ -147,14 +147,14 @@ class Block:
     arrivals: npt.NDArray[np.int32]
 
 
-def _blocks(context: TreeContext) -> Iterator[Block]:
+def _blocks(context: TreeContext) -> Iterator[_Block]:
     height = max(1, BLOCK_CELLS // context.network.size)
     for place, phase in enumerate(context.schedule.phases):
         for begin in range(0, len(phase), height):
             yield _block(context, place, phase, range(begin, min(begin + height, len(phase))))
 
 
-def _block(context: TreeContext, place: int, phase: Phase, trees: range) -> Block:
+def _block(context: TreeContext, place: int, phase: Phase, trees: range) -> _Block:
     starts = phase.routes.starts[trees.start : trees.stop + 1]
     sizes = np.diff(starts)
     order: IntArray = np.arange(starts[0], starts[-1])
@@ -173,7 +173,7 @@ def _block(context: TreeContext, place: int, phase: Phase, trees: range) -> Bloc
     arrivals.reshape(-1)[targets[::-1]] = positions[::-1]
     arrivals[np.arange(len(trees)), phase.roots[trees.start : trees.stop]] = 0
     arrivals[:, list(context.holders)] = 0
-    return Block(place, trees, order, positions, sources, targets, arrivals)
+    return _Block(place, trees, order, positions, sources, targets, arrivals)
 
 
 def is_backwards(phase: Phase) -> bool:
@@ -199,7 +199,7 @@ def starts_unreached(context: TreeContext) -> str | None:
     return None
 
 
-def _sends(context: TreeContext, block: Block, tree: int, node: int) -> int | None:
+def _sends(context: TreeContext, block: _Block, tree: int, node: int) -> int | None:
     """Return the last position at which `node` sends in a tree that reduces, or None if it does not."""
     arrival = int(block.arrivals[tree - block.trees.start, node])
     return None if arrival == NEVER else len(context.schedule.phases[block.phase].routes[tree]) - arrival
@@ -225,7 +225,7 @@ def reached_twice(context: TreeContext) -> str | None:
     return None
 
 
-def _entry(context: TreeContext, block: Block, number: int) -> tuple[int, int, str]:
+def _entry(context: TreeContext, block: _Block, number: int) -> tuple[int, int, str]:
     """Return the tree and the route of an entry of a block, and how a message names them."""
     rows = context.schedule.phases[block.phase].routes
     tree, position = place_in_rows(rows, int(block.order[number]))
@@ -252,7 +252,7 @@ def not_spanning(context: TreeContext) -> str | None:
     return None
 
 
-def _joined(context: TreeContext, block: Block) -> str:
+def _joined(context: TreeContext, block: _Block) -> str:
     """Return the word for the nodes that the trees of a block join."""
     if context.schedule.sources is None:
         return wording.members(context)

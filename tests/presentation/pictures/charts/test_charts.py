@@ -7,7 +7,7 @@ import pytest
 
 from forestcoll.presentation.pictures.charts.bars import Bar, bar_chart
 from forestcoll.presentation.pictures.charts.lines import Axes, Line, line_chart
-from forestcoll.presentation.pictures.charts.points import Series, point_chart
+from forestcoll.presentation.pictures.charts.points import PointSeries, point_chart
 from forestcoll.presentation.pictures.charts.scales import round_ticks
 from forestcoll.presentation.pictures.charts.sends import MOST_BARS, SendBar, send_chart
 from forestcoll.presentation.pictures.charts.style import elided, text_width
@@ -97,8 +97,8 @@ def test_ticks_are_few_and_within_the_range(high: float) -> None:
 
 
 def test_the_points_of_two_frontiers_are_numbered_and_named() -> None:
-    found = Series("found", ((8.0, 5), (0.0, 7)), ("a", "b"))
-    known = Series("known", ((33.0, 5), (2.0, 6), (0.0, 20)), ("c", "d", "e"))
+    found = PointSeries("found", ((8.0, 5), (0.0, 7)), ("a", "b"))
+    known = PointSeries("known", ((33.0, 5), (2.0, 6), (0.0, 20)), ("c", "d", "e"))
     chart = point_chart("t", ("T_B", "T_L"), [found, known], (5, "bound"))
     named = [name for name, _, _ in texts(chart)]
     assert named[-7:] == ["found", "1: a", "2: b", "known", "1: c", "2: d", "3: e"]
@@ -109,5 +109,5 @@ def test_the_points_of_two_frontiers_are_numbered_and_named() -> None:
 
 
 def test_one_point_on_both_bounds_is_drawn() -> None:
-    chart = point_chart("t", ("T_B", "T_L"), [Series("found", ((0.0, 2),), ("a",))], (2, "bound"))
+    chart = point_chart("t", ("T_B", "T_L"), [PointSeries("found", ((0.0, 2),), ("a",))], (2, "bound"))
     assert sum(each.get("class") == "point" for each in chart.iter("g")) == 1

@@ -30,7 +30,7 @@ _PERCENT = (0, 1, 5, 10, 20, 40, 60, 80, 100)
 
 
 @dataclass(frozen=True)
-class Series:
+class PointSeries:
     """Points of one kind.
 
     Attributes:
@@ -44,7 +44,7 @@ class Series:
     names: tuple[str, ...]
 
 
-def point_chart(title: str, axes: tuple[str, str], series: Sequence[Series], bound: tuple[float, str]) -> Element:
+def point_chart(title: str, axes: tuple[str, str], series: Sequence[PointSeries], bound: tuple[float, str]) -> Element:
     """Return a chart of the points of each series, with their names on the right.
 
     Args:
@@ -56,7 +56,7 @@ def point_chart(title: str, axes: tuple[str, str], series: Sequence[Series], bou
 
     Example:
         >>> from forestcoll.presentation.pictures.svg import text
-        >>> made = point_chart("t", ("T_B", "T_L"), [Series("all", ((32, 3), (0, 4)), ("a", "b"))], (3, "bound"))
+        >>> made = point_chart("t", ("T_B", "T_L"), [PointSeries("all", ((32, 3), (0, 4)), ("a", "b"))], (3, "bound"))
         >>> "1: a" in text(made), "2: b" in text(made)
         (True, True)
     """
@@ -82,7 +82,7 @@ def point_chart(title: str, axes: tuple[str, str], series: Sequence[Series], bou
     return chart(_WIDTH, bottom + _BELOW, title, content)
 
 
-def _drawn(series: Series, place: int, x_scale: Scale, y_scale: Scale) -> Iterator[Element]:
+def _drawn(series: PointSeries, place: int, x_scale: Scale, y_scale: Scale) -> Iterator[Element]:
     """Yield the staircase of a series, and a marker for each point."""
     style = line_style(place)
     spots = [(x_scale(x), y_scale(y)) for x, y in series.points]
@@ -101,7 +101,7 @@ def _drawn(series: Series, place: int, x_scale: Scale, y_scale: Scale) -> Iterat
         yield element("g", element("title", f"{number}: {name}"), marker(style, *spot), class_="point")
 
 
-def _numbers(series: Sequence[Series], x_scale: Scale, y_scale: Scale) -> Iterator[Element]:
+def _numbers(series: Sequence[PointSeries], x_scale: Scale, y_scale: Scale) -> Iterator[Element]:
     """Yield the number of each point: above the points of the first series, and below those of the others."""
     for place, each in enumerate(series):
         away = -8.0 if place == 0 else TEXT + 4
@@ -110,7 +110,7 @@ def _numbers(series: Sequence[Series], x_scale: Scale, y_scale: Scale) -> Iterat
             yield label(str(number), x_scale(x) + 6, y_scale(y) + away, fill=colour, font_weight="600")
 
 
-def _list(series: Sequence[Series]) -> Iterator[Element]:
+def _list(series: Sequence[PointSeries]) -> Iterator[Element]:
     """Yield the names of all series and points, one below the other."""
     left, row = _RIGHT + 24, _TOP + TEXT
     for place, each in enumerate(series):

@@ -6,7 +6,7 @@ from forestcoll.presentation.pictures.layout.grids import lattice_layout, lattic
 from forestcoll.presentation.pictures.layout.stress import MOST_NODES, stress_layout
 from forestcoll.presentation.pictures.layout.structure import Structure
 from forestcoll.presentation.pictures.layout.tiers import tiers_layout
-from forestcoll.presentation.pictures.layout.value import Layout
+from forestcoll.presentation.pictures.layout.value import NetworkLayout
 from forestcoll.topology import Topology
 
 _MOST_ON_CIRCLE = 20
@@ -14,7 +14,7 @@ _LEAST_WIDTH = 520.0
 """The least width of a picture, so that the legend fits."""
 
 
-def layout_of(topology: Topology, *, is_compact: bool = False) -> Layout:
+def layout_of(topology: Topology, *, is_compact: bool = False) -> NetworkLayout:
     """Return the places of all nodes of a network in a picture.
 
     Args:
@@ -35,7 +35,7 @@ def layout_of(topology: Topology, *, is_compact: bool = False) -> Layout:
     return _choose(Structure(topology, is_compact=is_compact)).centred(0 if is_compact else _LEAST_WIDTH)
 
 
-def _choose(structure: Structure) -> Layout:
+def _choose(structure: Structure) -> NetworkLayout:
     topology = structure.topology
     shape = lattice_shape(structure)
     if shape is not None:

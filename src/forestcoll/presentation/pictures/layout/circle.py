@@ -4,7 +4,7 @@ import math
 
 from forestcoll.presentation.pictures.layout.rows import NODE_HEIGHT, STACK_WIDTH, compute_mark
 from forestcoll.presentation.pictures.layout.structure import Structure
-from forestcoll.presentation.pictures.layout.value import Layout, Mark
+from forestcoll.presentation.pictures.layout.value import Mark, NetworkLayout
 
 _MARGIN = 24.0
 _MOST_NAMED = 64
@@ -12,7 +12,7 @@ _SHOWN = 24
 _DOT = 7.0
 
 
-def circle_layout(structure: Structure) -> Layout:
+def circle_layout(structure: Structure) -> NetworkLayout:
     """Return the nodes in the order of their numbers on a circle."""
     count = len(structure.topology.nodes)
     shown = count if count <= _MOST_NAMED else _SHOWN
@@ -28,7 +28,7 @@ def circle_layout(structure: Structure) -> Layout:
         marks.append(compute_mark(structure, nodes, x, y, structure.prefix))
     notes = ("Most nodes share one mark, with their number.",) if shown < count else ()
     width, height = 2 * radius + STACK_WIDTH + 2 * _MARGIN, 2 * radius + NODE_HEIGHT + 2 * _MARGIN
-    return Layout(width, height, tuple(marks), notes=notes)
+    return NetworkLayout(width, height, tuple(marks), notes=notes)
 
 
 def node_mark(structure: Structure, number: int, x: float, y: float, *, named: bool) -> Mark:

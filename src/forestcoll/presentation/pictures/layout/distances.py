@@ -2,7 +2,7 @@
 
 from forestcoll.presentation.pictures.layout.circle import node_mark
 from forestcoll.presentation.pictures.layout.structure import Structure
-from forestcoll.presentation.pictures.layout.value import Layout, Mark
+from forestcoll.presentation.pictures.layout.value import Mark, NetworkLayout
 from forestcoll.topology.graph.walks import levels
 
 _MOST_IN_COLUMN = 12
@@ -10,7 +10,7 @@ _COLUMN, _ROW = 126.0, 34.0
 _MARGIN, _STACK_WIDTH, _STACK_HEIGHT = 30.0, 104.0, 60.0
 
 
-def distances_layout(structure: Structure) -> Layout:
+def distances_layout(structure: Structure) -> NetworkLayout:
     """Return the layout: a column with many nodes is one mark."""
     columns = _columns(structure)
     height = 2 * _MARGIN + _ROW * max(2, *(len(column) for column in columns if len(column) <= _MOST_IN_COLUMN))
@@ -23,7 +23,7 @@ def distances_layout(structure: Structure) -> Layout:
         top = (height - _ROW * (len(column) - 1)) / 2
         marks += [node_mark(structure, node, x, top + _ROW * row, named=True) for row, node in enumerate(column)]
     note = f"Columns: the nodes by their number of hops from {structure.topology.nodes[0].id}."
-    return Layout(2 * _MARGIN + _STACK_WIDTH + _COLUMN * (len(columns) - 1), height, tuple(marks), notes=(note,))
+    return NetworkLayout(2 * _MARGIN + _STACK_WIDTH + _COLUMN * (len(columns) - 1), height, tuple(marks), notes=(note,))
 
 
 def _stack(structure: Structure, column: list[int], hops: int, x: float, y: float) -> Mark:

@@ -12,7 +12,7 @@ from forestcoll.presentation.pictures.layout.circle import node_mark
 from forestcoll.presentation.pictures.layout.labels import text_width
 from forestcoll.presentation.pictures.layout.rows import NODE_HEIGHT
 from forestcoll.presentation.pictures.layout.structure import Structure
-from forestcoll.presentation.pictures.layout.value import Layout, Mark
+from forestcoll.presentation.pictures.layout.value import Mark, NetworkLayout
 
 _MARGIN = 40.0
 _SPACING = 74.0
@@ -85,7 +85,7 @@ def _closes(one: int, other: int, shape: Shape) -> bool:
     return len(differing) == 1 and {differing[0][0], differing[0][1]} == {0, differing[0][2] - 1}
 
 
-def lattice_layout(structure: Structure, shape: Shape) -> Layout:
+def lattice_layout(structure: Structure, shape: Shape) -> NetworkLayout:
     """Return the layout of a lattice."""
     layer = len(structure.topology.nodes) // shape[0]
     layers = min(shape[0], max(1, _MOST_NODES // layer))
@@ -108,12 +108,12 @@ def lattice_layout(structure: Structure, shape: Shape) -> Layout:
     notes = [_STUBS] if stubs else []
     width, height = wide + 2 * _MARGIN + structure.node_width, high + 2 * _MARGIN + NODE_HEIGHT / 2
     if layers == shape[0]:
-        return Layout(width, height, tuple(marks), notes=tuple(notes), stubs=stubs)
+        return NetworkLayout(width, height, tuple(marks), notes=tuple(notes), stubs=stubs)
     marks.append(_stack(structure, count, layers, shape[0], height))
     notes.append(f"{layers} of {shape[0]} layers are drawn; the others have the same links.")
     width = max(width, marks[-1].x + marks[-1].width / 2 + _MARGIN)
     height += marks[-1].height + 8
-    return Layout(width, height, tuple(marks), notes=tuple(notes), stubs=stubs, undrawn=frozenset({count}))
+    return NetworkLayout(width, height, tuple(marks), notes=tuple(notes), stubs=stubs, undrawn=frozenset({count}))
 
 
 def _stack(structure: Structure, count: int, layers: int, size: int, y: float) -> Mark:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from forestcoll.presentation.pictures.layout.labels import common_prefix, fitted, text_width, without_prefix
-from forestcoll.presentation.pictures.layout.structure import Group, Structure
+from forestcoll.presentation.pictures.layout.structure import FramedNodes, Structure
 from forestcoll.presentation.pictures.layout.value import Mark
 from forestcoll.topology.graph.walks import hops
 from forestcoll.topology.link_classes import is_nic
@@ -38,7 +38,7 @@ class Inside:
     label: str
 
 
-def inside_of(structure: Structure, group: Group) -> Inside:
+def inside_of(structure: Structure, group: FramedNodes) -> Inside:
     """Return the places of the nodes of a group."""
     nodes = structure.topology.nodes
     compute = [node for node in group.nodes if nodes[node].is_compute]
@@ -66,7 +66,7 @@ def inside_of(structure: Structure, group: Group) -> Inside:
     return Inside(width, bottom, tuple(marks), group.name)
 
 
-def _outward(structure: Structure, group: Group) -> dict[int, int]:
+def _outward(structure: Structure, group: FramedNodes) -> dict[int, int]:
     """Return the switches of a group over which paths without compute nodes lead outside, with their distance."""
     within, nodes = set(group.nodes), structure.topology.nodes
     switches = [node for node in group.nodes if not nodes[node].is_compute]

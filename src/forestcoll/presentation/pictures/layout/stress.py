@@ -10,7 +10,7 @@ import math
 from forestcoll.presentation.pictures.layout.circle import circle_layout, node_mark
 from forestcoll.presentation.pictures.layout.rows import NODE_HEIGHT, walk
 from forestcoll.presentation.pictures.layout.structure import Structure
-from forestcoll.presentation.pictures.layout.value import Layout
+from forestcoll.presentation.pictures.layout.value import NetworkLayout
 from forestcoll.topology.graph.walks import hops
 
 MOST_NODES = 160
@@ -24,7 +24,7 @@ _MOST_SCALE = 2.5
 Points = list[tuple[float, float]]
 
 
-def stress_layout(structure: Structure) -> Layout:
+def stress_layout(structure: Structure) -> NetworkLayout:
     """Return the layout of a connected network with at most `MOST_NODES` nodes."""
     count = len(structure.topology.nodes)
     hops = [_hops(structure, node) for node in range(count)]
@@ -43,7 +43,7 @@ def stress_layout(structure: Structure) -> Layout:
     ]
     marks = tuple(node_mark(structure, node, x, y, named=True) for node, (x, y) in enumerate(placed))
     width = max(x for x, _ in placed) + _MARGIN + structure.node_width / 2
-    return Layout(width, max(y for _, y in placed) + _MARGIN + NODE_HEIGHT / 2, marks)
+    return NetworkLayout(width, max(y for _, y in placed) + _MARGIN + NODE_HEIGHT / 2, marks)
 
 
 def _least_scale(points: Points, width: float) -> float:

@@ -18,7 +18,7 @@ _MOST_ROUNDS = 16
 
 
 @dataclass(frozen=True)
-class Group:
+class FramedNodes:
     """Nodes that a frame shows.
 
     Attributes:
@@ -74,14 +74,14 @@ class Structure:
         return tuple(found)
 
     @cached_property
-    def groups(self) -> tuple[Group, ...]:
+    def groups(self) -> tuple[FramedNodes, ...]:
         """The groups, in the order of their first nodes."""
         of_node = self._named("box") or self._named("group") or self._at_switches()
         self._add_inner_switches(of_node)
         members: dict[str, list[int]] = {}
         for node in sorted(of_node):
             members.setdefault(of_node[node], []).append(node)
-        return tuple(Group(name, tuple(nodes)) for name, nodes in members.items())
+        return tuple(FramedNodes(name, tuple(nodes)) for name, nodes in members.items())
 
     @cached_property
     def group_of(self) -> Mapping[int, int]:
@@ -131,7 +131,7 @@ class Structure:
             colours = refined
         return colours
 
-    def group_colour(self, group: Group) -> tuple[int, ...]:
+    def group_colour(self, group: FramedNodes) -> tuple[int, ...]:
         """Return the colours of the nodes of a group: groups of equal structure have the same."""
         return tuple(sorted(self.colours[node] for node in group.nodes))
 

@@ -8,8 +8,8 @@ from collections.abc import Collection, Mapping, Sequence
 
 from forestcoll.presentation.pictures.layout.labels import text_width
 from forestcoll.presentation.pictures.layout.rows import NODE_HEIGHT, ROW, Inside, bars, inside_of, node_row
-from forestcoll.presentation.pictures.layout.structure import Group, Structure
-from forestcoll.presentation.pictures.layout.value import Frame, Layout, Mark
+from forestcoll.presentation.pictures.layout.structure import FramedNodes, Structure
+from forestcoll.presentation.pictures.layout.value import Frame, Mark, NetworkLayout
 
 _WIDEST = 1400.0
 """The greatest width of groups side by side; if they need more, groups of equal structure become one mark."""
@@ -21,7 +21,7 @@ _MOST_NEAR = 8
 Column = tuple[Inside | Mark, float]
 
 
-def tiers_layout(structure: Structure) -> Layout:
+def tiers_layout(structure: Structure) -> NetworkLayout:
     """Return the layout of a network with switches or groups."""
     shown, hidden = _shown_groups(structure)
     rows = _rows(structure, [node for group in shown for node in group.nodes])
@@ -45,7 +45,7 @@ def tiers_layout(structure: Structure) -> Layout:
     marks += [mark.moved(x, top) for mark in loose]
     marks += _switch_marks(structure, rows, marks, width)
     bottom = top + max(tallest + 2 * _PAD + _LABEL, NODE_HEIGHT)
-    return Layout(width + 2 * _MARGIN, bottom + _MARGIN, tuple(marks), tuple(frames), _notes(hidden, marks))
+    return NetworkLayout(width + 2 * _MARGIN, bottom + _MARGIN, tuple(marks), tuple(frames), _notes(hidden, marks))
 
 
 def _room_for_arcs(structure: Structure, width: float) -> float:
@@ -63,14 +63,14 @@ def _loose(structure: Structure) -> list[Mark]:
     return node_row(structure, [node for node in structure.topology.compute if node not in structure.group_of])
 
 
-def _shown_groups(structure: Structure) -> tuple[list[Group], list[Group]]:
+def _shown_groups(structure: Structure) -> tuple[list[FramedNodes], list[FramedNodes]]:
     """Return the groups that are drawn with all their nodes, and the others."""
     widths = [inside_of(structure, group).width + 2 * _PAD + _BETWEEN for group in _firsts(structure)]
     groups = list(structure.groups)
     of_class = {structure.group_colour(group): width for group, width in zip(_firsts(structure), widths, strict=True)}
     if sum(of_class[structure.group_colour(group)] for group in groups) <= _WIDEST:
         return groups, []
-    shown, room = list[Group](), _WIDEST - 200
+    shown, room = list[FramedNodes](), _WIDEST - 200
     for wanted in (_firsts(structure), _seconds(structure)):
         for group in wanted:
             width = of_class[structure.group_colour(group)]
@@ -81,18 +81,18 @@ def _shown_groups(structure: Structure) -> tuple[list[Group], list[Group]]:
     return shown, [group for group in groups if group not in shown]
 
 
-def _by_class(structure: Structure) -> list[list[Group]]:
-    classes: dict[tuple[int, ...], list[Group]] = {}
+def _by_class(structure: Structure) -> list[list[FramedNodes]]:
+    classes: dict[tuple[int, ...], list[FramedNodes]] = {}
     for group in structure.groups:
         classes.setdefault(structure.group_colour(group), []).append(group)
     return list(classes.values())
 
 
-def _firsts(structure: Structure) -> list[Group]:
+def _firsts(structure: Structure) -> list[FramedNodes]:
     return [groups[0] for groups in _by_class(structure)]
 
 
-def _seconds(structure: Structure) -> list[Group]:
+def _seconds(structure: Structure) -> list[FramedNodes]:
     return [groups[1] for groups in _by_class(structure) if len(groups) > 1]
 
 
@@ -119,10 +119,12 @@ def _count_shown(row: Sequence[int], near: Collection[int]) -> int:
     return count if 0 < count <= _MOST_NEAR else _SHOWN_SWITCHES
 
 
-def _stacks(structure: Structure, hidden: Sequence[Group], rows: Sequence[Sequence[tuple[int, ...]]]) -> list[Mark]:
+def _stacks(
+    structure: Structure, hidden: Sequence[FramedNodes], rows: Sequence[Sequence[tuple[int, ...]]]
+) -> list[Mark]:
     """Return one mark for the hidden groups of equal structure at the same drawn switches."""
     of_switch = {node: nodes for row in rows for nodes in row for node in nodes}
-    classes: dict[object, list[Group]] = {}
+    classes: dict[object, list[FramedNodes]] = {}
     for group in hidden:
         around = {of_switch.get(other) for node in group.nodes for other in structure.neighbours[node]}
         classes.setdefault((structure.group_colour(group), frozenset(around)), []).append(group)
@@ -133,7 +135,7 @@ def _stacks(structure: Structure, hidden: Sequence[Group], rows: Sequence[Sequen
     return [_stack(structure, groups) for groups in classes.values()]
 
 
-def _stack(structure: Structure, groups: Sequence[Group]) -> Mark:
+def _stack(structure: Structure, groups: Sequence[FramedNodes]) -> Mark:
     nodes = tuple(node for group in groups for node in group.nodes)
     like = next(first for first in _firsts(structure) if _is_like(structure, first, groups[0]))
     label = groups[0].name if len(groups) == 1 else f"{len(groups):,} {_plural(groups[0].name)} like {like.name}"
@@ -142,7 +144,7 @@ def _stack(structure: Structure, groups: Sequence[Group]) -> Mark:
     return Mark(nodes, 0, 0, max(text_width(label) + 24, 120), _STACK_HEIGHT, label, name, is_compute=False)
 
 
-def _is_like(structure: Structure, one: Group, other: Group) -> bool:
+def _is_like(structure: Structure, one: FramedNodes, other: FramedNodes) -> bool:
     return structure.group_colour(one) == structure.group_colour(other)
 
 
@@ -171,6 +173,6 @@ def _centre(structure: Structure, nodes: tuple[int, ...], place: Mapping[int, fl
     return round(sum(around) / len(around), 3) if around else 0.0
 
 
-def _notes(hidden: Sequence[Group], marks: Sequence[Mark]) -> tuple[str, ...]:
+def _notes(hidden: Sequence[FramedNodes], marks: Sequence[Mark]) -> tuple[str, ...]:
     folded = hidden or any(mark.is_stack for mark in marks)
     return ("Parts of equal structure are drawn once, with their number.",) if folded else ()

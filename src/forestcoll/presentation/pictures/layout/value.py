@@ -60,7 +60,7 @@ class Frame:
 
 
 @dataclass(frozen=True)
-class Layout:
+class NetworkLayout:
     """The places of all nodes of a network in a picture.
 
     Attributes:
@@ -81,7 +81,7 @@ class Layout:
     stubs: frozenset[tuple[int, int]] = frozenset()
     undrawn: frozenset[int] = frozenset()
 
-    def centred(self, width: float) -> "Layout":
+    def centred(self, width: float) -> "NetworkLayout":
         """Return the layout in the middle of a picture that has at least this `width`."""
         if self.width >= width:
             return self

@@ -11,7 +11,7 @@ from forestcoll.topology import Topology
 
 
 @dataclass(frozen=True)
-class Cut:
+class DrawnCut:
     """A set of nodes, and the links that leave it.
 
     Attributes:
@@ -23,11 +23,11 @@ class Cut:
     inside: frozenset[int]
 
     @staticmethod
-    def of(topology: Topology, bound: Bound | None) -> "Cut | None":
+    def of(topology: Topology, bound: Bound | None) -> "DrawnCut | None":
         """Return the cut of a bound; None if there is no bound, or if its proof is not one cut."""
         if bound is None or not isinstance(bound.proof, CutProof):
             return None
-        return Cut(topology, frozenset(bound.proof.inside))
+        return DrawnCut(topology, frozenset(bound.proof.inside))
 
     @cached_property
     def leaving(self) -> frozenset[int]:

@@ -6,9 +6,9 @@ from fractions import Fraction
 from functools import cached_property
 
 from forestcoll.presentation.pictures.colours import load_class
-from forestcoll.presentation.pictures.layout import Frame, Layout, Mark
+from forestcoll.presentation.pictures.layout import Frame, Mark, NetworkLayout
 from forestcoll.presentation.pictures.layout.labels import FONT
-from forestcoll.presentation.pictures.network.cut import Cut, bandwidths
+from forestcoll.presentation.pictures.network.cut import DrawnCut, bandwidths
 from forestcoll.presentation.pictures.network.paths import head, path_of
 from forestcoll.presentation.pictures.network.wires import (
     Wire,
@@ -23,7 +23,7 @@ from forestcoll.topology import Topology
 
 
 @dataclass(frozen=True)
-class Network:
+class NetworkDrawing:
     """What a picture of a network shows.
 
     Attributes:
@@ -35,9 +35,9 @@ class Network:
     """
 
     topology: Topology
-    layout: Layout
+    layout: NetworkLayout
     busy: Sequence[float] | None = None
-    cut: Cut | None = None
+    cut: DrawnCut | None = None
     is_quiet: bool = False
 
     def elements(self, sends: Sequence[Element] = ()) -> list[Element]:

@@ -2,14 +2,14 @@
 
 import math
 
-from forestcoll.presentation.pictures.layout import Layout, Mark
+from forestcoll.presentation.pictures.layout import Mark, NetworkLayout
 from forestcoll.presentation.pictures.network.wires import Point, ends_of
 from forestcoll.presentation.pictures.svg import Element, element, number
 
 _STUB = 11.0
 
 
-def path_of(layout: Layout, source: int, target: int, shift: float = 0.0) -> str:
+def path_of(layout: NetworkLayout, source: int, target: int, shift: float = 0.0) -> str:
     """Return the path of the line from one mark to another.
 
     Args:
@@ -29,7 +29,7 @@ def path_of(layout: Layout, source: int, target: int, shift: float = 0.0) -> str
     return f"M{number(x)} {number(y)}Q{number(mx)} {number(my + shift)} {number(u)} {number(v)}"
 
 
-def middle_of(layout: Layout, source: int, target: int, shift: float = 0.0, part: float = 0.5) -> Point:
+def middle_of(layout: NetworkLayout, source: int, target: int, shift: float = 0.0, part: float = 0.5) -> Point:
     """Return the point of the line at this `part` of its length from the source, for a label."""
     ends = ends_of(layout.marks[source], layout.marks[target])
     (x, y), (u, v) = _shifted(*ends, shift)
@@ -41,7 +41,7 @@ def middle_of(layout: Layout, source: int, target: int, shift: float = 0.0, part
     return _middle(ends, bend)[1]
 
 
-def head(layout: Layout, ends: tuple[int, int], shift: float, *, kind: str, scale: str | None = None) -> Element:
+def head(layout: NetworkLayout, ends: tuple[int, int], shift: float, *, kind: str, scale: str | None = None) -> Element:
     """Return the head of an arrow, at two thirds of a line.
 
     Args:
@@ -75,7 +75,7 @@ def _middle(ends: tuple[Point, Point], bend: float) -> tuple[Point, Point]:
     return control, ((x + u) / 2, (y + v) / 2 - bend)
 
 
-def _bend(layout: Layout, source: int, target: int) -> float:
+def _bend(layout: NetworkLayout, source: int, target: int) -> float:
     """Return how far a line is bent upwards: it is if other marks lie on it in the same row."""
     one, other = layout.marks[source], layout.marks[target]
     return 14 + 0.07 * abs(one.x - other.x) if layout.is_blocked(one, other) else 0.0

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from forestcoll.presentation.pictures.colours import style
-from forestcoll.presentation.pictures.layout import Layout, layout_of
-from forestcoll.presentation.pictures.network.cut import Cut
-from forestcoll.presentation.pictures.network.drawing import Network
+from forestcoll.presentation.pictures.layout import NetworkLayout, layout_of
+from forestcoll.presentation.pictures.network.cut import DrawnCut
+from forestcoll.presentation.pictures.network.drawing import NetworkDrawing
 from forestcoll.presentation.pictures.network.legend import Legend
 from forestcoll.presentation.pictures.network.loads import busy_parts
 from forestcoll.presentation.pictures.svg import Element, element, picture
@@ -15,7 +15,7 @@ from forestcoll.topology import Topology
 
 
 def network_picture(
-    topology: Topology, *, bound: Bound | None = None, title: str = "", layout: Layout | None = None
+    topology: Topology, *, bound: Bound | None = None, title: str = "", layout: NetworkLayout | None = None
 ) -> Element:
     """Return the picture of a network: nodes by its structure, links by bandwidth, and the cut of a bound.
 
@@ -33,12 +33,12 @@ def network_picture(
         >>> network_picture(build_topology("ring:nodes=4")).get("role")
         'img'
     """
-    network = Network(topology, layout or layout_of(topology), cut=Cut.of(topology, bound))
+    network = NetworkDrawing(topology, layout or layout_of(topology), cut=DrawnCut.of(topology, bound))
     return finished(network, title or topology.name, _legend(network))
 
 
 def load_picture(
-    schedule: Schedule, *, bound: Bound | None = None, title: str = "", layout: Layout | None = None
+    schedule: Schedule, *, bound: Bound | None = None, title: str = "", layout: NetworkLayout | None = None
 ) -> Element:
     """Return the picture of a network whose links have the colours of their loads under a schedule.
 
@@ -52,11 +52,13 @@ def load_picture(
         InputError: the loads of schedules of this kind are not known.
     """
     topology = schedule.topology
-    network = Network(topology, layout or layout_of(topology), busy_parts(schedule), Cut.of(topology, bound))
+    network = NetworkDrawing(
+        topology, layout or layout_of(topology), busy_parts(schedule), DrawnCut.of(topology, bound)
+    )
     return finished(network, title or topology.name, _legend(network))
 
 
-def _legend(network: Network) -> Legend:
+def _legend(network: NetworkDrawing) -> Legend:
     topology = network.topology
     legend = Legend(network.layout.width, network.layout.height)
     legend.box("compute node", "compute")
@@ -77,7 +79,7 @@ def _legend(network: Network) -> Legend:
 
 
 def finished(
-    network: Network, title: str, legend: Legend, sends: Sequence[Element] = (), over: Sequence[Element] = ()
+    network: NetworkDrawing, title: str, legend: Legend, sends: Sequence[Element] = (), over: Sequence[Element] = ()
 ) -> Element:
     """Return the `svg` element of a network with its legend.
 

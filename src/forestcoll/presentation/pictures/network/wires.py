@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from forestcoll.presentation.pictures.layout import Layout, Mark
+from forestcoll.presentation.pictures.layout import Mark, NetworkLayout
 from forestcoll.topology import Link, Topology
 
 _EQUAL = 1e-6
@@ -40,7 +40,7 @@ class Wire:
         return min(self.source, self.target), max(self.source, self.target)
 
 
-def wires_of(topology: Topology, layout: Layout, busy: Sequence[float] | None = None) -> tuple[Wire, ...]:
+def wires_of(topology: Topology, layout: NetworkLayout, busy: Sequence[float] | None = None) -> tuple[Wire, ...]:
     """Return the wires of a picture; links inside a mark have none.
 
     Args:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from forestcoll.presentation.pictures.colours import load_class, text_class
-from forestcoll.presentation.pictures.layout import Layout, Mark
+from forestcoll.presentation.pictures.layout import Mark, NetworkLayout
 from forestcoll.presentation.pictures.layout.labels import text_width
 from forestcoll.presentation.pictures.network.paths import head, middle_of, path_of
 from forestcoll.presentation.pictures.sends.value import Story
@@ -30,7 +30,7 @@ class Crossing:
     orders: tuple[int, ...]
 
 
-def crossings_of(story: Story, layout: Layout) -> list[Crossing]:
+def crossings_of(story: Story, layout: NetworkLayout) -> list[Crossing]:
     """Return what crosses each pair of marks, in the order of the first send."""
     found: dict[tuple[int, int], list[int]] = {}
     for send in story.sends:
@@ -41,13 +41,13 @@ def crossings_of(story: Story, layout: Layout) -> list[Crossing]:
     return sorted(made, key=lambda each: (each.orders[0], each.source, each.target))
 
 
-def arrows(story: Story, layout: Layout) -> Element:
+def arrows(story: Story, layout: NetworkLayout) -> Element:
     """Return arrows for all sends."""
     lines = (part for each in crossings_of(story, layout) for part in arrow(each, layout, story.last))
     return element("g", *lines, class_="sends")
 
 
-def badges(story: Story, layout: Layout) -> Element:
+def badges(story: Story, layout: NetworkLayout) -> Element:
     """Return the numbers of the sends that reach the nodes."""
     made = (badge(layout.marks[mark], order, story.last) for mark, order in reached_marks(story, layout).items())
     return element("g", *made, class_="badges")
@@ -58,13 +58,13 @@ def order_place(order: int, last: int) -> float:
     return 1.0 - 0.85 * (order - 1) / max(last - 1, 1)
 
 
-def reached_marks(story: Story, layout: Layout) -> Mapping[int, int]:
+def reached_marks(story: Story, layout: NetworkLayout) -> Mapping[int, int]:
     """Return the marks of single compute nodes, with the first send that reaches each."""
     marks = {layout.of_node[node]: order for node, order in story.reached.items()}
     return {mark: order for mark, order in sorted(marks.items()) if not layout.marks[mark].is_stack}
 
 
-def arrow(crossing: Crossing, layout: Layout, last: int, *, counted: bool = False) -> list[Element]:
+def arrow(crossing: Crossing, layout: NetworkLayout, last: int, *, counted: bool = False) -> list[Element]:
     """Return the arrow of a crossing, with a title.
 
     Args:
@@ -98,7 +98,7 @@ def _sends(orders: tuple[int, ...]) -> str:
     return f"send {listed}" if len(distinct) == 1 else f"sends {listed}"
 
 
-def _label(layout: Layout, crossing: Crossing, words: str, *, is_shown: bool) -> Element:
+def _label(layout: NetworkLayout, crossing: Crossing, words: str, *, is_shown: bool) -> Element:
     """Return the number of sends beside a line."""
     wide = text_width(words, 10) + 4
     x, y = middle_of(layout, crossing.source, crossing.target, _SHIFT, 0.5)

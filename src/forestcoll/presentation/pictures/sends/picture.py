@@ -1,7 +1,7 @@
 """The picture of a story: the network in the background, and the sends in their order."""
 
-from forestcoll.presentation.pictures.layout import Layout, layout_of
-from forestcoll.presentation.pictures.network.drawing import Network
+from forestcoll.presentation.pictures.layout import NetworkLayout, layout_of
+from forestcoll.presentation.pictures.network.drawing import NetworkDrawing
 from forestcoll.presentation.pictures.network.legend import Legend
 from forestcoll.presentation.pictures.network.picture import finished
 from forestcoll.presentation.pictures.sends.drawing import arrows, badges, order_place
@@ -13,7 +13,7 @@ READING = "★ starts with the data that it sends; a number is the first send to
 """How to read the numbers of a picture of sends."""
 
 
-def story_picture(topology: Topology, story: Story, *, title: str = "", layout: Layout | None = None) -> Element:
+def story_picture(topology: Topology, story: Story, *, title: str = "", layout: NetworkLayout | None = None) -> Element:
     """Return the picture of the sends of a story.
 
     Args:
@@ -29,7 +29,7 @@ def story_picture(topology: Topology, story: Story, *, title: str = "", layout: 
         >>> story_picture(schedule.topology, next(stories_of(schedule))).get("aria-label")
         'tree 1 of 8, root 0, 1/8 of the data'
     """
-    network = Network(topology, layout or layout_of(topology), is_quiet=True)
+    network = NetworkDrawing(topology, layout or layout_of(topology), is_quiet=True)
     return finished(
         network,
         title or story.name,
@@ -39,7 +39,7 @@ def story_picture(topology: Topology, story: Story, *, title: str = "", layout: 
     )
 
 
-def _legend(network: Network, story: Story) -> Legend:
+def _legend(network: NetworkDrawing, story: Story) -> Legend:
     legend = Legend(network.layout.width, network.layout.height)
     legend.words(story.name)
     legend.new_row()

@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 
-from forestcoll.presentation.pictures.layout import Layout
+from forestcoll.presentation.pictures.layout import NetworkLayout
 from forestcoll.presentation.pictures.layout.structure import Structure
-from forestcoll.presentation.pictures.network.drawing import Network
+from forestcoll.presentation.pictures.network.drawing import NetworkDrawing
 from forestcoll.presentation.pictures.network.legend import Legend
 from forestcoll.presentation.pictures.network.picture import finished
 from forestcoll.presentation.pictures.sends.drawing import Crossing, arrow, badge, crossings_of, reached_marks
@@ -34,7 +34,7 @@ class Player:
         stories: the stories, of which the first is shown at first.
     """
 
-    def __init__(self, topology: Topology, layout: Layout, stories: Sequence[Story]) -> None:
+    def __init__(self, topology: Topology, layout: NetworkLayout, stories: Sequence[Story]) -> None:
         self._topology, self._layout = topology, layout
         self._stories: list[Story] = []
         self._crossings: list[list[Crossing]] = []
@@ -61,7 +61,7 @@ class Player:
         legend.elements[-1].set("data-name", "")
         legend.new_row()
         legend.words(READING)
-        network = Network(self._topology, self._layout, is_quiet=True)
+        network = NetworkDrawing(self._topology, self._layout, is_quiet=True)
         sends = element("g", *self._arrows(first), class_="sends")
         return finished(network, f"The sends of {first.name}", legend, [sends], [element("g", *self._badges(first))])
 

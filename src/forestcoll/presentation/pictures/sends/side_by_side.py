@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from itertools import islice
 
 from forestcoll.base.errors import InputError, times
-from forestcoll.presentation.pictures.layout import Layout, layout_of
+from forestcoll.presentation.pictures.layout import NetworkLayout, layout_of
 from forestcoll.presentation.pictures.layout.structure import Structure
-from forestcoll.presentation.pictures.network.drawing import Network
+from forestcoll.presentation.pictures.network.drawing import NetworkDrawing
 from forestcoll.presentation.pictures.network.legend import Legend, wrapped
 from forestcoll.presentation.pictures.network.loads import busy_parts
 from forestcoll.presentation.pictures.network.picture import styled
@@ -66,12 +66,12 @@ def side_by_side(left: Side, right: Side, *, title: str, shard: int | None = Non
     return styled(width, legend.bottom + 8, title, background, *parts, *legend.elements)
 
 
-def _column(side: Side, layout: Layout, shard: int) -> list[Element]:
+def _column(side: Side, layout: NetworkLayout, shard: int) -> list[Element]:
     """Return the parts of one column, from top to bottom."""
     topology = side.schedule.topology
     story = story_of_shard(side.schedule, shard)
-    loads = Network(topology, layout, busy_parts(side.schedule))
-    sends = Network(topology, layout, is_quiet=True)
+    loads = NetworkDrawing(topology, layout, busy_parts(side.schedule))
+    sends = NetworkDrawing(topology, layout, is_quiet=True)
     second = _HEADING + layout.height + 2 * _LINE
     return [
         _words(side.heading, 22, 16, "heading"),
@@ -117,12 +117,12 @@ def entries_words(story: Story, structure: Structure) -> str:
     return sends + (f"; this part of the data goes {where}" if listed else "")
 
 
-def _legend(schedule: Schedule, layout: Layout, width: float, top: float) -> Legend:
+def _legend(schedule: Schedule, layout: NetworkLayout, width: float, top: float) -> Legend:
     topology = schedule.topology
     legend = Legend(width, top)
     legend.words("Upper row: the loads of all links for large data.")
     legend.scale("part of the time that a link is busy:")
-    network = Network(topology, layout)
+    network = NetworkDrawing(topology, layout)
     legend.widths([link.bandwidth for link in topology.links], topology.bandwidth_unit, network.most)
     legend.new_row()
     legend.words(f"Lower row: the way of one part of the data of {topology.nodes[schedule.members[0]].id}. {READING}")
@@ -138,7 +138,7 @@ def _words(words: str, y: float, size: float = 12, kind: str = "quiet") -> Eleme
     return element("text", words, x=20.0, y=y, font_size=size, class_=kind, font_weight=weight)
 
 
-def _paragraph(words: str, layout: Layout, y: float) -> list[Element]:
+def _paragraph(words: str, layout: NetworkLayout, y: float) -> list[Element]:
     """Return up to two lines of text below a network."""
     lines = wrapped(words, layout.width - 40)
     return [_words(line, y + 17 * place) for place, line in enumerate(lines[:2])]

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from forestcoll.demand.collective import PhaseOp
-from forestcoll.presentation.pictures.sends.value import Send, Story
+from forestcoll.presentation.pictures.sends.value import DrawnSend, Story
 from forestcoll.schedule.bundle.value import BundleSchedule
 from forestcoll.schedule.schedule import Schedule, entry_for
 from forestcoll.schedule.series.value import SeriesSchedule
@@ -90,11 +90,11 @@ def _trees(schedule: TreeSchedule) -> Iterator[Story]:
             yield Story(name, _tree_sends(tree, phase.op), tree.root)
 
 
-def _tree_sends(tree: TreeImage, op: PhaseOp) -> tuple[Send, ...]:
+def _tree_sends(tree: TreeImage, op: PhaseOp) -> tuple[DrawnSend, ...]:
     """Return the sends of a tree: a broadcast counts from the root, a reduce from the leaves."""
     paths = [tuple(path) for path in tree.paths]
     orders = _from_root(paths) if op is PhaseOp.BROADCAST else _from_leaves(paths)
-    sends = (Send(order, path, tree.share) for order, path in zip(orders, paths, strict=True))
+    sends = (DrawnSend(order, path, tree.share) for order, path in zip(orders, paths, strict=True))
     return tuple(sorted(sends, key=lambda send: send.order))
 
 
@@ -128,7 +128,7 @@ def _steps(schedule: StepSchedule) -> Iterator[Story]:
     whole = Fraction(1, max(len(members), 1))
     for place, (_, phase, step) in enumerate(listed):
         sends = tuple(
-            Send(1, (each.source, each.target), (each.high - each.low) * part_of.get(each.shard, whole))
+            DrawnSend(1, (each.source, each.target), (each.high - each.low) * part_of.get(each.shard, whole))
             for each in phase.transfers.step(step)
         )
         yield Story(f"step {place + 1:,} of {len(listed):,}, {len(sends):,} transfers", sends)
@@ -136,13 +136,13 @@ def _steps(schedule: StepSchedule) -> Iterator[Story]:
         yield Story(f"shard of {schedule.topology.nodes[shard].id}", _shard_sends(schedule, shard), shard)
 
 
-def _shard_sends(schedule: StepSchedule, shard: int) -> tuple[Send, ...]:
+def _shard_sends(schedule: StepSchedule, shard: int) -> tuple[DrawnSend, ...]:
     """Return the transfers of one shard, in the order of the steps."""
     sends, before = [], 0
     for phase in schedule.phases:
         for step in range(phase.transfers.steps):
             sends += [
-                Send(before + step + 1, (each.source, each.target), each.high - each.low)
+                DrawnSend(before + step + 1, (each.source, each.target), each.high - each.low)
                 for each in phase.transfers.step(step)
                 if each.shard == shard
             ]
@@ -153,7 +153,7 @@ def _shard_sends(schedule: StepSchedule, shard: int) -> tuple[Send, ...]:
 def _series(schedule: SeriesSchedule) -> Iterator[Story]:
     for place, tree in enumerate(schedule.trees):
         orders = _from_root(tree.routes)
-        sends = (Send(order, route, Fraction(1)) for order, route in zip(orders, tree.routes, strict=True))
+        sends = (DrawnSend(order, route, Fraction(1)) for order, route in zip(orders, tree.routes, strict=True))
         name = f"tree {place + 1:,} of {len(schedule.trees):,}, {tree.weight} messages per unit of time"
         yield Story(name, tuple(sorted(sends, key=lambda send: send.order)), schedule.source)
 

@@ -7,7 +7,7 @@ from functools import cached_property
 
 
 @dataclass(frozen=True)
-class Send:
+class DrawnSend:
     """Data that crosses a path of links.
 
     Attributes:
@@ -32,7 +32,7 @@ class Story:
     """
 
     name: str
-    sends: tuple[Send, ...]
+    sends: tuple[DrawnSend, ...]
     shard: int | None = None
 
     @cached_property

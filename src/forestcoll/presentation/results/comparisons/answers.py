@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from forestcoll.algorithms.baseline import OWN, title_of
 from forestcoll.comparison import Comparison, Row
-from forestcoll.comparison.busy import LinkClass
+from forestcoll.comparison.busy import LinkClassLoad
 from forestcoll.comparison.by_boxes import BoxCount
 from forestcoll.demand.collective import Collective
 from forestcoll.presentation.names import counted, noun
@@ -127,7 +127,7 @@ def listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def why(found: Comparison, classes: Sequence[LinkClass]) -> list[str]:
+def why(found: Comparison, classes: Sequence[LinkClassLoad]) -> list[str]:
     """Return sentences that say why the fastest algorithm of a library is slower, and which links are the reason.
 
     Args:
@@ -140,7 +140,7 @@ def why(found: Comparison, classes: Sequence[LinkClass]) -> list[str]:
     return [*_why_boxes(found, rival), *_why_links(rival.name, classes)]
 
 
-def _why_links(rival: str, classes: Sequence[LinkClass]) -> list[str]:
+def _why_links(rival: str, classes: Sequence[LinkClassLoad]) -> list[str]:
     """Say which links limit the other schedule, and how busy the others are."""
     if len(classes) == 1:
         busy = (f"{busy_percent(classes[0].busy[name].mean)} under {title_of(name)}" for name in (rival, OWN))

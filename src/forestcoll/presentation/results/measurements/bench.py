@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from forestcoll.measurement.bench import BenchReport, Row, Timing
+from forestcoll.measurement.bench import BenchReport, BenchRow, Timing
 
 _TYPES = {
     "i8": "int8",
@@ -50,7 +50,7 @@ def title_lines(report: BenchReport) -> list[str]:
     return [*facts, _line((*_HEAD, *_TIMES, *_TIMES, *_MORE), "#"), _line(units, "#")]
 
 
-def row_line(row: Row) -> str:
+def row_line(row: BenchRow) -> str:
     """Return one row; its first 13 columns are those of nccl-tests."""
     case = row.case
     reduces = case.plan.collective.reduces
@@ -98,7 +98,7 @@ def bench_document(reports: Sequence[BenchReport]) -> dict[str, object]:
     }
 
 
-def _row_document(report: BenchReport, row: Row) -> dict[str, object]:
+def _row_document(report: BenchReport, row: BenchRow) -> dict[str, object]:
     case, algbw = row.case, report.schedule.algbw
     other = row.other_library
     return {
@@ -121,7 +121,7 @@ def _row_document(report: BenchReport, row: Row) -> dict[str, object]:
     }
 
 
-def _timing_document(row: Row, timing: Timing) -> dict[str, object]:
+def _timing_document(row: BenchRow, timing: Timing) -> dict[str, object]:
     return {
         "time_us": timing.mean_us,
         "times_us": [seconds * 1e6 for seconds in timing.seconds],
@@ -131,7 +131,7 @@ def _timing_document(row: Row, timing: Timing) -> dict[str, object]:
     }
 
 
-def _times(row: Row, timing: Timing) -> Iterator[str]:
+def _times(row: BenchRow, timing: Timing) -> Iterator[str]:
     yield _number(timing.mean_us)
     yield _number(row.algbw(timing))
     yield _number(row.busbw(timing))

@@ -2,7 +2,7 @@
 
 from forestcoll.base.units import size_name
 from forestcoll.measurement.fit import FittedCosts
-from forestcoll.measurement.fit.fit import Comparison
+from forestcoll.measurement.fit.fit import TimeComparison
 from forestcoll.measurement.fit.parameters import PARAMETERS
 from forestcoll.presentation.tables import Column, Page, Table, row
 from forestcoll.presentation.text import duration
@@ -38,7 +38,7 @@ def _state(found: FittedCosts, name: str) -> str:
     return "fitted" if name in found.fitted else ""
 
 
-def _table(each: Comparison) -> Table:
+def _table(each: TimeComparison) -> Table:
     columns = (
         Column("size", size_name, right=True, key="size"),
         Column("measured", duration, right=True, key="measured_us"),

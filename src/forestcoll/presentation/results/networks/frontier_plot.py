@@ -4,7 +4,7 @@ from forestcoll.base.errors import plural
 from forestcoll.design.constructions import Construction
 from forestcoll.design.measure import least_factor, moore_steps
 from forestcoll.design.search.finder import Frontier
-from forestcoll.presentation.pictures.charts.points import Series, point_chart
+from forestcoll.presentation.pictures.charts.points import PointSeries, point_chart
 from forestcoll.presentation.pictures.svg import text
 
 
@@ -32,12 +32,12 @@ def frontier_plot(frontier: Frontier, published: Frontier | None) -> str:
     return text(point_chart(title, axes, series, bound))
 
 
-def _series(name: str, frontier: Frontier) -> Series:
+def _series(name: str, frontier: Frontier) -> PointSeries:
     least = least_factor(frontier.nodes)
     points = tuple(
         (float(100 * (each.cost.bandwidth_factor / least - 1)), each.cost.steps) for each in frontier.members
     )
-    return Series(name, points, tuple(map(_described, frontier.members)))
+    return PointSeries(name, points, tuple(map(_described, frontier.members)))
 
 
 def _described(member: Construction) -> str:

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from forestcoll.base.errors import plural
-from forestcoll.design.workloads import Iteration, Network, Profile
-from forestcoll.design.workloads.iteration import Kind
+from forestcoll.design.workloads import Iteration, NetworkRates, Profile
+from forestcoll.design.workloads.iteration import Activity
 from forestcoll.presentation.pictures.charts.gantt import Bar, gantt_chart
 from forestcoll.presentation.pictures.charts.parts import headed
 from forestcoll.presentation.pictures.raster import write_picture
@@ -42,13 +42,13 @@ def training_page(model: Profile, network: Network, best: Iteration, by_bucket: 
     return Page(f"{_title(model, network)}, {network.nodes} nodes", rows)
 
 
-def draw_iteration(model: Profile, network: Network, best: Iteration, path: Path) -> None:
+def draw_iteration(model: Profile, network: NetworkRates, best: Iteration, path: Path) -> None:
     """Draw the two streams of an iteration over time, as in Figure 16 of the direct-connect paper.
 
     Raises:
         InputError: the file cannot be written.
     """
-    kinds = list(Kind)
+    kinds = list(Activity)
     bars = [
         Bar(0 if each.kind.is_computing else 1, each.begin_us / 1000, each.end_us / 1000, kinds.index(each.kind))
         for each in best.intervals
@@ -61,5 +61,5 @@ def draw_iteration(model: Profile, network: Network, best: Iteration, path: Path
     write_picture(text(headed([title], chart)), path)
 
 
-def _title(model: Profile, network: Network) -> str:
+def _title(model: Profile, network: NetworkRates) -> str:
     return f"{model.name} on {network.name}"

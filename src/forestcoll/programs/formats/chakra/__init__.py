@@ -1,16 +1,16 @@
 """Execution traces of Chakra, one file for each rank, as ASTRA-sim runs them."""
 
 from forestcoll.programs.formats.chakra.astra_sim import check_astra_sim_folder, files_of, write_folder
-from forestcoll.programs.formats.chakra.document import Kind, Node, Trace
+from forestcoll.programs.formats.chakra.document import NodeType, Trace, TraceNode
 from forestcoll.programs.formats.chakra.fitting import Fitting
 from forestcoll.programs.formats.chakra.from_program import from_program
 from forestcoll.programs.formats.chakra.writing import emit, trace_path
 
 __all__ = [
     "Fitting",
-    "Kind",
-    "Node",
+    "NodeType",
     "Trace",
+    "TraceNode",
     "check_astra_sim_folder",
     "emit",
     "files_of",

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 
-class Kind(IntEnum):
+class NodeType(IntEnum):
     """What a node does; the value is its number in the schema. Other kinds do not occur in collectives."""
 
     COMPUTE = 4
@@ -14,7 +14,7 @@ class Kind(IntEnum):
     RECEIVE = 6
 
 
-class Node(NamedTuple):
+class TraceNode(NamedTuple):
     """One node of a trace.
 
     Attributes:
@@ -29,7 +29,7 @@ class Node(NamedTuple):
 
     number: int
     name: str
-    kind: Kind
+    kind: NodeType
     after: tuple[int, ...] = ()
     size: int = 0
     peer: int = -1
@@ -40,5 +40,5 @@ class Trace(NamedTuple):
     """The trace of one rank: its nodes, and the attributes of the file."""
 
     rank: int
-    nodes: tuple[Node, ...]
+    nodes: tuple[TraceNode, ...]
     attributes: Mapping[str, str] = MappingProxyType({})

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.programs.formats.chakra.document import Kind, Trace
+from forestcoll.programs.formats.chakra.document import NodeType, Trace
 
 IntArray: TypeAlias = npt.NDArray[np.int64]
 
@@ -23,7 +23,7 @@ class Fitting:
         self._ranks = ranks
         self._size = 0
         self._sound = True
-        self._messages: dict[Kind, list[IntArray]] = {Kind.SEND: [], Kind.RECEIVE: []}
+        self._messages: dict[NodeType, list[IntArray]] = {NodeType.SEND: [], NodeType.RECEIVE: []}
         self._waits: list[IntArray] = []
         self.nodes = 0
 
@@ -34,7 +34,7 @@ class Fitting:
         rows = np.array([(n.number, n.kind, n.size, n.peer, n.tag) for n in nodes], dtype=np.int64).reshape(-1, 5)
         number, kind, size, peer, tag = rows.T
         order = np.argsort(number, kind="stable")
-        moves = kind != Kind.COMPUTE
+        moves = kind != NodeType.COMPUTE
         self._sound &= len(np.unique(number)) == len(number) and bool((size[moves] > 0).all())
         self._sound &= bool(((peer >= 0) & (peer < self._ranks) & (peer != trace.rank))[moves].all())
         counts = [len(node.after) for node in nodes]
@@ -48,7 +48,7 @@ class Fitting:
         for each, listed in self._messages.items():
             which = np.flatnonzero(kind == each)
             here = np.full(len(which), trace.rank)
-            ends = (here, peer[which]) if each is Kind.SEND else (peer[which], here)
+            ends = (here, peer[which]) if each is NodeType.SEND else (peer[which], here)
             listed.append(np.stack((*ends, tag[which], size[which], which + first), axis=1))
 
     @property

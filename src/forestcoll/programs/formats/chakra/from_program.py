@@ -11,7 +11,7 @@ from itertools import accumulate
 from types import MappingProxyType
 
 from forestcoll.base.errors import InputError, plural
-from forestcoll.programs.formats.chakra.document import Kind, Node, Trace
+from forestcoll.programs.formats.chakra.document import NodeType, Trace, TraceNode
 from forestcoll.programs.model import Dependency, Instruction, Message, Program, instruction_name, message_counts
 
 _MOST_BYTES = 2**63 - 1
@@ -62,7 +62,7 @@ class _Writer:
     rank: int
     size: int
     tags: _Tags
-    nodes: list[Node] = field(default_factory=list)
+    nodes: list[TraceNode] = field(default_factory=list)
     waits: dict[int, tuple[Dependency, ...]] = field(default_factory=dict)
     ends: dict[tuple[int, int], tuple[int, ...]] = field(default_factory=dict)
     bytes_of: dict[int, int] = field(default_factory=dict)
@@ -81,14 +81,14 @@ class _Writer:
                 pending += instruction.after
             for source in instruction.sources:
                 if isinstance(source, Message):
-                    data = (self._message(Kind.RECEIVE, source, data),)
+                    data = (self._message(NodeType.RECEIVE, source, data),)
             if len(instruction.sources) > 1:
-                nodes.append(Node(len(nodes), f"add {instruction.count} chunks", Kind.COMPUTE, data))
+                nodes.append(TraceNode(len(nodes), f"add {instruction.count} chunks", NodeType.COMPUTE, data))
                 data = (len(nodes) - 1,)
             for target in instruction.targets:
                 if isinstance(target, Message):
                     both = data + sent if data and data != sent else sent or data
-                    sent = (self._message(Kind.SEND, target, both),)
+                    sent = (self._message(NodeType.SEND, target, both),)
             if pending and len(nodes) > first:
                 self.waits[first] = pending
                 pending = ()
@@ -99,15 +99,15 @@ class _Writer:
             where = instruction_name(self.program, self.rank, block, place)
             raise InputError(f"{where}: a trace has messages only; lower the schedule two-sided")
 
-    def _message(self, kind: Kind, message: Message, after: tuple[int, ...]) -> int:
+    def _message(self, kind: NodeType, message: Message, after: tuple[int, ...]) -> int:
         channel, count = self.program.channels[message.channel], message.count
-        receives = kind is Kind.RECEIVE
+        receives = kind is NodeType.RECEIVE
         tag = self.tags.of(message, received=receives)
         if count not in self.bytes_of:
             self.bytes_of[count] = max(1, round(count * self.size / self.program.chunks))
         name, peer = (f"receive {tag}", channel.source) if receives else (f"send {tag}", channel.target)
         number = len(self.nodes)
-        self.nodes.append(Node(number, name, kind, after, self.bytes_of[count], peer, tag))
+        self.nodes.append(TraceNode(number, name, kind, after, self.bytes_of[count], peer, tag))
         return number
 
     def resolve(self) -> None:

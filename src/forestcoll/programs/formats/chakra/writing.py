@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.base.errors import InputError
-from forestcoll.programs.formats.chakra.document import Kind, Node, Trace
+from forestcoll.programs.formats.chakra.document import NodeType, Trace, TraceNode
 
 SCHEMA = "1.0.2-chakra.0.0.4"
 """The attribute `schema` of a trace."""
@@ -103,16 +103,16 @@ def _packed(text: _Text) -> bytes:
     return text.data[text.present].tobytes()
 
 
-def _encoded(nodes: Sequence[Node]) -> bytes:
+def _encoded(nodes: Sequence[TraceNode]) -> bytes:
     """Return the bytes of `nodes`, each after its length. Raises `OverflowError` if a number does not fit."""
     if not nodes:
         return b""
     rows = np.array([(n.number, n.kind, n.size, n.peer, n.tag) for n in nodes], dtype=np.int64)
     number, kind, size, peer, tag = rows.T
-    messages = kind != Kind.COMPUTE
+    messages = kind != NodeType.COMPUTE
     if rows[messages].min(initial=0) < 0 or number.min() < 0 or max(peer.max(), tag.max()) >= _MOST_INT32:
         raise OverflowError
-    ends = [(kind == Kind.SEND, b"comm_dst"), (kind == Kind.RECEIVE, b"comm_src")]
+    ends = [(kind == NodeType.SEND, b"comm_dst"), (kind == NodeType.RECEIVE, b"comm_src")]
     body = _beside(
         _number(_ID, number, number > 0),
         _bytes(_NAME, _strings([node.name.encode() for node in nodes])),
@@ -165,7 +165,7 @@ def _strings(texts: Sequence[bytes]) -> _Text:
     return _Text(data, np.arange(width) < lengths[:, None])
 
 
-def _dependencies(nodes: Sequence[Node]) -> _Text:
+def _dependencies(nodes: Sequence[TraceNode]) -> _Text:
     """Return the numbers of the nodes that each node waits for, as varints one after the other."""
     most = max(1, *(len(node.after) for node in nodes))
     table = np.array([(*node.after, *[-1] * (most - len(node.after))) for node in nodes], dtype=np.int64)

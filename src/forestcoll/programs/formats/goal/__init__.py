@@ -1,6 +1,6 @@
 """GOAL schedules in text form, as LogGOPSim and ATLAHS convert and simulate them."""
 
-from forestcoll.programs.formats.goal.document import Goal, Header, Kind, Operation
+from forestcoll.programs.formats.goal.document import Goal, Header, Operation, OperationKind
 from forestcoll.programs.formats.goal.from_program import from_program
 from forestcoll.programs.formats.goal.reading import looks_like_goal, parse_goal
 from forestcoll.programs.formats.goal.rules import goal_fault, goal_remarks
@@ -10,8 +10,8 @@ from forestcoll.programs.formats.goal.writing import emit
 __all__ = [
     "Goal",
     "Header",
-    "Kind",
     "Operation",
+    "OperationKind",
     "emit",
     "from_program",
     "goal_fault",

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from forestcoll.programs.model import Span
 
 
-class Kind(StrEnum):
+class OperationKind(StrEnum):
     """What an operation does; the value is its word in the file."""
 
     SEND = "send"
@@ -45,7 +45,7 @@ class Operation(NamedTuple):
         data: which data it moves; None if the file does not say.
     """
 
-    kind: Kind
+    kind: OperationKind
     size: int
     peer: int = -1
     tag: int = 0

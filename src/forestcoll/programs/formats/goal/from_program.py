@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate, count
 
 from forestcoll.base.errors import InputError, plural
-from forestcoll.programs.formats.goal.document import Data, Goal, Header, Kind, Operation
+from forestcoll.programs.formats.goal.document import Data, Goal, Header, Operation, OperationKind
 from forestcoll.programs.model import Buffer, Dependency, Instruction, Message, Program, Span, instruction_name
 
 
@@ -105,7 +105,9 @@ class _Writer:
             self._receive(message, targets, chains)
         if sources and not (received and whole) and (kept or not whole):
             kept = kept or (sources[-1],)
-            chains.data = (self._write(Operation(Kind.COMPUTE, 0, data=Data(tuple(sources), kept)), chains.data),)
+            chains.data = (
+                self._write(Operation(OperationKind.COMPUTE, 0, data=Data(tuple(sources), kept)), chains.data),
+            )
             sources = sources if whole else [kept[0]]
         for target in instruction.targets:
             if isinstance(target, Message):
@@ -119,13 +121,13 @@ class _Writer:
     def _receive(self, message: Message, targets: tuple[Span, ...], chains: _Chains) -> None:
         peer, tag = self.program.channels[message.channel].source, next(self.received_tags[message.channel])
         size = self.header.bytes_of(message.count)
-        operation = Operation(Kind.RECEIVE, size, peer, tag, data=Data((), targets))
+        operation = Operation(OperationKind.RECEIVE, size, peer, tag, data=Data((), targets))
         chains.data = (self._write(operation, chains.data),)
 
     def _send(self, message: Message, source: Span, chains: _Chains) -> None:
         peer, tag = self.program.channels[message.channel].target, next(self.sent_tags[message.channel])
         size = self.header.bytes_of(message.count)
-        operation = Operation(Kind.SEND, size, peer, tag, data=Data((source,), ()))
+        operation = Operation(OperationKind.SEND, size, peer, tag, data=Data((source,), ()))
         chains.sent = (self._write(operation, (*chains.data, *chains.sent)),)
 
     def _write(self, operation: Operation, after: tuple[int, ...]) -> int:

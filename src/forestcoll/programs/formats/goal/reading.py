@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from forestcoll.base.errors import InputError, shown
-from forestcoll.programs.formats.goal.document import Data, Goal, Header, Kind, Operation
+from forestcoll.programs.formats.goal.document import Data, Goal, Header, Operation, OperationKind
 from forestcoll.programs.formats.goal.writing import DATA, HEADER
 from forestcoll.programs.model import Buffer, Span, Task
 
@@ -72,7 +72,7 @@ def _without_blocks(text: str) -> str:
 class _Draft:
     """An operation, and what it waits for as far as the file was read."""
 
-    kind: Kind
+    kind: OperationKind
     size: int
     peer: int = -1
     tag: int = 0
@@ -153,8 +153,8 @@ class _Reader:
         return self.drafts
 
     def _message(self, found: re.Match[str]) -> None:
-        kind = Kind(found["kind"])
-        if (found["word"] == "to") != (kind is Kind.SEND):
+        kind = OperationKind(found["kind"])
+        if (found["word"] == "to") != (kind is OperationKind.SEND):
             raise self._error("a send needs 'to', a recv needs 'from'")
         if "-1" in (found["peer"], found["tag"]):
             raise self._error("a message from any source or with any tag (-1) cannot be checked; name both")
@@ -162,7 +162,7 @@ class _Reader:
         self._add(found, _Draft(kind, size, peer, tag, self.data))
 
     def _compute(self, found: re.Match[str]) -> None:
-        self._add(found, _Draft(Kind.COMPUTE, self._int(found["size"]), data=self.data))
+        self._add(found, _Draft(OperationKind.COMPUTE, self._int(found["size"]), data=self.data))
 
     def _add(self, found: re.Match[str], draft: _Draft) -> None:
         drafts = self._inside()

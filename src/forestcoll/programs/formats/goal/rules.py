@@ -11,8 +11,8 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import accumulate
 
 from forestcoll.base.errors import plural
-from forestcoll.programs.formats.goal.document import Goal, Kind, Operation
-from forestcoll.programs.model import Fault
+from forestcoll.programs.formats.goal.document import Goal, Operation, OperationKind
+from forestcoll.programs.model import ProgramFault
 
 ANY_TAG = 2**32 - 1
 """The number that LogGOPSim uses for any tag; tags are below."""
@@ -21,7 +21,7 @@ _Place = tuple[int, int]
 """The numbers of a rank and of one of its operations."""
 
 
-def goal_fault(goal: Goal) -> Fault | None:
+def goal_fault(goal: Goal) -> ProgramFault | None:
     """Return the first fault; None if every operation can be done and data that is stated fits the operations.
 
     Messages may wait for their receiver in a buffer; `goal_remarks` says if they must.
@@ -48,8 +48,8 @@ def goal_remarks(goal: Goal) -> tuple[str, ...]:
     return tuple(remarks)
 
 
-def _fault(rule: str, message: str, place: _Place) -> Fault:
-    return Fault(rule, message, place[0], None, place[1])
+def _fault(rule: str, message: str, place: _Place) -> ProgramFault:
+    return ProgramFault(rule, message, place[0], None, place[1])
 
 
 def _listed(goal: Goal) -> Iterator[tuple[_Place, Operation]]:
@@ -58,10 +58,10 @@ def _listed(goal: Goal) -> Iterator[tuple[_Place, Operation]]:
             yield (rank, place), operation
 
 
-def _operations(goal: Goal) -> Iterator[Fault]:
+def _operations(goal: Goal) -> Iterator[ProgramFault]:
     ranks = len(goal.ranks)
     for place, each in _listed(goal):
-        if each.kind is Kind.COMPUTE:
+        if each.kind is OperationKind.COMPUTE:
             continue
         if each.peer == place[0] or each.peer >= ranks:
             message = f"its peer is rank {each.peer}; expected another of ranks 0 to {ranks - 1}"
@@ -72,18 +72,18 @@ def _operations(goal: Goal) -> Iterator[Fault]:
             yield _fault("operation-tag", f"the tag is {each.tag}; expected less than {ANY_TAG}", place)
 
 
-def _ends(goal: Goal, kind: Kind) -> dict[tuple[int, int, int], list[_Place]]:
+def _ends(goal: Goal, kind: OperationKind) -> dict[tuple[int, int, int], list[_Place]]:
     """Return the sends or the receives by source, target and tag, in the order of the file."""
     found: dict[tuple[int, int, int], list[_Place]] = {}
     for place, each in _listed(goal):
         if each.kind is kind:
-            ends = (place[0], each.peer) if kind is Kind.SEND else (each.peer, place[0])
+            ends = (place[0], each.peer) if kind is OperationKind.SEND else (each.peer, place[0])
             found.setdefault((*ends, each.tag), []).append(place)
     return found
 
 
-def _unmatched(goal: Goal) -> Iterator[Fault]:
-    sends, receives = _ends(goal, Kind.SEND), _ends(goal, Kind.RECEIVE)
+def _unmatched(goal: Goal) -> Iterator[ProgramFault]:
+    sends, receives = _ends(goal, OperationKind.SEND), _ends(goal, OperationKind.RECEIVE)
     for own, others, does in ((sends, receives, "receive"), (receives, sends, "send")):
         for (source, target, tag), places in own.items():
             matched = len(others.get((source, target, tag), ()))
@@ -97,13 +97,13 @@ def _unmatched(goal: Goal) -> Iterator[Fault]:
                 yield _fault("message-size", f"sends {plural(sizes[0], 'byte')}; its receive has {sizes[1]}", send)
 
 
-def _data(goal: Goal) -> Iterator[Fault]:
+def _data(goal: Goal) -> Iterator[ProgramFault]:
     """Yield operations whose data does not fit them; data matters only if all operations state it."""
     header = goal.header
     if header is None or not goal.states_data:
         return
     if header.shards and len(header.shards) != len(goal.ranks):
-        yield Fault("header-shards", f"{len(header.shards)} shards are given; there are {len(goal.ranks)} ranks")
+        yield ProgramFault("header-shards", f"{len(header.shards)} shards are given; there are {len(goal.ranks)} ranks")
     for place, each in _listed(goal):
         if not _fits(each):
             yield _fault("data-shape", f"a {each.kind.value} does not read and write such data", place)
@@ -112,7 +112,7 @@ def _data(goal: Goal) -> Iterator[Fault]:
         if len(counts) > 1:
             yield _fault("data-count", f"its spans have {sorted(counts)} chunks; expected one number", place)
         expected = header.bytes_of(max(counts))
-        if each.kind is not Kind.COMPUTE and each.size != expected:
+        if each.kind is not OperationKind.COMPUTE and each.size != expected:
             chunks = plural(max(counts), "chunk")
             yield _fault("data-size", f"has {plural(each.size, 'byte')}; its {chunks} have {expected}", place)
 
@@ -120,9 +120,9 @@ def _data(goal: Goal) -> Iterator[Fault]:
 def _fits(operation: Operation) -> bool:
     """Return whether an operation reads and writes as many spans as its kind can."""
     sources, targets = (len(spans) for spans in operation.data or ((), ()))
-    if operation.kind is Kind.SEND:
+    if operation.kind is OperationKind.SEND:
         return (sources, targets) == (1, 0)
-    return targets > 0 and (sources > 0) == (operation.kind is Kind.COMPUTE)
+    return targets > 0 and (sources > 0) == (operation.kind is OperationKind.COMPUTE)
 
 
 def _stuck(goal: Goal, *, rendezvous: bool) -> _Place | None:
@@ -142,8 +142,8 @@ def _stuck(goal: Goal, *, rendezvous: bool) -> _Place | None:
         waits[start] = [event((rank, other), is_done=True) for other in each.after]
         waits[start] += [event((rank, other), is_done=False) for other in each.after_start]
         waits[start + 1] = [start]
-    receives = _ends(goal, Kind.RECEIVE)
-    for key, places in _ends(goal, Kind.SEND).items():
+    receives = _ends(goal, OperationKind.RECEIVE)
+    for key, places in _ends(goal, OperationKind.SEND).items():
         for send, receive in zip(places, receives[key], strict=True):
             waits[event(receive, is_done=True)].append(event(send, is_done=False))
             if rendezvous:

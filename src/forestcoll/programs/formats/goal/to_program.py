@@ -11,7 +11,7 @@ from dataclasses import replace
 from graphlib import TopologicalSorter
 
 from forestcoll.base.errors import InputError
-from forestcoll.programs.formats.goal.document import Goal, Kind, Operation
+from forestcoll.programs.formats.goal.document import Goal, Operation, OperationKind
 from forestcoll.programs.model import Task
 from forestcoll.programs.model import program as model
 from forestcoll.programs.model.validation import data_chunks
@@ -44,12 +44,17 @@ def to_program(goal: Goal) -> model.Program:
 
 
 def _messages(goal: Goal) -> list[tuple[int, Operation]]:
-    return [(rank, each) for rank, listed in enumerate(goal.ranks) for each in listed if each.kind is not Kind.COMPUTE]
+    return [
+        (rank, each)
+        for rank, listed in enumerate(goal.ranks)
+        for each in listed
+        if each.kind is not OperationKind.COMPUTE
+    ]
 
 
 def _connection(rank: int, operation: Operation) -> tuple[int, int, int]:
     """Return the source, the target and the tag of a message."""
-    ends = (rank, operation.peer) if operation.kind is Kind.SEND else (operation.peer, rank)
+    ends = (rank, operation.peer) if operation.kind is OperationKind.SEND else (operation.peer, rank)
     return (*ends, operation.tag)
 
 
@@ -67,7 +72,7 @@ def _rank(
         block = len(blocks) - 1 if own is None else own.block
         after = tuple(each for each in others if each != own)
         places[number] = model.Dependency(block, len(blocks[block]))
-        channel = -1 if operation.kind is Kind.COMPUTE else numbers[_connection(rank, operation)]
+        channel = -1 if operation.kind is OperationKind.COMPUTE else numbers[_connection(rank, operation)]
         blocks[block].append(_instruction(operation, channel, after, number))
     return model.Rank(
         tuple(model.Block(tuple(each)) for each in blocks), *data_chunks(program, rank), _scratch_chunks(operations)
@@ -86,8 +91,8 @@ def _instruction(
     sources, targets = operation.data or ((), ())
     message = model.Message(channel, (*sources, *targets)[0].count)
     return model.Instruction(
-        sources=(message,) if operation.kind is Kind.RECEIVE else sources,
-        targets=(message,) if operation.kind is Kind.SEND else targets,
+        sources=(message,) if operation.kind is OperationKind.RECEIVE else sources,
+        targets=(message,) if operation.kind is OperationKind.SEND else targets,
         after=after,
         step=step,
     )

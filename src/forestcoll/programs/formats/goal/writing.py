@@ -7,7 +7,7 @@ comment begins at the start of a line, and a label comes before the lines that u
 import json
 from collections.abc import Iterator, Sequence
 
-from forestcoll.programs.formats.goal.document import Data, Goal, Header, Kind, Operation
+from forestcoll.programs.formats.goal.document import Data, Goal, Header, Operation, OperationKind
 from forestcoll.programs.model import Span
 
 HEADER = "// forestcoll "
@@ -53,9 +53,9 @@ def _rank(operations: Sequence[Operation]) -> Iterator[str]:
 
 
 def _operation(operation: Operation) -> str:
-    if operation.kind is Kind.COMPUTE:
+    if operation.kind is OperationKind.COMPUTE:
         return f"calc {operation.size}"
-    word = "to" if operation.kind is Kind.SEND else "from"
+    word = "to" if operation.kind is OperationKind.SEND else "from"
     return f"{operation.kind.value} {operation.size}b {word} {operation.peer} tag {operation.tag}"
 
 

@@ -6,8 +6,7 @@ it. The data of a program is not checked here, but by running the program (`fore
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from itertools import zip_longest
 from typing import TypeAlias
 
@@ -16,27 +15,15 @@ from forestcoll.programs.formats.location import Location
 from forestcoll.programs.formats.msccl_xml import dialects
 from forestcoll.programs.formats.msccl_xml.dialects import TASKS, Dialect
 from forestcoll.programs.formats.msccl_xml.document import NONE, Algorithm, Block, Gpu, Step, StepType
-from forestcoll.programs.model import Fault, Task
+from forestcoll.programs.formats.rule import FormatRule, first_broken
+from forestcoll.programs.model import ProgramFault, Task
 
 Found: TypeAlias = tuple[Location, str]
-Finder: TypeAlias = Callable[[Algorithm], Iterator[Found]]
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """One rule: its permanent identifier, its text, and the function that finds violations."""
-
-    id: str
-    statement: str
-    find: Finder
-
-
-def form_fault(algorithm: Algorithm) -> Fault | None:
+def form_fault(algorithm: Algorithm) -> ProgramFault | None:
     """Return the first rule of `FORM` that `algorithm` breaks, at the first place; None if it breaks none."""
-    for rule in FORM:
-        for place, what in rule.find(algorithm):
-            return place.fault(rule.id, what)
-    return None
+    return first_broken(FORM, algorithm)
 
 
 def _sizes(algorithm: Algorithm) -> Iterator[Found]:
@@ -292,26 +279,28 @@ def _blocks(algorithm: Algorithm) -> Iterator[tuple[Gpu, Block]]:
             yield gpu, block
 
 
-FORM = (
-    Rule("algorithm-sizes", "There are two ranks or more, a chunk or more, a channel or more.", _sizes),
-    Rule("collective-unknown", "`coll` is a collective, and `nchunksperloop` fits it.", _collective),
-    Rule("protocol-unknown", "`proto` is Simple, LL or LL128.", _protocol),
-    Rule("rank-numbers", "There is one `<gpu>` for each rank.", _ranks),
-    Rule("buffer-size", "`i_chunks` and `o_chunks` do not exceed the buffers of the collective.", _buffers),
-    Rule("block-numbers", "The blocks of a rank are numbered from 0, without a gap.", _block_numbers),
-    Rule("block-peer", "A block's peers are other ranks, or -1.", _peers),
-    Rule("block-channel", "A block's channel is one of `nchannels`.", _channels),
-    Rule("step-number", "`s` counts the steps of a block from 0.", _step_numbers),
-    Rule("step-peer", "A step that sends or receives has a peer.", _step_peers),
-    Rule("step-count", f"A step moves 1 to {dialects.MAX_COUNT} chunks.", _counts),
-    Rule("step-offset", "What a step reads and writes lies within its buffer.", _offsets),
-    Rule("dependency", "A dependency names a step of the same rank, and that step has `hasdep`.", _dependencies),
-    Rule("nop", "A nop has a dependency, and the step after it has one too.", _nothing_steps),
-    Rule("reduction-fused", "`re` steps that the runtimes fuse have the same `cnt`, and are at most 16.", _reductions),
-    Rule(
+FORM: tuple[FormatRule[Algorithm], ...] = (
+    FormatRule("algorithm-sizes", "There are two ranks or more, a chunk or more, a channel or more.", _sizes),
+    FormatRule("collective-unknown", "`coll` is a collective, and `nchunksperloop` fits it.", _collective),
+    FormatRule("protocol-unknown", "`proto` is Simple, LL or LL128.", _protocol),
+    FormatRule("rank-numbers", "There is one `<gpu>` for each rank.", _ranks),
+    FormatRule("buffer-size", "`i_chunks` and `o_chunks` do not exceed the buffers of the collective.", _buffers),
+    FormatRule("block-numbers", "The blocks of a rank are numbered from 0, without a gap.", _block_numbers),
+    FormatRule("block-peer", "A block's peers are other ranks, or -1.", _peers),
+    FormatRule("block-channel", "A block's channel is one of `nchannels`.", _channels),
+    FormatRule("step-number", "`s` counts the steps of a block from 0.", _step_numbers),
+    FormatRule("step-peer", "A step that sends or receives has a peer.", _step_peers),
+    FormatRule("step-count", f"A step moves 1 to {dialects.MAX_COUNT} chunks.", _counts),
+    FormatRule("step-offset", "What a step reads and writes lies within its buffer.", _offsets),
+    FormatRule("dependency", "A dependency names a step of the same rank, and that step has `hasdep`.", _dependencies),
+    FormatRule("nop", "A nop has a dependency, and the step after it has one too.", _nothing_steps),
+    FormatRule(
+        "reduction-fused", "`re` steps that the runtimes fuse have the same `cnt`, and are at most 16.", _reductions
+    ),
+    FormatRule(
         "connection-shared", "One block of a rank sends to a peer on a channel, and one receives.", _shared_connections
     ),
-    Rule(
+    FormatRule(
         "connection-lonely", "Each connection has a block that sends and a block that receives.", _unmatched_connections
     ),
 )
@@ -332,7 +321,7 @@ def remarks(algorithm: Algorithm) -> Iterator[str]:
         )
 
 
-def dialect_fault(algorithm: Algorithm, dialect: Dialect) -> Fault | None:
+def dialect_fault(algorithm: Algorithm, dialect: Dialect) -> ProgramFault | None:
     """Return why the runtime of `dialect` would not load `algorithm`, which must keep `FORM`; None if it would."""
     for rule, finder in _DIALECT_RULES:
         for place, what in finder(algorithm, dialect):

@@ -1,6 +1,6 @@
 """Execution plans of MSCCL++ 0.9, in JSON."""
 
-from forestcoll.programs.formats.mscclpp.document import Plan
+from forestcoll.programs.formats.mscclpp.document import ExecutionPlan
 from forestcoll.programs.formats.mscclpp.from_program import from_program, most_bytes
 from forestcoll.programs.formats.mscclpp.reading import parse_plan, plan_from_document, read_plan
 from forestcoll.programs.formats.mscclpp.rules import RELEASES, limits, plan_fault, refusals, remarks
@@ -10,7 +10,7 @@ from forestcoll.programs.formats.mscclpp.writing import emit, text_of
 
 __all__ = [
     "RELEASES",
-    "Plan",
+    "ExecutionPlan",
     "emit",
     "from_program",
     "limits",

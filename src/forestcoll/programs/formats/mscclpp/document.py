@@ -195,7 +195,7 @@ NO_LIMIT = 2**64 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ExecutionPlan:
     """One file.
 
     Attributes:

@@ -15,11 +15,11 @@ from forestcoll.programs.formats.mscclpp import document
 from forestcoll.programs.formats.mscclpp.document import (
     ChannelType,
     Chunks,
+    ExecutionPlan,
     Gpu,
     Lists,
     Operation,
     OperationName,
-    Plan,
     RemoteBuffer,
     SwitchChannel,
 )
@@ -54,7 +54,7 @@ _Item = TypeVar("_Item")
 _TYPES = {ChannelKind.MEMORY: ChannelType.MEMORY, ChannelKind.PORT: ChannelType.PORT}
 
 
-def from_program(program: Program, *, unit_bytes: int = UNIT_BYTES) -> Plan:
+def from_program(program: Program, *, unit_bytes: int = UNIT_BYTES) -> ExecutionPlan:
     """Return the plan for `program`; rounds of pipelines move `unit_bytes` for each chunk of the plan.
 
     The rules of the format are not checked here, but by `rules.plan_fault`.
@@ -69,7 +69,7 @@ def from_program(program: Program, *, unit_bytes: int = UNIT_BYTES) -> Plan:
     gpus: Sequence[Gpu] = _Gpus(program, tables, rounds, unit_bytes)
     if instruction_count(program) < MOST_AT_ONCE:
         gpus = tuple(gpus)
-    return Plan(
+    return ExecutionPlan(
         name=program.name,
         collective=names.get(program.task, program.task.value),
         protocol=program.protocol.value,

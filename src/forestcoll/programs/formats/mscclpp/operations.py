@@ -15,7 +15,7 @@ _SWITCH = (ChannelType.SWITCH,)
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class _Requirements:
     """The requirements of an operation.
 
     Attributes:
@@ -45,12 +45,12 @@ class Shape:
 
 
 def kinds(chunks: tuple[Chunks, ...]) -> str:
-    """Return a letter for each of `chunks`, as in `Shape`."""
+    """Return a letter for each of `chunks`, as in `_Requirements`."""
     return "".join("S" if each.switch is not None else "R" if each.remote is not None else "L" for each in chunks)
 
 
 def fits(pattern: str, chunks: tuple[Chunks, ...]) -> bool:
-    """Return whether `chunks` match a pattern of `Shape`."""
+    """Return whether `chunks` match a pattern of `_Requirements`."""
     return matches(pattern, kinds(chunks))
 
 
@@ -60,41 +60,45 @@ def matches(pattern: str, letters: str) -> bool:
     return re.fullmatch(pattern, letters) is not None
 
 
-_SYNC = Shape(channel_types=_EITHER, names_channels=True)
+_SYNC = _Requirements(channel_types=_EITHER, names_channels=True)
 _NAME = OperationName
 
-SHAPES: Mapping[OperationName, Shape] = MappingProxyType(
+REQUIREMENTS: Mapping[OperationName, _Requirements] = MappingProxyType(
     {
-        _NAME.NOTHING: Shape(),
-        _NAME.BARRIER: Shape(),
-        _NAME.ACQUIRE: Shape(),
-        _NAME.RELEASE: Shape(),
-        _NAME.PIPELINE: Shape(),
+        _NAME.NOTHING: _Requirements(),
+        _NAME.BARRIER: _Requirements(),
+        _NAME.ACQUIRE: _Requirements(),
+        _NAME.RELEASE: _Requirements(),
+        _NAME.PIPELINE: _Requirements(),
         _NAME.SIGNAL: _SYNC,
         _NAME.WAIT: _SYNC,
         _NAME.RELAXED_SIGNAL: _SYNC,
         _NAME.RELAXED_WAIT: _SYNC,
-        _NAME.FLUSH: Shape("", "L*", _PORT, names_channels=True),
-        _NAME.PUT: Shape("L+", "R+", _EITHER, paired=True),
-        _NAME.PUT_SIGNAL: Shape("L+", "R+", _PORT, paired=True),
-        _NAME.PUT_SIGNAL_FLUSH: Shape("L+", "R+", _PORT, paired=True),
-        _NAME.GET: Shape("R+", "L+", _MEMORY, paired=True),
-        _NAME.COPY: Shape("L", "L"),
-        _NAME.REDUCE: Shape("L+", "L", reduces=True),
-        _NAME.REDUCE_SEND: Shape("L+", "LR+", _MEMORY, reduces=True),
-        _NAME.READ_REDUCE: Shape("LR+", "L", _MEMORY, reduces=True),
-        _NAME.READ_REDUCE_SEND: Shape("LR+", "LR+", _MEMORY, reduces=True),
-        _NAME.PUT_PACKETS: Shape("L+", "R+", _EITHER, paired=True, packet_targets=0),
-        _NAME.READ_PUT_PACKETS: Shape("L", "R+", _EITHER, packet_sources=0, packet_targets=0),
-        _NAME.COPY_PACKETS: Shape("L", "L", packet_targets=0),
-        _NAME.UNPACK_PACKETS: Shape("L", "L", packet_sources=0),
-        _NAME.REDUCE_PACKETS: Shape("LL+", "L", packet_sources=1, reduces=True),
-        _NAME.REDUCE_SEND_PACKETS: Shape("LL+", "LR+", _MEMORY, packet_sources=1, packet_targets=1, reduces=True),
-        _NAME.REDUCE_COPY_PACKETS: Shape("LL+", "LL", packet_sources=1, packet_targets=1, reduces=True),
-        _NAME.REDUCE_COPY_SEND_PACKETS: Shape("LL+", "LLR+", _MEMORY, packet_sources=1, packet_targets=1, reduces=True),
-        _NAME.GROUP_REDUCE_STORE: Shape("S", "S", _SWITCH, reduces=True),
-        _NAME.GROUP_STORE: Shape("L", "S", _SWITCH),
-        _NAME.GROUP_STORE_PACKETS: Shape("L", "S", _SWITCH, packet_sources=0, packet_targets=0),
+        _NAME.FLUSH: _Requirements("", "L*", _PORT, names_channels=True),
+        _NAME.PUT: _Requirements("L+", "R+", _EITHER, paired=True),
+        _NAME.PUT_SIGNAL: _Requirements("L+", "R+", _PORT, paired=True),
+        _NAME.PUT_SIGNAL_FLUSH: _Requirements("L+", "R+", _PORT, paired=True),
+        _NAME.GET: _Requirements("R+", "L+", _MEMORY, paired=True),
+        _NAME.COPY: _Requirements("L", "L"),
+        _NAME.REDUCE: _Requirements("L+", "L", reduces=True),
+        _NAME.REDUCE_SEND: _Requirements("L+", "LR+", _MEMORY, reduces=True),
+        _NAME.READ_REDUCE: _Requirements("LR+", "L", _MEMORY, reduces=True),
+        _NAME.READ_REDUCE_SEND: _Requirements("LR+", "LR+", _MEMORY, reduces=True),
+        _NAME.PUT_PACKETS: _Requirements("L+", "R+", _EITHER, paired=True, packet_targets=0),
+        _NAME.READ_PUT_PACKETS: _Requirements("L", "R+", _EITHER, packet_sources=0, packet_targets=0),
+        _NAME.COPY_PACKETS: _Requirements("L", "L", packet_targets=0),
+        _NAME.UNPACK_PACKETS: _Requirements("L", "L", packet_sources=0),
+        _NAME.REDUCE_PACKETS: _Requirements("LL+", "L", packet_sources=1, reduces=True),
+        _NAME.REDUCE_SEND_PACKETS: _Requirements(
+            "LL+", "LR+", _MEMORY, packet_sources=1, packet_targets=1, reduces=True
+        ),
+        _NAME.REDUCE_COPY_PACKETS: _Requirements("LL+", "LL", packet_sources=1, packet_targets=1, reduces=True),
+        _NAME.REDUCE_COPY_SEND_PACKETS: _Requirements(
+            "LL+", "LLR+", _MEMORY, packet_sources=1, packet_targets=1, reduces=True
+        ),
+        _NAME.GROUP_REDUCE_STORE: _Requirements("S", "S", _SWITCH, reduces=True),
+        _NAME.GROUP_STORE: _Requirements("L", "S", _SWITCH),
+        _NAME.GROUP_STORE_PACKETS: _Requirements("L", "S", _SWITCH, packet_sources=0, packet_targets=0),
     }
 )
 """The shape of every operation."""

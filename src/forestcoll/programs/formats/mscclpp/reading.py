@@ -1,7 +1,7 @@
 """Reads execution plans of MSCCL++ from untrusted files: with size limits, and with errors that name the place.
 
-A file becomes a `Plan` if everything that the executor reads is present and has the right type. Whether the plan makes
-sense is checked by `rules.py`.
+A file becomes an `ExecutionPlan` if everything that the executor reads is present and has the right type. Whether the
+plan makes sense is checked by `rules.py`.
 """
 
 import json
@@ -18,11 +18,11 @@ from forestcoll.programs.formats.mscclpp.document import (
     Block,
     ChannelType,
     Chunks,
+    ExecutionPlan,
     Gpu,
     Lists,
     Operation,
     OperationName,
-    Plan,
     RemoteBuffer,
     Share,
     SwitchChannel,
@@ -36,7 +36,7 @@ _TYPES = {kind.value: kind for kind in ChannelType}
 _Value = TypeVar("_Value")
 
 
-def read_plan(path: Path) -> Plan:
+def read_plan(path: Path) -> ExecutionPlan:
     """Return the content of the execution plan at `path`.
 
     Raises:
@@ -46,7 +46,7 @@ def read_plan(path: Path) -> Plan:
     return plan_from_document(read_document(path, limit=MAX_BYTES), where=str(path))
 
 
-def parse_plan(text: str, *, where: str) -> Plan:
+def parse_plan(text: str, *, where: str) -> ExecutionPlan:
     """Return the plan in a text that `emit` made, rank by rank: the JSON objects of all ranks would take gigabytes."""
     decoder = json.JSONDecoder()
     begin = end = text.index(_RANKS) + len(_RANKS)
@@ -62,10 +62,10 @@ _RANKS = '"gpus": ['
 _SPACE = re.compile(r"[\s,]*")
 
 
-def plan_from_document(document: Mapping[str, object], *, where: str) -> Plan:
+def plan_from_document(document: Mapping[str, object], *, where: str) -> ExecutionPlan:
     """Return the execution plan in a JSON object, as `read_plan` does; `where` begins every error message."""
     top = _Object(document, where)
-    return Plan(
+    return ExecutionPlan(
         name=top.text("name"),
         collective=top.text("collective"),
         protocol=top.text("protocol"),

@@ -6,7 +6,6 @@ arrays or buffers. A rule may rely on the rules before it. The data of a plan is
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from forestcoll.programs.formats.location import Location
@@ -14,14 +13,15 @@ from forestcoll.programs.formats.mscclpp.document import (
     Block,
     ChannelType,
     Chunks,
+    ExecutionPlan,
     Gpu,
     Operation,
     OperationName,
-    Plan,
     numbered,
 )
-from forestcoll.programs.formats.mscclpp.operations import SHAPES, fits
-from forestcoll.programs.model import Fault, Task
+from forestcoll.programs.formats.mscclpp.operations import REQUIREMENTS, fits
+from forestcoll.programs.formats.rule import FormatRule, first_broken
+from forestcoll.programs.model import ProgramFault, Task
 from forestcoll.programs.model.limits import Limits
 
 MAX_OPERATIONS = 64
@@ -73,24 +73,12 @@ From `getOpType` in `execution_plan.cc` of the tags v0.8.0, v0.9.0 and v0.10.0. 
 Found: TypeAlias = Iterator[tuple[Location, str]]
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """One rule: its permanent identifier, its text, and the function that finds violations."""
-
-    id: str
-    statement: str
-    find: Callable[[Plan], Found]
-
-
-def plan_fault(plan: Plan) -> Fault | None:
+def plan_fault(plan: ExecutionPlan) -> ProgramFault | None:
     """Return the first rule of `RULES` that `plan` breaks, at the first place; None if it breaks none."""
-    for rule in RULES:
-        for location, what in rule.find(plan):
-            return location.fault(rule.id, what)
-    return None
+    return first_broken(RULES, plan)
 
 
-def refusals(plan: Plan) -> dict[str, str | None]:
+def refusals(plan: ExecutionPlan) -> dict[str, str | None]:
     """Return, for each release, why it does not load a plan that breaks no rule, or None if it loads it."""
     used = {operation.name for *_, operation in plan.operations()}
     return {
@@ -104,7 +92,7 @@ def limits() -> Limits:
     return Limits(name="MSCCL++", blocks=MAX_BLOCKS, steps=MAX_OPERATIONS, channels_of_block=MAX_CHANNELS)
 
 
-def remarks(plan: Plan) -> Iterator[str]:
+def remarks(plan: ExecutionPlan) -> Iterator[str]:
     """Yield cases in which the executor does not do what `plan` says, although the data may be right."""
     if any(0 in (gpu.input_chunks, gpu.output_chunks) for gpu in plan.gpus):
         yield "input_chunks or output_chunks is 0: the loader divides by it, and the process ends"
@@ -114,7 +102,7 @@ def remarks(plan: Plan) -> Iterator[str]:
         yield "pwsf does not flush before 0.10, whose kernel corrects it; use pws, and flush with dst_buff"
 
 
-def _top(plan: Plan) -> Found:
+def _top(plan: ExecutionPlan) -> Found:
     if plan.protocol not in {"Simple", "LL"}:
         yield Location(), f"protocol is {plan.protocol!r}; expected 'Simple' or 'LL'"
     if not 32 <= plan.threads <= MAX_THREADS or plan.threads % 32:
@@ -125,7 +113,7 @@ def _top(plan: Plan) -> Found:
         yield Location(), f"min_message_size is {plan.least_bytes}, above max_message_size, {plan.most_bytes}"
 
 
-def _ranks(plan: Plan) -> Found:
+def _ranks(plan: ExecutionPlan) -> Found:
     if not plan.gpus:
         yield Location(), "has no gpus; expected one for each rank"
     for place, gpu in enumerate(plan.gpus):
@@ -133,7 +121,7 @@ def _ranks(plan: Plan) -> Found:
             yield Location(gpu.rank), f"is at index {place} of gpus; the executor takes number {place} for rank {place}"
 
 
-def _sizes(plan: Plan) -> Found:
+def _sizes(plan: ExecutionPlan) -> Found:
     ranks = len(plan.gpus)
     task = TASKS.get(plan.collective)
     for gpu in plan.gpus:
@@ -163,7 +151,7 @@ def _sizes(plan: Plan) -> Found:
         )
 
 
-def _channels(plan: Plan) -> Found:
+def _channels(plan: ExecutionPlan) -> Found:
     for gpu in plan.gpus:
         for peer in (*gpu.memory_peers, *gpu.port_peers):
             if peer == gpu.rank or peer >= len(plan.gpus):
@@ -180,7 +168,7 @@ def _channels(plan: Plan) -> Found:
                 yield Location(gpu.rank), f"remote_buffers names rank {buffer.rank}; expected another that is there"
 
 
-def _blocks(plan: Plan) -> Found:
+def _blocks(plan: ExecutionPlan) -> Found:
     for gpu in plan.gpus:
         for place, block in enumerate(gpu.blocks):
             location = Location(gpu.rank, block.number)
@@ -214,10 +202,12 @@ def _references(gpu: Gpu, block: Block) -> Iterator[str]:
                 yield f"uses remote buffer {number} by a {kind.value} channel, which its access_channel_types leave out"
 
 
-def _each_operation(find: "Callable[[Plan, Gpu, Block, Operation], Iterator[str]]") -> Callable[[Plan], Found]:
+def _each_operation(
+    find: "Callable[[ExecutionPlan, Gpu, Block, Operation], Iterator[str]]",
+) -> Callable[[ExecutionPlan], Found]:
     """Return a function that checks all operations of a plan with `find`."""
 
-    def found(plan: Plan) -> Found:
+    def found(plan: ExecutionPlan) -> Found:
         for gpu, block, number, operation in plan.operations():
             for what in find(plan, gpu, block, operation):
                 yield Location(gpu.rank, block.number, number), what
@@ -225,8 +215,8 @@ def _each_operation(find: "Callable[[Plan, Gpu, Block, Operation], Iterator[str]
     return found
 
 
-def _shape(_plan: Plan, _gpu: Gpu, _block: Block, operation: Operation) -> Iterator[str]:
-    shape, name = SHAPES[operation.name], operation.name.value
+def _shape(_plan: ExecutionPlan, _gpu: Gpu, _block: Block, operation: Operation) -> Iterator[str]:
+    shape, name = REQUIREMENTS[operation.name], operation.name.value
     if not fits(shape.sources, operation.sources):
         yield f"{name} cannot have these src_buff; it needs {_wanted(shape.sources)}"
     if not fits(shape.targets, operation.targets):
@@ -251,8 +241,8 @@ def _wanted(pattern: str) -> str:
     return words.removeprefix(", ") or "none"
 
 
-def _operation_channels(_plan: Plan, _gpu: Gpu, block: Block, operation: Operation) -> Iterator[str]:
-    shape, name = SHAPES[operation.name], operation.name.value
+def _operation_channels(_plan: ExecutionPlan, _gpu: Gpu, block: Block, operation: Operation) -> Iterator[str]:
+    shape, name = REQUIREMENTS[operation.name], operation.name.value
     kind = operation.channel_type
     by_port = kind is ChannelType.PORT and bool(operation.targets)
     if shape.names_channels and not operation.channels:
@@ -268,7 +258,7 @@ def _operation_channels(_plan: Plan, _gpu: Gpu, block: Block, operation: Operati
             yield f"{name} uses {kind.value} channel {number} of the block, which lists {len(block.channels.of(kind))}"
 
 
-def _ranges(plan: Plan, gpu: Gpu, block: Block, operation: Operation) -> Iterator[str]:
+def _ranges(plan: ExecutionPlan, gpu: Gpu, block: Block, operation: Operation) -> Iterator[str]:
     for side, listed in (("src_buff", operation.sources), ("dst_buff", operation.targets)):
         for chunks in listed:
             where = whereabouts(gpu, block, operation, chunks)
@@ -284,7 +274,7 @@ def _ranges(plan: Plan, gpu: Gpu, block: Block, operation: Operation) -> Iterato
                 yield f"{side} is chunks {chunks.first} to {last} of buffer {buffer}{owner}, which has {size}"
 
 
-def _real_size(plan: Plan, gpu: Gpu, buffer: str) -> int:
+def _real_size(plan: ExecutionPlan, gpu: Gpu, buffer: str) -> int:
     """Return the number of chunks of a buffer; in place, 0 means as many as the other buffer has."""
     size = gpu.chunks(buffer)
     return max(gpu.input_chunks, gpu.output_chunks) if not size and plan.in_place and buffer != "s" else size
@@ -307,10 +297,10 @@ def whereabouts(gpu: Gpu, block: Block, operation: Operation, chunks: Chunks) ->
     return remote.rank, remote.buffer
 
 
-def _counts(_plan: Plan, _gpu: Gpu, _block: Block, operation: Operation) -> Iterator[str]:
+def _counts(_plan: ExecutionPlan, _gpu: Gpu, _block: Block, operation: Operation) -> Iterator[str]:
     name = operation.name.value
     sizes = {chunks.size for chunks in operation.sources + operation.targets}
-    if SHAPES[operation.name].paired:
+    if REQUIREMENTS[operation.name].paired:
         for source, target in zip(operation.sources, operation.targets, strict=True):
             if source.size != target.size:
                 yield f"{name} moves {source.size} chunks to {target.size}"
@@ -321,7 +311,7 @@ def _counts(_plan: Plan, _gpu: Gpu, _block: Block, operation: Operation) -> Iter
         yield f"tbg_info is part {share.part} of {share.parts}"
 
 
-def _handlers(_plan: Plan, gpu: Gpu, block: Block, operation: Operation) -> Iterator[str]:
+def _handlers(_plan: ExecutionPlan, gpu: Gpu, block: Block, operation: Operation) -> Iterator[str]:
     name = operation.name
     if name is OperationName.GET:
         for source, target in zip(operation.sources, operation.targets, strict=True):
@@ -331,12 +321,12 @@ def _handlers(_plan: Plan, gpu: Gpu, block: Block, operation: Operation) -> Iter
     one_source = name in {OperationName.PUT, OperationName.PUT_PACKETS} and operation.channel_type is ChannelType.MEMORY
     if one_source and len({chunks.buffer for chunks in operation.sources}) > 1:
         yield f"{name.value} has sources in different buffers; the kernel takes the first one's for all"
-    if SHAPES[name].has_packets:
+    if REQUIREMENTS[name].has_packets:
         yield from _packets(gpu, block, operation)
 
 
 def _packets(gpu: Gpu, block: Block, operation: Operation) -> Iterator[str]:
-    shape = SHAPES[operation.name]
+    shape = REQUIREMENTS[operation.name]
     for side, listed, first in (
         ("src_buff", operation.sources, shape.packet_sources),
         ("dst_buff", operation.targets, shape.packet_targets),
@@ -348,14 +338,14 @@ def _packets(gpu: Gpu, block: Block, operation: Operation) -> Iterator[str]:
                 yield f"{what}; they must lie in s, the scratch buffer"
 
 
-def _packet_plan(plan: Plan) -> Found:
+def _packet_plan(plan: ExecutionPlan) -> Found:
     for gpu in plan.gpus:
         plain: dict[int, tuple[Location, str]] = {}
         packed = False
         for block in gpu.blocks:
             for number, operation in numbered(block):
                 location = Location(gpu.rank, block.number, number)
-                packets = SHAPES[operation.name].has_packets
+                packets = REQUIREMENTS[operation.name].has_packets
                 packed = packed or packets
                 if packets and plan.protocol != "LL":
                     yield (
@@ -369,7 +359,7 @@ def _packet_plan(plan: Plan) -> Found:
             yield location, f"{what}, where other operations of the rank have packets, which lie otherwise"
 
 
-def _sync(plan: Plan, gpu: Gpu, _block: Block, operation: Operation) -> Iterator[str]:
+def _sync(plan: ExecutionPlan, gpu: Gpu, _block: Block, operation: Operation) -> Iterator[str]:
     if operation.name is OperationName.BARRIER:
         if operation.barrier >= MAX_BARRIERS:
             yield f"barrier_id is {operation.barrier}; the executor has {MAX_BARRIERS}"
@@ -383,11 +373,11 @@ def _sync(plan: Plan, gpu: Gpu, _block: Block, operation: Operation) -> Iterator
         for number in operation.semaphores:
             if number >= len(gpu.semaphores):
                 yield f"uses semaphore {number}; the rank has {len(gpu.semaphores)}"
-    if SHAPES[operation.name].reduces and plan.alignment % SIXTEEN_BYTES:
+    if REQUIREMENTS[operation.name].reduces and plan.alignment % SIXTEEN_BYTES:
         yield f"{operation.name.value} with buffer_alignment {plan.alignment}; it must be a multiple of {SIXTEEN_BYTES}"
 
 
-def _pipelines(plan: Plan, _gpu: Gpu, _block: Block, operation: Operation) -> Iterator[str]:
+def _pipelines(plan: ExecutionPlan, _gpu: Gpu, _block: Block, operation: Operation) -> Iterator[str]:
     if operation.name is not OperationName.PIPELINE:
         return
     if operation.unit_bytes < 1 or operation.unit_bytes % plan.alignment:
@@ -400,36 +390,38 @@ def _pipelines(plan: Plan, _gpu: Gpu, _block: Block, operation: Operation) -> It
                 what = f"{each.name.value} in it moves {chunks.size} chunks, num_chunks is {operation.pipeline_chunks}"
                 yield f"{what}; the kernel would leave some out or go past their end"
                 return
-        if SHAPES[each.name].has_packets:
+        if REQUIREMENTS[each.name].has_packets:
             yield f"{each.name.value} is in a pipeline; an operation on packets moves all chunks in every round"
 
 
-RULES = (
-    Rule("plan-top", "Protocol, threads, alignment and message sizes are what the executor takes.", _top),
-    Rule("rank-numbers", "`gpus` are ranks 0, 1, ... in this order.", _ranks),
-    Rule("buffer-size", "All chunks of inputs and outputs have the size that the collective requires.", _sizes),
-    Rule("rank-channels", "Channels, rank groups and remote buffers name other ranks that exist.", _channels),
-    Rule(
+RULES: tuple[FormatRule[ExecutionPlan], ...] = (
+    FormatRule("plan-top", "Protocol, threads, alignment and message sizes are what the executor takes.", _top),
+    FormatRule("rank-numbers", "`gpus` are ranks 0, 1, ... in this order.", _ranks),
+    FormatRule("buffer-size", "All chunks of inputs and outputs have the size that the collective requires.", _sizes),
+    FormatRule("rank-channels", "Channels, rank groups and remote buffers name other ranks that exist.", _channels),
+    FormatRule(
         "block-form",
         f"Blocks are in order, have at most {MAX_OPERATIONS} operations, and use only what the rank has.",
         _blocks,
     ),
-    Rule(
+    FormatRule(
         "operation-shape",
         "An operation has the sources, targets and type of channel that its name requires.",
         _each_operation(_shape),
     ),
-    Rule(
+    FormatRule(
         "operation-channels",
         "An operation uses only channels that its block lists.",
         _each_operation(_operation_channels),
     ),
-    Rule("operation-range", "What an operation reads and writes lies within its buffer.", _each_operation(_ranges)),
-    Rule("operation-counts", "All spans of an operation have the same size.", _each_operation(_counts)),
-    Rule("operation-handler", "The kernel does the operation as the plan states it.", _each_operation(_handlers)),
-    Rule("packets", "Packets need the protocol LL and a separate scratch buffer.", _packet_plan),
-    Rule("operation-sync", "Barriers and semaphores exist.", _each_operation(_sync)),
-    Rule(
+    FormatRule(
+        "operation-range", "What an operation reads and writes lies within its buffer.", _each_operation(_ranges)
+    ),
+    FormatRule("operation-counts", "All spans of an operation have the same size.", _each_operation(_counts)),
+    FormatRule("operation-handler", "The kernel does the operation as the plan states it.", _each_operation(_handlers)),
+    FormatRule("packets", "Packets need the protocol LL and a separate scratch buffer.", _packet_plan),
+    FormatRule("operation-sync", "Barriers and semaphores exist.", _each_operation(_sync)),
+    FormatRule(
         "pipeline",
         "Everything that a pipeline moves has the size by which its rounds are counted.",
         _each_operation(_pipelines),

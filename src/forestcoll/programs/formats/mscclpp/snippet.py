@@ -1,6 +1,6 @@
 """Writes Python code that makes MSCCL++ 0.9 use a plan: it registers the plan and selects it for calls that it fits."""
 
-from forestcoll.programs.formats.mscclpp.document import Plan
+from forestcoll.programs.formats.mscclpp.document import ExecutionPlan
 from forestcoll.programs.model import Program, Task
 
 _TEMPLATE = '''\
@@ -61,7 +61,7 @@ def _is_in_place(request):
 '''
 
 
-def snippet(plan: Plan, program: Program, file: str) -> str:
+def snippet(plan: ExecutionPlan, program: Program, file: str) -> str:
     """Return the Python code that registers and selects `plan`, which is in `file` in the same folder."""
     root = of_root = ""
     if program.task is Task.BROADCAST:

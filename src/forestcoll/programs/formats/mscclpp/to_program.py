@@ -16,8 +16,15 @@ from typing import NamedTuple
 from forestcoll.base.errors import InputError
 from forestcoll.programs.formats.letters import BUFFERS
 from forestcoll.programs.formats.mscclpp import document
-from forestcoll.programs.formats.mscclpp.document import ChannelType, Chunks, Gpu, Operation, OperationName, Plan
-from forestcoll.programs.formats.mscclpp.operations import SHAPES
+from forestcoll.programs.formats.mscclpp.document import (
+    ChannelType,
+    Chunks,
+    ExecutionPlan,
+    Gpu,
+    Operation,
+    OperationName,
+)
+from forestcoll.programs.formats.mscclpp.operations import REQUIREMENTS
 from forestcoll.programs.formats.mscclpp.rules import TASKS, whereabouts
 from forestcoll.programs.formats.roots import with_root
 from forestcoll.programs.model import DeferredRanks, Task
@@ -43,7 +50,7 @@ _KINDS = {ChannelType.MEMORY: model.ChannelKind.MEMORY, ChannelType.PORT: model.
 _Key = tuple[model.ChannelKind, int, int, int]
 
 
-def to_program(plan: Plan, *, root: int | None = None) -> model.Program:
+def to_program(plan: ExecutionPlan, *, root: int | None = None) -> model.Program:
     """Return the program of `plan`, which must keep the rules of `rules.RULES`.
 
     A step of the program is an operation of the file, with its number there, which also counts those of pipelines. The
@@ -81,7 +88,7 @@ class _Scale:
         return self.parts * (self.scratch_rounds if buffer == "s" else self.rounds)
 
 
-def _scale(plan: Plan) -> _Scale:
+def _scale(plan: ExecutionPlan) -> _Scale:
     """Return the scale of a plan; the ratios of the rounds of its pipelines are those of any message.
 
     Raises:
@@ -119,7 +126,7 @@ def _common_rounds(lengths: set[Fraction]) -> tuple[int, Fraction]:
 class _Reading:
     """Converts one plan into a program: the tables of its channels and groups, and each operation."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: ExecutionPlan) -> None:
         self._plan = plan
         self._scale = _scale(plan)
         self._channels = _channel_numbers(plan)
@@ -183,7 +190,7 @@ class _Reading:
             together = False
 
     @property
-    def plan(self) -> Plan:
+    def plan(self) -> ExecutionPlan:
         return self._plan
 
     @property
@@ -225,7 +232,7 @@ def _unrolled(block: document.Block, scale: _Scale) -> Iterator[tuple[int, Opera
         number += 1 + len(operation.operations)
 
 
-def _channel_numbers(plan: Plan) -> Mapping[_Key, int]:
+def _channel_numbers(plan: ExecutionPlan) -> Mapping[_Key, int]:
     """Return the index of each one-way channel; channels are numbered by type and pair of ranks.
 
     The executor joins channel number i from rank a to b with number i from b to a. If one rank has fewer, the executor
@@ -313,7 +320,7 @@ class _OperationReader:
             yield self.reading.channel(kind, *pair, numbers[place])
 
     def _moves(self) -> Iterator[model.Instruction]:
-        shape = SHAPES[self.operation.name]
+        shape = REQUIREMENTS[self.operation.name]
         sources = [self._place(each, i, shape.packet_sources) for i, each in enumerate(self.operation.sources)]
         targets = [self._place(each, i, shape.packet_targets) for i, each in enumerate(self.operation.targets)]
         channels = list(self._channels(back=False)) if self.operation.channel_type is ChannelType.PORT else []

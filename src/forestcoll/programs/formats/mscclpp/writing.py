@@ -8,18 +8,18 @@ from forestcoll.programs.formats.mscclpp.document import (
     Block,
     ChannelType,
     Chunks,
+    ExecutionPlan,
     Gpu,
     Lists,
     Operation,
     OperationName,
-    Plan,
     RemoteBuffer,
     SwitchChannel,
 )
-from forestcoll.programs.formats.mscclpp.operations import SHAPES
+from forestcoll.programs.formats.mscclpp.operations import REQUIREMENTS
 
 
-def text_of(plan: Plan) -> str:
+def text_of(plan: ExecutionPlan) -> str:
     """Return the text of the file for a new plan; digits made of all the rest follow its name.
 
     Plans that differ have different names then. The executor needs that: it finds what it has set up for a plan by the
@@ -32,7 +32,7 @@ def text_of(plan: Plan) -> str:
     return opening + _entry("name", f"{plan.name} {digits}") + body
 
 
-def emit(plan: Plan) -> Iterator[str]:
+def emit(plan: ExecutionPlan) -> Iterator[str]:
     """Yield the text of the file for `plan`, in pieces."""
     head = {
         "name": plan.name,
@@ -125,7 +125,7 @@ def _operation(operation: Operation) -> dict[str, object]:
         document["channel_ids"] = list(operation.channels)
     if operation.channel_type is not None:
         document["channel_type"] = operation.channel_type.value
-    if SHAPES[operation.name].reduces:
+    if REQUIREMENTS[operation.name].reduces:
         document["reduce_op"] = "sum"
     if operation.share is not None:
         document["tbg_info"] = {"tb_id": operation.share.part, "tbg_size": operation.share.parts}

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.demand.collective import PhaseOp
+from forestcoll.solver.exact_lp.constraint import Constraint
 from forestcoll.solver.exact_lp.linear_program import LinearProgram
-from forestcoll.solver.exact_lp.row import Row
 
 
 @dataclass(frozen=True)
@@ -49,14 +49,14 @@ def lowest_weights(trees: Sequence[WeighedTree], capacities: Sequence[int], rate
     program = LinearProgram(costs, scale=rate.denominator * max(capacities))
     for of_link, capacity in enumerate(capacities):
         loads = {place: tree.uses[of_link] for place, tree in enumerate(trees) if of_link in tree.uses}
-        program.add(Row(loads, None, capacity * rate.denominator))
+        program.add(Constraint(loads, None, capacity * rate.denominator))
     for phase in {tree.phase for tree in trees}:
         of_phase = {place: 1 for place, tree in enumerate(trees) if tree.phase is phase}
-        program.add(Row(of_phase, rate.numerator, rate.numerator))
+        program.add(Constraint(of_phase, rate.numerator, rate.numerator))
     for root in sorted({tree.root for tree in trees if tree.root is not None}):
         of_root = {
             place: 1 if tree.phase is PhaseOp.REDUCE else -1 for place, tree in enumerate(trees) if tree.root == root
         }
-        program.add(Row(of_root, 0, 0))
+        program.add(Constraint(of_root, 0, 0))
     exact = program.proven(program.attempt())
     return None if exact is None else [each / rate.denominator for each in exact[0]]

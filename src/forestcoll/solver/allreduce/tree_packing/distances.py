@@ -17,8 +17,8 @@ from forestcoll.base.progress import Progress
 from forestcoll.demand.collective import PhaseOp
 from forestcoll.schedule.proof.lengths.tree_distances import TreeDistancesProof
 from forestcoll.schedule.proof.tree_dual import Roles
+from forestcoll.solver.exact_lp.constraint import Constraint
 from forestcoll.solver.exact_lp.linear_program import Floats, LinearProgram
-from forestcoll.solver.exact_lp.row import Row
 from forestcoll.solver.forests.cuts import FlowNetwork
 from forestcoll.topology import Topology
 from forestcoll.topology.graph.metric import Metric
@@ -120,7 +120,7 @@ class _DistanceProgram:
             return False
         self._sets.append(inside)
         leaving = (place for place, (one, other) in enumerate(self._arcs) if one in inside and other not in inside)
-        self._program.add(Row(dict.fromkeys(leaving, 1), 1, None))
+        self._program.add(Constraint(dict.fromkeys(leaving, 1), 1, None))
         return True
 
 

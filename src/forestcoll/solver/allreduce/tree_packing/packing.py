@@ -45,9 +45,9 @@ from forestcoll.schedule.proof.tree_dual import PHASES, Roles
 from forestcoll.solver.allreduce.tree_packing.choice import WeighedTree, lowest_weights
 from forestcoll.solver.allreduce.tree_packing.distances import distance_proof
 from forestcoll.solver.allreduce.tree_packing.steiner import cheapest_tree, improved, joined
+from forestcoll.solver.exact_lp.constraint import Constraint
 from forestcoll.solver.exact_lp.linear_program import LinearProgram, Solution
 from forestcoll.solver.exact_lp.refinement import Exact
-from forestcoll.solver.exact_lp.row import Row
 from forestcoll.solver.forests.packed_trees import PackedTree, TreePacking
 from forestcoll.solver.forests.scaling import ScaledTopology
 from forestcoll.topology import Topology
@@ -283,7 +283,7 @@ class _PackingSearch:
         self._known.add(key)
         self._keys.append(key)
         self._trees.append((phase, tree))
-        self._program.add(Row(uses, 0 if not self._one_phase and phase is PhaseOp.BROADCAST else 1, None))
+        self._program.add(Constraint(uses, 0 if not self._one_phase and phase is PhaseOp.BROADCAST else 1, None))
         return True
 
     def _uses(self, phase: PhaseOp, tree: PackedTree) -> dict[int, int]:

@@ -22,7 +22,7 @@ _SELF = "cluster"
 
 
 @dataclass(frozen=True)
-class Port:
+class BoxPort:
     """A node of a box that has links to the outside.
 
     Attributes:
@@ -49,7 +49,7 @@ class Box:
     name: str
     nodes: tuple[Node, ...]
     links: tuple[Link, ...]
-    ports: tuple[Port, ...]
+    ports: tuple[BoxPort, ...]
     assumed: tuple[str, ...] = ()
 
     @cached_property
@@ -164,9 +164,9 @@ def _inside(name: str, whole: Topology, inside: Collection[int]) -> Box:
         if link.source in place and link.target in place
     )
     outside = _outside(whole.links, place)
-    ports = [Port(node, bandwidth) for node, bandwidth in sorted(outside.items())]
+    ports = [BoxPort(node, bandwidth) for node, bandwidth in sorted(outside.items())]
     if not ports:
-        ports = [Port(number, _stated(node)) for number, node in enumerate(nodes) if is_nic(node)]
+        ports = [BoxPort(number, _stated(node)) for number, node in enumerate(nodes) if is_nic(node)]
     return Box(name, nodes, links, tuple(ports))
 
 

@@ -8,7 +8,7 @@ from forestcoll.topology.importers.importer import Importer, importers, option
 from forestcoll.topology.importers.measurements.document import FORMAT, Measurement, Measurements, measurements_of
 from forestcoll.topology.importers.measurements.fitting import Fit
 from forestcoll.topology.importers.measurements.network import Bandwidths, fill
-from forestcoll.topology.importers.measurements.templates import Shape, best_shape
+from forestcoll.topology.importers.measurements.templates import NetworkTemplate, best_shape
 from forestcoll.topology.importers.notes import Notes
 from forestcoll.topology.importers.source import Source
 
@@ -42,7 +42,7 @@ class ProbeMeasurements(Importer):
         return builder
 
 
-def _say_shape(shape: Shape, notes: Notes) -> None:
+def _say_shape(shape: NetworkTemplate, notes: Notes) -> None:
     """Note which template was chosen."""
     hosts = shape.measurements.hosts
     several = [place for place, host in enumerate(hosts) if len(host.ranks) > 1]
@@ -57,7 +57,7 @@ def _say_shape(shape: Shape, notes: Notes) -> None:
         _say_outside(shape, notes)
 
 
-def _say_outside(shape: Shape, notes: Notes) -> None:
+def _say_outside(shape: NetworkTemplate, notes: Notes) -> None:
     if shape.is_behind:
         notes.assume(
             "the NIC is behind the switch of the box: a rank sends to its box and to the outside over one port"

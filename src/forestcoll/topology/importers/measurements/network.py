@@ -16,7 +16,7 @@ from forestcoll.topology.importers.measurements.speeds import (
     pooled,
     with_digits,
 )
-from forestcoll.topology.importers.measurements.templates import Shape
+from forestcoll.topology.importers.measurements.templates import NetworkTemplate
 from forestcoll.topology.importers.notes import Notes
 
 FABRIC = "fabric"
@@ -100,7 +100,7 @@ class _Latencies:
     between: Fraction | None
 
 
-def fill(builder: TopologyBuilder, shape: Shape, bandwidths: Bandwidths) -> None:
+def fill(builder: TopologyBuilder, shape: NetworkTemplate, bandwidths: Bandwidths) -> None:
     """Add the network of a template."""
     writer = _Writer(builder, shape, bandwidths, _latencies(shape))
     writer.add_nodes()
@@ -111,7 +111,7 @@ def fill(builder: TopologyBuilder, shape: Shape, bandwidths: Bandwidths) -> None
     writer.add_uplinks()
 
 
-def _latencies(shape: Shape) -> _Latencies:
+def _latencies(shape: NetworkTemplate) -> _Latencies:
     measurements = shape.measurements
     host_of = measurements.host_of
     inside = [each.seconds for each in measurements.latencies if host_of[each.source] == host_of[each.target]]
@@ -129,7 +129,7 @@ def _microseconds(seconds: Iterable[Fraction], links: int) -> Fraction | None:
 @dataclass
 class _Writer:
     builder: TopologyBuilder
-    shape: Shape
+    shape: NetworkTemplate
     bandwidths: Bandwidths
     latencies: _Latencies
 

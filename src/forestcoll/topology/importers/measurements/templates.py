@@ -27,7 +27,7 @@ _BOTH = "inside-and-outside"
 
 
 @dataclass(frozen=True)
-class Shape:
+class NetworkTemplate:
     """The template of a network.
 
     Attributes:
@@ -92,9 +92,9 @@ class Shape:
         return sum(map(score_of, errors.values())) / max(1, len(errors))
 
 
-def best_shape(measurements: Measurements) -> Shape:
+def best_shape(measurements: Measurements) -> NetworkTemplate:
     """Return the template that fits best."""
-    shape = Shape(measurements)
+    shape = NetworkTemplate(measurements)
     own = _of_hosts(measurements)
     direct = [place for place in range(len(measurements.hosts)) if _is_direct(shape, place, own[place])]
     shape = replace(shape, direct=frozenset(direct))
@@ -107,13 +107,13 @@ def best_shape(measurements: Measurements) -> Shape:
     return _best([shape, *leaves], {"all-hosts"}, _OF_TWO_HOSTS)
 
 
-def _best(shapes: Sequence[Shape], kinds: Collection[str], others: Collection[str] = ()) -> Shape:
+def _best(shapes: Sequence[NetworkTemplate], kinds: Collection[str], others: Collection[str] = ()) -> NetworkTemplate:
     """Return the first of the shapes with the best score."""
     scores = [shape.score(kinds, others) + _MARGIN * shape.kinds for shape in shapes]
     return shapes[scores.index(min(scores))]
 
 
-def _behind(shape: Shape) -> Shape:
+def _behind(shape: NetworkTemplate) -> NetworkTemplate:
     """Return the shape with NICs behind the switches of boxes, if that fits clearly better."""
     behind = replace(shape, nics={}, has_host_link=True, is_behind=True)
     if shape.direct or not any(each.kind == _BOTH for each in shape.measurements.measurements):
@@ -134,7 +134,7 @@ def _of_hosts(measurements: Measurements) -> list[list[Measurement]]:
     return found
 
 
-def _is_direct(shape: Shape, place: int, own: Sequence[Measurement]) -> bool:
+def _is_direct(shape: NetworkTemplate, place: int, own: Sequence[Measurement]) -> bool:
     """Return whether the ranks of a host have direct links, by the measurements inside. Two ranks have one link."""
     if len(shape.measurements.hosts[place].ranks) < 3:
         return True

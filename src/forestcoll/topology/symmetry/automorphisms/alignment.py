@@ -7,13 +7,13 @@ node of the first piece has its own colour. A piece whose colours then differ tr
 
 import numpy as np
 
-from forestcoll.topology.symmetry.automorphisms.graph import Graph, Hashes, Indices, Mask
+from forestcoll.topology.symmetry.automorphisms.graph import ColouredGraph, Hashes, Indices, Mask
 from forestcoll.topology.symmetry.automorphisms.refinement import Budget, Refinement, class_count, singled_out
 
 _MOST_ROUNDS = 512
 
 
-def aligned(graph: Graph, pieces: Indices, budget: Budget) -> list[Indices]:
+def aligned(graph: ColouredGraph, pieces: Indices, budget: Budget) -> list[Indices]:
     """Return the rows of `pieces` in groups of copies, one array for each group.
 
     Within a group, the nodes of a column can be exchanged with each other if all columns are exchanged together.
@@ -34,7 +34,7 @@ def aligned(graph: Graph, pieces: Indices, budget: Budget) -> list[Indices]:
     return groups + [pieces[row : row + 1] for row in range(len(pieces))]
 
 
-def _copies(graph: Graph, pieces: Indices) -> Mask:
+def _copies(graph: ColouredGraph, pieces: Indices) -> Mask:
     """Return which rows have the same colours and arcs as the first row, column by column."""
     count, size = pieces.shape
     part = graph.part(pieces.reshape(-1))
@@ -49,7 +49,7 @@ def _copies(graph: Graph, pieces: Indices) -> Mask:
     return alike
 
 
-def _searched(graph: Graph, pieces: Indices, alike: Mask, budget: Budget) -> Indices:
+def _searched(graph: ColouredGraph, pieces: Indices, alike: Mask, budget: Budget) -> Indices:
     """Return `pieces` with the nodes of each row ordered so that the row may be a copy of the first row."""
     rows = np.concatenate([[0], np.flatnonzero(~alike)])
     part = graph.part(pieces[rows].reshape(-1))
@@ -61,7 +61,7 @@ def _searched(graph: Graph, pieces: Indices, alike: Mask, budget: Budget) -> Ind
     return result
 
 
-def _individualised(graph: Graph, count: int, budget: Budget) -> Hashes:
+def _individualised(graph: ColouredGraph, count: int, budget: Budget) -> Hashes:
     """Return colours, a row for each of `count` pieces; those of the first are all different if the budget suffices."""
     refinement = Refinement(graph, budget)
     colour, _ = refinement.settled(refinement.with_twins_ranked(graph.colour), _MOST_ROUNDS)

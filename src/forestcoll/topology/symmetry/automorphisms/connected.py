@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from forestcoll.topology.symmetry.automorphisms.digits import digit_symmetries
-from forestcoll.topology.symmetry.automorphisms.graph import Graph, Indices, components
+from forestcoll.topology.symmetry.automorphisms.graph import ColouredGraph, Indices, components
 from forestcoll.topology.symmetry.automorphisms.group import Gathering, Generator, orbit_count, steps_from
 from forestcoll.topology.symmetry.automorphisms.images import ImageSearch
 from forestcoll.topology.symmetry.automorphisms.refinement import Budget, singled_out
@@ -37,9 +37,9 @@ class ConnectedSearch:
         bound: the order of every group divides this number.
     """
 
-    graph: Graph
+    graph: ColouredGraph
     budget: Budget
-    solve: Callable[[Graph, Budget], list[Generator]]
+    solve: Callable[[ColouredGraph, Budget], list[Generator]]
     bound: int
 
     def group(self) -> list[Generator]:
@@ -92,7 +92,7 @@ class ConnectedSearch:
             if inner := self.solve(held, self.budget):
                 yield [*inner, *self._around(nodes, inner)]
 
-    def _held_graphs(self) -> Iterator[tuple[Indices, Graph]]:
+    def _held_graphs(self) -> Iterator[tuple[Indices, ColouredGraph]]:
         """Yield the switches of one colour, and the graph with a colour of its own for each of them."""
         switches = np.flatnonzero(~self.graph.compute)
         colours, sizes = np.unique(self.graph.colour[switches], return_counts=True)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from forestcoll.topology.symmetry.automorphisms.graph import ArcTable, Graph, Hashes, Indices
+from forestcoll.topology.symmetry.automorphisms.graph import ArcTable, ColouredGraph, Hashes, Indices
 from forestcoll.topology.symmetry.automorphisms.group import divisors
 from forestcoll.topology.symmetry.automorphisms.hashing import hashes
 from forestcoll.topology.symmetry.automorphisms.refinement import Budget, Refinement
@@ -17,7 +17,7 @@ from forestcoll.topology.symmetry.automorphisms.refinement import Budget, Refine
 _MOST_ROUNDS = 64
 
 
-def digit_symmetries(graph: Graph, budget: Budget) -> Iterator[Indices]:
+def digit_symmetries(graph: ColouredGraph, budget: Budget) -> Iterator[Indices]:
     """Yield the symmetries of `graph` that rotate or reverse a digit of its compute nodes, long cycles first."""
     table = ArcTable(graph)
     switches = _Switches(graph, budget)
@@ -50,7 +50,7 @@ def _moves(count: int) -> Iterator[Indices]:
 class _Switches:
     """Finds the images of switches when compute nodes move: neighbours of an image are images of neighbours."""
 
-    def __init__(self, graph: Graph, budget: Budget) -> None:
+    def __init__(self, graph: ColouredGraph, budget: Budget) -> None:
         self._graph = graph
         self._switches = np.flatnonzero(~graph.compute)
         self._refinement = Refinement(graph, budget)

@@ -16,7 +16,7 @@ Mask: TypeAlias = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Graph:
+class ColouredGraph:
     """Nodes numbered from 0 and arcs between them.
 
     Attributes:
@@ -38,19 +38,19 @@ class Graph:
         """Return the number of nodes."""
         return len(self.colour)
 
-    def coloured(self, colour: Hashes) -> "Graph":
+    def coloured(self, colour: Hashes) -> "ColouredGraph":
         """Return the same graph with other colours."""
         return replace(self, colour=colour)
 
-    def part(self, nodes: Indices) -> "Graph":
+    def part(self, nodes: Indices) -> "ColouredGraph":
         """Return `nodes`, renumbered in the order given, with the arcs among them."""
         place = np.full(self.nodes, -1)
         place[nodes] = np.arange(len(nodes))
         inside = (place[self.source] >= 0) & (place[self.target] >= 0)
         source, target = place[self.source[inside]], place[self.target[inside]]
-        return Graph(self.compute[nodes], self.colour[nodes], source, target, self.label[inside])
+        return ColouredGraph(self.compute[nodes], self.colour[nodes], source, target, self.label[inside])
 
-    def with_arcs(self, images: Sequence[Indices]) -> "Graph":
+    def with_arcs(self, images: Sequence[Indices]) -> "ColouredGraph":
         """Return the graph with an arc from each node to its image: its symmetries commute with all `images`."""
         if not images:
             return self
@@ -64,14 +64,14 @@ class Graph:
         )
 
 
-def graph_of(topology: Topology) -> Graph:
+def graph_of(topology: Topology) -> ColouredGraph:
     """Return `topology` with a colour for each sort of node and a label for each bandwidth and latency."""
     sorts: dict[object, int] = {}
     colours = [sorts.setdefault(_sort(node), len(sorts)) for node in topology.nodes]
     source, target = (np.array(ends, dtype=np.int64) for ends in topology.link_ends)
     compute = np.zeros(len(colours), dtype=np.bool_)
     compute[list(topology.compute)] = True
-    return Graph(compute, hashes(np.array(colours)), source, target, _labels(topology))
+    return ColouredGraph(compute, hashes(np.array(colours)), source, target, _labels(topology))
 
 
 def _labels(topology: Topology) -> Indices:
@@ -103,7 +103,7 @@ def components(nodes: int, source: Indices, target: Indices) -> Indices:
 class ArcTable:
     """The arcs of a graph, sorted, so that maps of its nodes can be tested on them."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: ColouredGraph) -> None:
         self._graph = graph
         key = graph.source * graph.nodes + graph.target
         order = np.lexsort((graph.label, key))

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from forestcoll.topology.symmetry.automorphisms.graph import ArcTable, Graph, Hashes, Indices, Mask
+from forestcoll.topology.symmetry.automorphisms.graph import ArcTable, ColouredGraph, Hashes, Indices, Mask
 from forestcoll.topology.symmetry.automorphisms.group import Gathering, cycle_length
 from forestcoll.topology.symmetry.automorphisms.refinement import Budget, Refinement, singled_out
 
@@ -61,7 +61,7 @@ class _Branch:
 class ImageSearch:
     """Extends `group`, a group of symmetries of `graph`, until its order is `bound` or nothing more is found."""
 
-    graph: Graph
+    graph: ColouredGraph
     budget: Budget
     group: Gathering
     bound: int
@@ -84,7 +84,7 @@ class ImageSearch:
 class _Finder:
     """Finds symmetries of one graph that move one compute node and commute with a group."""
 
-    def __init__(self, graph: Graph, budget: Budget, group: Gathering, start: int, *, alike: bool) -> None:
+    def __init__(self, graph: ColouredGraph, budget: Budget, group: Gathering, start: int, *, alike: bool) -> None:
         self._group = group
         self._table = ArcTable(graph)
         graph = graph.with_arcs([each.image for each in group.generators])

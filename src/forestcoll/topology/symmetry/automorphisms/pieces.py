@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from forestcoll.topology.symmetry.automorphisms.alignment import aligned
-from forestcoll.topology.symmetry.automorphisms.graph import Graph, Indices
+from forestcoll.topology.symmetry.automorphisms.graph import ColouredGraph, Indices
 from forestcoll.topology.symmetry.automorphisms.hashing import mixed
 from forestcoll.topology.symmetry.automorphisms.refinement import Budget
 from forestcoll.topology.symmetry.automorphisms.splitting import Level, split
@@ -35,7 +35,7 @@ class Sort:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Piece:
+class _Piece:
     """Some nodes of a graph: the sort that they form, and which node is in which place."""
 
     sort: int
@@ -52,21 +52,21 @@ class PieceTree:
         whole: all nodes.
     """
 
-    graph: Graph
+    graph: ColouredGraph
     sorts: list[Sort]
-    whole: Piece
+    whole: _Piece
 
 
 @dataclass(slots=True)
 class _Grower:
     """Finds the pieces, starting with the smallest."""
 
-    graph: Graph
+    graph: ColouredGraph
     budget: Budget
     sorts: list[Sort] = field(default_factory=list)
     known: dict[Hashable, int] = field(default_factory=dict)
 
-    def smallest(self, level: Level) -> list[Piece]:
+    def smallest(self, level: Level) -> list[_Piece]:
         """Return the pieces that cannot be split."""
         size = np.bincount(level.piece)
         colours = np.zeros(len(size), dtype=np.uint64)
@@ -74,23 +74,23 @@ class _Grower:
         members = np.argsort(level.piece, kind="stable")
         first = np.cumsum(size) - size
         alike = np.unique(np.stack([size.astype(np.uint64), colours]), axis=1, return_inverse=True)[1].reshape(-1)
-        pieces: list[Piece] = []
+        pieces: list[_Piece] = []
         for batch in np.split(np.argsort(alike, kind="stable"), np.cumsum(np.bincount(alike))[:-1]):
             pieces += self._batch(members[first[batch][:, np.newaxis] + np.arange(size[batch[0]])])
         return pieces
 
-    def _batch(self, rows: Indices) -> list[Piece]:
+    def _batch(self, rows: Indices) -> list[_Piece]:
         """Return the pieces with these `rows` of nodes, which have the same size and the same colours."""
         nodes = rows.shape[1]
-        pieces: list[Piece] = []
+        pieces: list[_Piece] = []
         for group in aligned(self.graph, rows, self.budget) if nodes > 1 else [rows]:
             self.sorts.append(Sort(nodes, example=group[0]))
-            pieces += [Piece(len(self.sorts) - 1, order) for order in group]
+            pieces += [_Piece(len(self.sorts) - 1, order) for order in group]
         return pieces
 
-    def larger(self, level: Level, pieces: list[Piece]) -> list[Piece]:
+    def larger(self, level: Level, pieces: list[_Piece]) -> list[_Piece]:
         """Return the pieces of `level`, which are made of `pieces`."""
-        inside: defaultdict[int, list[Piece]] = defaultdict(list)
+        inside: defaultdict[int, list[_Piece]] = defaultdict(list)
         around = level.piece[[piece.order[0] for piece in pieces]].tolist()
         for piece, number in zip(pieces, around, strict=True):
             inside[number].append(piece)
@@ -99,17 +99,17 @@ class _Grower:
             for number, members in sorted(inside.items())
         ]
 
-    def _joined(self, pieces: list[Piece], relation: int) -> Piece:
+    def _joined(self, pieces: list[_Piece], relation: int) -> _Piece:
         pieces.sort(key=lambda piece: piece.sort)
         members = tuple(Counter(piece.sort for piece in pieces).items())
         order = np.concatenate([piece.order for piece in pieces])
         sort = self.known.setdefault((members, relation), len(self.sorts))
         if sort == len(self.sorts):
             self.sorts.append(Sort(len(order), members=members))
-        return Piece(sort, order)
+        return _Piece(sort, order)
 
 
-def tree_of(graph: Graph, budget: Budget) -> PieceTree:
+def tree_of(graph: ColouredGraph, budget: Budget) -> PieceTree:
     """Return the tree of `graph`, whose colours must be refined."""
     simpler, levels = split(graph)
     grower = _Grower(simpler, budget)

@@ -5,11 +5,11 @@ from math import prod
 import numpy as np
 
 from forestcoll.base.errors import InternalError
-from forestcoll.topology.symmetry.automorphisms.graph import Graph, Indices, Mask, components
+from forestcoll.topology.symmetry.automorphisms.graph import ColouredGraph, Indices, Mask, components
 from forestcoll.topology.symmetry.shifts import NodeArray, Symmetry
 
 
-def prove(graph: Graph, symmetry: Symmetry, *, moves_all: bool = True) -> None:
+def prove(graph: ColouredGraph, symmetry: Symmetry, *, moves_all: bool = True) -> None:
     """Test that the shifts are symmetries of `graph` with the stated orders, commute, and move every compute node.
 
     If not `moves_all`, it is enough that they move every compute node of one orbit.
@@ -39,7 +39,7 @@ def _is_permutation(image: NodeArray, nodes: int) -> bool:
     return np.array_equal(np.sort(image), np.arange(nodes))
 
 
-def _arcs(graph: Graph, image: NodeArray) -> Indices:
+def _arcs(graph: ColouredGraph, image: NodeArray) -> Indices:
     """Return the arcs between images, sorted, as rows of target, source and label."""
     source, target = image[graph.source], image[graph.target]
     order = np.lexsort((graph.label, target, source))
@@ -56,7 +56,7 @@ def _has_order(image: NodeArray, order: int) -> bool:
     return order > 1 and np.array_equal(result, np.arange(len(image)))
 
 
-def _is_free(graph: Graph, symmetry: Symmetry) -> Mask:
+def _is_free(graph: ColouredGraph, symmetry: Symmetry) -> Mask:
     """Return for each orbit of compute nodes whether it has as many nodes as the group has elements.
 
     If it has fewer, an element leaves its nodes in place.

@@ -8,7 +8,7 @@ proportional to the number of arcs.
 
 import numpy as np
 
-from forestcoll.topology.symmetry.automorphisms.graph import Graph, Hashes, Indices
+from forestcoll.topology.symmetry.automorphisms.graph import ColouredGraph, Hashes, Indices
 from forestcoll.topology.symmetry.automorphisms.hashing import hashes, mixed
 
 _ROUND_COST = 20_000
@@ -36,7 +36,7 @@ class Budget:
 class Refinement:
     """Refines colours of one graph; a search may start from the colours of the graph itself."""
 
-    def __init__(self, graph: Graph, budget: Budget) -> None:
+    def __init__(self, graph: ColouredGraph, budget: Budget) -> None:
         self._budget = budget
         ends = np.concatenate([graph.source, graph.target])
         order = np.argsort(ends, kind="stable")

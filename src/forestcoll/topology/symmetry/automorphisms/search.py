@@ -15,7 +15,7 @@ from math import gcd
 import numpy as np
 
 from forestcoll.topology.symmetry.automorphisms.connected import ConnectedSearch
-from forestcoll.topology.symmetry.automorphisms.graph import Graph, Indices, Mask
+from forestcoll.topology.symmetry.automorphisms.graph import ColouredGraph, Indices, Mask
 from forestcoll.topology.symmetry.automorphisms.group import Generator, common, orbit_count
 from forestcoll.topology.symmetry.automorphisms.pieces import PieceTree, places, tree_of
 from forestcoll.topology.symmetry.automorphisms.refinement import Budget, Refinement
@@ -23,7 +23,7 @@ from forestcoll.topology.symmetry.automorphisms.refinement import Budget, Refine
 _MOST_ROUNDS = 512
 
 
-def group_of(graph: Graph, budget: Budget, *, moves_all: bool = True) -> list[Generator]:
+def group_of(graph: ColouredGraph, budget: Budget, *, moves_all: bool = True) -> list[Generator]:
     """Return commuting symmetries of `graph` whose products act freely on its compute nodes.
 
     The order of such a group divides the number of compute nodes of each colour. So the search ends when one compute
@@ -38,7 +38,7 @@ def group_of(graph: Graph, budget: Budget, *, moves_all: bool = True) -> list[Ge
     return [_carried(each, order) for each in _Solver(tree, budget, moves_all).group(tree.whole.sort)]
 
 
-def largest_order(graph: Graph) -> int:
+def largest_order(graph: ColouredGraph) -> int:
     """Return the greatest common divisor of the numbers of compute nodes of each colour."""
     return gcd(*np.unique(graph.colour[graph.compute], return_counts=True)[1].tolist())
 

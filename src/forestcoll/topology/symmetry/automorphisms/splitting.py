@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from forestcoll.topology.symmetry.automorphisms.graph import Graph, Hashes, Indices, components
+from forestcoll.topology.symmetry.automorphisms.graph import ColouredGraph, Hashes, Indices, components
 from forestcoll.topology.symmetry.automorphisms.hashing import hashes, mixed
 
 
@@ -41,7 +41,7 @@ class _Cells:
         return _Cells(of.reshape(-1), size)
 
 
-def split(graph: Graph) -> tuple[Graph, list[Level]]:
+def split(graph: ColouredGraph) -> tuple[ColouredGraph, list[Level]]:
     """Return `graph` with the remaining arcs, and its levels, from one whole piece to pieces that cannot be split."""
     colour = np.unique(graph.colour, return_inverse=True)[1].reshape(-1)
     piece = np.zeros(graph.nodes, dtype=np.int64)
@@ -56,7 +56,7 @@ def split(graph: Graph) -> tuple[Graph, list[Level]]:
         piece = finer
 
 
-def _simplified(graph: Graph, piece: Indices, cells: _Cells) -> tuple[Graph, Hashes]:
+def _simplified(graph: ColouredGraph, piece: Indices, cells: _Cells) -> tuple[ColouredGraph, Hashes]:
     """Return `graph` with redundant arcs between two cells removed or complemented, and `Level.relation`."""
     tail, head = cells.of[graph.source], cells.of[graph.target]
     key = (tail * len(cells.size) + head) * (graph.label.max(initial=0) + 1) + graph.label
@@ -68,7 +68,7 @@ def _simplified(graph: Graph, piece: Indices, cells: _Cells) -> tuple[Graph, Has
     complemented = common & (count < room)
     label = graph.label[example]
     source, target, missing = _missing(graph, cells, tails[complemented], heads[complemented], label[complemented])
-    simpler = Graph(
+    simpler = ColouredGraph(
         graph.compute,
         graph.colour,
         np.concatenate([graph.source[kept], source]),
@@ -79,7 +79,7 @@ def _simplified(graph: Graph, piece: Indices, cells: _Cells) -> tuple[Graph, Has
 
 
 def _missing(
-    graph: Graph, cells: _Cells, tails: Indices, heads: Indices, labels: Indices
+    graph: ColouredGraph, cells: _Cells, tails: Indices, heads: Indices, labels: Indices
 ) -> tuple[Indices, Indices, Indices]:
     """Return the pairs from cell `tails` to cell `heads` without any arc, and a label for each pair."""
     members = np.argsort(cells.of, kind="stable")
@@ -96,7 +96,7 @@ def _missing(
     return source[free], target[free], labels[which[free]]
 
 
-def _relation(graph: Graph, piece: Indices, examples: Indices) -> Hashes:
+def _relation(graph: ColouredGraph, piece: Indices, examples: Indices) -> Hashes:
     """Return, for each piece, a hash of the colours and labels of the arcs `examples` in it."""
     relation = np.zeros(piece.max() + 1, dtype=np.uint64)
     source, target = graph.source[examples], graph.target[examples]

@@ -1,8 +1,7 @@
 """A store of torch as the runtime uses stores."""
 
 from datetime import timedelta
-
-import torch.distributed as dist
+from typing import Any
 
 from forestcoll.base.errors import CommunicationError
 
@@ -11,17 +10,17 @@ class TorchStore:
     """Covers a `torch.distributed.Store`, with keys of its own.
 
     Args:
-        store: where the values are kept.
+        store: a `torch.distributed.Store`: where the values are kept.
         prefix: begins all keys.
     """
 
-    def __init__(self, store: dist.Store, prefix: str) -> None:
-        self._store, self._prefix = store, prefix
+    def __init__(self, store: Any, prefix: str = "") -> None:
+        self.store, self._prefix = store, prefix
 
     def set(self, key: str, value: bytes) -> None:
         """Keep `value` under `key`."""
         try:
-            self._store.set(self._prefix + key, value)
+            self.store.set(self._prefix + key, value)
         except RuntimeError as error:
             raise CommunicationError(f"torch's store does not take {key!r}: {_first_line(error)}") from None
 
@@ -32,8 +31,8 @@ class TorchStore:
             CommunicationError: no rank set it in this time, or the store is gone.
         """
         try:
-            self._store.wait([self._prefix + key], timedelta(seconds=max(timeout, 0.001)))
-            return bytes(self._store.get(self._prefix + key))
+            self.store.wait([self._prefix + key], timedelta(seconds=max(timeout, 0.001)))
+            return bytes(self.store.get(self._prefix + key))
         except RuntimeError as error:
             raise CommunicationError(
                 f"no rank set {key!r} in torch's store within {timeout:g} s: {_first_line(error)}"

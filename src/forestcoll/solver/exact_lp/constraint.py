@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Row:
+class Constraint:
     """A condition on columns: `lower` <= the sum of coefficient times column <= `upper`; None means no limit."""
 
     coefficients: Mapping[int, int]
