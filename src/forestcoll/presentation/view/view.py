@@ -21,7 +21,7 @@ from forestcoll.presentation.pictures.svg import Element, element, text
 from forestcoll.presentation.results.networks.networks import network_sentence
 from forestcoll.presentation.results.schedules.explanations import explain
 from forestcoll.presentation.tables import Page, row
-from forestcoll.presentation.text import bandwidth
+from forestcoll.presentation.text import bandwidth, capitalized
 from forestcoll.presentation.view.pairs import pair_picture
 from forestcoll.schedule.proof import Bound
 from forestcoll.schedule.proof.cut import CutProof
@@ -241,6 +241,31 @@ def view_page(view: View, path: Path) -> Page:
     schedule, nodes = view.schedule, len(view.topology.compute)
     kind = None if schedule is None else schedule.kind
     size = path.stat().st_size if path.is_file() else None
-    sentences = [network_sentence(view.topology), *([] if schedule is None else [schedule_sentence(schedule)])]
+    sentences = [network_sentence(view.topology), *([] if schedule is None else [_schedule_sentence(schedule)])]
     values = row(topology=view.topology.name, schedule=kind, compute_nodes=nodes, output=path, bytes=size)
     return Page(f"{view.title}: written to {path}", (*sentences, values))
+
+
+def _schedule_sentence(schedule: Schedule) -> str:
+    """Return what a schedule does and reaches, in one or two sentences."""
+    unit = schedule.topology.bandwidth_unit
+    root = "" if schedule.root is None else f", root {schedule.topology.nodes[schedule.root].id}"
+    is_one = schedule.operation == schedule.collective.value
+    words = capitalized(schedule.collective.with_article if is_one else schedule.operation)
+    words = f"{words} between {len(schedule.members):,} compute nodes{root}: {_size(schedule)}."
+    algbw = algbw_of(schedule)
+    if algbw is None:
+        return words
+    words = f"{words} Its algorithmic bandwidth for large data is {bandwidth(algbw, unit)}"
+    if schedule.bound is None:
+        return f"{words}."
+    if schedule.bound.algbw == algbw:
+        return f"{words}, which is the bound: no schedule is faster."
+    return f"{words}, and the bound is {bandwidth(schedule.bound.algbw, unit)}."
+
+
+def _size(schedule: Schedule) -> str:
+    if not isinstance(schedule, TreeSchedule):
+        return schedule.size
+    order = 1 if schedule.symmetry is None else schedule.symmetry.order
+    return plural(order * sum(map(len, schedule.phases)), "tree")

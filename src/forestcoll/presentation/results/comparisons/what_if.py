@@ -15,8 +15,7 @@ from forestcoll.schedule.proof.cut import CutProof
 from forestcoll.topology import Topology
 from forestcoll.what_if.change import demand_after
 from forestcoll.what_if.failover import FailoverSet, manifest
-from forestcoll.what_if.study import Row as StudyRow
-from forestcoll.what_if.study import Study
+from forestcoll.what_if.study import ChangeRow, Study
 from forestcoll.what_if.upgrades import Upgrade, UpgradeStudy
 from forestcoll.what_if.value import Value
 
@@ -117,7 +116,7 @@ def _head(study: Study | UpgradeStudy) -> list[Row]:
     ]
 
 
-def _bottleneck_document(study: Study, row: StudyRow) -> dict[str, object]:
+def _bottleneck_document(study: Study, row: ChangeRow) -> dict[str, object]:
     cut = CutProof(row.value.cut)
     return {
         "cut": study.topology.ids(cut.inside),
@@ -147,7 +146,7 @@ def _more(rows: int) -> tuple[str, ...]:
     return (f"and {rows - _MOST_ROWS} more; --json lists them",) if rows > _MOST_ROWS else ()
 
 
-def _bottleneck(study: Study, row: StudyRow) -> str:
+def _bottleneck(study: Study, row: ChangeRow) -> str:
     """Return the links of the cut that limits after the change, in few words."""
     if not row.value.algbw:
         return "nodes are cut off"

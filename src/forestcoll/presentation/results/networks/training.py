@@ -15,7 +15,7 @@ from forestcoll.presentation.tables import Page, row
 from forestcoll.presentation.text import duration
 
 
-def training_page(model: Profile, network: Network, best: Iteration, by_bucket: Mapping[int, float]) -> Page:
+def training_page(model: Profile, network: NetworkRates, best: Iteration, by_bucket: Mapping[int, float]) -> Page:
     """Return the page of an iteration.
 
     Args:
