@@ -22,7 +22,7 @@ from forestcoll.solver.bounds.rings import RingBound, ring_bound
 from forestcoll.solver.bounds.values import busbw_factor
 from forestcoll.solver.flows.search import flow_search
 from forestcoll.solver.forests.scaling import require_all_ports
-from forestcoll.solver.problem import Problem
+from forestcoll.solver.problem import OptimumProblem
 from forestcoll.topology import Topology, TopologyLike
 from forestcoll.topology.link_classes import LinkClass, link_classes
 from forestcoll.topology.registry import load_topology
@@ -262,7 +262,7 @@ class _Comparer:
         if demand not in self._bounds:
             self._progress.begin(f"finding the bound of {demand.collective.with_article}")
             exchange = demand.collective is Collective.ALL_TO_ALL
-            bound = self._all_to_all() if exchange else Problem.of(self._network, demand, self._progress).bound
+            bound = self._all_to_all() if exchange else OptimumProblem.of(self._network, demand, self._progress).bound
             self._bounds[demand] = bound
         return self._bounds[demand]
 

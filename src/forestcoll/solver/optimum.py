@@ -8,7 +8,7 @@ from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.solver.forests.scaling import require_all_ports
 from forestcoll.solver.forests.value import TreeOptimum
-from forestcoll.solver.problem import Problem, on_network
+from forestcoll.solver.problem import OptimumProblem, on_network
 from forestcoll.topology import Topology
 from forestcoll.topology.graph.logical_network import BandwidthSplit, LogicalNetwork, logical_network
 from forestcoll.topology.graph.part import part_without
@@ -40,7 +40,7 @@ def optimum_without_relays(
     if unreachable_pair(bare, best.members) is not None:
         return None
     try:
-        problem = Problem.of(bare, replace(best.demand, ranks=None), progress)
+        problem = OptimumProblem.of(bare, replace(best.demand, ranks=None), progress)
         return _solved(problem, trees, max_trees, progress)
     except NoSolutionError:
         return None
@@ -76,11 +76,11 @@ def solve(  # noqa: PLR0913 (the demand and the numbers of trees and peers)
             not be solved exactly.
     """
     require_all_ports(network)
-    problem = Problem.of(network, demand, progress)
+    problem = OptimumProblem.of(network, demand, progress)
     if max_peers is None:
         return _solved(problem, trees, max_trees, progress)
     logical = with_peers(network, problem.demand.collective, max_peers)
-    limited = Problem.of(logical.topology, problem.demand, progress)
+    limited = OptimumProblem.of(logical.topology, problem.demand, progress)
     return on_network(_solved(limited, trees, max_trees, progress), problem, logical)
 
 
@@ -102,7 +102,7 @@ def _spread(collective: Collective) -> BandwidthSplit:
     return BandwidthSplit.INWARDS if collective.only_reduces else BandwidthSplit.OUTWARDS
 
 
-def _solved(problem: Problem, trees: int | None, max_trees: int | None, progress: Progress) -> TreeOptimum:
+def _solved(problem: OptimumProblem, trees: int | None, max_trees: int | None, progress: Progress) -> TreeOptimum:
     problem.remark(progress)
     if max_trees is not None:
         return problem.solve_up_to(max_trees, progress)

@@ -1,4 +1,4 @@
-"""A `Problem` selects the search for a demand. Its `TreeOptimum` states the algbw, the bound and the forests.
+"""An `OptimumProblem` selects the search for a demand. Its `TreeOptimum` states the algbw, the bound and the forests.
 
 All collectives except allreduce use the search for trees whose data flows away from their roots. A collective that only
 reduces is solved as its dual on the transposed network (`forests.forest_search`). Unbalanced switches are
@@ -34,7 +34,7 @@ from forestcoll.topology.symmetry.orbits import Orbits
 
 
 @dataclass(frozen=True)
-class Problem:
+class OptimumProblem:
     """A demand on a network, with its search.
 
     Attributes:
@@ -54,7 +54,9 @@ class Problem:
     cut: tuple[int, ...]
 
     @staticmethod
-    def of(topology: Topology, demand: NodeDemand, progress: Progress, orbits: Orbits | None = None) -> "Problem":
+    def of(
+        topology: Topology, demand: NodeDemand, progress: Progress, orbits: Orbits | None = None
+    ) -> "OptimumProblem":
         """Return the problem after its search. `orbits` are those of the usable part, if they are known already.
 
         Raises:
@@ -72,7 +74,7 @@ class Problem:
         proven = bound.proof.algbw(topology, demand)
         if proven != bound.algbw:
             raise InternalError(f"the proof of the bound {bound.algbw} proves {proven}")
-        return Problem(topology, demand, part, search, bound, widened(topology, members, search.cut))
+        return OptimumProblem(topology, demand, part, search, bound, widened(topology, members, search.cut))
 
     def remark(self, progress: Progress) -> None:
         """Report to `progress` if a linear program was not solved because it was too large."""
@@ -155,7 +157,7 @@ class Problem:
         return unused_links(self.topology, [plan.topology for plan in found.forests])
 
 
-def on_network(best: TreeOptimum, problem: Problem, logical: LogicalNetwork) -> TreeOptimum:
+def on_network(best: TreeOptimum, problem: OptimumProblem, logical: LogicalNetwork) -> TreeOptimum:
     """Return an optimum on `logical`, which was made from the network of `problem`, as one of `problem`.
 
     The bound is that of all schedules.

@@ -28,7 +28,7 @@ from forestcoll.demand.demand import NodeDemand
 from forestcoll.demand.texts import DemandLike
 from forestcoll.schedule.files import write_schedule
 from forestcoll.solver.generation.forest import schedule_for
-from forestcoll.solver.problem import Problem
+from forestcoll.solver.problem import OptimumProblem
 from forestcoll.topology import Topology, TopologyLike
 from forestcoll.topology.changes import Change
 from forestcoll.verification import certified, verify
@@ -225,7 +225,7 @@ def _write(failure: Change, topology: Topology, demand: NodeDemand, path: Path) 
     left = demand_after(failure, topology, demand)
     if left is None:
         raise AssertionError("a demand with an optimum has members")
-    best = Problem.of(failure.network(topology), left, SILENT).solve()
+    best = OptimumProblem.of(failure.network(topology), left, SILENT).solve()
     schedule = best.schedule or schedule_for(best)
     certified(verify(schedule))
     write_schedule(schedule, path)

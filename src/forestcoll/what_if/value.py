@@ -24,7 +24,7 @@ from forestcoll.schedule.proof.bound import Bound
 from forestcoll.schedule.proof.cut import CutProof
 from forestcoll.solver.forests.forest_search import exit_bound
 from forestcoll.solver.forests.scaling import ScaledTopology
-from forestcoll.solver.problem import Problem, on_whole
+from forestcoll.solver.problem import OptimumProblem, on_whole
 from forestcoll.topology import Topology
 from forestcoll.topology.changes import Change
 from forestcoll.topology.graph.part import usable_part
@@ -87,7 +87,7 @@ def solved(network: Topology, demand: NodeDemand) -> Solved | None:
     if demand.collective is not Collective.ALLREDUCE and part.has_balanced_switches:
         bound = on_whole(network, members, exit_bound(part, replace(demand, ranks=None), SILENT))
         return Solved(bound.algbw, bound, cast("CutProof", bound.proof).inside)
-    best = Problem.of(network, demand, SILENT).solve()
+    best = OptimumProblem.of(network, demand, SILENT).solve()
     return Solved(best.algbw, best.bound, best.cut)
 
 

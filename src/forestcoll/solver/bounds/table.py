@@ -28,7 +28,7 @@ from forestcoll.solver.forests.forest_search import exit_bound
 from forestcoll.solver.forests.scaling import require_all_ports
 from forestcoll.solver.optimum import solve
 from forestcoll.solver.personalised import solve_flows
-from forestcoll.solver.problem import Problem, on_whole
+from forestcoll.solver.problem import OptimumProblem, on_whole
 from forestcoll.topology import NodeId, Topology, TopologyLike
 from forestcoll.topology.graph.part import usable_part, widened
 from forestcoll.topology.registry import load_topology
@@ -155,11 +155,11 @@ class _Collector:
             return None
         return roots[collective][1].root if self._given_root is None else self._given_root
 
-    def _solve(self, collective: Collective, root: int | None, orbits: Orbits) -> Problem | None:
+    def _solve(self, collective: Collective, root: int | None, orbits: Orbits) -> OptimumProblem | None:
         """Record the bound and the reached algbw of a collective; return its problem, or None if it has no solution."""
         demand = NodeDemand(collective, root, None, self._ranks)
         try:
-            problem = Problem.of(self._topology, demand, self._progress, orbits)
+            problem = OptimumProblem.of(self._topology, demand, self._progress, orbits)
             achieved = problem.solve(progress=self._progress).algbw
         except NoSolutionError:
             self._note(self._simple_bound(demand), None, root)

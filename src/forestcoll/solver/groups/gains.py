@@ -11,7 +11,7 @@ from forestcoll.solver.flows.search import flow_search
 from forestcoll.solver.groups.search import group_search
 from forestcoll.solver.groups.value import GroupGain, GroupGains, GroupsOptimum
 from forestcoll.solver.optimum import optimum_without_relays
-from forestcoll.solver.problem import Problem
+from forestcoll.solver.problem import OptimumProblem
 from forestcoll.topology import Topology
 
 
@@ -46,7 +46,7 @@ def _gain(topology: Topology, group: Group, together: Fraction, progress: Progre
         else:  # the search for one allreduce is slow with many relays, and no other search has sources and targets
             alone = group_search(topology, one, progress).algbw
         return GroupGain(max(alone, together), _rate_without_relays(topology, one, progress))
-    best = Problem.of(topology, group.demand, progress).solve(None, progress)
+    best = OptimumProblem.of(topology, group.demand, progress).solve(None, progress)
     if len(best.members) == len(topology.compute):
         return GroupGain(max(best.algbw, together), best.algbw)
     bare = optimum_without_relays(best, progress=progress)

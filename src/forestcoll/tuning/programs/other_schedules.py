@@ -51,7 +51,7 @@ from forestcoll.solver.generation.forest import schedule_for
 from forestcoll.solver.generation.shorter_trees import with_shorter_trees
 from forestcoll.solver.optimum import with_peers
 from forestcoll.solver.personalised import solve_flows
-from forestcoll.solver.problem import Problem, on_network
+from forestcoll.solver.problem import OptimumProblem, on_network
 from forestcoll.topology.graph.boxes import box_numbers
 from forestcoll.topology.graph.logical_network import LogicalNetwork, one_peer_network
 from forestcoll.topology.graph.receive_limits import with_receive_limits, without_ports
@@ -229,7 +229,7 @@ def with_less_scratch(schedule: Schedule, *, in_place: bool) -> Iterator[TreeSch
                 yield _checked(made)
 
 
-def _algbw(problem: Problem, trees: int) -> Fraction:
+def _algbw(problem: OptimumProblem, trees: int) -> Fraction:
     """Return the algbw of so many trees; 0 if there is no such schedule."""
     try:
         return problem.solve(trees).algbw
@@ -237,13 +237,13 @@ def _algbw(problem: Problem, trees: int) -> Fraction:
         return Fraction(0)
 
 
-def _with_less_scratch(problem: Problem, trees: int, *, in_place: bool) -> TreeSchedule | None:
+def _with_less_scratch(problem: OptimumProblem, trees: int, *, in_place: bool) -> TreeSchedule | None:
     topology, demand = problem.topology, problem.demand
     algbw = _algbw(problem, trees)
     limits = dict.fromkeys(demand.members(topology), algbw)
     if not in_place and demand.root is not None:
         limits[demand.root] = 2 * algbw
-    made = _made(lambda: Problem.of(with_receive_limits(topology, limits), demand, SILENT).solve(trees))
+    made = _made(lambda: OptimumProblem.of(with_receive_limits(topology, limits), demand, SILENT).solve(trees))
     if made is None or made.algbw < algbw:  # then ranks may receive more than M at the lower algbw
         return None
     routes = Rows.of([without_ports(made.routes[number], topology) for number in range(len(made.routes))])
@@ -270,14 +270,14 @@ def _on_logical(
 
     def best() -> TreeOptimum:
         logical = network()
-        limited = Problem.of(logical.topology, schedule.demand, SILENT)
+        limited = OptimumProblem.of(logical.topology, schedule.demand, SILENT)
         return on_network(limited.solve(trees), _problem(schedule), logical)
 
     return _made(best)
 
 
-def _problem(schedule: TreeSchedule) -> Problem:
-    return Problem.of(schedule.topology, schedule.demand, SILENT)
+def _problem(schedule: TreeSchedule) -> OptimumProblem:
+    return OptimumProblem.of(schedule.topology, schedule.demand, SILENT)
 
 
 def _made(best: Callable[[], TreeOptimum]) -> TreeSchedule | None:
