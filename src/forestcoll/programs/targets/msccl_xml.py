@@ -1,6 +1,6 @@
 """MSCCL XML, which several runtimes load, each in its own dialect."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from forestcoll.base.errors import InputError
 from forestcoll.base.parameters import Integer, choice
@@ -35,13 +35,10 @@ class MscclXml(RuntimeTarget):
     cost = Cost(40e-6, 1700)
     file_bytes = 120
 
-    levels: int | None = field(default=None, metadata=chosen(Integer(0, MOST), "channels for hops by their depth"))
-    lanes: int | None = field(default=None, metadata=chosen(COUNT, "blocks between two ranks, by a timetable"))
-    strands: int | None = field(default=None, metadata=chosen(COUNT, "parts of a tree that move at the same time"))
-    dialect: str = field(
-        default=msccl_xml.DialectName.MICROSOFT.value,
-        metadata=choice("the runtime that loads the file", *msccl_xml.DIALECTS),
-    )
+    levels: int | None = chosen(Integer(0, MOST), "channels for hops by their depth")
+    lanes: int | None = chosen(COUNT, "blocks between two ranks, by a timetable")
+    strands: int | None = chosen(COUNT, "parts of a tree that move at the same time")
+    dialect: str = choice(msccl_xml.DialectName.MICROSOFT.value, "the runtime that loads the file", *msccl_xml.DIALECTS)
 
     @property
     def _dialect(self) -> msccl_xml.Dialect:

@@ -1,7 +1,7 @@
 """What published systems share: a machine as the box, and the sizes of leaf switches and pods."""
 
 from abc import abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.base.parameters import integer, link_bandwidth
@@ -17,10 +17,8 @@ from forestcoll.topology.registry import Recipe, Size
 class PublishedCluster(ClusterRecipe):
     """Boxes of one machine on a published fabric. The last leaf switches and the last pod may be partly used."""
 
-    boxes: int = field(default=2, metadata=integer("boxes", is_size=True))
-    nic_bandwidth: Fraction = field(
-        default=Fraction(50), metadata=link_bandwidth("GB/s each way of a NIC, over all planes")
-    )
+    boxes: int = integer(2, "boxes", is_size=True)
+    nic_bandwidth: Fraction = link_bandwidth(50, "GB/s each way of a NIC, over all planes")
 
     @abstractmethod
     def machine(self) -> str:

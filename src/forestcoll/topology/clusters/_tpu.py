@@ -4,7 +4,7 @@ Cubes of 4 x 4 x 4 chips are joined by optical switches. So the lines of a slice
 dimensions are multiples of 4; a smaller slice is a mesh. Twisted tori are not built here.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.base.parameters import dimensions, link_bandwidth
@@ -14,16 +14,16 @@ from forestcoll.topology.registry import Recipe, Size
 
 _CUBE = 4
 
-LINK_SPEED = link_bandwidth("GB/s each way of a link")
-"""What is known of the parameter `bandwidth`."""
+LINK_SPEED = "GB/s each way of a link"
+"""What the parameter `bandwidth` is."""
 
 
 @dataclass(frozen=True)
 class TpuSlice(Recipe):
     """A slice of TPU chips. Each generation sets the default of the bandwidth."""
 
-    dims: tuple[int, ...] = field(default=(4, 4, 4), metadata=dimensions("chips along each dimension", most=3))
-    bandwidth: Fraction = field(default=Fraction(50), metadata=LINK_SPEED)
+    dims: tuple[int, ...] = dimensions((4, 4, 4), "chips along each dimension", most=3)
+    bandwidth: Fraction = link_bandwidth(50, LINK_SPEED)
 
     @property
     def _wraps(self) -> bool:

@@ -6,7 +6,7 @@ its definition: subsets, finite geometries (`_designs`), and line graphs of thei
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
 
@@ -130,8 +130,8 @@ GRAPHS: Mapping[int, tuple[str, Callable[[], Pairs]]] = {
 class DistanceRegular(ArcRecipe):
     """A distance-regular graph, selected by its number of nodes."""
 
-    nodes: int = field(default=32, metadata=integer("compute nodes", minimum=6, maximum=728, is_size=True))
-    bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link, each way"))
+    nodes: int = integer(32, "compute nodes", minimum=6, maximum=728, is_size=True)
+    bandwidth: Fraction = link_bandwidth(1, "of each link, each way")
 
     def problem(self) -> str | None:
         """As `Recipe.problem`."""

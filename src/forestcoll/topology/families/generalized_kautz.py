@@ -6,7 +6,7 @@ Kautz graph. Unless nodes is a multiple of degree + 1, a few nodes have a loop, 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd
 
@@ -24,9 +24,9 @@ from forestcoll.topology.registry import topology_builder
 class GeneralizedKautz(ArcRecipe):
     """A generalized Kautz graph. Loops are left out; the bandwidths of parallel arcs, in small graphs, add up."""
 
-    degree: int = field(default=4, metadata=integer("arcs that leave a node", is_size=True))
-    nodes: int = field(default=16, metadata=integer("compute nodes", minimum=2, is_size=True))
-    bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link"))
+    degree: int = integer(4, "arcs that leave a node", is_size=True)
+    nodes: int = integer(16, "compute nodes", minimum=2, is_size=True)
+    bandwidth: Fraction = link_bandwidth(1, "of each link")
 
     def problem(self) -> str | None:
         """As `Recipe.problem`."""

@@ -1,6 +1,6 @@
 """The hypercube: nodes are numbers of `dim` bits, joined if exactly one bit differs."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.base.parameters import MAX_DIMENSIONS, integer, link_bandwidth
@@ -14,8 +14,8 @@ from forestcoll.topology.registry import Recipe, Size, topology_builder
 class Hypercube(Recipe):
     """2^dim nodes of degree `dim`."""
 
-    dim: int = field(default=3, metadata=integer("dimensions", maximum=MAX_DIMENSIONS, is_size=True))
-    bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link, each way"))
+    dim: int = integer(3, "dimensions", maximum=MAX_DIMENSIONS, is_size=True)
+    bandwidth: Fraction = link_bandwidth(1, "of each link, each way")
 
     def size(self) -> Size:
         """As `Recipe.size`."""

@@ -1,6 +1,6 @@
 """The mesh: a grid without wrap-around links."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.base.parameters import dimensions, link_bandwidth
@@ -14,8 +14,8 @@ from forestcoll.topology.registry import Recipe, Size, topology_builder
 class Mesh(Recipe):
     """A mesh of one dimension is a path."""
 
-    dims: tuple[int, ...] = field(default=(4, 4), metadata=dimensions("nodes along each dimension"))
-    bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link, each way"))
+    dims: tuple[int, ...] = dimensions((4, 4), "nodes along each dimension")
+    bandwidth: Fraction = link_bandwidth(1, "of each link, each way")
 
     def size(self) -> Size:
         """As `Recipe.size`."""

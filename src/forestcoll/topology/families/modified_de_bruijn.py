@@ -7,7 +7,7 @@ as many steps as in the paper was found; `forestcoll.design` contains the schedu
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
@@ -34,9 +34,9 @@ _CYCLES: Mapping[tuple[int, int], tuple[int, ...]] = {
 class ModifiedDeBruijn(ArcRecipe):
     """A modified de Bruijn graph: every node has `degree` links out and in, and no links are parallel."""
 
-    degree: int = field(default=2, metadata=integer("links that leave a node", minimum=2, maximum=4, is_size=True))
-    length: int = field(default=4, metadata=integer("digits of a word", minimum=2, maximum=4, is_size=True))
-    bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link"))
+    degree: int = integer(2, "links that leave a node", minimum=2, maximum=4, is_size=True)
+    length: int = integer(4, "digits of a word", minimum=2, maximum=4, is_size=True)
+    bandwidth: Fraction = link_bandwidth(1, "of each link")
 
     def problem(self) -> str | None:
         """As `Recipe.problem`."""

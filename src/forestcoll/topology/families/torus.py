@@ -1,6 +1,6 @@
 """The torus: a grid in which each line closes to a ring."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.base.parameters import dimensions, link_bandwidth
@@ -14,8 +14,8 @@ from forestcoll.topology.registry import Recipe, Size, topology_builder
 class Torus(Recipe):
     """A torus. A dimension of size 2 has one link between its two nodes, not two."""
 
-    dims: tuple[int, ...] = field(default=(4, 4, 4), metadata=dimensions("nodes along each dimension"))
-    bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link, each way"))
+    dims: tuple[int, ...] = dimensions((4, 4, 4), "nodes along each dimension")
+    bandwidth: Fraction = link_bandwidth(1, "of each link, each way")
 
     def size(self) -> Size:
         """As `Recipe.size`."""

@@ -5,7 +5,7 @@ and n x n x 2n in three, which a TPU v4 pod offers. It has as many links as a to
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
 
@@ -23,9 +23,9 @@ from forestcoll.topology.registry import topology_builder
 class TwistedTorus(ArcRecipe):
     """A twisted torus. Nodes are numbered in row-major order; the last, long dimension wraps around without a shift."""
 
-    dims: tuple[int, ...] = field(default=(4, 8), metadata=dimensions("nodes along each dimension, the long one last"))
-    twist: int | None = field(default=None, metadata=derived_integer("half the last", "shift of a wrap", minimum=1))
-    bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link, each way"))
+    dims: tuple[int, ...] = dimensions((4, 8), "nodes along each dimension, the long one last")
+    twist: int | None = derived_integer("half the last", "shift of a wrap", minimum=1)
+    bandwidth: Fraction = link_bandwidth(1, "of each link, each way")
 
     def problem(self) -> str | None:
         """As `Recipe.problem`."""

@@ -4,7 +4,7 @@ All links are full duplex, so every node sends as fast as it receives. One switc
 represents a non-blocking fabric of any kind. A single box has no links to the outside.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.base.parameters import flag, link_bandwidth
@@ -83,8 +83,8 @@ class NvlinkBoxes(Recipe):
     boxes: int
     gpus: int
     nvswitch_bandwidth: Fraction
-    ib_bandwidth: Fraction = field(default=Fraction(50), metadata=link_bandwidth("GB/s each way of a NIC"))
-    nvls: bool = field(default=False, metadata=flag("the NVSwitch multicasts and aggregates"))
+    ib_bandwidth: Fraction = link_bandwidth(50, "GB/s each way of a NIC")
+    nvls: bool = flag("the NVSwitch multicasts and aggregates")
 
     def size(self) -> Size:
         """As `Recipe.size`."""

@@ -8,7 +8,7 @@ Between boxes, GPUs 2i and 2i+1 share NIC i (EDR InfiniBand, 12.5 GB/s each way)
 the PCIe switch by PCIe 3.0 x16: 8 GT/s on 16 lanes, or 16 GB/s each way before encoding. A single box has no PCIe.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.base.parameters import integer, link_bandwidth
@@ -37,16 +37,11 @@ NVLINKS = {
 class Dgx1(Recipe):
     """Boxes of DGX-1 with V100."""
 
-    boxes: int = field(default=1, metadata=integer("boxes", is_size=True))
-    gpus: int = field(default=8, metadata=integer("GPUs of each box: numbers 0 to gpus-1", maximum=8))
-    nvlink_bandwidth: Fraction = field(default=Fraction(25), metadata=link_bandwidth("GB/s each way of one NVLink"))
-    ib_bandwidth: Fraction = field(
-        default=Fraction(25, 2), metadata=link_bandwidth("GB/s each way of a NIC, which two GPUs share")
-    )
-    pcie_bandwidth: Fraction = field(
-        default=Fraction(16),
-        metadata=link_bandwidth("GB/s each way between a GPU and its PCIe switch (two boxes or more)"),
-    )
+    boxes: int = integer(1, "boxes", is_size=True)
+    gpus: int = integer(8, "GPUs of each box: numbers 0 to gpus-1", maximum=8)
+    nvlink_bandwidth: Fraction = link_bandwidth(25, "GB/s each way of one NVLink")
+    ib_bandwidth: Fraction = link_bandwidth(Fraction(25, 2), "GB/s each way of a NIC, which two GPUs share")
+    pcie_bandwidth: Fraction = link_bandwidth(16, "GB/s each way between a GPU and its PCIe switch (two boxes or more)")
 
     def size(self) -> Size:
         """As `Recipe.size`."""

@@ -6,7 +6,7 @@ GB/s each way. The twelve NVSwitches of a box are non-blocking, so one switch re
 PCIe 3.0 x16: 16 GB/s each way before encoding. A single box has no PCIe.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.base.parameters import integer, link_bandwidth
@@ -24,18 +24,11 @@ from forestcoll.topology.registry import Recipe, Size, topology_builder
 class Dgx2(Recipe):
     """Boxes of DGX-2."""
 
-    boxes: int = field(default=1, metadata=integer("boxes", is_size=True))
-    gpus: int = field(default=16, metadata=integer("GPUs of each box", maximum=16))
-    nvswitch_bandwidth: Fraction = field(
-        default=Fraction(150), metadata=link_bandwidth("GB/s each way between a GPU and the NVSwitches")
-    )
-    ib_bandwidth: Fraction = field(
-        default=Fraction(25, 2), metadata=link_bandwidth("GB/s each way of a NIC, which two GPUs share")
-    )
-    pcie_bandwidth: Fraction = field(
-        default=Fraction(16),
-        metadata=link_bandwidth("GB/s each way between a GPU and its PCIe switch (two boxes or more)"),
-    )
+    boxes: int = integer(1, "boxes", is_size=True)
+    gpus: int = integer(16, "GPUs of each box", maximum=16)
+    nvswitch_bandwidth: Fraction = link_bandwidth(150, "GB/s each way between a GPU and the NVSwitches")
+    ib_bandwidth: Fraction = link_bandwidth(Fraction(25, 2), "GB/s each way of a NIC, which two GPUs share")
+    pcie_bandwidth: Fraction = link_bandwidth(16, "GB/s each way between a GPU and its PCIe switch (two boxes or more)")
 
     def size(self) -> Size:
         """As `Recipe.size`."""

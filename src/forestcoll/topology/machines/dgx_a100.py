@@ -6,7 +6,7 @@ PCIe switches and NICs. `nics=true` adds them as in the testbed of the paper: ev
 PCIe switch, whose ports are PCIe 4.0 x16: 16 GT/s on 16 lanes, or 32 GB/s each way before encoding.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.base.parameters import flag, integer, link_bandwidth
@@ -44,19 +44,12 @@ A100 = Gpu(
 class DgxA100(Recipe):
     """Boxes of DGX A100."""
 
-    boxes: int = field(default=2, metadata=integer("boxes", is_size=True))
-    gpus: int = field(default=8, metadata=integer("GPUs of each box", maximum=8))
-    nvswitch_bandwidth: Fraction = field(
-        default=Fraction(300), metadata=link_bandwidth("GB/s each way between a GPU and its NVSwitch")
-    )
-    ib_bandwidth: Fraction = field(default=Fraction(25), metadata=link_bandwidth("GB/s each way of a NIC"))
-    nics: bool = field(
-        default=False,
-        metadata=flag("add the PCIe switches and NICs between GPUs and InfiniBand (two boxes or more)"),
-    )
-    pcie_bandwidth: Fraction = field(
-        default=Fraction(32), metadata=link_bandwidth("GB/s each way of a PCIe switch's port, with nics=true")
-    )
+    boxes: int = integer(2, "boxes", is_size=True)
+    gpus: int = integer(8, "GPUs of each box", maximum=8)
+    nvswitch_bandwidth: Fraction = link_bandwidth(300, "GB/s each way between a GPU and its NVSwitch")
+    ib_bandwidth: Fraction = link_bandwidth(25, "GB/s each way of a NIC")
+    nics: bool = flag("add the PCIe switches and NICs between GPUs and InfiniBand (two boxes or more)")
+    pcie_bandwidth: Fraction = link_bandwidth(32, "GB/s each way of a PCIe switch's port, with nics=true")
 
     def size(self) -> Size:
         """As `Recipe.size`."""

@@ -5,7 +5,7 @@ NIC at 400 Gb/s carries 50 GB/s each way. The H100 testbed of the ForestColl pap
 third-generation NVSwitch can multicast and aggregate (NVLink SHARP, "NVLS"); `nvls=true` uses this.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.base.parameters import integer, link_bandwidth
@@ -35,8 +35,6 @@ H100 = Gpu(
 class DgxH100(NvlinkBoxes):
     """Boxes of DGX H100."""
 
-    boxes: int = field(default=2, metadata=integer("boxes", is_size=True))
-    gpus: int = field(default=8, metadata=integer("GPUs of each box", maximum=8))
-    nvswitch_bandwidth: Fraction = field(
-        default=Fraction(450), metadata=link_bandwidth("GB/s each way between a GPU and its NVSwitch")
-    )
+    boxes: int = integer(2, "boxes", is_size=True)
+    gpus: int = integer(8, "GPUs of each box", maximum=8)
+    nvswitch_bandwidth: Fraction = link_bandwidth(450, "GB/s each way between a GPU and its NVSwitch")

@@ -3,7 +3,7 @@
 An H200 has eighteen fourth-generation NVLinks, 450 GB/s each way. It differs from the H100 in its memory only.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from forestcoll.base.parameters import integer, link_bandwidth
@@ -23,8 +23,6 @@ H200 = replace(H100, name="h200")
 class DgxH200(NvlinkBoxes):
     """Boxes of DGX H200."""
 
-    boxes: int = field(default=2, metadata=integer("boxes", is_size=True))
-    gpus: int = field(default=8, metadata=integer("GPUs of each box", maximum=8))
-    nvswitch_bandwidth: Fraction = field(
-        default=Fraction(450), metadata=link_bandwidth("GB/s each way between a GPU and its NVSwitch")
-    )
+    boxes: int = integer(2, "boxes", is_size=True)
+    gpus: int = integer(8, "GPUs of each box", maximum=8)
+    nvswitch_bandwidth: Fraction = link_bandwidth(450, "GB/s each way between a GPU and its NVSwitch")

@@ -5,7 +5,7 @@ way between two GPUs. The board with eight GPUs is that of `dgx-a100`. NVIDIA do
 of 200 Gb/s to a GPU, 25 GB/s each way, is usual.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 
@@ -24,12 +24,10 @@ from forestcoll.topology.registry import Recipe, Size, topology_builder
 class HgxA1004(Recipe):
     """Boxes with an HGX A100 board of four GPUs."""
 
-    boxes: int = field(default=2, metadata=integer("boxes", is_size=True))
-    gpus: int = field(default=4, metadata=integer("GPUs of each box", maximum=4))
-    nvlink_bandwidth: Fraction = field(
-        default=Fraction(100), metadata=link_bandwidth("GB/s each way between two GPUs of a box")
-    )
-    ib_bandwidth: Fraction = field(default=Fraction(25), metadata=link_bandwidth("GB/s each way of a NIC"))
+    boxes: int = integer(2, "boxes", is_size=True)
+    gpus: int = integer(4, "GPUs of each box", maximum=4)
+    nvlink_bandwidth: Fraction = link_bandwidth(100, "GB/s each way between two GPUs of a box")
+    ib_bandwidth: Fraction = link_bandwidth(25, "GB/s each way of a NIC")
 
     def size(self) -> Size:
         """As `Recipe.size`."""

@@ -5,7 +5,7 @@ within a card and the links between cards are those of the testbed of the Forest
 each GPU 16 GB/s each way. The 8+8 setting of the paper is `gpus=8`.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.base.parameters import integer, link_bandwidth
@@ -54,14 +54,10 @@ MI250 = Gpu(
 class Mi250(Recipe):
     """Boxes of MI250."""
 
-    boxes: int = field(default=2, metadata=integer("boxes", is_size=True))
-    gpus: int = field(default=16, metadata=integer("GPUs of each box: numbers 0 to gpus-1", maximum=16))
-    fabric_bandwidth: Fraction = field(
-        default=Fraction(50), metadata=link_bandwidth("GB/s each way of one Infinity Fabric link")
-    )
-    ib_bandwidth: Fraction = field(
-        default=Fraction(16), metadata=link_bandwidth("GB/s each way between a GPU and InfiniBand")
-    )
+    boxes: int = integer(2, "boxes", is_size=True)
+    gpus: int = integer(16, "GPUs of each box: numbers 0 to gpus-1", maximum=16)
+    fabric_bandwidth: Fraction = link_bandwidth(50, "GB/s each way of one Infinity Fabric link")
+    ib_bandwidth: Fraction = link_bandwidth(16, "GB/s each way between a GPU and InfiniBand")
 
     def size(self) -> Size:
         """As `Recipe.size`."""

@@ -5,7 +5,7 @@ directions together that AMD publishes. Platforms usually have a 400 Gb/s NIC fo
 `ib_bandwidth` for others.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 
@@ -37,12 +37,10 @@ MI300X = Gpu(
 class Mi300x(Recipe):
     """Boxes of MI300X."""
 
-    boxes: int = field(default=1, metadata=integer("boxes", is_size=True))
-    gpus: int = field(default=8, metadata=integer("GPUs of each box", maximum=8))
-    fabric_bandwidth: Fraction = field(
-        default=Fraction(64), metadata=link_bandwidth("GB/s each way of the Infinity Fabric link between two GPUs")
-    )
-    ib_bandwidth: Fraction = field(default=Fraction(50), metadata=link_bandwidth("GB/s each way of a NIC"))
+    boxes: int = integer(1, "boxes", is_size=True)
+    gpus: int = integer(8, "GPUs of each box", maximum=8)
+    fabric_bandwidth: Fraction = link_bandwidth(64, "GB/s each way of the Infinity Fabric link between two GPUs")
+    ib_bandwidth: Fraction = link_bandwidth(50, "GB/s each way of a NIC")
 
     def size(self) -> Size:
         """As `Recipe.size`."""

@@ -5,7 +5,7 @@ both directions together that AMD publishes. Platforms usually have a 400 Gb/s N
 `ib_bandwidth` for others.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.base.parameters import link_bandwidth
@@ -36,6 +36,6 @@ MI355X = Gpu(
 class Mi355x(Mi300x):
     """Boxes of MI355X."""
 
-    fabric_bandwidth: Fraction = field(
-        default=Fraction(384, 5), metadata=link_bandwidth("GB/s each way of the Infinity Fabric link between two GPUs")
+    fabric_bandwidth: Fraction = link_bandwidth(
+        Fraction(384, 5), "GB/s each way of the Infinity Fabric link between two GPUs"
     )
