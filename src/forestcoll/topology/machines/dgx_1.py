@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.base.parameters import integer, link_bandwidth
-from forestcoll.topology.builder import TopologyBuilder
-from forestcoll.topology.machines._boxes import add_gpus, gpu_id, join_boxes_by_pairs, paired_links
-from forestcoll.topology.registry import Recipe, Size, topology_builder
+from forestcoll.topology.machines._boxes import DirectBoxes, SharedNics
+from forestcoll.topology.registry import topology_builder
 
 NVLINKS = {
     (0, 1): 1, (0, 2): 1, (0, 3): 2, (0, 4): 2,
@@ -34,7 +33,7 @@ NVLINKS = {
     source="NVIDIA DGX-1 system architecture white paper, WP-08437; nvidia-smi topo -m of a DGX-1",
 )
 @dataclass(frozen=True)
-class Dgx1(Recipe):
+class Dgx1(SharedNics, DirectBoxes):
     """Boxes of DGX-1 with V100."""
 
     boxes: int = integer(1, "boxes", is_size=True)
@@ -43,18 +42,6 @@ class Dgx1(Recipe):
     ib_bandwidth: Fraction = link_bandwidth(Fraction(25, 2), "GB/s each way of a NIC, which two GPUs share")
     pcie_bandwidth: Fraction = link_bandwidth(16, "GB/s each way between a GPU and its PCIe switch (two boxes or more)")
 
-    def size(self) -> Size:
-        """As `Recipe.size`."""
-        inside = 2 * self.boxes * len(self._pairs())
-        return Size(self.boxes * self.gpus, inside + paired_links(self.boxes, self.gpus))
-
-    def fill(self, network: TopologyBuilder) -> None:
-        """As `Recipe.fill`."""
-        add_gpus(network, self.boxes, self.gpus)
-        for box in range(self.boxes):
-            for (one, other), count in self._pairs().items():
-                network.add_duplex(gpu_id(box, one), gpu_id(box, other), count * self.nvlink_bandwidth)
-        join_boxes_by_pairs(network, self.boxes, self.gpus, self.pcie_bandwidth, self.ib_bandwidth)
-
-    def _pairs(self) -> dict[tuple[int, int], int]:
-        return {pair: count for pair, count in NVLINKS.items() if max(pair) < self.gpus}
+    def pairs(self) -> dict[tuple[int, int], Fraction]:
+        """As `DirectBoxes.pairs`."""
+        return {pair: count * self.nvlink_bandwidth for pair, count in NVLINKS.items() if max(pair) < self.gpus}

@@ -8,7 +8,7 @@ NIC at 400 Gb/s carries 50 GB/s each way. The NVSwitch can multicast and aggrega
 from dataclasses import dataclass
 from fractions import Fraction
 
-from forestcoll.base.parameters import integer, link_bandwidth
+from forestcoll.base.parameters import link_bandwidth
 from forestcoll.topology.machines._boxes import NvlinkBoxes
 from forestcoll.topology.machines._gpu import Gpu
 from forestcoll.topology.registry import topology_builder
@@ -35,6 +35,4 @@ B200 = Gpu(
 class DgxB200(NvlinkBoxes):
     """Boxes of DGX B200."""
 
-    boxes: int = integer(2, "boxes", is_size=True)
-    gpus: int = integer(8, "GPUs of each box", maximum=8)
     nvswitch_bandwidth: Fraction = link_bandwidth(900, "GB/s each way between a GPU and its NVSwitch")

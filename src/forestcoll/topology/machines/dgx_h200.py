@@ -4,11 +4,8 @@ An H200 has eighteen fourth-generation NVLinks, 450 GB/s each way. It differs fr
 """
 
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
-from forestcoll.base.parameters import integer, link_bandwidth
-from forestcoll.topology.machines._boxes import NvlinkBoxes
-from forestcoll.topology.machines.dgx_h100 import H100
+from forestcoll.topology.machines.dgx_h100 import H100, DgxH100
 from forestcoll.topology.registry import topology_builder
 
 H200 = replace(H100, name="h200")
@@ -20,9 +17,5 @@ H200 = replace(H100, name="h200")
     source="docs.nvidia.com/dgx/dgxh100-user-guide, introduction to DGX H100/H200",
 )
 @dataclass(frozen=True)
-class DgxH200(NvlinkBoxes):
+class DgxH200(DgxH100):
     """Boxes of DGX H200."""
-
-    boxes: int = integer(2, "boxes", is_size=True)
-    gpus: int = integer(8, "GPUs of each box", maximum=8)
-    nvswitch_bandwidth: Fraction = link_bandwidth(450, "GB/s each way between a GPU and its NVSwitch")

@@ -10,10 +10,9 @@ from fractions import Fraction
 from itertools import combinations
 
 from forestcoll.base.parameters import integer, link_bandwidth
-from forestcoll.topology.builder import TopologyBuilder
-from forestcoll.topology.machines._boxes import add_gpus, direct_links, gpu_id, join_boxes
+from forestcoll.topology.machines._boxes import DirectBoxes
 from forestcoll.topology.machines._gpu import Gpu
-from forestcoll.topology.registry import Recipe, Size, topology_builder
+from forestcoll.topology.registry import topology_builder
 
 MI300X = Gpu(
     "mi300x",
@@ -34,7 +33,7 @@ MI300X = Gpu(
     source="wheelersnetwork.com/2024/01 (links as AMD announced them); the 400 Gb/s NIC is what platforms usually have",
 )
 @dataclass(frozen=True)
-class Mi300x(Recipe):
+class Mi300x(DirectBoxes):
     """Boxes of MI300X."""
 
     boxes: int = integer(1, "boxes", is_size=True)
@@ -42,15 +41,6 @@ class Mi300x(Recipe):
     fabric_bandwidth: Fraction = link_bandwidth(64, "GB/s each way of the Infinity Fabric link between two GPUs")
     ib_bandwidth: Fraction = link_bandwidth(50, "GB/s each way of a NIC")
 
-    def size(self) -> Size:
-        """As `Recipe.size`."""
-        compute = self.boxes * self.gpus
-        return Size(compute, compute * (self.gpus - 1) + direct_links(self.boxes, self.gpus))
-
-    def fill(self, network: TopologyBuilder) -> None:
-        """As `Recipe.fill`."""
-        add_gpus(network, self.boxes, self.gpus)
-        for box in range(self.boxes):
-            for one, other in combinations(range(self.gpus), 2):
-                network.add_duplex(gpu_id(box, one), gpu_id(box, other), self.fabric_bandwidth)
-        join_boxes(network, self.boxes, self.gpus, self.ib_bandwidth)
+    def pairs(self) -> dict[tuple[int, int], Fraction]:
+        """As `DirectBoxes.pairs`."""
+        return dict.fromkeys(combinations(range(self.gpus), 2), self.fabric_bandwidth)
