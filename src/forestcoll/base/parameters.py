@@ -54,17 +54,14 @@ class Integer:
 
     @property
     def form(self) -> str:
-        """As `Kind.form`."""
         return f"an integer from {self.minimum} to {self.maximum}"
 
     def parse(self, text: str) -> int:
-        """As `Kind.parse`."""
         if not _DIGITS.fullmatch(text) or not self.minimum <= int(text) <= self.maximum:
             raise ValueError(text)
         return int(text)
 
     def write(self, value: object) -> str:
-        """As `Kind.write`."""
         return str(value)
 
 
@@ -75,14 +72,12 @@ class Count:
     form: str = f"an integer of 1 or more, with at most {MAX_TREES_DIGITS} digits"
 
     def parse(self, text: str) -> int:
-        """As `Kind.parse`."""
         digits = text.removeprefix("+").lstrip("0")
         if not (digits.isascii() and digits.isdecimal() and len(digits) <= MAX_TREES_DIGITS):
             raise ValueError(text)
         return int(digits)
 
     def write(self, value: object) -> str:
-        """As `Kind.write`."""
         return str(value)
 
 
@@ -94,17 +89,14 @@ class Choice:
 
     @property
     def form(self) -> str:
-        """As `Kind.form`."""
         return f"one of {', '.join(self.names)}"
 
     def parse(self, text: str) -> str:
-        """As `Kind.parse`."""
         if text not in self.names:
             raise ValueError(text)
         return text
 
     def write(self, value: object) -> str:
-        """As `Kind.write`."""
         return str(value)
 
 
@@ -117,15 +109,12 @@ class NameOrInteger:
 
     @property
     def form(self) -> str:
-        """As `Kind.form`."""
         return f"{', '.join(self.names)}, or {self.integer.form}"
 
     def parse(self, text: str) -> str | int:
-        """As `Kind.parse`."""
         return text if text in self.names else self.integer.parse(text)
 
     def write(self, value: object) -> str:
-        """As `Kind.write`."""
         return str(value)
 
 
@@ -136,14 +125,12 @@ class Positive:
     form: str = f"a number greater than 0 of at most {MAX_DIGITS} digits, such as 25 or 25/3"
 
     def parse(self, text: str) -> Fraction:
-        """As `Kind.parse`."""
         number = to_fraction(text)
         if number <= 0:
             raise ValueError(text)
         return number
 
     def write(self, value: object) -> str:
-        """As `Kind.write`."""
         return str(value)
 
 
@@ -154,7 +141,6 @@ class Bandwidth(Positive):
     form: str = f"a number greater than 0 of at most {MAX_DIGITS} digits, such as 25, 25/3 or 400Gb/s"
 
     def parse(self, text: str) -> Fraction:
-        """As `Kind.parse`."""
         return super().parse(str(bandwidth_in(BANDWIDTH_UNIT, text)))
 
 
@@ -165,14 +151,12 @@ class DataSize:
     form: str = "a size of 1 byte or more such as 64K, 2.5MiB or 1GB"
 
     def parse(self, text: str) -> int:
-        """As `Kind.parse`."""
         try:
             return data_size(text)
         except InputError:
             raise ValueError(text) from None
 
     def write(self, value: object) -> str:
-        """As `Kind.write`."""
         size = cast("int", value)
         return name if size > 0 and data_size(name := size_name(size)) == size else str(size)
 
@@ -184,13 +168,11 @@ class Flag:
     form: str = "true or false"
 
     def parse(self, text: str) -> bool:
-        """As `Kind.parse`."""
         if text not in {"true", "false"}:
             raise ValueError(text)
         return text == "true"
 
     def write(self, value: object) -> str:
-        """As `Kind.write`."""
         return "true" if value else "false"
 
 
@@ -201,13 +183,11 @@ class Text:
     form: str
 
     def parse(self, text: str) -> str:
-        """As `Kind.parse`."""
         if not text:
             raise ValueError(text)
         return text
 
     def write(self, value: object) -> str:
-        """As `Kind.write`."""
         return str(value)
 
 
@@ -220,14 +200,12 @@ class Several:
     most: int
 
     def parse(self, text: str) -> tuple[object, ...]:
-        """As `Kind.parse`."""
         parts = text.split("+")
         if len(parts) > self.most:
             raise ValueError(text)
         return tuple(self.item.parse(part) for part in parts)
 
     def write(self, value: object) -> str:
-        """As `Kind.write`."""
         return "+".join(self.item.write(each) for each in cast("tuple[object, ...]", value))
 
 
@@ -241,14 +219,12 @@ class Integers:
     most: int
 
     def parse(self, text: str) -> tuple[int, ...]:
-        """As `Kind.parse`."""
         parts = text.split(self.separator)
         if len(parts) > self.most:
             raise ValueError(text)
         return tuple(self.item.parse(part) for part in parts)
 
     def write(self, value: object) -> str:
-        """As `Kind.write`."""
         return self.separator.join(str(each) for each in cast("tuple[int, ...]", value))
 
 

@@ -115,7 +115,6 @@ class Base(Construction):
 
     @cached_property
     def wiring(self) -> Wiring:
-        """As `Construction.wiring`."""
         return base_wiring(self.spec)
 
     @cached_property
@@ -134,15 +133,12 @@ class Base(Construction):
         return self.spec.split(":")[0] in _TRANSITIVE
 
     def sends(self) -> Sends:
-        """As `Construction.sends`."""
         return breadth_first_sends(self.wiring) if self.is_breadth_first else base_sends(self.spec, self.wiring)
 
     def mirror(self) -> IntArray | None:
-        """As `Construction.mirror`."""
         return base_mirror(self.spec, self.wiring)
 
     def to_document(self) -> dict[str, object]:
-        """As `Construction.to_document`."""
         return {
             "base": self.spec,
             "name": self.name,

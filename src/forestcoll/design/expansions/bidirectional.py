@@ -36,11 +36,9 @@ class Bidirectional(Expansion):
 
     @cached_property
     def wiring(self) -> Wiring:
-        """As `Construction.wiring`."""
         return _with_twins(self.base.wiring)
 
     def sends(self) -> Sends:
-        """As `Construction.sends`."""
         mirror = self.base.mirror()
         if mirror is None:
             raise InternalError(f"{self.base.name}: no mirror is known")
@@ -60,11 +58,9 @@ class Bidirectional(Expansion):
         return twins
 
     def mirror(self) -> IntArray | None:
-        """As `Construction.mirror`."""
         return np.arange(self.nodes, dtype=np.int32)
 
     def to_document(self) -> dict[str, object]:
-        """As `Construction.to_document`."""
         return {"made_both_ways": self.base.to_document()}
 
 

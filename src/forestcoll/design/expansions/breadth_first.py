@@ -36,15 +36,12 @@ class BreadthFirst(Expansion):
 
     @cached_property
     def wiring(self) -> Wiring:
-        """As `Construction.wiring`."""
         return self.base.wiring
 
     def sends(self) -> Sends:
-        """As `Construction.sends`."""
         return breadth_first_sends(self.wiring)
 
     def to_document(self) -> dict[str, object]:
-        """As `Construction.to_document`."""
         return {"rescheduled": self.base.to_document()}
 
 

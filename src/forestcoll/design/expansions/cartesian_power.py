@@ -46,7 +46,6 @@ class CartesianPower(Expansion):
 
     @cached_property
     def wiring(self) -> Wiring:
-        """As `Construction.wiring`."""
         return product_wiring([self.base.wiring] * self.exponent)
 
     @cached_property
@@ -94,9 +93,7 @@ class CartesianPower(Expansion):
         return steps, shards, arcs, lows, highs
 
     def expanded_mirror(self, mirror: IntArray) -> IntArray:
-        """As `Expansion.expanded_mirror`."""
         return product_mirror([mirror] * self.exponent)
 
     def to_document(self) -> dict[str, object]:
-        """As `Construction.to_document`."""
         return {"cartesian_power": self.base.to_document(), "exponent": self.exponent}

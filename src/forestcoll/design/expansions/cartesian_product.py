@@ -63,12 +63,10 @@ class CartesianProduct(Construction):
 
     @property
     def nodes_are_equivalent(self) -> bool:
-        """As `Construction.nodes_are_equivalent`."""
         return all(factor.nodes_are_equivalent for factor in self.factors)
 
     @cached_property
     def wiring(self) -> Wiring:
-        """As `Construction.wiring`."""
         return product_wiring([factor.wiring for factor in self.factors])
 
     @cached_property
@@ -81,17 +79,14 @@ class CartesianProduct(Construction):
         return super().reduce_scatter_cost
 
     def sends(self) -> Sends:
-        """As `Construction.sends`."""
         return breadth_first_sends(self.wiring)
 
     def mirror(self) -> IntArray | None:
-        """As `Construction.mirror`."""
         mirrors = [factor.mirror() for factor in self.factors]
         known = [mirror for mirror in mirrors if mirror is not None]
         return product_mirror(known) if len(known) == len(mirrors) else None
 
     def to_document(self) -> dict[str, object]:
-        """As `Construction.to_document`."""
         return {"cartesian_product": [factor.to_document() for factor in self.factors]}
 
 

@@ -45,7 +45,6 @@ class DegreeExpansion(Expansion):
 
     @cached_property
     def wiring(self) -> Wiring:
-        """As `Construction.wiring`."""
         return self.base.wiring.with_copies(self.copies)
 
     @cached_property
@@ -84,9 +83,7 @@ class DegreeExpansion(Expansion):
         )
 
     def expanded_mirror(self, mirror: IntArray) -> IntArray:
-        """As `Expansion.expanded_mirror`."""
         return (mirror[:, None] * self.copies + np.arange(self.copies)).ravel().astype(np.int32)
 
     def to_document(self) -> dict[str, object]:
-        """As `Construction.to_document`."""
         return {"degree_expansion": self.base.to_document(), "copies": self.copies}

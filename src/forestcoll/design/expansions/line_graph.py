@@ -49,7 +49,6 @@ class LineGraph(Expansion):
 
     @cached_property
     def wiring(self) -> Wiring:
-        """As `Construction.wiring`."""
         targets = self.base.wiring.targets_of_arcs[:, None] * self.degree + np.arange(self.degree, dtype=np.int32)
         return Wiring(targets.astype(np.int32))
 
@@ -83,11 +82,9 @@ class LineGraph(Expansion):
         return joined(sends.count + 1, sends.parts, [first, (steps, shards[kept], crossed[kept], lows, highs)])
 
     def expanded_mirror(self, mirror: IntArray) -> IntArray:
-        """As `Expansion.expanded_mirror`."""
         return mirror_of_arcs(self.base.wiring, mirror)
 
     def to_document(self) -> dict[str, object]:
-        """As `Construction.to_document`."""
         return {"line_graph": self.base.to_document()}
 
 

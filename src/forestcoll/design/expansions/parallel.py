@@ -58,5 +58,4 @@ class Parallel(Expansion):
         return joined(finer.count, finer.parts, pieces)
 
     def to_document(self) -> dict[str, object]:
-        """As `Construction.to_document`."""
         return {"parallel_links": self.base.to_document(), "copies": self.copies}

@@ -45,23 +45,19 @@ class MscclXml(RuntimeTarget):
         return msccl_xml.dialect_named(self.dialect)
 
     def usual_options(self, schedule: Schedule) -> Options:
-        """As `Target.usual_options`."""
         if not lowerer_for(schedule).in_place:
             return Options(placement=Placement.OUT_OF_PLACE)
         return Options(placement=usual_placement(schedule.collective) if self._dialect.one_place else Placement.BOTH)
 
     def limits(self, ranks: int) -> Limits:
-        """As `Target.limits`."""
         return msccl_xml.limits(self._dialect, ranks)
 
     def check(self, schedule: Schedule, options: Options) -> None:
-        """As `Target.check`."""
         super().check(schedule, options)
         if self._dialect.one_place and options.placement is Placement.BOTH:
             raise InputError(f"the {self.dialect} dialect is for in place or for out of place; export two files")
 
     def exported(self, lowering: Lowering, options: Options, progress: Progress) -> Export:  # noqa: ARG002
-        """As `Target.exported`."""
         progress.begin("writing the file and reading it back")
         made = msccl_xml.from_program(lowering.program, self._dialect)
         text, algorithm = proven(made, self._dialect, lowering.program.root, progress)
@@ -75,7 +71,6 @@ class MscclXml(RuntimeTarget):
         return CONNECTIONS[options.protocol.value].slot_bytes
 
     def slices(self, options: Options) -> int:
-        """As `RuntimeTarget.slices`."""
         return CONNECTIONS[options.protocol.value].slices
 
 

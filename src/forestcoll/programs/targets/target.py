@@ -56,11 +56,9 @@ class _Chunks(Integer):
 
     @property
     def form(self) -> str:
-        """As `Kind.form`."""
         return f"'{EXACT}' or {super().form}"
 
     def parse(self, text: str) -> Any:
-        """As `Kind.parse`."""
         return EXACT if text == EXACT else super().parse(text)
 
 

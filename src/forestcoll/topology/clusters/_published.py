@@ -29,7 +29,6 @@ class PublishedCluster(ClusterRecipe):
         """Return the fabric that joins the boxes."""
 
     def cluster(self) -> Cluster:
-        """As `ClusterRecipe.cluster`."""
         box, fabric = box_of_machine(self.machine()), self.fabric()
         nics = Nics(box, fabric.nics, self.nic_bandwidth, None, fabric.planes)
         return Cluster.of(box, fabric, nics=nics)
@@ -70,12 +69,10 @@ class ChipGrids(Recipe):
         return count
 
     def size(self) -> Size:
-        """As `Recipe.size`."""
         outside = self._chips() if self.boxes > 1 else 0
         return Size(self.boxes * self._chips(), 2 * self.boxes * (len(self._pairs()) + outside))
 
     def fill(self, network: TopologyBuilder) -> None:
-        """As `Recipe.fill`."""
         for box in range(self.boxes):
             for chip in range(self._chips()):
                 network.add_compute(f"b{box}/chip{chip}", box=box)

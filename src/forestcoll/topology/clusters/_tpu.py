@@ -30,11 +30,9 @@ class TpuSlice(Recipe):
         return len(self.dims) == 3 and all(size % _CUBE == 0 for size in self.dims)
 
     def size(self) -> Size:
-        """As `Recipe.size`."""
         nodes, pairs = grid_size(self.dims, wrap=self._wraps)
         return Size(nodes, 2 * pairs)
 
     def fill(self, network: TopologyBuilder) -> None:
-        """As `Recipe.fill`."""
         add_nodes(network, self.size().compute)
         add_pairs(network, grid_pairs(self.dims, wrap=self._wraps), self.bandwidth)

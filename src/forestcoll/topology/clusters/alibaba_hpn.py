@@ -32,11 +32,9 @@ class AlibabaHpn(PublishedCluster):
     nvswitch_bandwidth: Fraction = link_bandwidth(200, "GB/s each way between a GPU and its NVSwitch")
 
     def machine(self) -> str:
-        """As `PublishedCluster.machine`."""
         return f"dgx-h100:nvswitch_bandwidth={self.nvswitch_bandwidth}"
 
     def fabric(self) -> Fabric:
-        """As `PublishedCluster.fabric`."""
         many = self.boxes > SEGMENT * POD
         return Fabric(
             boxes=self.boxes,

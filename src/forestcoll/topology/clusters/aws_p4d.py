@@ -25,9 +25,7 @@ class AwsP4d(PublishedCluster):
     nic_bandwidth: Fraction = link_bandwidth(Fraction(25, 2), "GB/s each way of an EFA NIC")
 
     def machine(self) -> str:
-        """As `PublishedCluster.machine`."""
         return "dgx-a100"
 
     def fabric(self) -> Fabric:
-        """As `PublishedCluster.fabric`."""
         return Fabric(boxes=self.boxes, nics=4, rails=1)

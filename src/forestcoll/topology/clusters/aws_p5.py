@@ -25,9 +25,7 @@ class AwsP5(PublishedCluster):
     nic_bandwidth: Fraction = link_bandwidth(Fraction(25, 2), "GB/s each way of an EFA NIC")
 
     def machine(self) -> str:
-        """As `PublishedCluster.machine`."""
         return "dgx-h100"
 
     def fabric(self) -> Fabric:
-        """As `PublishedCluster.fabric`."""
         return Fabric(boxes=self.boxes, nics=32, rails=1)

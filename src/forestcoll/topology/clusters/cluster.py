@@ -61,7 +61,6 @@ class AnyCluster(ClusterRecipe):
     wrap: tuple[bool, ...] = flags((True,), "whether the lines of the torus close to rings, one or by dimension")
 
     def problem(self) -> str | None:
-        """As `Recipe.problem`."""
         return self._problem_of_torus() or super().problem()
 
     def _problem_of_torus(self) -> str | None:
@@ -86,7 +85,6 @@ class AnyCluster(ClusterRecipe):
         return None
 
     def cluster(self) -> Cluster:
-        """As `ClusterRecipe.cluster`."""
         boxes = self.boxes or (_BOXES if self.dims is None else prod(self.dims))
         if self.dims is not None and self.nics is None:
             return Cluster(self._box, boxes, torus=self._torus)
@@ -104,7 +102,6 @@ class AnyCluster(ClusterRecipe):
         return Cluster.of(self._box, fabric, nics=nics, torus=self._torus)
 
     def assumed(self) -> tuple[str, ...]:
-        """As `Recipe.assumed`."""
         return tuple(f"box {self.box}: {text}" for text in self._box.assumed)
 
     @cached_property

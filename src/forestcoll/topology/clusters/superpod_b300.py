@@ -33,9 +33,7 @@ class SuperpodB300(PublishedCluster):
     nic_bandwidth: Fraction = link_bandwidth(100, "GB/s each way of a NIC, over both planes")
 
     def machine(self) -> str:
-        """As `PublishedCluster.machine`."""
         return "dgx-b200"
 
     def fabric(self) -> Fabric:
-        """As `PublishedCluster.fabric`."""
         return Fabric(boxes=self.boxes, nics=8, rails=8, planes=2, boxes_per_leaf=UNIT, partial=True)

@@ -27,5 +27,4 @@ class Trainium2(ChipGrids):
     nic_bandwidth: Fraction = link_bandwidth(25, "GB/s each way of a chip's EFA NIC")
 
     def grid(self) -> tuple[tuple[int, Fraction], ...]:
-        """As `ChipGrids.grid`."""
         return ((4, self.neuronlink_bandwidth), (4, self.neuronlink_bandwidth))

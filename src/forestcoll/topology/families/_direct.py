@@ -35,11 +35,9 @@ class ArcRecipe(Recipe):
         return 0
 
     def size(self) -> Size:
-        """As `Recipe.size`."""
         return Size(self.order(), self.order() * self.degree_of_arcs() - self.loops())
 
     def fill(self, network: TopologyBuilder) -> None:
-        """As `Recipe.fill`."""
         add_nodes(network, self.order())
         for source, target in self.arcs():
             if source != target:

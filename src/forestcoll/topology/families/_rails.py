@@ -18,12 +18,10 @@ class Rails(Recipe):
     rail_bandwidth: Fraction = link_bandwidth(1, "between a GPU and its rail switch, each way")
 
     def size(self) -> Size:
-        """As `Recipe.size`."""
         compute = self.boxes * self.gpus
         return Size(compute, 4 * compute)
 
     def fill(self, network: TopologyBuilder) -> None:
-        """As `Recipe.fill`."""
         for box in range(self.boxes):
             for gpu in range(self.gpus):
                 network.add_compute(f"b{box}/gpu{gpu}", box=box)

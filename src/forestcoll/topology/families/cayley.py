@@ -63,7 +63,6 @@ class Cayley(ArcRecipe):
     bandwidth: Fraction = link_bandwidth(1, "of each link")
 
     def problem(self) -> str | None:
-        """As `Recipe.problem`."""
         if not self.group().is_group:
             return (
                 f"ratio^inner is {pow(self.ratio, self.inner, self.outer)} modulo outer; choose ratio so that it is 1"
@@ -79,15 +78,12 @@ class Cayley(ArcRecipe):
         return Metacyclic(self.outer, self.inner, self.ratio)
 
     def order(self) -> int:
-        """As `ArcRecipe.order`."""
         return self.outer * self.inner
 
     def degree_of_arcs(self) -> int:
-        """As `ArcRecipe.degree_of_arcs`."""
         return len(self.generators)
 
     def arcs(self) -> Iterator[tuple[int, int]]:
-        """As `ArcRecipe.arcs`."""
         return cayley_arcs(self.group(), self.generators)
 
 

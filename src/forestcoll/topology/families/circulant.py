@@ -26,7 +26,6 @@ class Circulant(ArcRecipe):
     )
 
     def problem(self) -> str | None:
-        """As `Recipe.problem`."""
         most = self.nodes - 1 if self.one_way else self.nodes // 2
         if max(self.offsets) > most:
             return f"offset {max(self.offsets)} is too large; with {self.nodes} nodes it must be at most {most}"
@@ -43,15 +42,12 @@ class Circulant(ArcRecipe):
         return None
 
     def order(self) -> int:
-        """As `ArcRecipe.order`."""
         return self.nodes
 
     def degree_of_arcs(self) -> int:
-        """As `ArcRecipe.degree_of_arcs`."""
         return len(self._steps())
 
     def arcs(self) -> Iterator[tuple[int, int]]:
-        """As `ArcRecipe.arcs`."""
         steps = self._steps()
         for node in range(self.nodes):
             for step in steps:

@@ -19,10 +19,8 @@ class Complete(Recipe):
     bandwidth: Fraction = link_bandwidth(1, "of each link, each way")
 
     def size(self) -> Size:
-        """As `Recipe.size`."""
         return Size(self.nodes, self.nodes * (self.nodes - 1))
 
     def fill(self, network: TopologyBuilder) -> None:
-        """As `Recipe.fill`."""
         add_nodes(network, self.nodes)
         add_pairs(network, combinations(range(self.nodes), 2), self.bandwidth)

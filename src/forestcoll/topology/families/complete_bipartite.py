@@ -24,11 +24,9 @@ class CompleteBipartite(Recipe):
     bandwidth: Fraction = link_bandwidth(1, "of each link, each way")
 
     def size(self) -> Size:
-        """As `Recipe.size`."""
         return Size(self.left + self.right, 2 * self.left * self.right)
 
     def fill(self, network: TopologyBuilder) -> None:
-        """As `Recipe.fill`."""
         nodes = self.left + self.right
         add_nodes(network, nodes)
         add_pairs(network, product(range(self.left), range(self.left, nodes)), self.bandwidth)

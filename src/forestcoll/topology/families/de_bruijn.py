@@ -34,12 +34,10 @@ class DeBruijn(ArcRecipe):
     bandwidth: Fraction = link_bandwidth(1, "of each link")
 
     def order(self) -> int:
-        """As `ArcRecipe.order`."""
         nodes: int = self.degree**self.length
         return nodes
 
     def degree_of_arcs(self) -> int:
-        """As `ArcRecipe.degree_of_arcs`."""
         return self.degree
 
     def loops(self) -> int:
@@ -47,5 +45,4 @@ class DeBruijn(ArcRecipe):
         return self.degree
 
     def arcs(self) -> Iterator[tuple[int, int]]:
-        """As `ArcRecipe.arcs`."""
         return shifts(self.degree, self.order())

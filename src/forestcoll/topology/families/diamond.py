@@ -29,15 +29,12 @@ class Diamond(ArcRecipe):
     bandwidth: Fraction = link_bandwidth(1, "of each link")
 
     def order(self) -> int:
-        """As `ArcRecipe.order`."""
         return len(_TARGETS)
 
     def degree_of_arcs(self) -> int:
-        """As `ArcRecipe.degree_of_arcs`."""
         return len(_TARGETS[0])
 
     def arcs(self) -> Iterator[tuple[int, int]]:
-        """As `ArcRecipe.arcs`."""
         for node, targets in enumerate(_TARGETS):
             for target in targets:
                 yield node, target

@@ -25,15 +25,12 @@ class DirectedCirculant(ArcRecipe):
     bandwidth: Fraction = link_bandwidth(1, "of each link")
 
     def order(self) -> int:
-        """As `ArcRecipe.order`."""
         return self.degree + 2
 
     def degree_of_arcs(self) -> int:
-        """As `ArcRecipe.degree_of_arcs`."""
         return self.degree
 
     def arcs(self) -> Iterator[tuple[int, int]]:
-        """As `ArcRecipe.arcs`."""
         for node in range(self.order()):
             for step in range(1, self.degree + 1):
                 yield node, (node + step) % self.order()

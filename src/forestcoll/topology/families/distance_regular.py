@@ -134,22 +134,18 @@ class DistanceRegular(ArcRecipe):
     bandwidth: Fraction = link_bandwidth(1, "of each link, each way")
 
     def problem(self) -> str | None:
-        """As `Recipe.problem`."""
         if self.nodes in GRAPHS:
             return None
         nearest = min(GRAPHS, key=lambda known: (abs(known - self.nodes), known))
         return f"no such graph of {self.nodes} nodes is listed; the nearest has {nearest}"
 
     def order(self) -> int:
-        """As `ArcRecipe.order`."""
         return self.nodes
 
     def degree_of_arcs(self) -> int:
-        """As `ArcRecipe.degree_of_arcs`."""
         return DEGREE
 
     def arcs(self) -> Iterator[tuple[int, int]]:
-        """As `ArcRecipe.arcs`."""
         for one, other in GRAPHS[self.nodes][1]():
             yield one, other
             yield other, one

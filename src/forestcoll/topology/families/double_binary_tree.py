@@ -23,11 +23,9 @@ class DoubleBinaryTree(Recipe):
     bandwidth: Fraction = link_bandwidth(1, "of each edge of a tree, each way")
 
     def size(self) -> Size:
-        """As `Recipe.size`."""
         return Size(self.nodes, 2 * len({edge for edge, _ in self._edges()}))
 
     def fill(self, network: TopologyBuilder) -> None:
-        """As `Recipe.fill`."""
         add_nodes(network, self.nodes)
         for (one, other), trees in self._edges():
             network.add_duplex(one, other, trees * self.bandwidth)

@@ -48,7 +48,6 @@ class Dragonfly(Recipe):
         return self._ports // others * others
 
     def problem(self) -> str | None:
-        """As `Recipe.problem`."""
         if self._groups > self._ports + 1:
             return (
                 f"groups is {self._groups}; with routers*global_links = {self._ports} it is at most {self._ports + 1}"
@@ -56,13 +55,11 @@ class Dragonfly(Recipe):
         return None
 
     def size(self) -> Size:
-        """As `Recipe.size`."""
         compute = self.nodes * self.routers * self._groups
         local = self._groups * self.routers * (self.routers - 1)
         return Size(compute, 2 * compute + local + self._groups * self._used)
 
     def fill(self, network: TopologyBuilder) -> None:
-        """As `Recipe.fill`."""
         for node in range(self.size().compute):
             network.add_compute(node, group=node // (self.nodes * self.routers))
         for group in range(self._groups):

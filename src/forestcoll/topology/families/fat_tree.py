@@ -30,12 +30,10 @@ class FatTree(Recipe):
     bandwidth: Fraction = link_bandwidth(1, "of a compute node's link, each way")
 
     def size(self) -> Size:
-        """As `Recipe.size`."""
         below = sum(self.arity**height for height in range(1, self.levels + 1))
         return Size(self.arity**self.levels, 2 * below)
 
     def fill(self, network: TopologyBuilder) -> None:
-        """As `Recipe.fill`."""
         children: list[NodeId] = list(range(self.arity**self.levels))
         add_nodes(network, len(children))
         bandwidth = self.bandwidth

@@ -29,17 +29,14 @@ class GeneralizedKautz(ArcRecipe):
     bandwidth: Fraction = link_bandwidth(1, "of each link")
 
     def problem(self) -> str | None:
-        """As `Recipe.problem`."""
         if self.nodes <= self.degree:
             return f"nodes is {self.nodes}; with degree {self.degree} it must be at least {self.degree + 1}"
         return None
 
     def order(self) -> int:
-        """As `ArcRecipe.order`."""
         return self.nodes
 
     def degree_of_arcs(self) -> int:
-        """As `ArcRecipe.degree_of_arcs`."""
         return self.degree
 
     def loops(self) -> int:
@@ -48,7 +45,6 @@ class GeneralizedKautz(ArcRecipe):
         return common * (self.degree // common)
 
     def arcs(self) -> Iterator[tuple[int, int]]:
-        """As `ArcRecipe.arcs`."""
         for node in range(self.nodes):
             for step in range(1, self.degree + 1):
                 yield node, (-self.degree * node - step) % self.nodes

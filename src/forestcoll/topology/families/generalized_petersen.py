@@ -28,22 +28,18 @@ class GeneralizedPetersen(ArcRecipe):
     bandwidth: Fraction = link_bandwidth(1, "of each link, each way")
 
     def problem(self) -> str | None:
-        """As `Recipe.problem`."""
         most = (self.outer - 1) // 2
         if self.step > most:
             return f"step {self.step} is too large; with {self.outer} nodes in a circle it must be at most {most}"
         return None
 
     def order(self) -> int:
-        """As `ArcRecipe.order`."""
         return 2 * self.outer
 
     def degree_of_arcs(self) -> int:
-        """As `ArcRecipe.degree_of_arcs`."""
         return 3
 
     def arcs(self) -> Iterator[tuple[int, int]]:
-        """As `ArcRecipe.arcs`."""
         for node in range(self.outer):
             yield from ((node, (node + step) % self.outer) for step in (-1, 1))
             yield node, self.outer + node

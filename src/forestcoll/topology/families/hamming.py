@@ -24,12 +24,10 @@ class Hamming(Recipe):
     bandwidth: Fraction = link_bandwidth(1, "of each link, each way")
 
     def size(self) -> Size:
-        """As `Recipe.size`."""
         nodes = self.base**self.dim
         return Size(nodes, nodes * self.dim * (self.base - 1))
 
     def fill(self, network: TopologyBuilder) -> None:
-        """As `Recipe.fill`."""
         add_nodes(network, self.base**self.dim)
         add_pairs(network, self._pairs(), self.bandwidth)
 

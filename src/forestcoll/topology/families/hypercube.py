@@ -18,11 +18,9 @@ class Hypercube(Recipe):
     bandwidth: Fraction = link_bandwidth(1, "of each link, each way")
 
     def size(self) -> Size:
-        """As `Recipe.size`."""
         nodes = 2**self.dim
         return Size(nodes, nodes * self.dim)
 
     def fill(self, network: TopologyBuilder) -> None:
-        """As `Recipe.fill`."""
         add_nodes(network, 2**self.dim)
         add_pairs(network, grid_pairs([2] * self.dim, wrap=False), self.bandwidth)

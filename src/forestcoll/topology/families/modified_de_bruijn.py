@@ -39,23 +39,19 @@ class ModifiedDeBruijn(ArcRecipe):
     bandwidth: Fraction = link_bandwidth(1, "of each link")
 
     def problem(self) -> str | None:
-        """As `Recipe.problem`."""
         if (self.degree, self.length) in _CYCLES:
             return None
         known = ", ".join(f"degree={degree},length={length}" for degree, length in _CYCLES)
         return f"no such rewiring is known; take one of {known}"
 
     def order(self) -> int:
-        """As `ArcRecipe.order`."""
         nodes: int = self.degree**self.length
         return nodes
 
     def degree_of_arcs(self) -> int:
-        """As `ArcRecipe.degree_of_arcs`."""
         return self.degree
 
     def arcs(self) -> Iterator[tuple[int, int]]:
-        """As `ArcRecipe.arcs`."""
         present = set(shifts(self.degree, self.order()))
         yield from sorted(arc for arc in present if arc[::-1] not in present)
         cycle = _CYCLES[self.degree, self.length]

@@ -25,12 +25,10 @@ class Rail(Rails):
     oversubscription: Fraction = positive(1, "bandwidth down divided by bandwidth up, of each rail switch")
 
     def size(self) -> Size:
-        """As `Recipe.size`."""
         rails = super().size()
         return Size(rails.compute, rails.links + 2 * self.gpus)
 
     def fill(self, network: TopologyBuilder) -> None:
-        """As `Recipe.fill`."""
         super().fill(network)
         network.add_switch("spine")
         for rail in self.rails():

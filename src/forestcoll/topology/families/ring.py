@@ -20,12 +20,10 @@ class Ring(Recipe):
     parallel: int = integer(1, "parallel links, whose bandwidths add up", maximum=1024)
 
     def size(self) -> Size:
-        """As `Recipe.size`."""
         nodes, pairs = grid_size([self.nodes], wrap=True)
         return Size(nodes, self.parallel * (nodes if self.one_way else 2 * pairs))
 
     def fill(self, network: TopologyBuilder) -> None:
-        """As `Recipe.fill`."""
         add_nodes(network, self.nodes)
         together = self.parallel * self.bandwidth
         if not self.one_way:

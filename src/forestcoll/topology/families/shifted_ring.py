@@ -22,11 +22,9 @@ class ShiftedRing(Recipe):
     bandwidth: Fraction = link_bandwidth(1, "of each link, each way")
 
     def size(self) -> Size:
-        """As `Recipe.size`."""
         return Size(self.nodes, (2 if second_stride(self.nodes) == 1 else 4) * self.nodes)
 
     def fill(self, network: TopologyBuilder) -> None:
-        """As `Recipe.fill`."""
         add_nodes(network, self.nodes)
         for stride in (1, second_stride(self.nodes)):
             for node in range(self.nodes):

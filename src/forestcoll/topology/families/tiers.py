@@ -86,7 +86,6 @@ class Tiers(Recipe):
     routers: bool = flag("nodes of wide and metropolitan networks are switches")
 
     def problem(self) -> str | None:
-        """As `Recipe.problem`."""
         if self.routers and self._counts()[2] < 2:
             return "with routers only local nodes compute, and there are fewer than two; add offices"
         if not self.routers and sum(self._counts()) < 2:
@@ -97,7 +96,6 @@ class Tiers(Recipe):
         return self.wide, self.areas * self.metropolitan, self.areas * self.offices * self.local
 
     def size(self) -> Size:
-        """As `Recipe.size`."""
         wide, metropolitan, local = self._counts()
         joins = self.areas + self.areas * self.offices
         inside = _size(self.wide, self.redundancy) + self.areas * _size(self.metropolitan, self.redundancy)
@@ -105,7 +103,6 @@ class Tiers(Recipe):
         return Size(local if self.routers else wide + metropolitan + local, 2 * (inside + joins))
 
     def fill(self, network: TopologyBuilder) -> None:
-        """As `Recipe.fill`."""
         wide, metropolitan, local = self._counts()
         for node in range(wide + metropolitan + local):
             tier = "wide" if node < wide else "metropolitan" if node < wide + metropolitan else "local"

@@ -18,11 +18,9 @@ class Torus(Recipe):
     bandwidth: Fraction = link_bandwidth(1, "of each link, each way")
 
     def size(self) -> Size:
-        """As `Recipe.size`."""
         nodes, pairs = grid_size(self.dims, wrap=True)
         return Size(nodes, 2 * pairs)
 
     def fill(self, network: TopologyBuilder) -> None:
-        """As `Recipe.fill`."""
         add_nodes(network, self.size().compute)
         add_pairs(network, grid_pairs(self.dims, wrap=True), self.bandwidth)

@@ -28,16 +28,13 @@ class TwistedHypercube(ArcRecipe):
     bandwidth: Fraction = link_bandwidth(1, "of each link, each way")
 
     def order(self) -> int:
-        """As `ArcRecipe.order`."""
         nodes: int = 2**self.dim
         return nodes
 
     def degree_of_arcs(self) -> int:
-        """As `ArcRecipe.degree_of_arcs`."""
         return self.dim
 
     def arcs(self) -> Iterator[tuple[int, int]]:
-        """As `ArcRecipe.arcs`."""
         for pair in grid_pairs([2] * self.dim, wrap=False):
             one, other = _EXCHANGED.get(pair, pair)
             yield one, other

@@ -28,7 +28,6 @@ class TwistedTorus(ArcRecipe):
     bandwidth: Fraction = link_bandwidth(1, "of each link, each way")
 
     def problem(self) -> str | None:
-        """As `Recipe.problem`."""
         if len(self.dims) == 1:
             return "has one dimension, and nothing to twist; give two or more"
         if min(self.dims) < 3:
@@ -38,15 +37,12 @@ class TwistedTorus(ArcRecipe):
         return None
 
     def order(self) -> int:
-        """As `ArcRecipe.order`."""
         return prod(self.dims)
 
     def degree_of_arcs(self) -> int:
-        """As `ArcRecipe.degree_of_arcs`."""
         return 2 * len(self.dims)
 
     def arcs(self) -> Iterator[tuple[int, int]]:
-        """As `ArcRecipe.arcs`."""
         for node in range(self.order()):
             for dimension in range(len(self.dims)):
                 ahead = self._ahead(node, dimension)

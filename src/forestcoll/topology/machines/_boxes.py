@@ -55,12 +55,10 @@ class Boxes(Recipe):
             network.add_duplex(gpu_id(box, gpu), FABRIC, self.ib_bandwidth)
 
     def size(self) -> Size:
-        """As `Recipe.size`."""
         outside = self.links_outside() if self.boxes > 1 else 0
         return Size(self.boxes * self.gpus, self.boxes * (self.links_inside() + outside))
 
     def fill(self, network: TopologyBuilder) -> None:
-        """As `Recipe.fill`."""
         for box in range(self.boxes):
             for gpu in range(self.gpus):
                 network.add_compute(gpu_id(box, gpu), box=box)
@@ -80,11 +78,9 @@ class DirectBoxes(Boxes):
         """Return the bandwidth between two GPUs of a box, for each pair that is joined."""
 
     def links_inside(self) -> int:
-        """As `Boxes.links_inside`."""
         return 2 * len(self.pairs())
 
     def fill_box(self, network: TopologyBuilder, box: int) -> None:
-        """As `Boxes.fill_box`."""
         for (one, other), bandwidth in self.pairs().items():
             network.add_duplex(gpu_id(box, one), gpu_id(box, other), bandwidth)
 
@@ -96,11 +92,9 @@ class SwitchedBoxes(Boxes):
     nvls: bool = False
 
     def links_inside(self) -> int:
-        """As `Boxes.links_inside`."""
         return 2 * self.gpus
 
     def fill_box(self, network: TopologyBuilder, box: int) -> None:
-        """As `Boxes.fill_box`."""
         switch = network.add_switch(f"b{box}/nvswitch", multicast=self.nvls, aggregation=self.nvls, box=box)
         for gpu in range(self.gpus):
             network.add_duplex(gpu_id(box, gpu), switch, self.nvswitch_bandwidth)
@@ -116,11 +110,9 @@ class SharedNics(Boxes):
     pcie_bandwidth: Fraction
 
     def links_outside(self) -> int:
-        """As `Boxes.links_outside`."""
         return 2 * (self.gpus + (self.gpus + 1) // 2)
 
     def join(self, network: TopologyBuilder, box: int) -> None:
-        """As `Boxes.join`."""
         for pair in range((self.gpus + 1) // 2):
             pcie = network.add_switch(f"b{box}/pcie{pair}", box=box)
             network.add_duplex(pcie, FABRIC, self.ib_bandwidth)

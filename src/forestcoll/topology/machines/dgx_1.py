@@ -43,5 +43,4 @@ class Dgx1(SharedNics, DirectBoxes):
     pcie_bandwidth: Fraction = link_bandwidth(16, "GB/s each way between a GPU and its PCIe switch (two boxes or more)")
 
     def pairs(self) -> dict[tuple[int, int], Fraction]:
-        """As `DirectBoxes.pairs`."""
         return {pair: count * self.nvlink_bandwidth for pair, count in NVLINKS.items() if max(pair) < self.gpus}

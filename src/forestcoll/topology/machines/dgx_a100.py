@@ -49,7 +49,6 @@ class DgxA100(SwitchedBoxes):
         return super().links_outside() * (3 if self.nics else 1)
 
     def join(self, network: TopologyBuilder, box: int) -> None:
-        """As `Boxes.join`."""
         if not self.nics:
             super().join(network, box)
             return

@@ -29,5 +29,4 @@ class HgxA1004(DirectBoxes):
     ib_bandwidth: Fraction = link_bandwidth(25, "GB/s each way of a NIC")
 
     def pairs(self) -> dict[tuple[int, int], Fraction]:
-        """As `DirectBoxes.pairs`."""
         return dict.fromkeys(combinations(range(self.gpus), 2), self.nvlink_bandwidth)

@@ -59,5 +59,4 @@ class Mi250(DirectBoxes):
     ib_bandwidth: Fraction = link_bandwidth(16, "GB/s each way between a GPU and InfiniBand")
 
     def pairs(self) -> dict[tuple[int, int], Fraction]:
-        """As `DirectBoxes.pairs`."""
         return {pair: count * self.fabric_bandwidth for pair, count in FABRIC_LINKS.items() if max(pair) < self.gpus}

@@ -42,5 +42,4 @@ class Mi300x(DirectBoxes):
     ib_bandwidth: Fraction = link_bandwidth(50, "GB/s each way of a NIC")
 
     def pairs(self) -> dict[tuple[int, int], Fraction]:
-        """As `DirectBoxes.pairs`."""
         return dict.fromkeys(combinations(range(self.gpus), 2), self.fabric_bandwidth)
