@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any, TypeVar
 
 from forestcoll.algorithms.method import DoesNotApplyError, Method, Problem, methods
-from forestcoll.base.errors import InputError, did_you_mean, shown
+from forestcoll.base.errors import shown, unknown_name
 from forestcoll.base.registry import Spec
 from forestcoll.demand.collective import Collective
 from forestcoll.schedule.schedule import Schedule
@@ -164,8 +164,7 @@ def baselines_named(names: Iterable[str] | None) -> tuple[Baseline, ...]:
     chosen = []
     for name in names:
         if name not in known:
-            hint = did_you_mean(name, known)
-            raise InputError(f"{shown(name)} is not the name of an algorithm; {hint}there are {', '.join(known)}")
+            raise unknown_name(f"{shown(name)} is not the name of an algorithm", name, known)
         chosen.append(known[name])
     return tuple(chosen)
 

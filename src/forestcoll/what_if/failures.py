@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from enum import StrEnum
 
-from forestcoll.base.errors import InputError, did_you_mean, shown
+from forestcoll.base.errors import InputError, member_named, shown
 from forestcoll.topology import Topology
 from forestcoll.topology.changes import Change, link_name
 from forestcoll.topology.link_classes import Ends, is_nic
@@ -28,12 +28,7 @@ def part_named(name: Part | str) -> Part:
     Raises:
         InputError: there is none.
     """
-    try:
-        return Part(name)
-    except ValueError:
-        names = [each.value for each in Part]
-        hint = did_you_mean(name, names) if isinstance(name, str) else ""
-        raise InputError(f"nothing called {shown(name)} can fail; {hint}there are {', '.join(names)}") from None
+    return member_named(Part, name, f"nothing called {shown(name)} can fail")
 
 
 def parts_of(topology: Topology, part: Part | str) -> list[Change]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.base.errors import InputError, shown
+from forestcoll.base.errors import InputError, member_named, shown, unknown_name
 
 AnyArray = npt.NDArray[Any]
 
@@ -94,8 +94,8 @@ def element_type_of(array: AnyArray, dtype: str | None = None) -> ElementType:
     name = array.dtype.name if dtype is None else dtype
     found = _BY_NAME.get(name, next((each for each in ElementType if each.text == name), None))
     if found is None:
-        known = ", ".join(each.text for each in ElementType)
-        raise InputError(f"dtype is {shown(name)}, which the runtime cannot move; use one of {known}")
+        problem = f"dtype is {shown(name)}, which the runtime cannot move"
+        raise unknown_name(problem, name, [each.text for each in ElementType], "use one of")
     if found.itemsize != array.dtype.itemsize:
         raise InputError(
             f"dtype is {shown(name)} of {found.itemsize} bytes, but the array has elements of "
@@ -110,11 +110,7 @@ def reduce_op_named(op: ReduceOp | str) -> ReduceOp:
     Raises:
         InputError: there is none.
     """
-    try:
-        return ReduceOp(op)
-    except ValueError:
-        known = ", ".join(repr(each.value) for each in ReduceOp)
-        raise InputError(f"there is no reduction {shown(op)}; use one of {known}") from None
+    return member_named(ReduceOp, op, f"there is no reduction {shown(op)}")
 
 
 def check_reduction(op: ReduceOp, element: ElementType, factor: float) -> None:
