@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
+from math import prod
 
 from forestcoll.base.parameters import integer, link_bandwidth
 from forestcoll.topology.builder import TopologyBuilder
@@ -10,6 +11,7 @@ from forestcoll.topology.clusters.joining.box import box_of_machine
 from forestcoll.topology.clusters.joining.cluster import Cluster, ClusterRecipe
 from forestcoll.topology.clusters.joining.fabric import Fabric
 from forestcoll.topology.clusters.joining.nics import Nics
+from forestcoll.topology.families._direct import line_pairs
 from forestcoll.topology.registry import Recipe, Size
 
 
@@ -50,23 +52,15 @@ class ChipGrids(Recipe):
 
     def _pairs(self) -> list[tuple[int, int, Fraction]]:
         """Return each pair of neighbouring chips of a box once, with the bandwidth of its link."""
-        found: list[tuple[int, int, Fraction]] = []
-        stride = self._chips()
-        for size, bandwidth in self.grid():
-            stride //= size
-            for chip in range(self._chips()):
-                place = chip // stride % size
-                if place + 1 < size:
-                    found.append((chip, chip + stride, bandwidth))
-                elif size > 2:
-                    found.append((chip, chip - place * stride, bandwidth))
-        return found
+        sizes = [size for size, _ in self.grid()]
+        return [
+            (*pair, bandwidth)
+            for dimension, (_, bandwidth) in enumerate(self.grid())
+            for pair in line_pairs(sizes, dimension, wrap=True)
+        ]
 
     def _chips(self) -> int:
-        count = 1
-        for size, _ in self.grid():
-            count *= size
-        return count
+        return prod(size for size, _ in self.grid())
 
     def size(self) -> Size:
         outside = self._chips() if self.boxes > 1 else 0

@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.base.parameters import dimensions, link_bandwidth
-from forestcoll.topology.builder import TopologyBuilder
-from forestcoll.topology.families._direct import add_nodes, add_pairs, grid_pairs, grid_size
-from forestcoll.topology.registry import Recipe, Size
+from forestcoll.topology.families._direct import GridRecipe
 
 _CUBE = 4
 
@@ -19,20 +17,11 @@ LINK_SPEED = "GB/s each way of a link"
 
 
 @dataclass(frozen=True)
-class TpuSlice(Recipe):
+class TpuSlice(GridRecipe):
     """A slice of TPU chips. Each generation sets the default of the bandwidth."""
 
     dims: tuple[int, ...] = dimensions((4, 4, 4), "chips along each dimension", most=3)
     bandwidth: Fraction = link_bandwidth(50, LINK_SPEED)
 
-    @property
-    def _wraps(self) -> bool:
+    def wraps(self) -> bool:
         return len(self.dims) == 3 and all(size % _CUBE == 0 for size in self.dims)
-
-    def size(self) -> Size:
-        nodes, pairs = grid_size(self.dims, wrap=self._wraps)
-        return Size(nodes, 2 * pairs)
-
-    def fill(self, network: TopologyBuilder) -> None:
-        add_nodes(network, self.size().compute)
-        add_pairs(network, grid_pairs(self.dims, wrap=self._wraps), self.bandwidth)

@@ -20,8 +20,8 @@ class Ring(Recipe):
     parallel: int = integer(1, "parallel links, whose bandwidths add up", maximum=1024)
 
     def size(self) -> Size:
-        nodes, pairs = grid_size([self.nodes], wrap=True)
-        return Size(nodes, self.parallel * (nodes if self.one_way else 2 * pairs))
+        links = self.nodes if self.one_way else grid_size([self.nodes], wrap=True).links
+        return Size(self.nodes, self.parallel * links)
 
     def fill(self, network: TopologyBuilder) -> None:
         add_nodes(network, self.nodes)
