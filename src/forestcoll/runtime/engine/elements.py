@@ -34,6 +34,16 @@ class ElementType(IntEnum):
         return _ITEMSIZE[self]
 
     @property
+    def dtype_name(self) -> str:
+        """The name that NumPy and torch use: `bfloat16`, `float32`, `int64`."""
+        return _DTYPE_NAMES[self]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """What NumPy has for it; for bfloat16 its bits."""
+        return np.dtype(np.uint16 if self is ElementType.BF16 else self.dtype_name)
+
+    @property
     def is_float(self) -> bool:
         """Whether elements have fractions."""
         return self <= ElementType.F64
@@ -45,17 +55,7 @@ class ElementType(IntEnum):
 
 
 _ITEMSIZE = (2, 2, 4, 8, 1, 2, 4, 8, 1)
-_BY_NAME = {
-    "float16": ElementType.F16,
-    "bfloat16": ElementType.BF16,
-    "float32": ElementType.F32,
-    "float64": ElementType.F64,
-    "int8": ElementType.I8,
-    "int16": ElementType.I16,
-    "int32": ElementType.I32,
-    "int64": ElementType.I64,
-    "uint8": ElementType.U8,
-}
+_DTYPE_NAMES = ("float16", "bfloat16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8")
 
 
 class ReduceOp(StrEnum):
@@ -92,7 +92,7 @@ def element_type_of(array: AnyArray, dtype: str | None = None) -> ElementType:
         'f32'
     """
     name = array.dtype.name if dtype is None else dtype
-    found = _BY_NAME.get(name, next((each for each in ElementType if each.text == name), None))
+    found = next((each for each in ElementType if name in (each.dtype_name, each.text)), None)
     if found is None:
         problem = f"dtype is {shown(name)}, which the runtime cannot move"
         raise unknown_name(problem, name, [each.text for each in ElementType], "use one of")
