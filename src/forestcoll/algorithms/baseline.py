@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+from functools import partial
 from typing import Any, TypeVar
 
 from forestcoll.algorithms.method import DoesNotApplyError, Method, Problem, methods
@@ -130,17 +131,12 @@ def baseline(  # noqa: PLR0913 (what a reader must know about an algorithm)
     overhead: Overhead | None = None,
 ) -> Callable[[Make], Make]:
     """Declare the decorated function as the algorithm called `name`; `Baseline` explains the arguments."""
+    described = partial(
+        Baseline, label=name, title=title, summary=summary, family=family, collectives=collectives, overhead=overhead
+    )
 
     def register(make: Make) -> Make:
-        found = Baseline(
-            label=name,
-            title=title,
-            summary=summary,
-            family=family,
-            collectives=collectives,
-            make=make,
-            overhead=overhead,
-        )
+        found = described(make=make)
         methods.put(Spec(name, lambda: found, (), make.__module__, {"baseline": found}))
         return make
 

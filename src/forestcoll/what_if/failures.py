@@ -6,6 +6,7 @@ from enum import StrEnum
 from forestcoll.base.errors import InputError, member_named, shown
 from forestcoll.topology import Topology
 from forestcoll.topology.changes import Change, link_name
+from forestcoll.topology.graph.boxes import named_boxes
 from forestcoll.topology.link_classes import Ends, is_nic
 
 
@@ -83,11 +84,7 @@ def _switches(topology: Topology) -> list[Change]:
 
 
 def _boxes(topology: Topology) -> list[Change]:
-    members: dict[str, list[int]] = {}
-    for number, node in enumerate(topology.nodes):
-        if "box" in node.attributes:
-            members.setdefault(str(node.attributes["box"]), []).append(number)
-    return [Change(f"box {name}", nodes=tuple(nodes)) for name, nodes in members.items()]
+    return [Change(f"box {name}", nodes=tuple(nodes)) for name, nodes in named_boxes(topology).items()]
 
 
 _FINDERS: dict[Part, Callable[[Topology], list[Change]]] = {
