@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from forestcoll.design.constructions import Base, Construction
-from forestcoll.design.expressions import LineGraph
+from forestcoll.design.expansions.line_graph import LineGraph
 from forestcoll.design.measure import least_factor, moore_steps
 from forestcoll.design.path_rates import path_rates
 from forestcoll.design.search.catalogue import bases, kautz

@@ -1,6 +1,6 @@
 """The grammar of values with parameters, and their registry: what a file that is dropped in gets without more lines."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import pytest
 
@@ -15,9 +15,9 @@ pens = Registry("pen", ())
 @pens.add("ball-pen")
 @dataclass(frozen=True)
 class BallPen:
-    width: int = field(default=2, metadata=integer("the width", minimum=1, maximum=9, is_size=True))
-    is_red: bool = field(default=False, metadata=flag("whether it is red"))
-    label: str = field(default="none", metadata=text("a text", "what is written on it"))
+    width: int = integer(2, "the width", minimum=1, maximum=9, is_size=True)
+    is_red: bool = flag("whether it is red")
+    label: str = text("none", "a text", "what is written on it")
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def test_the_error_for_an_unknown_collective_suggests_the_nearest_name() -> None
     ]:
         head, _, known = refusal(collective_named, name).partition("there are ")
         assert head == f"there is no collective {'null' if name is None else repr(name)}; {hint}"
-        assert known == ", ".join(repr(each.value) for each in Collective), name
+        assert known == ", ".join(Collective), name
 
 
 RING = build_topology("ring:nodes=4")

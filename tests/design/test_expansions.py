@@ -13,15 +13,13 @@ from random_wirings import random_wiring
 from forestcoll.base.errors import InternalError
 from forestcoll.demand.collective import Collective
 from forestcoll.design.constructions import Base, Construction
-from forestcoll.design.expressions import (
-    Bidirectional,
-    BreadthFirst,
-    CartesianPower,
-    CartesianProduct,
-    DegreeExpansion,
-    LineGraph,
-    Parallel,
-)
+from forestcoll.design.expansions.bidirectional import Bidirectional
+from forestcoll.design.expansions.breadth_first import BreadthFirst
+from forestcoll.design.expansions.cartesian_power import CartesianPower
+from forestcoll.design.expansions.cartesian_product import CartesianProduct
+from forestcoll.design.expansions.degree_expansion import DegreeExpansion
+from forestcoll.design.expansions.line_graph import LineGraph
+from forestcoll.design.expansions.parallel import Parallel
 from forestcoll.design.measure import Cost, moore_steps
 from forestcoll.design.realisation import predicted_cost, schedule_of, topology_of
 from forestcoll.design.search.catalogue import bases, kautz

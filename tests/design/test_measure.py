@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from random_wirings import random_wiring
 
 from forestcoll.design.bases import base_wiring
-from forestcoll.design.expansions.degree_expansion import degree_expansion
 from forestcoll.design.kautz_cost import de_bruijn_cost, kautz_cost
 from forestcoll.design.measure import Cost, breadth_first_cost, cayley_cost, least_factor, moore_steps
 from forestcoll.design.search.catalogue import kautz_bound
@@ -60,7 +59,7 @@ def test_the_cost_of_a_degree_expansion_is_counted_at_the_nodes_of_the_base(
     cost = wiring.breadth_first_cost(copies)
     if cost is None or wiring.has_loops:
         return
-    assert cost == degree_expansion(wiring, copies).breadth_first_cost()
+    assert cost == wiring.with_copies(copies).breadth_first_cost()
     least = wiring.cost_at_first_node(copies)
     assert least.steps <= cost.steps
     assert least.bandwidth_factor <= cost.bandwidth_factor

@@ -16,7 +16,7 @@ DOCS = Path(__file__).parents[2] / "docs" / "runtimes.md"
 FILE = '''
 """Messages: a table of the messages of a program."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from forestcoll.base.parameters import flag
 from forestcoll.base.progress import Progress
@@ -32,7 +32,7 @@ class MessagesCsv(Target):
     endings = (".csv",)
     checked = "not checked"
 
-    header: bool = field(default=True, metadata=flag("whether the first row has names"))
+    header: bool = flag("whether the first row has names", default=True)
 
     def exported(self, lowering: Lowering, options: Options, progress: Progress) -> Export:
         rows = [f"{each.source},{each.target}" for each in lowering.program.channels]

@@ -1,7 +1,7 @@
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
@@ -186,7 +186,7 @@ def clean_registry() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Star(Recipe):
-    nodes: int = field(default=3, metadata=integer("compute nodes", minimum=2, is_size=True))
+    nodes: int = integer(3, "compute nodes", minimum=2, is_size=True)
 
     def size(self) -> Size:
         return Size(self.nodes, 2 * self.nodes)

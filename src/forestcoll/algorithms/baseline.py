@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+from functools import partial
 from typing import Any, TypeVar
 
 from forestcoll.algorithms.method import DoesNotApplyError, Method, Problem, methods
-from forestcoll.base.errors import InputError, did_you_mean, shown
+from forestcoll.base.errors import shown, unknown_name
 from forestcoll.base.registry import Spec
 from forestcoll.demand.collective import Collective
 from forestcoll.schedule.schedule import Schedule
@@ -130,17 +131,12 @@ def baseline(  # noqa: PLR0913 (what a reader must know about an algorithm)
     overhead: Overhead | None = None,
 ) -> Callable[[Make], Make]:
     """Declare the decorated function as the algorithm called `name`; `Baseline` explains the arguments."""
+    described = partial(
+        Baseline, label=name, title=title, summary=summary, family=family, collectives=collectives, overhead=overhead
+    )
 
     def register(make: Make) -> Make:
-        found = Baseline(
-            label=name,
-            title=title,
-            summary=summary,
-            family=family,
-            collectives=collectives,
-            make=make,
-            overhead=overhead,
-        )
+        found = described(make=make)
         methods.put(Spec(name, lambda: found, (), make.__module__, {"baseline": found}))
         return make
 
@@ -164,8 +160,7 @@ def baselines_named(names: Iterable[str] | None) -> tuple[Baseline, ...]:
     chosen = []
     for name in names:
         if name not in known:
-            hint = did_you_mean(name, known)
-            raise InputError(f"{shown(name)} is not the name of an algorithm; {hint}there are {', '.join(known)}")
+            raise unknown_name(f"{shown(name)} is not the name of an algorithm", name, known)
         chosen.append(known[name])
     return tuple(chosen)
 

@@ -1,6 +1,6 @@
 """Breadth-first broadcast: the fewest steps, and the least bandwidth time over shortest paths (*Direct-Connect*)."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from forestcoll.algorithms.method import Method, Problem, methods
 from forestcoll.base.parameters import count, flag
@@ -33,8 +33,8 @@ class Bfb(Method):
 
     takes = frozenset({"size"})
 
-    chunks: int | None = field(default=None, metadata=count("any parts", "equal chunks of a shard"))
-    compact: bool = field(default=False, metadata=flag("list base transfers and a symmetry"))
+    chunks: int | None = count("any parts", "equal chunks of a shard")
+    compact: bool = flag("list base transfers and a symmetry")
 
     def schedule(self, problem: Problem) -> StepSchedule:
         """Return the steps."""

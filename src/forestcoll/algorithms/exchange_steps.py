@@ -1,6 +1,6 @@
 """An all-to-all in steps, for networks without switches: few steps, and the least bandwidth time in so many."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from forestcoll.algorithms.method import Method, Problem, methods
 from forestcoll.base.parameters import count
@@ -25,7 +25,7 @@ class Steps(Method):
 
     collectives = (Collective.ALL_TO_ALL,)
 
-    steps: int | None = field(default=None, metadata=count("the fewest", "number of steps"))
+    steps: int | None = count("the fewest", "number of steps")
 
     def schedule(self, problem: Problem) -> StepSchedule:
         """Return the steps."""

@@ -1,6 +1,6 @@
 """Flows that reach the optimum of an all-to-all, a gather, a scatter, or of any demand matrix."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from forestcoll.algorithms.method import Generated, Method, Problem, methods
 from forestcoll.base.parameters import count, derived_flag
@@ -32,10 +32,8 @@ class Flows(Method):
     collectives = PERSONALISED
     takes = frozenset({"ranks", "shards", "matrix"})
 
-    peers: int | None = field(default=None, metadata=count("no limit", "most ranks of other boxes that a rank meets"))
-    compact: bool | None = field(
-        default=None, metadata=derived_flag("above 50,000 flows", "list base flows and a symmetry")
-    )
+    peers: int | None = count("no limit", "most ranks of other boxes that a rank meets")
+    compact: bool | None = derived_flag("above 50,000 flows", "list base flows and a symmetry")
 
     def optimum(self, problem: Problem) -> FlowOptimum:
         """Return the optimum that the flows reach."""

@@ -30,7 +30,7 @@ from forestcoll.demand.collective import UNROOTED, Collective, collective_named
 from forestcoll.demand.demand import Demand, NodeDemand
 from forestcoll.schedule.proof.optimum import CollectiveOptimum, Optimum
 from forestcoll.schedule.schedule import Schedule
-from forestcoll.topology import NodeId, Topology
+from forestcoll.topology import Topology
 
 methods = Registry(
     "method", ("forestcoll.algorithms", "forestcoll.algorithms.steps", "forestcoll.algorithms.direct_networks")
@@ -70,11 +70,6 @@ class Problem:
     def members(self) -> tuple[int, ...]:
         """The numbers of the compute nodes that take part, in ascending order."""
         return self.demand.members(self.topology)
-
-    @cached_property
-    def ranks_by_id(self) -> list[NodeId] | None:
-        """The ids of the compute nodes that take part; None if all do."""
-        return None if self.demand.ranks is None else self.topology.ids(self.demand.ranks)
 
     @cached_property
     def share(self) -> Fraction:

@@ -1,6 +1,6 @@
 """Trees that reach the optimum (ForestColl): what most collectives are made of."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from forestcoll.algorithms.method import Generated, Method, Problem, methods
 from forestcoll.base.parameters import choice, count, flag
@@ -40,11 +40,11 @@ class Trees(Method):
     collectives = SCHEDULED
     takes = frozenset({"ranks", "shards"})
 
-    k: int | None = field(default=None, metadata=count("few that reach the optimum", "trees per root"))
-    most: int | None = field(default=None, metadata=count("no limit", "the best number of trees per root up to this"))
-    peers: int | None = field(default=None, metadata=count("no limit", "most ranks of other boxes that a rank meets"))
-    search: str = field(default="auto", metadata=choice("how trees are found", *TreeSearch))
-    compact: bool = field(default=False, metadata=flag("list base trees and a symmetry"))
+    k: int | None = count("few that reach the optimum", "trees per root")
+    most: int | None = count("no limit", "the best number of trees per root up to this")
+    peers: int | None = count("no limit", "most ranks of other boxes that a rank meets")
+    search: str = choice("auto", "how trees are found", *TreeSearch)
+    compact: bool = flag("list base trees and a symmetry")
 
     def problem(self) -> str | None:
         """Two numbers of trees exclude each other."""
@@ -83,7 +83,7 @@ class Trees(Method):
 class FastTrees(Trees):
     """Trees that are grown, and an error if they cannot be grown: `trees:search=fast`."""
 
-    search: str = field(default="fast", metadata=choice("how trees are found", "fast"))
+    search: str = choice("fast", "how trees are found", "fast")
 
 
 @methods.add("proven", summary="Trees that are packed by the proven method of the paper.")
@@ -91,4 +91,4 @@ class FastTrees(Trees):
 class ProvenTrees(Trees):
     """Trees that are packed by the proven method of the paper: `trees:search=proven`."""
 
-    search: str = field(default="proven", metadata=choice("how trees are found", "proven"))
+    search: str = choice("proven", "how trees are found", "proven")

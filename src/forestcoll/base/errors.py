@@ -7,8 +7,12 @@
 
 import json
 from collections.abc import Iterable
+from enum import StrEnum
 from fractions import Fraction
 from itertools import islice
+from typing import TypeVar
+
+Name = TypeVar("Name", bound=StrEnum)
 
 _MOST_SHOWN = 60
 """The most characters of a value that a message shows."""
@@ -108,6 +112,30 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """
     near = nearest(name, known)
     return "" if near is None else f"did you mean {shown(near)}? "
+
+
+def unknown_name(problem: str, name: object, known: Iterable[str], use: str = "there are") -> InputError:
+    """Return the error about a name that is none of the `known` ones: the most similar one, and all of them.
+
+    Example:
+        >>> print(unknown_name("there is no collective 'allgahter'", "allgahter", ["allgather", "allreduce"]))
+        there is no collective 'allgahter'; did you mean 'allgather'? there are allgather, allreduce
+    """
+    listed = [str(each) for each in known]
+    hint = did_you_mean(name, listed) if isinstance(name, str) else ""
+    return InputError(f"{problem}; {hint}{use} {', '.join(listed)}")
+
+
+def member_named(kind: type[Name], name: str, problem: str, use: str = "there are") -> Name:
+    """Return the member of an enumeration that `name` is or names.
+
+    Raises:
+        InputError: there is none; `problem` and `use` are as for `unknown_name`.
+    """
+    try:
+        return kind(name)
+    except ValueError:
+        raise unknown_name(problem, name, [each.value for each in kind], use) from None
 
 
 def shown(value: object) -> str:

@@ -7,7 +7,7 @@ which separates parameters: dimensions are joined by `x`, lists by `+`.
 
 import re
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, dataclass, fields
+from dataclasses import MISSING, Field, dataclass, field, fields
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol, TypeVar, cast
 
@@ -25,6 +25,7 @@ MAX_LISTED = 1024
 """The most integers in a list."""
 
 Asked = TypeVar("Asked", bound="Question")
+Default = TypeVar("Default")
 
 _KEY = "parameter"
 _DIGITS = re.compile(r"[0-9]{1,18}")
@@ -53,17 +54,14 @@ class Integer:
 
     @property
     def form(self) -> str:
-        """As `Kind.form`."""
         return f"an integer from {self.minimum} to {self.maximum}"
 
     def parse(self, text: str) -> int:
-        """As `Kind.parse`."""
         if not _DIGITS.fullmatch(text) or not self.minimum <= int(text) <= self.maximum:
             raise ValueError(text)
         return int(text)
 
     def write(self, value: object) -> str:
-        """As `Kind.write`."""
         return str(value)
 
 
@@ -74,14 +72,12 @@ class Count:
     form: str = f"an integer of 1 or more, with at most {MAX_TREES_DIGITS} digits"
 
     def parse(self, text: str) -> int:
-        """As `Kind.parse`."""
         digits = text.removeprefix("+").lstrip("0")
         if not (digits.isascii() and digits.isdecimal() and len(digits) <= MAX_TREES_DIGITS):
             raise ValueError(text)
         return int(digits)
 
     def write(self, value: object) -> str:
-        """As `Kind.write`."""
         return str(value)
 
 
@@ -93,17 +89,14 @@ class Choice:
 
     @property
     def form(self) -> str:
-        """As `Kind.form`."""
         return f"one of {', '.join(self.names)}"
 
     def parse(self, text: str) -> str:
-        """As `Kind.parse`."""
         if text not in self.names:
             raise ValueError(text)
         return text
 
     def write(self, value: object) -> str:
-        """As `Kind.write`."""
         return str(value)
 
 
@@ -116,15 +109,12 @@ class NameOrInteger:
 
     @property
     def form(self) -> str:
-        """As `Kind.form`."""
         return f"{', '.join(self.names)}, or {self.integer.form}"
 
     def parse(self, text: str) -> str | int:
-        """As `Kind.parse`."""
         return text if text in self.names else self.integer.parse(text)
 
     def write(self, value: object) -> str:
-        """As `Kind.write`."""
         return str(value)
 
 
@@ -135,14 +125,12 @@ class Positive:
     form: str = f"a number greater than 0 of at most {MAX_DIGITS} digits, such as 25 or 25/3"
 
     def parse(self, text: str) -> Fraction:
-        """As `Kind.parse`."""
         number = to_fraction(text)
         if number <= 0:
             raise ValueError(text)
         return number
 
     def write(self, value: object) -> str:
-        """As `Kind.write`."""
         return str(value)
 
 
@@ -153,7 +141,6 @@ class Bandwidth(Positive):
     form: str = f"a number greater than 0 of at most {MAX_DIGITS} digits, such as 25, 25/3 or 400Gb/s"
 
     def parse(self, text: str) -> Fraction:
-        """As `Kind.parse`."""
         return super().parse(str(bandwidth_in(BANDWIDTH_UNIT, text)))
 
 
@@ -164,14 +151,12 @@ class DataSize:
     form: str = "a size of 1 byte or more such as 64K, 2.5MiB or 1GB"
 
     def parse(self, text: str) -> int:
-        """As `Kind.parse`."""
         try:
             return data_size(text)
         except InputError:
             raise ValueError(text) from None
 
     def write(self, value: object) -> str:
-        """As `Kind.write`."""
         size = cast("int", value)
         return name if size > 0 and data_size(name := size_name(size)) == size else str(size)
 
@@ -183,13 +168,11 @@ class Flag:
     form: str = "true or false"
 
     def parse(self, text: str) -> bool:
-        """As `Kind.parse`."""
         if text not in {"true", "false"}:
             raise ValueError(text)
         return text == "true"
 
     def write(self, value: object) -> str:
-        """As `Kind.write`."""
         return "true" if value else "false"
 
 
@@ -200,13 +183,11 @@ class Text:
     form: str
 
     def parse(self, text: str) -> str:
-        """As `Kind.parse`."""
         if not text:
             raise ValueError(text)
         return text
 
     def write(self, value: object) -> str:
-        """As `Kind.write`."""
         return str(value)
 
 
@@ -219,14 +200,12 @@ class Several:
     most: int
 
     def parse(self, text: str) -> tuple[object, ...]:
-        """As `Kind.parse`."""
         parts = text.split("+")
         if len(parts) > self.most:
             raise ValueError(text)
         return tuple(self.item.parse(part) for part in parts)
 
     def write(self, value: object) -> str:
-        """As `Kind.write`."""
         return "+".join(self.item.write(each) for each in cast("tuple[object, ...]", value))
 
 
@@ -240,14 +219,12 @@ class Integers:
     most: int
 
     def parse(self, text: str) -> tuple[int, ...]:
-        """As `Kind.parse`."""
         parts = text.split(self.separator)
         if len(parts) > self.most:
             raise ValueError(text)
         return tuple(self.item.parse(part) for part in parts)
 
     def write(self, value: object) -> str:
-        """As `Kind.write`."""
         return self.separator.join(str(each) for each in cast("tuple[int, ...]", value))
 
 
@@ -280,103 +257,103 @@ class _Declared:
     default_text: str | None = None
 
 
-def _metadata(declared: _Declared) -> Mapping[str, object]:
-    return {_KEY: declared}
+def _field(default: Default, declared: _Declared) -> Default:
+    return field(default=default, metadata={_KEY: declared})
 
 
-def of_kind(kind: Kind, meaning: str, *, default_text: str | None = None) -> Mapping[str, object]:
-    """Return the metadata of a field whose values are of a kind; with `default_text`, it may be None."""
-    return _metadata(_Declared(kind, meaning, default_text=default_text))
+def of_kind(default: Default, kind: Kind, meaning: str, *, default_text: str | None = None) -> Default:
+    """Return a field whose values are of a kind; with `default_text`, it may be None."""
+    return _field(default, _Declared(kind, meaning, default_text=default_text))
 
 
-def integer(
-    meaning: str, *, minimum: int = 1, maximum: int = MAX_COMPUTE, is_size: bool = False
-) -> Mapping[str, object]:
-    """Return the metadata of a field that is an integer from `minimum` to `maximum`."""
-    return _metadata(_Declared(Integer(minimum, maximum), meaning, is_size))
+def integer(default: int, meaning: str, *, minimum: int = 1, maximum: int = MAX_COMPUTE, is_size: bool = False) -> int:
+    """Return a field that is an integer from `minimum` to `maximum`."""
+    return _field(default, _Declared(Integer(minimum, maximum), meaning, is_size))
 
 
-def count(default_text: str, meaning: str) -> Mapping[str, object]:
-    """Return the metadata of a field that is an integer of 1 or more, or None for what `default_text` describes."""
-    return _metadata(_Declared(Count(), meaning, default_text=default_text))
+def count(default_text: str, meaning: str) -> Any:
+    """Return a field that is an integer of 1 or more, or None for what `default_text` describes."""
+    return of_kind(None, Count(), meaning, default_text=default_text)
 
 
-def choice(meaning: str, *names: str) -> Mapping[str, object]:
-    """Return the metadata of a field that is one of several names."""
-    return _metadata(_Declared(Choice(names), meaning))
+def choice(default: str, meaning: str, *names: str) -> str:
+    """Return a field that is one of several names."""
+    return of_kind(default, Choice(names), meaning)
 
 
-def name_or_integer(meaning: str, *names: str, maximum: int) -> Mapping[str, object]:
-    """Return the metadata of a field that is one of several names, or an integer from 1 to `maximum`."""
-    return _metadata(_Declared(NameOrInteger(names, Integer(1, maximum)), meaning))
+def name_or_integer(default: str, meaning: str, *names: str, maximum: int) -> str:
+    """Return a field that is one of several names, or an integer from 1 to `maximum`."""
+    return of_kind(default, NameOrInteger(names, Integer(1, maximum)), meaning)
 
 
 def derived_integer(
     default_text: str, meaning: str, *, minimum: int, maximum: int = MAX_COMPUTE, is_size: bool = False
-) -> Mapping[str, object]:
-    """Return the metadata of a field that is an integer, or None for the value that `default_text` describes."""
-    return _metadata(_Declared(Integer(minimum, maximum), meaning, is_size, default_text))
+) -> Any:
+    """Return a field that is an integer, or None for the value that `default_text` describes."""
+    return _field(None, _Declared(Integer(minimum, maximum), meaning, is_size, default_text))
 
 
-def text(form: str, meaning: str) -> Mapping[str, object]:
-    """Return the metadata of a field that is a text; `form` describes it in words that can follow `expected`."""
-    return _metadata(_Declared(Text(form), meaning, is_size=True))
+def text(default: str, form: str, meaning: str) -> str:
+    """Return a field that is a text; `form` describes it in words that can follow `expected`."""
+    return _field(default, _Declared(Text(form), meaning, is_size=True))
 
 
-def derived_bandwidth(default_text: str, meaning: str) -> Mapping[str, object]:
-    """Return the metadata of a field that is a bandwidth, or None for the value that `default_text` describes."""
-    return _metadata(_Declared(Bandwidth(), meaning, default_text=default_text))
+def derived_bandwidth(default_text: str, meaning: str) -> Any:
+    """Return a field that is a bandwidth, or None for the value that `default_text` describes."""
+    return of_kind(None, Bandwidth(), meaning, default_text=default_text)
 
 
-def bandwidths(default_text: str, meaning: str) -> Mapping[str, object]:
-    """Return the metadata of a field that holds bandwidths, written `100+50`, or None for what the text describes."""
+def bandwidths(default_text: str, meaning: str) -> Any:
+    """Return a field that holds bandwidths, written `100+50`, or None for what `default_text` describes."""
     kind = Several("bandwidths joined by '+', such as 100+50", Bandwidth(), MAX_DIMENSIONS)
-    return _metadata(_Declared(kind, meaning, default_text=default_text))
+    return of_kind(None, kind, meaning, default_text=default_text)
 
 
-def flags(meaning: str) -> Mapping[str, object]:
-    """Return the metadata of a field that holds several flags, written `true+false`."""
-    return _metadata(_Declared(Several("true or false, or several joined by '+'", Flag(), MAX_DIMENSIONS), meaning))
+def flags(default: tuple[bool, ...], meaning: str) -> tuple[bool, ...]:
+    """Return a field that holds several flags, written `true+false`."""
+    return of_kind(default, Several("true or false, or several joined by '+'", Flag(), MAX_DIMENSIONS), meaning)
 
 
-def positive(meaning: str) -> Mapping[str, object]:
-    """Return the metadata of a field that is an exact number greater than 0, such as a ratio of bandwidths."""
-    return _metadata(_Declared(Positive(), meaning))
+def positive(default: int, meaning: str) -> Fraction:
+    """Return a field that is an exact number greater than 0, such as a ratio of bandwidths."""
+    return of_kind(Fraction(default), Positive(), meaning)
 
 
-def link_bandwidth(meaning: str) -> Mapping[str, object]:
-    """Return the metadata of a field that is a bandwidth in GB/s; a spec may give it with another unit."""
-    return _metadata(_Declared(Bandwidth(), meaning))
+def link_bandwidth(default: int | Fraction, meaning: str) -> Fraction:
+    """Return a field that is a bandwidth in GB/s; a spec may give it with another unit."""
+    return of_kind(Fraction(default), Bandwidth(), meaning)
 
 
-def derived_flag(default_text: str, meaning: str) -> Mapping[str, object]:
-    """Return the metadata of a field that is true or false, or None for what `default_text` describes."""
-    return _metadata(_Declared(Flag(), meaning, default_text=default_text))
+def derived_flag(default_text: str, meaning: str) -> Any:
+    """Return a field that is true or false, or None for what `default_text` describes."""
+    return of_kind(None, Flag(), meaning, default_text=default_text)
 
 
-def flag(meaning: str) -> Mapping[str, object]:
-    """Return the metadata of a field that is true or false."""
-    return _metadata(_Declared(Flag(), meaning))
+def flag(meaning: str, *, default: bool = False) -> bool:
+    """Return a field that is true or false."""
+    return of_kind(default, Flag(), meaning)
 
 
-def dimensions(meaning: str, *, default_text: str | None = None, most: int = MAX_DIMENSIONS) -> Mapping[str, object]:
-    """Return the metadata of a field that holds the sizes of a grid's dimensions, written `4x4x4`.
+def dimensions(
+    default: tuple[int, ...] | None, meaning: str, *, default_text: str | None = None, most: int = MAX_DIMENSIONS
+) -> Any:
+    """Return a field that holds the sizes of a grid's dimensions, written `4x4x4`.
 
     With a `default_text`, the field may be None, and is then left out of the name of a topology.
     """
     form = f"1 to {most} sizes of 2 or more joined by 'x', such as 4x4x4 (leave out a dimension of size 1)"
     kind = Integers(form, "x", Integer(2, MAX_COMPUTE), most)
-    return _metadata(_Declared(kind, meaning, is_size=default_text is None, default_text=default_text))
+    return _field(default, _Declared(kind, meaning, default_text is None, default_text))
 
 
-def integers(meaning: str, *, is_size: bool = True) -> Mapping[str, object]:
-    """Return the metadata of a field that holds a list of integers of 1 or more, written `3+4`."""
+def integers(default: tuple[int, ...], meaning: str, *, is_size: bool = True) -> tuple[int, ...]:
+    """Return a field that holds a list of integers of 1 or more, written `3+4`."""
     kind = Integers("integers of 1 or more joined by '+', such as 3+4", "+", Integer(1, MAX_COMPUTE), MAX_LISTED)
-    return _metadata(_Declared(kind, meaning, is_size=is_size))
+    return _field(default, _Declared(kind, meaning, is_size))
 
 
 def parameter_of(declaration: "Field[object]") -> Parameter:
-    """Return the parameter that a dataclass field with metadata from one of the functions above declares."""
+    """Return the parameter that a field from one of the functions above declares."""
     declared = cast("_Declared", declaration.metadata[_KEY])
     default_text = declared.default_text
     return Parameter(

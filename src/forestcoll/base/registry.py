@@ -5,7 +5,7 @@ A value is a frozen dataclass whose fields are its parameters (`parameters`), in
     @methods.add("bfb")
     @dataclass(frozen=True)
     class Bfb:
-        chunks: int | None = field(default=None, metadata=derived_integer("any", "chunks of a shard", minimum=1))
+        chunks: int | None = derived_integer("any", "chunks of a shard", minimum=1)
 
 A registry knows the packages whose modules declare its values, so a new value is one new file. The module has the name
 of the value, with `_` for `-`, and is imported on the first use of that name. All modules of the packages are imported

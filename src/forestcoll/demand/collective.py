@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import lcm
 from typing import TypeAlias
 
-from forestcoll.base.errors import InputError, did_you_mean, shown
+from forestcoll.base.errors import InputError, shown, unknown_name
 from forestcoll.base.exact import MAX_DIGITS, to_fraction
 from forestcoll.demand.ranks import members_of
 from forestcoll.topology import NodeId, Topology
@@ -149,10 +149,7 @@ def collective_named(name: Collective | str) -> Collective:
     found = known_collective(name)
     if found is not None:
         return found
-    names = [each.value for each in Collective]
-    hint = did_you_mean(name, names) if isinstance(name, str) else ""
-    known = ", ".join(map(repr, names))
-    raise InputError(f"there is no collective {shown(name)}; {hint}there are {known}")
+    raise unknown_name(f"there is no collective {shown(name)}", name, Collective)
 
 
 def shards_of(

@@ -1,7 +1,6 @@
 """The breadth-first schedule (BFB) of a wiring, arc by arc, and its cost."""
 
 from forestcoll.base.errors import InternalError
-from forestcoll.design.expansions.degree_expansion import degree_expansion
 from forestcoll.design.measure import MAX_DEGREE, Cost
 from forestcoll.design.sends import Sends, sends_of
 from forestcoll.design.wiring import Wiring
@@ -28,5 +27,5 @@ def breadth_first_cost_of(wiring: Wiring, copies: int = 1) -> Cost:
         if counted is None:
             raise InternalError("a constructed network is not strongly connected")
         return counted
-    cost = step_shape(bfb(degree_expansion(wiring, copies).topology("a construction")))
+    cost = step_shape(bfb(wiring.with_copies(copies).topology("a construction")))
     return Cost(cost.steps, cost.bandwidth_factor * wiring.degree * copies / cost.egress)

@@ -1,12 +1,13 @@
 """A network and its allgather as an expression of base networks and expansions.
 
 The cost of an expression follows from the theorems. The wiring and the schedule are made only on request. This module
-has the base networks, and `expansions` has the expansions.
+has the base networks, and `expansions` has the expansions, one a file.
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import Any, ClassVar, Self
 
 from forestcoll.design.bases import base_mirror, base_sends, base_wiring
 from forestcoll.design.breadth_first import breadth_first_cost_of, breadth_first_sends
@@ -46,6 +47,14 @@ class Construction(ABC):
     is_simple: bool
     has_loops: bool
     branches: bool
+
+    in_parentheses: ClassVar[bool] = False
+    """Whether the name is put into parentheses as a part of another name."""
+
+    @property
+    def factor_name(self) -> str:
+        """The name as that of a factor in a product."""
+        return f"({self.name})" if self.in_parentheses else self.name
 
     @cached_property
     @abstractmethod
@@ -106,7 +115,6 @@ class Base(Construction):
 
     @cached_property
     def wiring(self) -> Wiring:
-        """As `Construction.wiring`."""
         return base_wiring(self.spec)
 
     @cached_property
@@ -125,15 +133,12 @@ class Base(Construction):
         return self.spec.split(":")[0] in _TRANSITIVE
 
     def sends(self) -> Sends:
-        """As `Construction.sends`."""
         return breadth_first_sends(self.wiring) if self.is_breadth_first else base_sends(self.spec, self.wiring)
 
     def mirror(self) -> IntArray | None:
-        """As `Construction.mirror`."""
         return base_mirror(self.spec, self.wiring)
 
     def to_document(self) -> dict[str, object]:
-        """As `Construction.to_document`."""
         return {
             "base": self.spec,
             "name": self.name,
@@ -147,3 +152,29 @@ class Base(Construction):
             "loops": self.has_loops,
             "branches": self.branches,
         }
+
+
+@dataclass(frozen=True)
+class Expansion(Construction):
+    """An expansion of one network, `base`."""
+
+    base: Construction
+
+    @classmethod
+    def like(cls, base: Construction, **changes: Any) -> Self:
+        """Return an expansion of `base` with the attributes of `base`, but for `changes`."""
+        return cls(**({each.name: getattr(base, each.name) for each in fields(Construction)} | changes), base=base)
+
+    @property
+    def nodes_are_equivalent(self) -> bool:
+        """As `Construction.nodes_are_equivalent`. The symmetries of the base are symmetries of the expansion."""
+        return self.base.nodes_are_equivalent
+
+    def mirror(self) -> IntArray | None:
+        """As `Construction.mirror`, from the mirror of the base."""
+        mirror = self.base.mirror()
+        return None if mirror is None else self.expanded_mirror(mirror)
+
+    def expanded_mirror(self, mirror: IntArray) -> IntArray:
+        """Return the mirror of this network, of a mirror of the base."""
+        return mirror

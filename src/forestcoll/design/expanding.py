@@ -4,20 +4,17 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 
 from forestcoll.base.errors import InputError, shown
-from forestcoll.design.constructions import Construction
-from forestcoll.design.expressions import (
-    Bidirectional,
-    BreadthFirst,
-    CartesianPower,
-    CartesianProduct,
-    DegreeExpansion,
-    LineGraph,
-    Parallel,
-)
+from forestcoll.design.constructions import Construction, Expansion
+from forestcoll.design.expansions.bidirectional import Bidirectional
+from forestcoll.design.expansions.breadth_first import BreadthFirst
+from forestcoll.design.expansions.cartesian_power import CartesianPower
+from forestcoll.design.expansions.cartesian_product import CartesianProduct
+from forestcoll.design.expansions.degree_expansion import DegreeExpansion
+from forestcoll.design.expansions.line_graph import LineGraph
+from forestcoll.design.expansions.parallel import Parallel
 from forestcoll.design.given import BaseLike, Given, base_network
 from forestcoll.design.search.finder import MAX_NODES, MAX_PORTS
 
-_OF_ONE_BASE = LineGraph | DegreeExpansion | CartesianPower | Parallel | Bidirectional | BreadthFirst
 _MOST_TIMES = 16
 """The maximum number of line graphs after each other."""
 
@@ -55,7 +52,7 @@ def bandwidth_of(network: Construction) -> Fraction:
         return network.bandwidth
     if isinstance(network, CartesianProduct):
         return bandwidth_of(network.factors[0])
-    return bandwidth_of(network.base) if isinstance(network, _OF_ONE_BASE) else Fraction(1)
+    return bandwidth_of(network.base) if isinstance(network, Expansion) else Fraction(1)
 
 
 def _expanded(network: Construction, text: str) -> Construction:

@@ -51,15 +51,12 @@ class Given(Construction):
 
     @cached_property
     def wiring(self) -> Wiring:
-        """As `Construction.wiring`."""
         return self.network
 
     def sends(self) -> Sends:
-        """As `Construction.sends`."""
         return breadth_first_sends(self.network) if self.schedule is None else self.schedule
 
     def mirror(self) -> IntArray | None:
-        """As `Construction.mirror`."""
         if self.is_bidirectional:
             return np.arange(self.nodes, dtype=np.int32)
         return find_mirror(self.network) if self.nodes <= LARGEST_SEARCHED_MIRROR else None

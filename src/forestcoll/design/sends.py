@@ -5,7 +5,7 @@ distinguish parallel arcs. The parts of a shard are multiples of 1/`parts`.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm
 
@@ -19,6 +19,9 @@ from forestcoll.schedule.steps.value import StepPhase, StepSchedule, Transfers
 from forestcoll.topology import Topology
 
 _MOST_PARTS = 2**40
+
+Columns = tuple[IntArray, IntArray, IntArray, IntArray, IntArray]
+"""The columns of sends, from `steps` to `highs`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,27 +54,14 @@ class Sends:
         """Return the same sends with each part cut into `factor`."""
         if self.parts * factor > _MOST_PARTS:
             raise InternalError(f"a shard would be cut into {self.parts * factor} parts")
-        return Sends(
-            self.count,
-            self.parts * factor,
-            self.steps,
-            self.shards,
-            self.arcs,
-            self.lows * factor,
-            self.highs * factor,
-        )
+        return replace(self, parts=self.parts * factor, lows=self.lows * factor, highs=self.highs * factor)
 
 
-def joined(count: int, parts: int, pieces: Sequence[tuple[IntArray, IntArray, IntArray, IntArray, IntArray]]) -> Sends:
+def joined(count: int, parts: int, pieces: Sequence[Columns]) -> Sends:
     """Return the sends of all `pieces`, each the five columns from `steps` to `highs`."""
     columns = [np.concatenate(column) for column in zip(*pieces, strict=True)]
     steps, shards, arcs = (column.astype(np.int32, copy=False) for column in columns[:3])
     return Sends(count, parts, steps, shards, arcs, *(column.astype(np.int64, copy=False) for column in columns[3:]))
-
-
-def columns_of(sends: Sends) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray]:
-    """Return the columns from `steps` to `highs`."""
-    return sends.steps, sends.shards, sends.arcs, sends.lows, sends.highs
 
 
 def step_schedule(wiring: Wiring, sends: Sends, topology: Topology) -> StepSchedule:

@@ -149,6 +149,11 @@ class Wiring:
         """Return the wiring with every arc reversed."""
         return Wiring(self.entering)
 
+    def with_copies(self, copies: int) -> "Wiring":
+        """Return the degree expansion. Copy i of node v is node v * copies + i, port p to copy j is p * copies + j."""
+        targets = self.targets[:, :, None] * copies + np.arange(copies)
+        return Wiring(np.repeat(targets.reshape(self.nodes, -1), copies, axis=0).astype(np.int32))
+
     def breadth_first_cost(self, copies: int = 1) -> Cost | None:
         """Return the cost of the best breadth-first allgather on the network, or on its degree expansion by `copies`.
 

@@ -4,17 +4,12 @@
 have no limit. `core_for` selects the first implementation that is wide enough, so no result overflows.
 """
 
-from forestcoll.kernels.interface import AnyProblem, Core, LogicalNetwork, RoutedTrees, StepTransfers, TreeBatches
-from forestcoll.kernels.selection import core_for, cores, is_native
-
-__all__ = [
-    "AnyProblem",
-    "Core",
-    "LogicalNetwork",
-    "RoutedTrees",
-    "StepTransfers",
-    "TreeBatches",
-    "core_for",
-    "cores",
-    "is_native",
-]
+from forestcoll.kernels.interface import AnyProblem as AnyProblem
+from forestcoll.kernels.interface import Core as Core
+from forestcoll.kernels.interface import LogicalNetwork as LogicalNetwork
+from forestcoll.kernels.interface import RoutedTrees as RoutedTrees
+from forestcoll.kernels.interface import StepTransfers as StepTransfers
+from forestcoll.kernels.interface import TreeBatches as TreeBatches
+from forestcoll.kernels.selection import core_for as core_for
+from forestcoll.kernels.selection import cores as cores
+from forestcoll.kernels.selection import is_native as is_native

@@ -15,7 +15,7 @@ order, one thread a group. Ranks that take no part in a schedule, its relays, ca
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
-from forestcoll.base.errors import InputError, shown
+from forestcoll.base.errors import InputError, shown, unknown_name
 from forestcoll.demand.collective import Collective, collective_named
 from forestcoll.runtime.engine.elements import AnyArray, ElementType, ReduceOp, reduce_op_named
 from forestcoll.runtime.engine.exchange import Counts, all_to_all_counts, rooted_counts
@@ -266,8 +266,7 @@ class Communicator(Exchanges):
             raise InputError(f"rank {self.rank} takes part in {collective}; call the collective, not relay")
         element = next((each for each in ElementType if each.text == dtype), None)
         if element is None:
-            known = ", ".join(each.text for each in ElementType)
-            raise InputError(f"dtype is {shown(dtype)}; use one of {known}")
+            raise unknown_name(f"dtype is {shown(dtype)}", dtype, [each.text for each in ElementType], "use one of")
         sized: Sized[Layout] | Sized[ExchangeLayout]
         if execution.plan.collective.is_personalised:
             sized = execution.exchanged(_pair_counts(execution.plan, count, counts), element.itemsize)

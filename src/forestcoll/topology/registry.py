@@ -6,7 +6,7 @@ parameters (`parameters`). It computes the size of the network and adds nodes an
     @topology_builder("ring", summary="...", source="...")
     @dataclass(frozen=True)
     class Ring(Recipe):
-        nodes: int = field(default=8, metadata=integer("compute nodes", minimum=2, is_size=True))
+        nodes: int = integer(8, "compute nodes", minimum=2, is_size=True)
         ...
 
 No other file contains its name, so a new machine is one new file. The module has the name of the builder, with `_` for

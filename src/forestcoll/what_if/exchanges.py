@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.topology import Topology
+from forestcoll.topology.graph.boxes import named_boxes
 from forestcoll.topology.model import Node
 
 Integers = npt.NDArray[np.int64]
@@ -40,13 +41,9 @@ def exchanges_of_twins(network: Topology) -> Iterator[Integers]:
 
 def exchanges_of_boxes(network: Topology) -> Iterator[Integers]:
     """Yield the exchange of each box with the last box before it that it can be exchanged with."""
-    members: dict[str, list[int]] = {}
-    for number, node in enumerate(network.nodes):
-        if "box" in node.attributes:
-            members.setdefault(str(node.attributes["box"]), []).append(number)
     tester = _Tester(network)
     kinds: list[list[int]] = []
-    for box in members.values():
+    for box in named_boxes(network).values():
         place = next((place for place, last in enumerate(kinds[:_MOST_KINDS]) if tester.allows(last, box)), None)
         if place is None:
             kinds.append(box)

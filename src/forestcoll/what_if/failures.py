@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from enum import StrEnum
 
-from forestcoll.base.errors import InputError, did_you_mean, shown
+from forestcoll.base.errors import InputError, member_named, shown
 from forestcoll.topology import Topology
 from forestcoll.topology.changes import Change, link_name
+from forestcoll.topology.graph.boxes import named_boxes
 from forestcoll.topology.link_classes import Ends, is_nic
 
 
@@ -28,12 +29,7 @@ def part_named(name: PartKind | str) -> PartKind:
     Raises:
         InputError: there is none.
     """
-    try:
-        return PartKind(name)
-    except ValueError:
-        names = [each.value for each in PartKind]
-        hint = did_you_mean(name, names) if isinstance(name, str) else ""
-        raise InputError(f"nothing called {shown(name)} can fail; {hint}there are {', '.join(names)}") from None
+    return member_named(Part, name, f"nothing called {shown(name)} can fail")
 
 
 def parts_of(topology: Topology, part: PartKind | str) -> list[Change]:
@@ -88,11 +84,7 @@ def _switches(topology: Topology) -> list[Change]:
 
 
 def _boxes(topology: Topology) -> list[Change]:
-    members: dict[str, list[int]] = {}
-    for number, node in enumerate(topology.nodes):
-        if "box" in node.attributes:
-            members.setdefault(str(node.attributes["box"]), []).append(number)
-    return [Change(f"box {name}", nodes=tuple(nodes)) for name, nodes in members.items()]
+    return [Change(f"box {name}", nodes=tuple(nodes)) for name, nodes in named_boxes(topology).items()]
 
 
 _FINDERS: dict[PartKind, Callable[[Topology], list[Change]]] = {

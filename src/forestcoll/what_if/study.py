@@ -171,8 +171,3 @@ def _study(
         for change, value, count in zip(changes, values, counts, strict=True)
     ]
     return Study(network, demand, base, tuple(sorted(rows, key=lambda row: row.ratio)))
-
-
-def best_first(study: Study) -> Study:
-    """Return the study with the greatest algbw first."""
-    return replace(study, rows=tuple(sorted(study.rows, key=lambda row: -row.ratio)))

@@ -19,7 +19,7 @@ from refusal import refusal
 FILE = '''
 """Necklaces: the word necklace, and beads in a circle."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.base.parameters import flag
@@ -36,7 +36,7 @@ class Necklace(Importer):
     """Reads beads on a necklace."""
 
     link_bandwidth: Fraction | None = option("link_bandwidth")
-    is_open: bool = field(default=False, metadata=flag("whether the first bead and the last one are not joined"))
+    is_open: bool = flag("whether the first bead and the last one are not joined")
 
     @staticmethod
     def looks_like(text: str) -> bool:

@@ -5,7 +5,7 @@ follow each other. As a step schedule, the two roots have a shard of 1/2 each, a
 height h, T_L = 2(h + P - 1), and each step sends M/2P over a link.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -106,7 +106,7 @@ class DoubleBinaryTree(Method):
 
     collectives = (Collective.ALLREDUCE,)
 
-    chunks: int = field(default=1, metadata=integer("chunks in the pipeline", maximum=10**18))
+    chunks: int = integer(1, "chunks in the pipeline", maximum=10**18)
 
     def schedule(self, problem: Problem) -> StepSchedule:
         """Return the steps."""

@@ -15,7 +15,9 @@ from collections.abc import Callable, Iterable
 from math import gcd
 
 from forestcoll.design.constructions import Construction
-from forestcoll.design.expressions import BreadthFirst, CartesianProduct, DegreeExpansion
+from forestcoll.design.expansions.breadth_first import BreadthFirst
+from forestcoll.design.expansions.cartesian_product import CartesianProduct
+from forestcoll.design.expansions.degree_expansion import DegreeExpansion
 from forestcoll.design.measure import MAX_DEGREE, least_factor
 from forestcoll.design.search.divisors import divisors
 

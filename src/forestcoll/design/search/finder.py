@@ -26,14 +26,12 @@ from math import gcd
 
 from forestcoll.base.errors import InputError, NoSolutionError, shown
 from forestcoll.design.constructions import Construction
-from forestcoll.design.expressions import (
-    Bidirectional,
-    BreadthFirst,
-    CartesianPower,
-    DegreeExpansion,
-    LineGraph,
-    Parallel,
-)
+from forestcoll.design.expansions.bidirectional import Bidirectional
+from forestcoll.design.expansions.breadth_first import BreadthFirst
+from forestcoll.design.expansions.cartesian_power import CartesianPower
+from forestcoll.design.expansions.degree_expansion import DegreeExpansion
+from forestcoll.design.expansions.line_graph import LineGraph
+from forestcoll.design.expansions.parallel import Parallel
 from forestcoll.design.measure import MAX_DEGREE, Cost, least_factor, moore_steps
 from forestcoll.design.search.catalogue import bases as listed_bases
 from forestcoll.design.search.catalogue import kautz, kautz_bound, may_be_bidirectional

@@ -55,26 +55,6 @@ def library(name: str | None, launch: Launch, members: tuple[int, ...]) -> Libra
     return Mpi(launch, members) if name == "mpi" else None
 
 
-_TORCH_OPS = {
-    ReduceOp.SUM: "SUM",
-    ReduceOp.AVG: "AVG",
-    ReduceOp.MIN: "MIN",
-    ReduceOp.MAX: "MAX",
-    ReduceOp.PROD: "PRODUCT",
-}
-_TORCH_TYPES = {
-    ElementType.F16: "float16",
-    ElementType.BF16: "bfloat16",
-    ElementType.F32: "float32",
-    ElementType.F64: "float64",
-    ElementType.I8: "int8",
-    ElementType.I16: "int16",
-    ElementType.I32: "int32",
-    ElementType.I64: "int64",
-    ElementType.U8: "uint8",
-}
-
-
 class Gloo:
     """gloo, as `torch.distributed` has it.
 
@@ -112,8 +92,8 @@ class Gloo:
         import torch
 
         dist, group = self._dist, self._group
-        op = getattr(dist.ReduceOp, _TORCH_OPS[case.op])
-        kind = getattr(torch, _TORCH_TYPES[case.element])
+        op = getattr(dist.ReduceOp, "PRODUCT" if case.op is ReduceOp.PROD else case.op.name)
+        kind = getattr(torch, case.element.dtype_name)
         whole = torch.zeros(case.count, dtype=kind)
         if case.plan.collective is Collective.ALL_TO_ALL:
             out = torch.empty_like(whole)

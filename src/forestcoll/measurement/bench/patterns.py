@@ -22,17 +22,6 @@ _EXACT = {
 }
 """The greatest sum that each type holds exactly; 2^20 is enough for the others."""
 
-_DTYPES: dict[ElementType, Any] = {
-    ElementType.F16: np.float16,
-    ElementType.F32: np.float32,
-    ElementType.F64: np.float64,
-    ElementType.I8: np.int8,
-    ElementType.I16: np.int16,
-    ElementType.I32: np.int32,
-    ElementType.I64: np.int64,
-    ElementType.U8: np.uint8,
-    ElementType.BF16: np.uint16,  # its bits
-}
 _LAST_PLACE = {
     ElementType.F16: 2.0**-10,
     ElementType.BF16: 2.0**-7,
@@ -52,7 +41,7 @@ def factor_of(member: int) -> float:
 
 def empty(element: ElementType, count: int) -> AnyArray:
     """Return an array for `count` elements; for bf16 of their bits."""
-    return np.zeros(count, dtype=_DTYPES[element])
+    return np.zeros(count, dtype=element.dtype)
 
 
 def values_of(member: int, members: int, element: ElementType, op: ReduceOp) -> Values:
@@ -93,7 +82,7 @@ def as_type(values: Values | npt.NDArray[np.float64], element: ElementType) -> A
     """Return values as elements of a type; integers wrap around."""
     if element is ElementType.BF16:
         return float_to_bits(values.astype(np.float32))
-    return values.astype(_DTYPES[element])
+    return values.astype(element.dtype)
 
 
 def wrong_places(found: AnyArray, expected: AnyArray, element: ElementType, op: ReduceOp) -> int:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from forestcoll.base.errors import InputError, did_you_mean, shown
+from forestcoll.base.errors import InputError, shown, unknown_name
 from forestcoll.demand.collective import Collective
 from forestcoll.runtime.engine.elements import ElementType, ReduceOp
 
@@ -107,9 +107,7 @@ def elements_named(text: str) -> tuple[ElementType, ...]:
     if text == "all":
         return tuple(ElementType)
     if text not in known:
-        raise InputError(
-            f"{shown(text)}: no such element type; {did_you_mean(text, known)}use {', '.join(known)} or all"
-        )
+        raise unknown_name(f"{shown(text)}: no such element type", text, [*known, "all"])
     return (known[text],)
 
 
@@ -123,7 +121,7 @@ def ops_named(text: str) -> tuple[ReduceOp, ...]:
     if text == "all":
         return tuple(ReduceOp)
     if text not in known:
-        raise InputError(f"{shown(text)}: no such reduction; {did_you_mean(text, known)}use {', '.join(known)} or all")
+        raise unknown_name(f"{shown(text)}: no such reduction", text, [*known, "all"])
     return (known[text],)
 
 

@@ -8,8 +8,8 @@ from enum import StrEnum
 
 import numpy as np
 
-from forestcoll.base.errors import InputError, did_you_mean, shown
-from forestcoll.measurement.fit.least_squares import BoxConstraints
+from forestcoll.base.errors import InputError, shown, unknown_name
+from forestcoll.measurement.fit.least_squares import Box
 from forestcoll.simulation.costs import Costs
 from forestcoll.simulation.loads import FloatArray
 
@@ -86,8 +86,7 @@ def checked(names: tuple[str, ...]) -> tuple[str, ...]:
         raise InputError("there is no parameter to fit; name at least one, such as alpha_us")
     for name in names:
         if name not in PARAMETERS:
-            hint = did_you_mean(name, PARAMETERS)
-            raise InputError(f"{shown(name)} is no parameter of the costs; {hint}there are {', '.join(PARAMETERS)}")
+            raise unknown_name(f"{shown(name)} is no parameter of the costs", name, PARAMETERS)
         if names.count(name) > 1:
             raise InputError(f"{name} is named twice; name each parameter once")
     return names

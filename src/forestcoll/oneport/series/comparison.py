@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
-from forestcoll.base.errors import InputError, shown
+from forestcoll.base.errors import InputError, member_named, shown
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.collective import Collective
 from forestcoll.oneport.platform.odd_sets import violated_odd_sets
@@ -77,11 +77,8 @@ class SeriesComparison:
         """
         if not 0 <= loss < 1:
             raise InputError(f"loss is {loss}; expected 0 or more and less than 1")
-        try:
-            chosen = self._trees(SeriesKind(along), loss)
-        except ValueError:
-            known = ", ".join(repr(each.value) for each in SeriesKind)
-            raise InputError(f"a series cannot run along {shown(along)}; there are {known}") from None
+        kind = member_named(SeriesKind, along, f"a series cannot run along {shown(along)}")
+        chosen = self._trees(kind, loss)
         bound = Bound(Collective.BROADCAST, self.best.throughput, self.best.certificate)
         return periodic_schedule(self.best.platform, chosen, bound)
 

@@ -1,29 +1,15 @@
 """Lowering: converts schedules into programs."""
 
-from forestcoll.programs.lowering.lowering import (
-    LOWERERS,
-    UNLIMITED,
-    Lowerer,
-    Lowering,
-    default_options,
-    least_instructions,
-    lower,
-    lowerer_for,
-)
-from forestcoll.programs.lowering.options import COMFORTABLE_BLOCKS, Options, Placement, Style, usual_placement
-
-__all__ = [
-    "COMFORTABLE_BLOCKS",
-    "LOWERERS",
-    "UNLIMITED",
-    "Lowerer",
-    "Lowering",
-    "Options",
-    "Placement",
-    "Style",
-    "default_options",
-    "least_instructions",
-    "lower",
-    "lowerer_for",
-    "usual_placement",
-]
+from forestcoll.programs.lowering.lowering import LOWERERS as LOWERERS
+from forestcoll.programs.lowering.lowering import UNLIMITED as UNLIMITED
+from forestcoll.programs.lowering.lowering import Lowerer as Lowerer
+from forestcoll.programs.lowering.lowering import Lowering as Lowering
+from forestcoll.programs.lowering.lowering import default_options as default_options
+from forestcoll.programs.lowering.lowering import least_instructions as least_instructions
+from forestcoll.programs.lowering.lowering import lower as lower
+from forestcoll.programs.lowering.lowering import lowerer_for as lowerer_for
+from forestcoll.programs.lowering.options import COMFORTABLE_BLOCKS as COMFORTABLE_BLOCKS
+from forestcoll.programs.lowering.options import Options as Options
+from forestcoll.programs.lowering.options import Placement as Placement
+from forestcoll.programs.lowering.options import Style as Style
+from forestcoll.programs.lowering.options import usual_placement as usual_placement

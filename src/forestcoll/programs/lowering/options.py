@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
-from typing import TypeVar
 
-from forestcoll.base.errors import InputError, shown
+from forestcoll.base.errors import InputError, member_named, shown
 from forestcoll.demand.collective import Collective
 from forestcoll.programs.model import Protocol
 
@@ -113,9 +112,19 @@ class Options:
     round_bytes: int = 2**17
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "style", _member(Style, self.style, "style"))
-        object.__setattr__(self, "placement", _member(Placement, self.placement, "placement"))
-        object.__setattr__(self, "protocol", _member(Protocol, self.protocol, "protocol"))
+        object.__setattr__(
+            self, "style", member_named(Style, self.style, f"style is {shown(self.style)}", "it must be one of")
+        )
+        object.__setattr__(
+            self,
+            "placement",
+            member_named(Placement, self.placement, f"placement is {shown(self.placement)}", "it must be one of"),
+        )
+        object.__setattr__(
+            self,
+            "protocol",
+            member_named(Protocol, self.protocol, f"protocol is {shown(self.protocol)}", "it must be one of"),
+        )
         for name in _NUMBERS:
             value, least = getattr(self, name), 0 if name == "levels" else 1
             if value is not None and (type(value) is not int or not least <= value <= MOST):
@@ -146,18 +155,6 @@ class Options:
     def out_of_place(self) -> bool:
         """Return whether the program may be run out of place."""
         return self.placement != Placement.IN_PLACE
-
-
-_Name = TypeVar("_Name", bound=StrEnum)
-
-
-def _member(kind: type[_Name], value: str, name: str) -> _Name:
-    """Return the member of an enumeration that `value` is or names."""
-    try:
-        return kind(str(value))
-    except ValueError:
-        known = ", ".join(repr(each.value) for each in kind)
-        raise InputError(f"{name} is {shown(value)}; it must be one of {known}") from None
 
 
 COMFORTABLE_BLOCKS = 32

@@ -1,55 +1,31 @@
 """Programs: what ranks, thread blocks and channels do with chunks of buffers."""
 
-from forestcoll.programs.model.fault import ProgramFault, block_name, fault_at, instruction_name, step_name
-from forestcoll.programs.model.program import (
-    Barrier,
-    Block,
-    Buffer,
-    Channel,
-    ChannelKind,
-    Dependency,
-    Instruction,
-    Loop,
-    Message,
-    Multicast,
-    Place,
-    Program,
-    Protocol,
-    Rank,
-    Span,
-)
-from forestcoll.programs.model.ranks import DeferredRanks, block_counts, instruction_count, message_counts
-from forestcoll.programs.model.task import Task
-from forestcoll.programs.model.validation import buffer_chunks, check_well_formed, data_chunks, first_malformed
-
-__all__ = [
-    "Barrier",
-    "Block",
-    "Buffer",
-    "Channel",
-    "ChannelKind",
-    "DeferredRanks",
-    "Dependency",
-    "Instruction",
-    "Loop",
-    "Message",
-    "Multicast",
-    "Place",
-    "Program",
-    "ProgramFault",
-    "Protocol",
-    "Rank",
-    "Span",
-    "Task",
-    "block_counts",
-    "block_name",
-    "buffer_chunks",
-    "check_well_formed",
-    "data_chunks",
-    "fault_at",
-    "first_malformed",
-    "instruction_count",
-    "instruction_name",
-    "message_counts",
-    "step_name",
-]
+from forestcoll.programs.model.fault import Fault as Fault
+from forestcoll.programs.model.fault import block_name as block_name
+from forestcoll.programs.model.fault import fault_at as fault_at
+from forestcoll.programs.model.fault import instruction_name as instruction_name
+from forestcoll.programs.model.fault import step_name as step_name
+from forestcoll.programs.model.program import Barrier as Barrier
+from forestcoll.programs.model.program import Block as Block
+from forestcoll.programs.model.program import Buffer as Buffer
+from forestcoll.programs.model.program import Channel as Channel
+from forestcoll.programs.model.program import ChannelKind as ChannelKind
+from forestcoll.programs.model.program import Dependency as Dependency
+from forestcoll.programs.model.program import Instruction as Instruction
+from forestcoll.programs.model.program import Loop as Loop
+from forestcoll.programs.model.program import Message as Message
+from forestcoll.programs.model.program import Multicast as Multicast
+from forestcoll.programs.model.program import Place as Place
+from forestcoll.programs.model.program import Program as Program
+from forestcoll.programs.model.program import Protocol as Protocol
+from forestcoll.programs.model.program import Rank as Rank
+from forestcoll.programs.model.program import Span as Span
+from forestcoll.programs.model.ranks import DeferredRanks as DeferredRanks
+from forestcoll.programs.model.ranks import block_counts as block_counts
+from forestcoll.programs.model.ranks import instruction_count as instruction_count
+from forestcoll.programs.model.ranks import message_counts as message_counts
+from forestcoll.programs.model.task import Task as Task
+from forestcoll.programs.model.validation import buffer_chunks as buffer_chunks
+from forestcoll.programs.model.validation import check_well_formed as check_well_formed
+from forestcoll.programs.model.validation import data_chunks as data_chunks
+from forestcoll.programs.model.validation import first_malformed as first_malformed

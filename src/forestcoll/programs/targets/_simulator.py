@@ -1,6 +1,6 @@
 """What the formats for simulators share: a file is for one size of the data, and a program has pieces."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from forestcoll.base.parameters import DataSize, of_kind
@@ -21,7 +21,7 @@ class SimulatorTarget(Target):
     pieces_tried: ClassVar[tuple[int, ...]] = (8, 4, 2)
     most_in_pieces: ClassVar[int] = 400_000
 
-    bytes: int = field(default=10**9, metadata=of_kind(DataSize(), "the data size M"))
+    bytes: int = of_kind(10**9, DataSize(), "the data size M")
 
     def usual_options(self, schedule: Schedule) -> Options:
         """As `Target.usual_options`.

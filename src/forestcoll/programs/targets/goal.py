@@ -20,13 +20,11 @@ class Goal(SimulatorTarget):
     most_in_pieces = 200_000
 
     def check(self, schedule: Schedule, options: Options) -> None:
-        """As `Target.check`."""
         super().check(schedule, options)
         if options.placement is not Placement.OUT_OF_PLACE:
             raise InputError("GOAL schedules are for out of place only; leave the placement out")
 
     def exported(self, lowering: Lowering, options: Options, progress: Progress) -> Export:  # noqa: ARG002
-        """As `Target.exported`."""
         progress.begin("writing the file and reading it back")
         text = "".join(goal.emit(goal.from_program(lowering.program, self.bytes)))
         read = goal.parse_goal(text, where=EXPORTED)

@@ -1,6 +1,6 @@
 """MSCCL XML, which several runtimes load, each in its own dialect."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from forestcoll.base.errors import InputError
 from forestcoll.base.parameters import Integer, choice
@@ -35,36 +35,29 @@ class MscclXml(RuntimeTarget):
     cost = ResourceEstimate(40e-6, 1700)
     file_bytes = 120
 
-    levels: int | None = field(default=None, metadata=chosen(Integer(0, MOST), "channels for hops by their depth"))
-    lanes: int | None = field(default=None, metadata=chosen(COUNT, "blocks between two ranks, by a timetable"))
-    strands: int | None = field(default=None, metadata=chosen(COUNT, "parts of a tree that move at the same time"))
-    dialect: str = field(
-        default=msccl_xml.DialectName.MICROSOFT.value,
-        metadata=choice("the runtime that loads the file", *msccl_xml.DIALECTS),
-    )
+    levels: int | None = chosen(Integer(0, MOST), "channels for hops by their depth")
+    lanes: int | None = chosen(COUNT, "blocks between two ranks, by a timetable")
+    strands: int | None = chosen(COUNT, "parts of a tree that move at the same time")
+    dialect: str = choice(msccl_xml.DialectName.MICROSOFT.value, "the runtime that loads the file", *msccl_xml.DIALECTS)
 
     @property
     def _dialect(self) -> msccl_xml.Dialect:
         return msccl_xml.dialect_named(self.dialect)
 
     def usual_options(self, schedule: Schedule) -> Options:
-        """As `Target.usual_options`."""
         if not lowerer_for(schedule).in_place:
             return Options(placement=Placement.OUT_OF_PLACE)
         return Options(placement=usual_placement(schedule.collective) if self._dialect.one_place else Placement.BOTH)
 
     def limits(self, ranks: int) -> Limits:
-        """As `Target.limits`."""
         return msccl_xml.limits(self._dialect, ranks)
 
     def check(self, schedule: Schedule, options: Options) -> None:
-        """As `Target.check`."""
         super().check(schedule, options)
         if self._dialect.one_place and options.placement is Placement.BOTH:
             raise InputError(f"the {self.dialect} dialect is for in place or for out of place; export two files")
 
     def exported(self, lowering: Lowering, options: Options, progress: Progress) -> Export:  # noqa: ARG002
-        """As `Target.exported`."""
         progress.begin("writing the file and reading it back")
         made = msccl_xml.from_program(lowering.program, self._dialect)
         text, algorithm = proven(made, self._dialect, lowering.program.root, progress)
@@ -78,7 +71,6 @@ class MscclXml(RuntimeTarget):
         return CONNECTIONS[options.protocol.value].slot_bytes
 
     def slices(self, options: Options) -> int:
-        """As `RuntimeTarget.slices`."""
         return CONNECTIONS[options.protocol.value].slices
 
 

@@ -34,23 +34,19 @@ class MscclppJson(RuntimeTarget):
     cost = ResourceEstimate(65e-6, 900)
 
     def usual_options(self, schedule: Schedule) -> Options:
-        """As `Target.usual_options`."""
         lowerer = lowerer_for(schedule)
         placement = usual_placement(schedule.collective) if lowerer.in_place else Placement.OUT_OF_PLACE
         return Options(style=self.style, placement=placement, pieces=2 if lowerer.in_pieces else 1)
 
     def limits(self, ranks: int) -> Limits:  # noqa: ARG002
-        """As `Target.limits`."""
         return mscclpp.limits()
 
     def check(self, schedule: Schedule, options: Options) -> None:
-        """As `Target.check`."""
         super().check(schedule, options)
         if options.placement is Placement.BOTH:
             raise InputError("a plan of MSCCL++ is for in place or for out of place; export two files")
 
     def exported(self, lowering: Lowering, options: Options, progress: Progress) -> Export:
-        """As `Target.exported`."""
         progress.begin("writing the file and reading it back")
         made = mscclpp.from_program(lowering.program, unit_bytes=options.round_bytes)
         text, plan = proven(made, lowering.program.root, progress)
@@ -62,7 +58,6 @@ class MscclppJson(RuntimeTarget):
         return 2**62 if options.protocol is Protocol.LL else options.round_bytes
 
     def snippet(self, done: Export, file: str) -> str:
-        """As `Target.snippet`."""
         return mscclpp.snippet(mscclpp.parse_plan(done.text, where=EXPORTED), done.lowering.program, file)
 
 

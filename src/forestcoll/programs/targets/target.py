@@ -56,20 +56,18 @@ class _Chunks(Integer):
 
     @property
     def form(self) -> str:
-        """As `Kind.form`."""
         return f"'{EXACT}' or {super().form}"
 
     def parse(self, text: str) -> Any:
-        """As `Kind.parse`."""
         return EXACT if text == EXACT else super().parse(text)
 
 
 _PLACEMENT, _PROTOCOL, _CHUNKS = Choice(tuple(Placement)), Choice(tuple(Protocol)), _Chunks(1, MOST)
 
 
-def chosen(kind: Kind, meaning: str) -> Mapping[str, object]:
-    """Return the metadata of a field that is an option of the lowering, or None if it is chosen."""
-    return of_kind(kind, meaning, default_text="chosen")
+def chosen(kind: Kind, meaning: str) -> Any:
+    """Return a field that is an option of the lowering, or None if it is chosen."""
+    return of_kind(None, kind, meaning, default_text="chosen")
 
 
 @dataclass(frozen=True)
@@ -106,16 +104,14 @@ class Target(ABC):
     cost: ClassVar[ResourceEstimate] = ResourceEstimate(80e-6, 2000)
     file_bytes: ClassVar[int] = 85
 
-    placement: str | None = field(default=None, metadata=chosen(_PLACEMENT, "whether input and output are one buffer"))
-    protocol: str | None = field(default=None, metadata=chosen(_PROTOCOL, "how the runtime moves the data"))
-    chunks: int | str | None = field(default=None, metadata=chosen(_CHUNKS, "the most chunks of the data"))
-    pieces: int | None = field(default=None, metadata=chosen(COUNT, "parts of a chunk that follow each other"))
-    step_chunks: int | None = field(default=None, metadata=chosen(COUNT, "the most chunks that one step moves"))
-    channels: int | None = field(default=None, metadata=chosen(COUNT, "channels that the trees of a root share"))
-    instances: int | None = field(
-        default=None, metadata=chosen(COUNT, "copies of the program, each for a part of the data")
-    )
-    blocks: int | None = field(default=None, metadata=chosen(COUNT, "the most thread blocks of a rank"))
+    placement: str | None = chosen(_PLACEMENT, "whether input and output are one buffer")
+    protocol: str | None = chosen(_PROTOCOL, "how the runtime moves the data")
+    chunks: int | str | None = chosen(_CHUNKS, "the most chunks of the data")
+    pieces: int | None = chosen(COUNT, "parts of a chunk that follow each other")
+    step_chunks: int | None = chosen(COUNT, "the most chunks that one step moves")
+    channels: int | None = chosen(COUNT, "channels that the trees of a root share")
+    instances: int | None = chosen(COUNT, "copies of the program, each for a part of the data")
+    blocks: int | None = chosen(COUNT, "the most thread blocks of a rank")
 
     def __post_init__(self) -> None:
         check_fields(self, self.name)

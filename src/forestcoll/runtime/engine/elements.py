@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.base.errors import InputError, shown
+from forestcoll.base.errors import InputError, member_named, shown, unknown_name
 
 AnyArray = npt.NDArray[Any]
 
@@ -34,6 +34,16 @@ class ElementType(IntEnum):
         return _ITEMSIZE[self]
 
     @property
+    def dtype_name(self) -> str:
+        """The name that NumPy and torch use: `bfloat16`, `float32`, `int64`."""
+        return _DTYPE_NAMES[self]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """What NumPy has for it; for bfloat16 its bits."""
+        return np.dtype(np.uint16 if self is ElementType.BF16 else self.dtype_name)
+
+    @property
     def is_float(self) -> bool:
         """Whether elements have fractions."""
         return self <= ElementType.F64
@@ -45,17 +55,7 @@ class ElementType(IntEnum):
 
 
 _ITEMSIZE = (2, 2, 4, 8, 1, 2, 4, 8, 1)
-_BY_NAME = {
-    "float16": ElementType.F16,
-    "bfloat16": ElementType.BF16,
-    "float32": ElementType.F32,
-    "float64": ElementType.F64,
-    "int8": ElementType.I8,
-    "int16": ElementType.I16,
-    "int32": ElementType.I32,
-    "int64": ElementType.I64,
-    "uint8": ElementType.U8,
-}
+_DTYPE_NAMES = ("float16", "bfloat16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8")
 
 
 class ReduceOp(StrEnum):
@@ -92,10 +92,10 @@ def element_type_of(array: AnyArray, dtype: str | None = None) -> ElementType:
         'f32'
     """
     name = array.dtype.name if dtype is None else dtype
-    found = _BY_NAME.get(name, next((each for each in ElementType if each.text == name), None))
+    found = next((each for each in ElementType if name in (each.dtype_name, each.text)), None)
     if found is None:
-        known = ", ".join(each.text for each in ElementType)
-        raise InputError(f"dtype is {shown(name)}, which the runtime cannot move; use one of {known}")
+        problem = f"dtype is {shown(name)}, which the runtime cannot move"
+        raise unknown_name(problem, name, [each.text for each in ElementType], "use one of")
     if found.itemsize != array.dtype.itemsize:
         raise InputError(
             f"dtype is {shown(name)} of {found.itemsize} bytes, but the array has elements of "
@@ -110,11 +110,7 @@ def reduce_op_named(op: ReduceOp | str) -> ReduceOp:
     Raises:
         InputError: there is none.
     """
-    try:
-        return ReduceOp(op)
-    except ValueError:
-        known = ", ".join(repr(each.value) for each in ReduceOp)
-        raise InputError(f"there is no reduction {shown(op)}; use one of {known}") from None
+    return member_named(ReduceOp, op, f"there is no reduction {shown(op)}")
 
 
 def check_reduction(op: ReduceOp, element: ElementType, factor: float) -> None:

@@ -106,10 +106,6 @@ class Plan:
         """The connections that it needs."""
         return frozenset(edge.hop for edge in self.edges)
 
-    def staged(self, rank: int) -> int:
-        """Return how many edges bring data to staging memory of `rank`."""
-        return sum(edge.is_staged and edge.hop.target == rank for edge in self.edges)
-
     def windows(self) -> tuple[int, ...]:
         """Return of each rank how many bytes of staging memory each of its staged edges may take."""
         counts = [0] * self.size

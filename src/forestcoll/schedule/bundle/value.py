@@ -77,11 +77,9 @@ class BundleSchedule(Schedule):
 
     @property
     def operation(self) -> str:
-        """See `Schedule.operation`."""
         collectives = {each.schedule.collective for each in self.bundled}
         return super().operation if len(collectives) == 1 else "several collectives"
 
     @property
     def size(self) -> str:
-        """See `Schedule.size`."""
         return f"{len(self.bundled)} group{'s' * (len(self.bundled) != 1)}"

@@ -130,6 +130,5 @@ class FlowSchedule(Schedule):
 
     @property
     def size(self) -> str:
-        """See `Schedule.size`."""
         images = "" if self.symmetry is None else f", {self.symmetry.order} images each"
         return f"{len(self.flows)} flow{'s' * (len(self.flows) != 1)}{images}"

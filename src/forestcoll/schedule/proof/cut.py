@@ -43,7 +43,6 @@ class CutProof(Proof):
     kind: ClassVar[str] = "cut"
 
     def algbw(self, topology: Topology, demand: NodeDemand) -> Fraction:
-        """See `Proof.algbw`."""
         if demand.collective is Collective.ALL_TO_ALL:
             raise ProofError("a cut does not bound an all-to-all; lengths of links do")
         members = demand.members(topology)
@@ -81,10 +80,8 @@ class CutProof(Proof):
         return exact_sum(part for node, part in parts if (node in inside) != demand.collective.only_reduces)
 
     def document(self, name: NodeName) -> dict[str, object]:
-        """See `Proof.document`."""
         return {"cut": [name(node) for node in self.inside]}
 
     @classmethod
     def from_document(cls, document: Mapping[str, object], topology: Topology, where: str) -> Self:
-        """See `Proof.from_document`."""
         return cls(reading.nodes(document, "cut", topology, where))

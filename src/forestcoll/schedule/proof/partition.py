@@ -44,7 +44,6 @@ class PartitionProof(Proof):
     trees_only: ClassVar[bool] = True
 
     def algbw(self, topology: Topology, demand: NodeDemand) -> Fraction:
-        """See `Proof.algbw`."""
         if demand.collective is not Collective.ALLREDUCE:
             raise ProofError(f"a partition bounds an allreduce only, and this is {demand.collective.with_article}")
         if sorted(node for part in self.parts for node in part) != list(range(len(topology.nodes))):
@@ -66,10 +65,8 @@ class PartitionProof(Proof):
         return tuple(link for link in topology.links if part_of[link.source] != part_of[link.target])
 
     def document(self, name: NodeName) -> dict[str, object]:
-        """See `Proof.document`."""
         return {"parts": [[name(node) for node in part] for part in self.parts]}
 
     @classmethod
     def from_document(cls, document: Mapping[str, object], topology: Topology, where: str) -> Self:
-        """See `Proof.from_document`."""
         return cls(reading.lists_of_nodes(document, "parts", topology, where))

@@ -161,7 +161,6 @@ class PricesProof(Proof):
 
     @classmethod
     def from_document(cls, document: Mapping[str, object], topology: Topology, where: str) -> Self:
-        """See `Proof.from_document`."""
         prices = []
         for number, each in enumerate(reading.objects(document, "prices", where)):
             place = f"{where}.prices[{number}]"

@@ -33,7 +33,6 @@ class ReceiptProof(Proof):
     trees_only: ClassVar[bool] = True
 
     def algbw(self, topology: Topology, demand: NodeDemand) -> Fraction:
-        """See `Proof.algbw`."""
         if demand.collective is not Collective.ALLREDUCE:
             raise ProofError(f"a receipt bounds an allreduce only, and this is {demand.collective.with_article}")
         if len(demand.members(topology)) < len(topology.compute):
@@ -66,10 +65,8 @@ class ReceiptProof(Proof):
         return 2 * (len(topology.compute) - 1)
 
     def document(self, name: NodeName) -> dict[str, object]:  # noqa: ARG002 (no nodes)
-        """See `Proof.document`."""
         return {}
 
     @classmethod
     def from_document(cls, document: Mapping[str, object], topology: Topology, where: str) -> Self:  # noqa: ARG003
-        """See `Proof.from_document`."""
         return cls()

@@ -335,7 +335,6 @@ class TreeDualProof(Proof):
 
     @classmethod
     def from_document(cls, document: Mapping[str, object], topology: Topology, where: str) -> Self:
-        """See `Proof.from_document`."""
         cuts = tuple(
             WeightedCut(
                 reading.phase(each, "phase", f"{where}.cuts[{place}]"),

@@ -9,8 +9,8 @@ from fractions import Fraction
 from typing import cast
 
 from forestcoll.base.errors import InputError, shown
-from forestcoll.base.exact import MAX_RESULT_DIGITS, json_text, to_fraction
-from forestcoll.base.json_parts import object_of
+from forestcoll.base.exact import json_text
+from forestcoll.base.json_parts import integer_of, list_of, object_of, rational_of
 from forestcoll.demand.collective import Collective
 from forestcoll.schedule.document_parts import check_format
 from forestcoll.schedule.proof import Bound, PricesProof, Proof
@@ -126,7 +126,7 @@ class _Reader:
         period = self._rational(document, "period", "")
         if period <= 0:
             raise self._error(f"period is {period}; it must be greater than 0")
-        messages = self._integer(document, "messages_per_period", "", minimum=1)
+        messages = self._integer(document, "messages_per_period", "", least=1)
         schedule = SeriesSchedule(
             topology=self._topology,
             source=self._node(document.get("source"), "source"),
@@ -157,10 +157,7 @@ class _Reader:
         return SeriesTree(self._rational(tree, "weight", f"{place}."), tuple(routes))
 
     def _edges(self, tree: Mapping[str, object], place: str) -> Iterator[tuple[int, int]]:
-        edges = tree.get("edges")
-        if not isinstance(edges, list):
-            raise self._error(f'{place} needs "edges": [[source, target], ...]')
-        for number, edge in enumerate(edges):
+        for number, edge in enumerate(list_of(tree.get("edges"), f"{self._where}: {place}.edges")):
             if not isinstance(edge, list) or len(edge) != 2:
                 raise self._error(f"{place}.edges[{number}] is {shown(edge)}; expected [source, target]")
             yield self._node(edge[0], f"{place}.edges[{number}]"), self._node(edge[1], f"{place}.edges[{number}]")
@@ -173,7 +170,7 @@ class _Reader:
         return Round(self._rational(each, "duration", f"{place}."), transfers)
 
     def _transfer(self, transfer: Mapping[str, object], trees: Sequence[SeriesTree], place: str) -> Transfer:
-        tree = self._integer(transfer, "tree", f"{place}.", minimum=0)
+        tree = self._integer(transfer, "tree", f"{place}.", least=0)
         if tree >= len(trees):
             raise self._error(f"{place}.tree is {tree}; there are {len(trees)} trees")
         ends = self._node(transfer.get("source"), place), self._node(transfer.get("target"), place)
@@ -183,7 +180,7 @@ class _Reader:
             raise self._error(f"{place}: tree {tree} has no edge {one} -> {other}")
         if "edge" not in transfer and len(there) == 1:
             return Transfer(tree, there[0])
-        edge = self._integer(transfer, "edge", f"{place}.", minimum=0)
+        edge = self._integer(transfer, "edge", f"{place}.", least=0)
         if edge not in there:
             raise self._error(f"{place}.edge is {edge}, which is not an edge {one} -> {other} of tree {tree}")
         return Transfer(tree, edge)
@@ -233,9 +230,7 @@ class _Reader:
         """Yield the sets of nodes under `key`, each after its number under `value`."""
         for place, described in enumerate(self._objects(certificate, key, "certificate.")):
             where = f"certificate.{key}[{place}]"
-            nodes = described.get("nodes")
-            if not isinstance(nodes, list):
-                raise self._error(f'{where} needs "nodes": [...], a list of ids')
+            nodes = list_of(described.get("nodes"), f"{self._where}: {where}.nodes")
             members = tuple(self._node(node, f"{where}.nodes") for node in nodes)
             yield self._rational(described, value, f"{where}."), members
 
@@ -249,13 +244,8 @@ class _Reader:
         return Port(PortKind.LINK, self._link(price, place)), value
 
     def _objects(self, document: Mapping[str, object], key: str, place: str) -> list[Mapping[str, object]]:
-        values = document.get(key)
-        if not isinstance(values, list):
-            raise self._error(f'{place}{key} is {shown(values)}; expected "{key}": [...], a list of objects')
-        for number, value in enumerate(values):
-            if not isinstance(value, Mapping):
-                raise self._error(f"{place}{key}[{number}] is {shown(value)}; expected an object")
-        return values
+        where = f"{self._where}: {place}{key}"
+        return [object_of(each, f"{where}[{number}]") for number, each in enumerate(list_of(document.get(key), where))]
 
     def _node(self, node: object, place: str) -> int:
         if isinstance(node, bool) or not isinstance(node, int | str):
@@ -266,18 +256,10 @@ class _Reader:
             raise self._error(f"{place}: there is no node {shown(node)}") from None
 
     def _rational(self, document: Mapping[str, object], key: str, place: str) -> Fraction:
-        try:
-            return to_fraction(document.get(key), digits=MAX_RESULT_DIGITS)
-        except ValueError as error:
-            raise self._error(
-                f"{place}{key} is {shown(document.get(key))}, which {error}; write a number such as '25/3'"
-            ) from None
+        return rational_of(document.get(key), f"{self._where}: {place}{key}")
 
-    def _integer(self, document: Mapping[str, object], key: str, place: str, *, minimum: int) -> int:
-        value = document.get(key)
-        if isinstance(value, bool) or not isinstance(value, int) or value < minimum:
-            raise self._error(f"{place}{key} is {shown(value)}; expected an integer of {minimum} or more")
-        return value
+    def _integer(self, document: Mapping[str, object], key: str, place: str, *, least: int) -> int:
+        return integer_of(document.get(key), f"{self._where}: {place}{key}", least=least)
 
     def _error(self, message: str) -> InputError:
         return InputError(f"{self._where}: {message}")

@@ -22,7 +22,6 @@ class SeriesShape(Shape):
 
     @property
     def hops(self) -> int:
-        """See `Shape.hops`."""
         return self.height
 
 

@@ -133,7 +133,6 @@ class SeriesSchedule(Schedule):
 
     @property
     def size(self) -> str:
-        """See `Schedule.size`."""
         return f"{len(self.trees)} trees, {len(self.rounds)} rounds"
 
     @cached_property

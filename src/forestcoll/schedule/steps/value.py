@@ -348,7 +348,6 @@ class StepSchedule(Schedule):
 
     @property
     def size(self) -> str:
-        """See `Schedule.size`."""
         images = "" if self.symmetry is None else f", {self.symmetry.order} images each"
         return f"{plural(self.steps, 'step')}, {plural(len(self), 'transfer')}{images}"
 

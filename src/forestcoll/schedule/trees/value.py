@@ -109,7 +109,6 @@ class TreeSchedule(Schedule):
 
     @property
     def demand(self) -> NodeDemand:
-        """See `Schedule.demand`."""
         return replace(super().demand, sources=self.sources, targets=self.targets)
 
     @property
@@ -121,7 +120,6 @@ class TreeSchedule(Schedule):
 
     @property
     def size(self) -> str:
-        """See `Schedule.size`."""
         listed = sum(len(phase) for phase in self.phases)
         images = "" if self.symmetry is None else f", {self.symmetry.order} images each"
         return f"{listed} trees{images}"

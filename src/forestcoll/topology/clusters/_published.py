@@ -1,8 +1,9 @@
 """What published systems share: a machine as the box, and the sizes of leaf switches and pods."""
 
 from abc import abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
+from math import prod
 
 from forestcoll.base.parameters import integer, link_bandwidth
 from forestcoll.topology.builder import TopologyBuilder
@@ -10,6 +11,7 @@ from forestcoll.topology.clusters.joining.box import box_of_machine
 from forestcoll.topology.clusters.joining.cluster import Cluster, ClusterRecipe
 from forestcoll.topology.clusters.joining.fabric import Fabric
 from forestcoll.topology.clusters.joining.nics import Nics
+from forestcoll.topology.families._direct import line_pairs
 from forestcoll.topology.registry import Recipe, Size
 
 
@@ -17,10 +19,8 @@ from forestcoll.topology.registry import Recipe, Size
 class PublishedCluster(ClusterRecipe):
     """Boxes of one machine on a published fabric. The last leaf switches and the last pod may be partly used."""
 
-    boxes: int = field(default=2, metadata=integer("boxes", is_size=True))
-    nic_bandwidth: Fraction = field(
-        default=Fraction(50), metadata=link_bandwidth("GB/s each way of a NIC, over all planes")
-    )
+    boxes: int = integer(2, "boxes", is_size=True)
+    nic_bandwidth: Fraction = link_bandwidth(50, "GB/s each way of a NIC, over all planes")
 
     @abstractmethod
     def machine(self) -> str:
@@ -31,7 +31,6 @@ class PublishedCluster(ClusterRecipe):
         """Return the fabric that joins the boxes."""
 
     def cluster(self) -> Cluster:
-        """As `ClusterRecipe.cluster`."""
         box, fabric = box_of_machine(self.machine()), self.fabric()
         nics = Nics(box, fabric.nics, self.nic_bandwidth, None, fabric.planes)
         return Cluster.of(box, fabric, nics=nics)
@@ -53,31 +52,21 @@ class ChipGrids(Recipe):
 
     def _pairs(self) -> list[tuple[int, int, Fraction]]:
         """Return each pair of neighbouring chips of a box once, with the bandwidth of its link."""
-        found: list[tuple[int, int, Fraction]] = []
-        stride = self._chips()
-        for size, bandwidth in self.grid():
-            stride //= size
-            for chip in range(self._chips()):
-                place = chip // stride % size
-                if place + 1 < size:
-                    found.append((chip, chip + stride, bandwidth))
-                elif size > 2:
-                    found.append((chip, chip - place * stride, bandwidth))
-        return found
+        sizes = [size for size, _ in self.grid()]
+        return [
+            (*pair, bandwidth)
+            for dimension, (_, bandwidth) in enumerate(self.grid())
+            for pair in line_pairs(sizes, dimension, wrap=True)
+        ]
 
     def _chips(self) -> int:
-        count = 1
-        for size, _ in self.grid():
-            count *= size
-        return count
+        return prod(size for size, _ in self.grid())
 
     def size(self) -> Size:
-        """As `Recipe.size`."""
         outside = self._chips() if self.boxes > 1 else 0
         return Size(self.boxes * self._chips(), 2 * self.boxes * (len(self._pairs()) + outside))
 
     def fill(self, network: TopologyBuilder) -> None:
-        """As `Recipe.fill`."""
         for box in range(self.boxes):
             for chip in range(self._chips()):
                 network.add_compute(f"b{box}/chip{chip}", box=box)

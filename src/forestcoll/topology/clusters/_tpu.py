@@ -4,37 +4,24 @@ Cubes of 4 x 4 x 4 chips are joined by optical switches. So the lines of a slice
 dimensions are multiples of 4; a smaller slice is a mesh. Twisted tori are not built here.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.base.parameters import dimensions, link_bandwidth
-from forestcoll.topology.builder import TopologyBuilder
-from forestcoll.topology.families._direct import add_nodes, add_pairs, grid_pairs, grid_size
-from forestcoll.topology.registry import Recipe, Size
+from forestcoll.topology.families._direct import GridRecipe
 
 _CUBE = 4
 
-LINK_SPEED = link_bandwidth("GB/s each way of a link")
-"""What is known of the parameter `bandwidth`."""
+LINK_SPEED = "GB/s each way of a link"
+"""What the parameter `bandwidth` is."""
 
 
 @dataclass(frozen=True)
-class TpuSlice(Recipe):
+class TpuSlice(GridRecipe):
     """A slice of TPU chips. Each generation sets the default of the bandwidth."""
 
-    dims: tuple[int, ...] = field(default=(4, 4, 4), metadata=dimensions("chips along each dimension", most=3))
-    bandwidth: Fraction = field(default=Fraction(50), metadata=LINK_SPEED)
+    dims: tuple[int, ...] = dimensions((4, 4, 4), "chips along each dimension", most=3)
+    bandwidth: Fraction = link_bandwidth(50, LINK_SPEED)
 
-    @property
-    def _wraps(self) -> bool:
+    def wraps(self) -> bool:
         return len(self.dims) == 3 and all(size % _CUBE == 0 for size in self.dims)
-
-    def size(self) -> Size:
-        """As `Recipe.size`."""
-        nodes, pairs = grid_size(self.dims, wrap=self._wraps)
-        return Size(nodes, 2 * pairs)
-
-    def fill(self, network: TopologyBuilder) -> None:
-        """As `Recipe.fill`."""
-        add_nodes(network, self.size().compute)
-        add_pairs(network, grid_pairs(self.dims, wrap=self._wraps), self.bandwidth)

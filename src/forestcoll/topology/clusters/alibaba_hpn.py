@@ -6,7 +6,7 @@ between pods the bandwidth is a fifteenth. The paper does not name the GPU; it g
 directions together. The default is the lower figure, that of an H800: 200 GB/s each way.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.base.parameters import link_bandwidth
@@ -29,16 +29,12 @@ RAILS = 8
 class AlibabaHpn(PublishedCluster):
     """Boxes on an HPN."""
 
-    nvswitch_bandwidth: Fraction = field(
-        default=Fraction(200), metadata=link_bandwidth("GB/s each way between a GPU and its NVSwitch")
-    )
+    nvswitch_bandwidth: Fraction = link_bandwidth(200, "GB/s each way between a GPU and its NVSwitch")
 
     def machine(self) -> str:
-        """As `PublishedCluster.machine`."""
         return f"dgx-h100:nvswitch_bandwidth={self.nvswitch_bandwidth}"
 
     def fabric(self) -> Fabric:
-        """As `PublishedCluster.fabric`."""
         many = self.boxes > SEGMENT * POD
         return Fabric(
             boxes=self.boxes,

@@ -4,7 +4,7 @@ The instance has 400 Gb/s in total, 12.5 GB/s each way to a NIC. AWS calls the n
 so one switch joins them.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.base.parameters import link_bandwidth
@@ -22,12 +22,10 @@ from forestcoll.topology.registry import topology_builder
 class AwsP4d(PublishedCluster):
     """Instances of p4d.24xlarge."""
 
-    nic_bandwidth: Fraction = field(default=Fraction(25, 2), metadata=link_bandwidth("GB/s each way of an EFA NIC"))
+    nic_bandwidth: Fraction = link_bandwidth(Fraction(25, 2), "GB/s each way of an EFA NIC")
 
     def machine(self) -> str:
-        """As `PublishedCluster.machine`."""
         return "dgx-a100"
 
     def fabric(self) -> Fabric:
-        """As `PublishedCluster.fabric`."""
         return Fabric(boxes=self.boxes, nics=4, rails=1)

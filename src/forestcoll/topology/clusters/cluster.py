@@ -5,7 +5,7 @@ boxes there are, and what joins them. Ready names with published numbers are mac
 on. docs/clusters.md has a figure and examples.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import prod
@@ -39,52 +39,28 @@ _BOXES = 2
 class AnyCluster(ClusterRecipe):
     """Boxes of any kind, joined by NICs and switches, by the links of a torus, or by both."""
 
-    box: str = field(
-        default="dgx-a100",
-        metadata=text("a machine such as dgx-h100, or a file of one host", "one box: a machine or a file"),
+    box: str = text("dgx-a100", "a machine such as dgx-h100, or a file of one host", "one box: a machine or a file")
+    boxes: int | None = derived_integer(f"{_BOXES}, or those of dims", "boxes", minimum=1)
+    nics: int | None = derived_integer("those of the box, none with dims", "NICs of each box", minimum=1)
+    nic_bandwidth: Fraction | None = derived_bandwidth("that of the box", "GB/s each way of a NIC, over all planes")
+    pcie_bandwidth: Fraction | None = derived_bandwidth(
+        "no limit", "GB/s each way between a GPU, or a shared NIC, and PCIe"
     )
-    boxes: int | None = field(default=None, metadata=derived_integer(f"{_BOXES}, or those of dims", "boxes", minimum=1))
-    nics: int | None = field(
-        default=None, metadata=derived_integer("those of the box, none with dims", "NICs of each box", minimum=1)
+    rails: int = integer(
+        1, "leaf switches over which the NICs of a box are spread: nics is rail-optimised, 1 top-of-rack"
     )
-    nic_bandwidth: Fraction | None = field(
-        default=None, metadata=derived_bandwidth("that of the box", "GB/s each way of a NIC, over all planes")
+    planes: int = integer(1, "planes: fabrics that share the bandwidth of each NIC", maximum=64)
+    boxes_per_leaf: int | None = derived_integer("all boxes", "boxes of each leaf switch", minimum=1)
+    oversubscription: Fraction = positive(1, "bandwidth down divided by bandwidth up, of each leaf switch")
+    pod_leaves: int | None = derived_integer("all leaf switches", "leaf switches of each pod, by plane", minimum=1)
+    pod_oversubscription: Fraction = positive(1, "bandwidth down divided by bandwidth up, of each pod")
+    dims: tuple[int, ...] | None = dimensions(None, "boxes along each dimension of a torus", default_text="no torus")
+    dim_bandwidth: tuple[Fraction, ...] | None = bandwidths(
+        "none", "GB/s each way between equal GPUs of neighbouring boxes, one or by dimension"
     )
-    pcie_bandwidth: Fraction | None = field(
-        default=None, metadata=derived_bandwidth("no limit", "GB/s each way between a GPU, or a shared NIC, and PCIe")
-    )
-    rails: int = field(
-        default=1,
-        metadata=integer(
-            "leaf switches over which the NICs of a box are spread: nics is rail-optimised, 1 top-of-rack"
-        ),
-    )
-    planes: int = field(default=1, metadata=integer("planes: fabrics that share the bandwidth of each NIC", maximum=64))
-    boxes_per_leaf: int | None = field(
-        default=None, metadata=derived_integer("all boxes", "boxes of each leaf switch", minimum=1)
-    )
-    oversubscription: Fraction = field(
-        default=Fraction(1), metadata=positive("bandwidth down divided by bandwidth up, of each leaf switch")
-    )
-    pod_leaves: int | None = field(
-        default=None, metadata=derived_integer("all leaf switches", "leaf switches of each pod, by plane", minimum=1)
-    )
-    pod_oversubscription: Fraction = field(
-        default=Fraction(1), metadata=positive("bandwidth down divided by bandwidth up, of each pod")
-    )
-    dims: tuple[int, ...] | None = field(
-        default=None, metadata=dimensions("boxes along each dimension of a torus", default_text="no torus")
-    )
-    dim_bandwidth: tuple[Fraction, ...] | None = field(
-        default=None,
-        metadata=bandwidths("none", "GB/s each way between equal GPUs of neighbouring boxes, one or by dimension"),
-    )
-    wrap: tuple[bool, ...] = field(
-        default=(True,), metadata=flags("whether the lines of the torus close to rings, one or by dimension")
-    )
+    wrap: tuple[bool, ...] = flags((True,), "whether the lines of the torus close to rings, one or by dimension")
 
     def problem(self) -> str | None:
-        """As `Recipe.problem`."""
         return self._problem_of_torus() or super().problem()
 
     def _problem_of_torus(self) -> str | None:
@@ -109,7 +85,6 @@ class AnyCluster(ClusterRecipe):
         return None
 
     def cluster(self) -> Cluster:
-        """As `ClusterRecipe.cluster`."""
         boxes = self.boxes or (_BOXES if self.dims is None else prod(self.dims))
         if self.dims is not None and self.nics is None:
             return Cluster(self._box, boxes, torus=self._torus)
@@ -127,7 +102,6 @@ class AnyCluster(ClusterRecipe):
         return Cluster.of(self._box, fabric, nics=nics, torus=self._torus)
 
     def assumed(self) -> tuple[str, ...]:
-        """As `Recipe.assumed`."""
         return tuple(f"box {self.box}: {text}" for text in self._box.assumed)
 
     @cached_property

@@ -28,11 +28,9 @@ class GrandTeton(PublishedCluster):
     """Boxes of Grand Teton."""
 
     def machine(self) -> str:
-        """As `PublishedCluster.machine`."""
         return "dgx-h100"
 
     def fabric(self) -> Fabric:
-        """As `PublishedCluster.fabric`."""
         many = self.boxes > RACK * POD
         return Fabric(
             boxes=self.boxes,

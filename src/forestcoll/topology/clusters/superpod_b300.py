@@ -6,7 +6,7 @@ XDR InfiniBand differs: 72 boxes to a unit, one port of 800 Gb/s to a GPU, one p
 `cluster:box=dgx-b200,nics=8,nic_bandwidth=100,rails=8,boxes_per_leaf=72`. The NVLinks of a B300 are those of a B200.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from forestcoll.base.parameters import link_bandwidth
@@ -30,14 +30,10 @@ B300 = replace(B200, name="b300")
 class SuperpodB300(PublishedCluster):
     """A SuperPOD of DGX B300."""
 
-    nic_bandwidth: Fraction = field(
-        default=Fraction(100), metadata=link_bandwidth("GB/s each way of a NIC, over both planes")
-    )
+    nic_bandwidth: Fraction = link_bandwidth(100, "GB/s each way of a NIC, over both planes")
 
     def machine(self) -> str:
-        """As `PublishedCluster.machine`."""
         return "dgx-b200"
 
     def fabric(self) -> Fabric:
-        """As `PublishedCluster.fabric`."""
         return Fabric(boxes=self.boxes, nics=8, rails=8, planes=2, boxes_per_leaf=UNIT, partial=True)

@@ -25,9 +25,7 @@ class SuperpodH100(PublishedCluster):
     """A SuperPOD of DGX H100."""
 
     def machine(self) -> str:
-        """As `PublishedCluster.machine`."""
         return "dgx-h100"
 
     def fabric(self) -> Fabric:
-        """As `PublishedCluster.fabric`."""
         return Fabric(boxes=self.boxes, nics=8, rails=8, boxes_per_leaf=UNIT, partial=True)

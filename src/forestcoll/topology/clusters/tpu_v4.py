@@ -4,9 +4,10 @@ Google's page on v4 gives no figure for a link; its paper (ISCA 2023) gives 50 G
 The slice has wrap-around links if all three dimensions are multiples of 4.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
+from forestcoll.base.parameters import link_bandwidth
 from forestcoll.topology.clusters._tpu import LINK_SPEED, TpuSlice
 from forestcoll.topology.registry import topology_builder
 
@@ -20,4 +21,4 @@ from forestcoll.topology.registry import topology_builder
 class TpuV4(TpuSlice):
     """A slice of TPU v4. Chips are numbered from 0; the last dimension changes fastest."""
 
-    bandwidth: Fraction = field(default=Fraction(50), metadata=LINK_SPEED)
+    bandwidth: Fraction = link_bandwidth(50, LINK_SPEED)

@@ -4,9 +4,10 @@ Google's page gives 1,200 GB/s to a chip in both directions together; its older 
 The slice has wrap-around links if all three dimensions are multiples of 4.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
+from forestcoll.base.parameters import link_bandwidth
 from forestcoll.topology.clusters._tpu import LINK_SPEED, TpuSlice
 from forestcoll.topology.registry import topology_builder
 
@@ -20,4 +21,4 @@ from forestcoll.topology.registry import topology_builder
 class TpuV5p(TpuSlice):
     """A slice of TPU v5p. Chips are numbered from 0; the last dimension changes fastest."""
 
-    bandwidth: Fraction = field(default=Fraction(100), metadata=LINK_SPEED)
+    bandwidth: Fraction = link_bandwidth(100, LINK_SPEED)

@@ -5,7 +5,7 @@ each way to each of the four neighbours is derived from that. The instance has 3
 chip. The switch `efa` stands for the network between instances.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.base.parameters import integer, link_bandwidth
@@ -22,12 +22,9 @@ from forestcoll.topology.registry import topology_builder
 class Trainium2(ChipGrids):
     """Instances of trn2.48xlarge; an instance is a box."""
 
-    boxes: int = field(default=1, metadata=integer("instances", is_size=True))
-    neuronlink_bandwidth: Fraction = field(
-        default=Fraction(128), metadata=link_bandwidth("GB/s each way between neighbours of the torus")
-    )
-    nic_bandwidth: Fraction = field(default=Fraction(25), metadata=link_bandwidth("GB/s each way of a chip's EFA NIC"))
+    boxes: int = integer(1, "instances", is_size=True)
+    neuronlink_bandwidth: Fraction = link_bandwidth(128, "GB/s each way between neighbours of the torus")
+    nic_bandwidth: Fraction = link_bandwidth(25, "GB/s each way of a chip's EFA NIC")
 
     def grid(self) -> tuple[tuple[int, Fraction], ...]:
-        """As `ChipGrids.grid`."""
         return ((4, self.neuronlink_bandwidth), (4, self.neuronlink_bandwidth))

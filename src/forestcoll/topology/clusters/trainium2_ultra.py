@@ -5,7 +5,7 @@ dimension joins the chips of the same place of the four instances in a ring, wit
 UltraServer has 12.8 Tb/s outside, 25 GB/s each way to a chip.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.base.parameters import integer, link_bandwidth
@@ -22,15 +22,10 @@ from forestcoll.topology.registry import topology_builder
 class Trainium2Ultra(ChipGrids):
     """UltraServers; an UltraServer is a box."""
 
-    boxes: int = field(default=1, metadata=integer("UltraServers", is_size=True))
-    neuronlink_bandwidth: Fraction = field(
-        default=Fraction(128), metadata=link_bandwidth("GB/s each way between neighbours in an instance")
-    )
-    ring_bandwidth: Fraction = field(
-        default=Fraction(64), metadata=link_bandwidth("GB/s each way between neighbouring instances, of each chip")
-    )
-    nic_bandwidth: Fraction = field(default=Fraction(25), metadata=link_bandwidth("GB/s each way of a chip's EFA NIC"))
+    boxes: int = integer(1, "UltraServers", is_size=True)
+    neuronlink_bandwidth: Fraction = link_bandwidth(128, "GB/s each way between neighbours in an instance")
+    ring_bandwidth: Fraction = link_bandwidth(64, "GB/s each way between neighbouring instances, of each chip")
+    nic_bandwidth: Fraction = link_bandwidth(25, "GB/s each way of a chip's EFA NIC")
 
     def grid(self) -> tuple[tuple[int, Fraction], ...]:
-        """As `ChipGrids.grid`."""
         return ((4, self.ring_bandwidth), (4, self.neuronlink_bandwidth), (4, self.neuronlink_bandwidth))

@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from math import prod
 
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.registry import Recipe, Size
@@ -35,15 +36,35 @@ class ArcRecipe(Recipe):
         return 0
 
     def size(self) -> Size:
-        """As `Recipe.size`."""
         return Size(self.order(), self.order() * self.degree_of_arcs() - self.loops())
 
     def fill(self, network: TopologyBuilder) -> None:
-        """As `Recipe.fill`."""
         add_nodes(network, self.order())
         for source, target in self.arcs():
             if source != target:
                 network.add_link(source, target, self.bandwidth)
+
+
+class GridRecipe(Recipe):
+    """A grid of compute nodes with full-duplex links of `bandwidth`. A family declares `dims` or overrides `sizes`."""
+
+    dims: tuple[int, ...]
+    bandwidth: Fraction
+
+    def sizes(self) -> tuple[int, ...]:
+        """Return the size of each dimension."""
+        return self.dims
+
+    def wraps(self) -> bool:
+        """Return whether the lines of the grid close to rings."""
+        return False
+
+    def size(self) -> Size:
+        return grid_size(self.sizes(), wrap=self.wraps())
+
+    def fill(self, network: TopologyBuilder) -> None:
+        add_nodes(network, self.size().compute)
+        add_pairs(network, grid_pairs(self.sizes(), wrap=self.wraps()), self.bandwidth)
 
 
 def add_nodes(network: TopologyBuilder, count: int) -> None:
@@ -63,26 +84,22 @@ def grid_pairs(sizes: Sequence[int], *, wrap: bool) -> Iterator[tuple[int, int]]
 
     With `wrap`, each line of the grid closes to a ring; a line of two nodes still has only one link.
     """
-    stride = 1
-    total = _product(sizes)
-    for size in reversed(sizes):
-        for node in range(total):
-            place = node // stride % size
-            if place + 1 < size:
-                yield node, node + stride
-            elif wrap and size > 2:
-                yield node, node - place * stride
-        stride *= size
+    for dimension in reversed(range(len(sizes))):
+        yield from line_pairs(sizes, dimension, wrap=wrap)
 
 
-def grid_size(sizes: Sequence[int], *, wrap: bool) -> tuple[int, int]:
-    """Return the number of nodes of a grid, and the number of pairs that `grid_pairs` yields."""
-    total = _product(sizes)
-    return total, sum(total // size * (size if wrap and size > 2 else size - 1) for size in sizes)
+def line_pairs(sizes: Sequence[int], dimension: int, *, wrap: bool) -> Iterator[tuple[int, int]]:
+    """Yield the pairs of `grid_pairs` along one dimension."""
+    size, stride = sizes[dimension], prod(sizes[dimension + 1 :])
+    for node in range(prod(sizes)):
+        place = node // stride % size
+        if place + 1 < size:
+            yield node, node + stride
+        elif wrap and size > 2:
+            yield node, node - place * stride
 
 
-def _product(sizes: Sequence[int]) -> int:
-    product = 1
-    for size in sizes:
-        product *= size
-    return product
+def grid_size(sizes: Sequence[int], *, wrap: bool) -> Size:
+    """Return the size of a grid of full-duplex links."""
+    total = prod(sizes)
+    return Size(total, 2 * sum(total // size * (size if wrap and size > 2 else size - 1) for size in sizes))

@@ -1,6 +1,6 @@
 """Code that rail networks share: boxes with a scale-up switch, and GPU i of every box on rail switch i."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.base.parameters import integer, link_bandwidth
@@ -12,22 +12,16 @@ from forestcoll.topology.registry import Recipe, Size
 class Rails(Recipe):
     """Boxes joined only by rails."""
 
-    boxes: int = field(default=4, metadata=integer("boxes", minimum=2, is_size=True))
-    gpus: int = field(default=8, metadata=integer("GPUs of each box, and number of rails", minimum=2, is_size=True))
-    scale_up_bandwidth: Fraction = field(
-        default=Fraction(1), metadata=link_bandwidth("between a GPU and its box's switch, each way")
-    )
-    rail_bandwidth: Fraction = field(
-        default=Fraction(1), metadata=link_bandwidth("between a GPU and its rail switch, each way")
-    )
+    boxes: int = integer(4, "boxes", minimum=2, is_size=True)
+    gpus: int = integer(8, "GPUs of each box, and number of rails", minimum=2, is_size=True)
+    scale_up_bandwidth: Fraction = link_bandwidth(1, "between a GPU and its box's switch, each way")
+    rail_bandwidth: Fraction = link_bandwidth(1, "between a GPU and its rail switch, each way")
 
     def size(self) -> Size:
-        """As `Recipe.size`."""
         compute = self.boxes * self.gpus
         return Size(compute, 4 * compute)
 
     def fill(self, network: TopologyBuilder) -> None:
-        """As `Recipe.fill`."""
         for box in range(self.boxes):
             for gpu in range(self.gpus):
                 network.add_compute(f"b{box}/gpu{gpu}", box=box)

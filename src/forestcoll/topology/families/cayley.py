@@ -7,7 +7,7 @@ network has links in both directions. With inner = 1 it is a directed circulant 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.base.parameters import integer, integers, link_bandwidth
@@ -56,16 +56,13 @@ class Metacyclic:
 class Cayley(ArcRecipe):
     """The defaults make 32 nodes with a bandwidth-optimal allgather of three steps; degree 4 allows no fewer steps."""
 
-    outer: int = field(default=16, metadata=integer("elements of the outer cycle", minimum=2, is_size=True))
-    inner: int = field(
-        default=2, metadata=integer("elements of the inner cycle, which acts on the outer", is_size=True)
-    )
-    ratio: int = field(default=7, metadata=integer("factor of one inner step; ratio^inner = 1 mod outer", is_size=True))
-    generators: tuple[int, ...] = field(default=(27, 28, 25, 23), metadata=integers("numbers of the generators"))
-    bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link"))
+    outer: int = integer(16, "elements of the outer cycle", minimum=2, is_size=True)
+    inner: int = integer(2, "elements of the inner cycle, which acts on the outer", is_size=True)
+    ratio: int = integer(7, "factor of one inner step; ratio^inner = 1 mod outer", is_size=True)
+    generators: tuple[int, ...] = integers((27, 28, 25, 23), "numbers of the generators")
+    bandwidth: Fraction = link_bandwidth(1, "of each link")
 
     def problem(self) -> str | None:
-        """As `Recipe.problem`."""
         if not self.group().is_group:
             return (
                 f"ratio^inner is {pow(self.ratio, self.inner, self.outer)} modulo outer; choose ratio so that it is 1"
@@ -81,15 +78,12 @@ class Cayley(ArcRecipe):
         return Metacyclic(self.outer, self.inner, self.ratio)
 
     def order(self) -> int:
-        """As `ArcRecipe.order`."""
         return self.outer * self.inner
 
     def degree_of_arcs(self) -> int:
-        """As `ArcRecipe.degree_of_arcs`."""
         return len(self.generators)
 
     def arcs(self) -> Iterator[tuple[int, int]]:
-        """As `ArcRecipe.arcs`."""
         return cayley_arcs(self.group(), self.generators)
 
 

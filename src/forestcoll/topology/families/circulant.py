@@ -1,7 +1,7 @@
 """The circulant graph C(nodes, offsets): node i is joined to node i + offset, modulo nodes, for each offset."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd
 
@@ -17,17 +17,15 @@ _MOST_PARALLEL = 1024
 class Circulant(ArcRecipe):
     """A circulant graph. An offset of half the nodes joins two opposite nodes by one full-duplex link, not two."""
 
-    nodes: int = field(default=16, metadata=integer("compute nodes", minimum=2, is_size=True))
-    offsets: tuple[int, ...] = field(default=(3, 4), metadata=integers("steps around the circle that a link spans"))
-    bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link, each way"))
-    one_way: bool = field(default=False, metadata=flag("links lead forward only"))
-    parallel: tuple[int, ...] = field(
-        default=(1,),
-        metadata=integers("parallel links, whose bandwidths add up: of all offsets, or of each", is_size=False),
+    nodes: int = integer(16, "compute nodes", minimum=2, is_size=True)
+    offsets: tuple[int, ...] = integers((3, 4), "steps around the circle that a link spans")
+    bandwidth: Fraction = link_bandwidth(1, "of each link, each way")
+    one_way: bool = flag("links lead forward only")
+    parallel: tuple[int, ...] = integers(
+        (1,), "parallel links, whose bandwidths add up: of all offsets, or of each", is_size=False
     )
 
     def problem(self) -> str | None:
-        """As `Recipe.problem`."""
         most = self.nodes - 1 if self.one_way else self.nodes // 2
         if max(self.offsets) > most:
             return f"offset {max(self.offsets)} is too large; with {self.nodes} nodes it must be at most {most}"
@@ -44,15 +42,12 @@ class Circulant(ArcRecipe):
         return None
 
     def order(self) -> int:
-        """As `ArcRecipe.order`."""
         return self.nodes
 
     def degree_of_arcs(self) -> int:
-        """As `ArcRecipe.degree_of_arcs`."""
         return len(self._steps())
 
     def arcs(self) -> Iterator[tuple[int, int]]:
-        """As `ArcRecipe.arcs`."""
         steps = self._steps()
         for node in range(self.nodes):
             for step in steps:

@@ -1,6 +1,6 @@
 """The complete graph: a link between any two nodes."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 
@@ -15,14 +15,12 @@ from forestcoll.topology.registry import Recipe, Size, topology_builder
 class Complete(Recipe):
     """A network in which any two nodes are joined."""
 
-    nodes: int = field(default=8, metadata=integer("compute nodes", minimum=2, is_size=True))
-    bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link, each way"))
+    nodes: int = integer(8, "compute nodes", minimum=2, is_size=True)
+    bandwidth: Fraction = link_bandwidth(1, "of each link, each way")
 
     def size(self) -> Size:
-        """As `Recipe.size`."""
         return Size(self.nodes, self.nodes * (self.nodes - 1))
 
     def fill(self, network: TopologyBuilder) -> None:
-        """As `Recipe.fill`."""
         add_nodes(network, self.nodes)
         add_pairs(network, combinations(range(self.nodes), 2), self.bandwidth)

@@ -1,6 +1,6 @@
 """The complete bipartite graph: a link between every node on the left and every node on the right."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 
@@ -19,16 +19,14 @@ from forestcoll.topology.registry import Recipe, Size, topology_builder
 class CompleteBipartite(Recipe):
     """A complete bipartite graph; the left nodes come first."""
 
-    left: int = field(default=4, metadata=integer("compute nodes on the left", is_size=True))
-    right: int = field(default=4, metadata=integer("compute nodes on the right", is_size=True))
-    bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link, each way"))
+    left: int = integer(4, "compute nodes on the left", is_size=True)
+    right: int = integer(4, "compute nodes on the right", is_size=True)
+    bandwidth: Fraction = link_bandwidth(1, "of each link, each way")
 
     def size(self) -> Size:
-        """As `Recipe.size`."""
         return Size(self.left + self.right, 2 * self.left * self.right)
 
     def fill(self, network: TopologyBuilder) -> None:
-        """As `Recipe.fill`."""
         nodes = self.left + self.right
         add_nodes(network, nodes)
         add_pairs(network, product(range(self.left), range(self.left, nodes)), self.bandwidth)

@@ -5,7 +5,7 @@ that repeats one digit has a loop, which is an unused port; `modified-de-bruijn`
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.base.parameters import MAX_DIMENSIONS, integer, link_bandwidth
@@ -29,17 +29,15 @@ def shifts(degree: int, nodes: int) -> Iterator[tuple[int, int]]:
 class DeBruijn(ArcRecipe):
     """A de Bruijn graph. The word of a node is its number in base `degree`; loops are left out."""
 
-    degree: int = field(default=2, metadata=integer("digits, and arcs that leave a node", minimum=2, is_size=True))
-    length: int = field(default=3, metadata=integer("digits of a word", maximum=MAX_DIMENSIONS, is_size=True))
-    bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link"))
+    degree: int = integer(2, "digits, and arcs that leave a node", minimum=2, is_size=True)
+    length: int = integer(3, "digits of a word", maximum=MAX_DIMENSIONS, is_size=True)
+    bandwidth: Fraction = link_bandwidth(1, "of each link")
 
     def order(self) -> int:
-        """As `ArcRecipe.order`."""
         nodes: int = self.degree**self.length
         return nodes
 
     def degree_of_arcs(self) -> int:
-        """As `ArcRecipe.degree_of_arcs`."""
         return self.degree
 
     def loops(self) -> int:
@@ -47,5 +45,4 @@ class DeBruijn(ArcRecipe):
         return self.degree
 
     def arcs(self) -> Iterator[tuple[int, int]]:
-        """As `ArcRecipe.arcs`."""
         return shifts(self.degree, self.order())

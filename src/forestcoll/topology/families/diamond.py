@@ -7,7 +7,7 @@ The schedule is not breadth first, because a breadth-first one cannot load all l
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.base.parameters import link_bandwidth
@@ -26,18 +26,15 @@ _TARGETS = ((1, 4), (6, 7), (3, 7), (1, 5), (3, 6), (0, 2), (0, 2), (4, 5))
 class Diamond(ArcRecipe):
     """The diamond, which always has 8 nodes."""
 
-    bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link"))
+    bandwidth: Fraction = link_bandwidth(1, "of each link")
 
     def order(self) -> int:
-        """As `ArcRecipe.order`."""
         return len(_TARGETS)
 
     def degree_of_arcs(self) -> int:
-        """As `ArcRecipe.degree_of_arcs`."""
         return len(_TARGETS[0])
 
     def arcs(self) -> Iterator[tuple[int, int]]:
-        """As `ArcRecipe.arcs`."""
         for node, targets in enumerate(_TARGETS):
             for target in targets:
                 yield node, target

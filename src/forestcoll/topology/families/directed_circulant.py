@@ -4,7 +4,7 @@ Every node lacks only the link to its predecessor, so an allgather takes two ste
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.base.parameters import MAX_COMPUTE, integer, link_bandwidth
@@ -21,19 +21,16 @@ from forestcoll.topology.registry import topology_builder
 class DirectedCirculant(ArcRecipe):
     """The same network as a one-way `circulant` with the offsets 1 to `degree`."""
 
-    degree: int = field(default=4, metadata=integer("links that leave a node", maximum=MAX_COMPUTE - 2, is_size=True))
-    bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link"))
+    degree: int = integer(4, "links that leave a node", maximum=MAX_COMPUTE - 2, is_size=True)
+    bandwidth: Fraction = link_bandwidth(1, "of each link")
 
     def order(self) -> int:
-        """As `ArcRecipe.order`."""
         return self.degree + 2
 
     def degree_of_arcs(self) -> int:
-        """As `ArcRecipe.degree_of_arcs`."""
         return self.degree
 
     def arcs(self) -> Iterator[tuple[int, int]]:
-        """As `ArcRecipe.arcs`."""
         for node in range(self.order()):
             for step in range(1, self.degree + 1):
                 yield node, (node + step) % self.order()

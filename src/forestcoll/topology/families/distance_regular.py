@@ -6,7 +6,7 @@ its definition: subsets, finite geometries (`_designs`), and line graphs of thei
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
 
@@ -130,26 +130,22 @@ GRAPHS: Mapping[int, tuple[str, Callable[[], Pairs]]] = {
 class DistanceRegular(ArcRecipe):
     """A distance-regular graph, selected by its number of nodes."""
 
-    nodes: int = field(default=32, metadata=integer("compute nodes", minimum=6, maximum=728, is_size=True))
-    bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link, each way"))
+    nodes: int = integer(32, "compute nodes", minimum=6, maximum=728, is_size=True)
+    bandwidth: Fraction = link_bandwidth(1, "of each link, each way")
 
     def problem(self) -> str | None:
-        """As `Recipe.problem`."""
         if self.nodes in GRAPHS:
             return None
         nearest = min(GRAPHS, key=lambda known: (abs(known - self.nodes), known))
         return f"no such graph of {self.nodes} nodes is listed; the nearest has {nearest}"
 
     def order(self) -> int:
-        """As `ArcRecipe.order`."""
         return self.nodes
 
     def degree_of_arcs(self) -> int:
-        """As `ArcRecipe.degree_of_arcs`."""
         return DEGREE
 
     def arcs(self) -> Iterator[tuple[int, int]]:
-        """As `ArcRecipe.arcs`."""
         for one, other in GRAPHS[self.nodes][1]():
             yield one, other
             yield other, one

@@ -5,7 +5,7 @@ first one shifted by one node, so that no node has children in both.
 """
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.base.parameters import integer, link_bandwidth
@@ -19,15 +19,13 @@ from forestcoll.topology.registry import Recipe, Size, topology_builder
 class DoubleBinaryTree(Recipe):
     """The two trees of the double-binary-tree algorithm; an edge of both has twice the bandwidth."""
 
-    nodes: int = field(default=8, metadata=integer("compute nodes", minimum=2, is_size=True))
-    bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each edge of a tree, each way"))
+    nodes: int = integer(8, "compute nodes", minimum=2, is_size=True)
+    bandwidth: Fraction = link_bandwidth(1, "of each edge of a tree, each way")
 
     def size(self) -> Size:
-        """As `Recipe.size`."""
         return Size(self.nodes, 2 * len({edge for edge, _ in self._edges()}))
 
     def fill(self, network: TopologyBuilder) -> None:
-        """As `Recipe.fill`."""
         add_nodes(network, self.nodes)
         for (one, other), trees in self._edges():
             network.add_duplex(one, other, trees * self.bandwidth)

@@ -7,7 +7,7 @@ tree" arrangement). The used ports are distributed over the routers in order, so
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 
@@ -25,23 +25,13 @@ from forestcoll.topology.registry import Recipe, Size, topology_builder
 class Dragonfly(Recipe):
     """A dragonfly. Compute nodes are numbered from 0, router by router, group by group."""
 
-    routers: int = field(default=4, metadata=integer("routers of each group (a)", is_size=True))
-    nodes: int = field(default=2, metadata=integer("compute nodes of each router (p)", is_size=True))
-    global_links: int = field(
-        default=2, metadata=integer("links of each router to other groups (h), at most", is_size=True)
-    )
-    groups: int | None = field(
-        default=None, metadata=derived_integer("routers*global_links+1", "groups (g)", minimum=2)
-    )
-    bandwidth: Fraction = field(
-        default=Fraction(1), metadata=link_bandwidth("between a compute node and its router, each way")
-    )
-    local_bandwidth: Fraction = field(
-        default=Fraction(1), metadata=link_bandwidth("of a link between routers of a group, each way")
-    )
-    global_bandwidth: Fraction = field(
-        default=Fraction(1), metadata=link_bandwidth("of a link between groups, each way")
-    )
+    routers: int = integer(4, "routers of each group (a)", is_size=True)
+    nodes: int = integer(2, "compute nodes of each router (p)", is_size=True)
+    global_links: int = integer(2, "links of each router to other groups (h), at most", is_size=True)
+    groups: int | None = derived_integer("routers*global_links+1", "groups (g)", minimum=2)
+    bandwidth: Fraction = link_bandwidth(1, "between a compute node and its router, each way")
+    local_bandwidth: Fraction = link_bandwidth(1, "of a link between routers of a group, each way")
+    global_bandwidth: Fraction = link_bandwidth(1, "of a link between groups, each way")
 
     @property
     def _ports(self) -> int:
@@ -58,7 +48,6 @@ class Dragonfly(Recipe):
         return self._ports // others * others
 
     def problem(self) -> str | None:
-        """As `Recipe.problem`."""
         if self._groups > self._ports + 1:
             return (
                 f"groups is {self._groups}; with routers*global_links = {self._ports} it is at most {self._ports + 1}"
@@ -66,13 +55,11 @@ class Dragonfly(Recipe):
         return None
 
     def size(self) -> Size:
-        """As `Recipe.size`."""
         compute = self.nodes * self.routers * self._groups
         local = self._groups * self.routers * (self.routers - 1)
         return Size(compute, 2 * compute + local + self._groups * self._used)
 
     def fill(self, network: TopologyBuilder) -> None:
-        """As `Recipe.fill`."""
         for node in range(self.size().compute):
             network.add_compute(node, group=node // (self.nodes * self.routers))
         for group in range(self._groups):

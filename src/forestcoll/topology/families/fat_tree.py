@@ -5,7 +5,7 @@ A switch has `arity` children. Its link upwards has the total bandwidth of its l
 exactly what this tree does, so one switch here represents all spines of a level.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.base.parameters import MAX_DIMENSIONS, integer, link_bandwidth, positive
@@ -24,22 +24,16 @@ from forestcoll.topology.registry import Recipe, Size, topology_builder
 class FatTree(Recipe):
     """A fat tree. Compute nodes are numbered from 0, `arity` to each switch of level 1; the root is the top switch."""
 
-    levels: int = field(default=2, metadata=integer("levels of switches", maximum=MAX_DIMENSIONS, is_size=True))
-    arity: int = field(
-        default=4, metadata=integer("children of a switch: compute nodes at level 1", minimum=2, is_size=True)
-    )
-    oversubscription: Fraction = field(
-        default=Fraction(1), metadata=positive("bandwidth down divided by bandwidth up, of each switch but the root")
-    )
-    bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of a compute node's link, each way"))
+    levels: int = integer(2, "levels of switches", maximum=MAX_DIMENSIONS, is_size=True)
+    arity: int = integer(4, "children of a switch: compute nodes at level 1", minimum=2, is_size=True)
+    oversubscription: Fraction = positive(1, "bandwidth down divided by bandwidth up, of each switch but the root")
+    bandwidth: Fraction = link_bandwidth(1, "of a compute node's link, each way")
 
     def size(self) -> Size:
-        """As `Recipe.size`."""
         below = sum(self.arity**height for height in range(1, self.levels + 1))
         return Size(self.arity**self.levels, 2 * below)
 
     def fill(self, network: TopologyBuilder) -> None:
-        """As `Recipe.fill`."""
         children: list[NodeId] = list(range(self.arity**self.levels))
         add_nodes(network, len(children))
         bandwidth = self.bandwidth

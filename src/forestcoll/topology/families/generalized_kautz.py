@@ -6,7 +6,7 @@ Kautz graph. Unless nodes is a multiple of degree + 1, a few nodes have a loop, 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd
 
@@ -24,22 +24,19 @@ from forestcoll.topology.registry import topology_builder
 class GeneralizedKautz(ArcRecipe):
     """A generalized Kautz graph. Loops are left out; the bandwidths of parallel arcs, in small graphs, add up."""
 
-    degree: int = field(default=4, metadata=integer("arcs that leave a node", is_size=True))
-    nodes: int = field(default=16, metadata=integer("compute nodes", minimum=2, is_size=True))
-    bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link"))
+    degree: int = integer(4, "arcs that leave a node", is_size=True)
+    nodes: int = integer(16, "compute nodes", minimum=2, is_size=True)
+    bandwidth: Fraction = link_bandwidth(1, "of each link")
 
     def problem(self) -> str | None:
-        """As `Recipe.problem`."""
         if self.nodes <= self.degree:
             return f"nodes is {self.nodes}; with degree {self.degree} it must be at least {self.degree + 1}"
         return None
 
     def order(self) -> int:
-        """As `ArcRecipe.order`."""
         return self.nodes
 
     def degree_of_arcs(self) -> int:
-        """As `ArcRecipe.degree_of_arcs`."""
         return self.degree
 
     def loops(self) -> int:
@@ -48,7 +45,6 @@ class GeneralizedKautz(ArcRecipe):
         return common * (self.degree // common)
 
     def arcs(self) -> Iterator[tuple[int, int]]:
-        """As `ArcRecipe.arcs`."""
         for node in range(self.nodes):
             for step in range(1, self.degree + 1):
                 yield node, (-self.degree * node - step) % self.nodes

@@ -5,7 +5,7 @@ n + (i-k) and n + (i+k), modulo n. GP(5, 2) is the Petersen graph.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.base.parameters import MAX_COMPUTE, integer, link_bandwidth
@@ -23,29 +23,23 @@ from forestcoll.topology.registry import topology_builder
 class GeneralizedPetersen(ArcRecipe):
     """A generalized Petersen graph. All nodes have three links."""
 
-    outer: int = field(
-        default=5, metadata=integer("nodes of each circle (n)", minimum=3, maximum=MAX_COMPUTE // 2, is_size=True)
-    )
-    step: int = field(default=2, metadata=integer("steps around the circle that an inner link spans (k)"))
-    bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link, each way"))
+    outer: int = integer(5, "nodes of each circle (n)", minimum=3, maximum=MAX_COMPUTE // 2, is_size=True)
+    step: int = integer(2, "steps around the circle that an inner link spans (k)")
+    bandwidth: Fraction = link_bandwidth(1, "of each link, each way")
 
     def problem(self) -> str | None:
-        """As `Recipe.problem`."""
         most = (self.outer - 1) // 2
         if self.step > most:
             return f"step {self.step} is too large; with {self.outer} nodes in a circle it must be at most {most}"
         return None
 
     def order(self) -> int:
-        """As `ArcRecipe.order`."""
         return 2 * self.outer
 
     def degree_of_arcs(self) -> int:
-        """As `ArcRecipe.degree_of_arcs`."""
         return 3
 
     def arcs(self) -> Iterator[tuple[int, int]]:
-        """As `ArcRecipe.arcs`."""
         for node in range(self.outer):
             yield from ((node, (node + step) % self.outer) for step in (-1, 1))
             yield node, self.outer + node

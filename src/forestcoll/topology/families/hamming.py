@@ -1,7 +1,7 @@
 """The Hamming graph H(dim, base): nodes are words of `dim` digits in `base`; they are joined if one digit differs."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.base.parameters import MAX_DIMENSIONS, integer, link_bandwidth
@@ -19,17 +19,15 @@ from forestcoll.topology.registry import Recipe, Size, topology_builder
 class Hamming(Recipe):
     """A Hamming graph of base^dim nodes and degree dim * (base - 1); base 2: hypercube, dim 1: complete graph."""
 
-    dim: int = field(default=2, metadata=integer("digits", maximum=MAX_DIMENSIONS, is_size=True))
-    base: int = field(default=4, metadata=integer("values of a digit", minimum=2, is_size=True))
-    bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link, each way"))
+    dim: int = integer(2, "digits", maximum=MAX_DIMENSIONS, is_size=True)
+    base: int = integer(4, "values of a digit", minimum=2, is_size=True)
+    bandwidth: Fraction = link_bandwidth(1, "of each link, each way")
 
     def size(self) -> Size:
-        """As `Recipe.size`."""
         nodes = self.base**self.dim
         return Size(nodes, nodes * self.dim * (self.base - 1))
 
     def fill(self, network: TopologyBuilder) -> None:
-        """As `Recipe.fill`."""
         add_nodes(network, self.base**self.dim)
         add_pairs(network, self._pairs(), self.bandwidth)
 

@@ -1,28 +1,20 @@
 """The hypercube: nodes are numbers of `dim` bits, joined if exactly one bit differs."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.base.parameters import MAX_DIMENSIONS, integer, link_bandwidth
-from forestcoll.topology.builder import TopologyBuilder
-from forestcoll.topology.families._direct import add_nodes, add_pairs, grid_pairs
-from forestcoll.topology.registry import Recipe, Size, topology_builder
+from forestcoll.topology.families._direct import GridRecipe
+from forestcoll.topology.registry import topology_builder
 
 
 @topology_builder("hypercube", summary="hypercube of 2^dim nodes", source="unit bandwidth")
 @dataclass(frozen=True)
-class Hypercube(Recipe):
+class Hypercube(GridRecipe):
     """2^dim nodes of degree `dim`."""
 
-    dim: int = field(default=3, metadata=integer("dimensions", maximum=MAX_DIMENSIONS, is_size=True))
-    bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link, each way"))
+    dim: int = integer(3, "dimensions", maximum=MAX_DIMENSIONS, is_size=True)
+    bandwidth: Fraction = link_bandwidth(1, "of each link, each way")
 
-    def size(self) -> Size:
-        """As `Recipe.size`."""
-        nodes = 2**self.dim
-        return Size(nodes, nodes * self.dim)
-
-    def fill(self, network: TopologyBuilder) -> None:
-        """As `Recipe.fill`."""
-        add_nodes(network, 2**self.dim)
-        add_pairs(network, grid_pairs([2] * self.dim, wrap=False), self.bandwidth)
+    def sizes(self) -> tuple[int, ...]:
+        return (2,) * self.dim

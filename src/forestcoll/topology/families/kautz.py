@@ -5,7 +5,7 @@ can have. It is built by the rule of the generalized Kautz graph, which gives th
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.base.parameters import MAX_DIMENSIONS, integer, link_bandwidth
@@ -23,19 +23,16 @@ from forestcoll.topology.registry import topology_builder
 class Kautz(ArcRecipe):
     """A Kautz graph; its diameter is length + 1."""
 
-    degree: int = field(default=2, metadata=integer("arcs that leave a node", minimum=2, is_size=True))
-    length: int = field(default=2, metadata=integer("line graphs taken", maximum=MAX_DIMENSIONS, is_size=True))
-    bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link"))
+    degree: int = integer(2, "arcs that leave a node", minimum=2, is_size=True)
+    length: int = integer(2, "line graphs taken", maximum=MAX_DIMENSIONS, is_size=True)
+    bandwidth: Fraction = link_bandwidth(1, "of each link")
 
     def order(self) -> int:
-        """As `ArcRecipe.order`."""
         nodes: int = self.degree**self.length * (self.degree + 1)
         return nodes
 
     def degree_of_arcs(self) -> int:
-        """As `ArcRecipe.degree_of_arcs`."""
         return self.degree
 
     def arcs(self) -> Iterator[tuple[int, int]]:
-        """As `ArcRecipe.arcs`."""
         return GeneralizedKautz(self.degree, self.order()).arcs()

@@ -7,7 +7,7 @@ as many steps as in the paper was found; `forestcoll.design` contains the schedu
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
@@ -34,28 +34,24 @@ _CYCLES: Mapping[tuple[int, int], tuple[int, ...]] = {
 class ModifiedDeBruijn(ArcRecipe):
     """A modified de Bruijn graph: every node has `degree` links out and in, and no links are parallel."""
 
-    degree: int = field(default=2, metadata=integer("links that leave a node", minimum=2, maximum=4, is_size=True))
-    length: int = field(default=4, metadata=integer("digits of a word", minimum=2, maximum=4, is_size=True))
-    bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link"))
+    degree: int = integer(2, "links that leave a node", minimum=2, maximum=4, is_size=True)
+    length: int = integer(4, "digits of a word", minimum=2, maximum=4, is_size=True)
+    bandwidth: Fraction = link_bandwidth(1, "of each link")
 
     def problem(self) -> str | None:
-        """As `Recipe.problem`."""
         if (self.degree, self.length) in _CYCLES:
             return None
         known = ", ".join(f"degree={degree},length={length}" for degree, length in _CYCLES)
         return f"no such rewiring is known; take one of {known}"
 
     def order(self) -> int:
-        """As `ArcRecipe.order`."""
         nodes: int = self.degree**self.length
         return nodes
 
     def degree_of_arcs(self) -> int:
-        """As `ArcRecipe.degree_of_arcs`."""
         return self.degree
 
     def arcs(self) -> Iterator[tuple[int, int]]:
-        """As `ArcRecipe.arcs`."""
         present = set(shifts(self.degree, self.order()))
         yield from sorted(arc for arc in present if arc[::-1] not in present)
         cycle = _CYCLES[self.degree, self.length]

@@ -4,7 +4,7 @@ The link of a rail switch to the spine has the total bandwidth of the links to i
 As in `fat-tree`, one switch represents all switches of the spine.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.base.parameters import positive
@@ -22,17 +22,13 @@ from forestcoll.topology.registry import Size, topology_builder
 class Rail(Rails):
     """Boxes joined by rails, and rails joined by a spine."""
 
-    oversubscription: Fraction = field(
-        default=Fraction(1), metadata=positive("bandwidth down divided by bandwidth up, of each rail switch")
-    )
+    oversubscription: Fraction = positive(1, "bandwidth down divided by bandwidth up, of each rail switch")
 
     def size(self) -> Size:
-        """As `Recipe.size`."""
         rails = super().size()
         return Size(rails.compute, rails.links + 2 * self.gpus)
 
     def fill(self, network: TopologyBuilder) -> None:
-        """As `Recipe.fill`."""
         super().fill(network)
         network.add_switch("spine")
         for rail in self.rails():

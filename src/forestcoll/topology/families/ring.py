@@ -1,6 +1,6 @@
 """The ring: node i is joined to node i+1, and the last to the first."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.base.parameters import flag, integer, link_bandwidth
@@ -14,18 +14,16 @@ from forestcoll.topology.registry import Recipe, Size, topology_builder
 class Ring(Recipe):
     """A ring. A ring of two nodes has one full-duplex link."""
 
-    nodes: int = field(default=8, metadata=integer("compute nodes", minimum=2, is_size=True))
-    bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link, each way"))
-    one_way: bool = field(default=False, metadata=flag("each node sends to the next only"))
-    parallel: int = field(default=1, metadata=integer("parallel links, whose bandwidths add up", maximum=1024))
+    nodes: int = integer(8, "compute nodes", minimum=2, is_size=True)
+    bandwidth: Fraction = link_bandwidth(1, "of each link, each way")
+    one_way: bool = flag("each node sends to the next only")
+    parallel: int = integer(1, "parallel links, whose bandwidths add up", maximum=1024)
 
     def size(self) -> Size:
-        """As `Recipe.size`."""
-        nodes, pairs = grid_size([self.nodes], wrap=True)
-        return Size(nodes, self.parallel * (nodes if self.one_way else 2 * pairs))
+        links = self.nodes if self.one_way else grid_size([self.nodes], wrap=True).links
+        return Size(self.nodes, self.parallel * links)
 
     def fill(self, network: TopologyBuilder) -> None:
-        """As `Recipe.fill`."""
         add_nodes(network, self.nodes)
         together = self.parallel * self.bandwidth
         if not self.one_way:

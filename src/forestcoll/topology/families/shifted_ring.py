@@ -1,6 +1,6 @@
 """Two bidirectional rings over the same nodes, with different strides (the shifted rings of TopoOpt at degree 4)."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd
 
@@ -18,15 +18,13 @@ class ShiftedRing(Recipe):
     If that stride is 1, the two rings are the same, and every link has twice the bandwidth.
     """
 
-    nodes: int = field(default=8, metadata=integer("compute nodes", minimum=3, is_size=True))
-    bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link, each way"))
+    nodes: int = integer(8, "compute nodes", minimum=3, is_size=True)
+    bandwidth: Fraction = link_bandwidth(1, "of each link, each way")
 
     def size(self) -> Size:
-        """As `Recipe.size`."""
         return Size(self.nodes, (2 if second_stride(self.nodes) == 1 else 4) * self.nodes)
 
     def fill(self, network: TopologyBuilder) -> None:
-        """As `Recipe.fill`."""
         add_nodes(network, self.nodes)
         for stride in (1, second_stride(self.nodes)):
             for node in range(self.nodes):

@@ -9,7 +9,7 @@ kilometre.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
 from typing import ClassVar, NamedTuple
@@ -72,29 +72,20 @@ class Tiers(Recipe):
 
     port_model: ClassVar[str | None] = "one-port"
 
-    wide: int = field(default=5, metadata=integer("nodes of the wide network", is_size=True))
-    areas: int = field(default=2, metadata=integer("metropolitan networks", minimum=0, is_size=True))
-    metropolitan: int = field(default=4, metadata=integer("nodes of each metropolitan network", is_size=True))
-    offices: int = field(
-        default=2, metadata=integer("local networks of each metropolitan one", minimum=0, is_size=True)
-    )
-    local: int = field(default=4, metadata=integer("nodes of each local network", is_size=True))
-    seed: int = field(default=1, metadata=integer("seed of the random numbers", minimum=0, is_size=True))
-    redundancy: int = field(
-        default=2, metadata=integer("links of wide and metropolitan networks beyond a tree", minimum=0)
-    )
-    wide_bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of wide links, each way, at most"))
-    metropolitan_bandwidth: Fraction = field(
-        default=Fraction(5), metadata=link_bandwidth("of metropolitan links, at most")
-    )
-    local_bandwidth: Fraction = field(default=Fraction(10), metadata=link_bandwidth("of local links, at most"))
-    slowest: int = field(
-        default=20, metadata=integer("least bandwidth of a link, in percent of the most of its level", maximum=100)
-    )
-    routers: bool = field(default=False, metadata=flag("nodes of wide and metropolitan networks are switches"))
+    wide: int = integer(5, "nodes of the wide network", is_size=True)
+    areas: int = integer(2, "metropolitan networks", minimum=0, is_size=True)
+    metropolitan: int = integer(4, "nodes of each metropolitan network", is_size=True)
+    offices: int = integer(2, "local networks of each metropolitan one", minimum=0, is_size=True)
+    local: int = integer(4, "nodes of each local network", is_size=True)
+    seed: int = integer(1, "seed of the random numbers", minimum=0, is_size=True)
+    redundancy: int = integer(2, "links of wide and metropolitan networks beyond a tree", minimum=0)
+    wide_bandwidth: Fraction = link_bandwidth(1, "of wide links, each way, at most")
+    metropolitan_bandwidth: Fraction = link_bandwidth(5, "of metropolitan links, at most")
+    local_bandwidth: Fraction = link_bandwidth(10, "of local links, at most")
+    slowest: int = integer(20, "least bandwidth of a link, in percent of the most of its level", maximum=100)
+    routers: bool = flag("nodes of wide and metropolitan networks are switches")
 
     def problem(self) -> str | None:
-        """As `Recipe.problem`."""
         if self.routers and self._counts()[2] < 2:
             return "with routers only local nodes compute, and there are fewer than two; add offices"
         if not self.routers and sum(self._counts()) < 2:
@@ -105,7 +96,6 @@ class Tiers(Recipe):
         return self.wide, self.areas * self.metropolitan, self.areas * self.offices * self.local
 
     def size(self) -> Size:
-        """As `Recipe.size`."""
         wide, metropolitan, local = self._counts()
         joins = self.areas + self.areas * self.offices
         inside = _size(self.wide, self.redundancy) + self.areas * _size(self.metropolitan, self.redundancy)
@@ -113,7 +103,6 @@ class Tiers(Recipe):
         return Size(local if self.routers else wide + metropolitan + local, 2 * (inside + joins))
 
     def fill(self, network: TopologyBuilder) -> None:
-        """As `Recipe.fill`."""
         wide, metropolitan, local = self._counts()
         for node in range(wide + metropolitan + local):
             tier = "wide" if node < wide else "metropolitan" if node < wide + metropolitan else "local"

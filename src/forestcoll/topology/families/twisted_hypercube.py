@@ -5,7 +5,7 @@ less.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.base.parameters import MAX_DIMENSIONS, integer, link_bandwidth
@@ -24,20 +24,17 @@ _EXCHANGED = {(0, 1): (0, 3), (2, 3): (1, 2)}
 class TwistedHypercube(ArcRecipe):
     """A twisted hypercube of 2^dim nodes of degree `dim`."""
 
-    dim: int = field(default=3, metadata=integer("dimensions", minimum=3, maximum=MAX_DIMENSIONS, is_size=True))
-    bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link, each way"))
+    dim: int = integer(3, "dimensions", minimum=3, maximum=MAX_DIMENSIONS, is_size=True)
+    bandwidth: Fraction = link_bandwidth(1, "of each link, each way")
 
     def order(self) -> int:
-        """As `ArcRecipe.order`."""
         nodes: int = 2**self.dim
         return nodes
 
     def degree_of_arcs(self) -> int:
-        """As `ArcRecipe.degree_of_arcs`."""
         return self.dim
 
     def arcs(self) -> Iterator[tuple[int, int]]:
-        """As `ArcRecipe.arcs`."""
         for pair in grid_pairs([2] * self.dim, wrap=False):
             one, other = _EXCHANGED.get(pair, pair)
             yield one, other

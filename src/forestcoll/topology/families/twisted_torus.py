@@ -5,7 +5,7 @@ and n x n x 2n in three, which a TPU v4 pod offers. It has as many links as a to
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
 
@@ -23,12 +23,11 @@ from forestcoll.topology.registry import topology_builder
 class TwistedTorus(ArcRecipe):
     """A twisted torus. Nodes are numbered in row-major order; the last, long dimension wraps around without a shift."""
 
-    dims: tuple[int, ...] = field(default=(4, 8), metadata=dimensions("nodes along each dimension, the long one last"))
-    twist: int | None = field(default=None, metadata=derived_integer("half the last", "shift of a wrap", minimum=1))
-    bandwidth: Fraction = field(default=Fraction(1), metadata=link_bandwidth("of each link, each way"))
+    dims: tuple[int, ...] = dimensions((4, 8), "nodes along each dimension, the long one last")
+    twist: int | None = derived_integer("half the last", "shift of a wrap", minimum=1)
+    bandwidth: Fraction = link_bandwidth(1, "of each link, each way")
 
     def problem(self) -> str | None:
-        """As `Recipe.problem`."""
         if len(self.dims) == 1:
             return "has one dimension, and nothing to twist; give two or more"
         if min(self.dims) < 3:
@@ -38,15 +37,12 @@ class TwistedTorus(ArcRecipe):
         return None
 
     def order(self) -> int:
-        """As `ArcRecipe.order`."""
         return prod(self.dims)
 
     def degree_of_arcs(self) -> int:
-        """As `ArcRecipe.degree_of_arcs`."""
         return 2 * len(self.dims)
 
     def arcs(self) -> Iterator[tuple[int, int]]:
-        """As `ArcRecipe.arcs`."""
         for node in range(self.order()):
             for dimension in range(len(self.dims)):
                 ahead = self._ahead(node, dimension)

@@ -7,13 +7,18 @@ neighbours are in the box.
 from forestcoll.topology.model import Topology
 
 
-def box_numbers(topology: Topology) -> dict[int, int]:
-    """Return, for each node inside a box, the number of its box. Boxes are numbered in the order of the nodes."""
-    names: dict[str, int] = {}
-    found: dict[int, int] = {}
+def named_boxes(topology: Topology) -> dict[str, list[int]]:
+    """Return the nodes with each value of the attribute `box`, by its text, in the order of the nodes."""
+    found: dict[str, list[int]] = {}
     for number, node in enumerate(topology.nodes):
         if "box" in node.attributes:
-            found[number] = names.setdefault(str(node.attributes["box"]), len(names))
+            found.setdefault(str(node.attributes["box"]), []).append(number)
+    return found
+
+
+def box_numbers(topology: Topology) -> dict[int, int]:
+    """Return, for each node inside a box, the number of its box. Boxes are numbered in the order of the nodes."""
+    found = {node: box for box, nodes in enumerate(named_boxes(topology).values()) for node in nodes}
     if found:
         _add_inner_switches(topology, found)
     return found

@@ -56,11 +56,8 @@ class Importer(ABC):
         InputError: the value of an option is out of range.
     """
 
-    rounding: int | str | None = field(
-        default=None,
-        metadata=derived_integer(
-            "no rounding", "significant digits of bandwidths and latencies", minimum=1, maximum=MAX_DIGITS
-        ),
+    rounding: int | str | None = derived_integer(
+        "no rounding", "significant digits of bandwidths and latencies", minimum=1, maximum=MAX_DIGITS
     )
 
     def __post_init__(self) -> None:

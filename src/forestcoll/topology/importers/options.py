@@ -1,55 +1,45 @@
 """The options of importers that `forestcoll import` has, declared once: what a user can say where a file does not."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from forestcoll.base.errors import InputError
 from forestcoll.base.exact import MAX_DIGITS
 from forestcoll.base.parameters import choice, derived_bandwidth, name_or_integer, parameter_of
 
 
-def _speed(meaning: str) -> Mapping[str, object]:
+def _speed(meaning: str) -> Any:
     return derived_bandwidth("as the file says", meaning)
 
 
 @dataclass(frozen=True)
 class _Options:
-    speeds: str = field(
-        default="nominal",
-        metadata=choice(
-            "Link speeds by the type of a GPU: those that vendors publish, or those of NCCL's graph search.",
-            "nominal",
-            "nccl",
-        ),
+    speeds: str = choice(
+        "nominal",
+        "Link speeds by the type of a GPU: those that vendors publish, or those of NCCL's graph search.",
+        "nominal",
+        "nccl",
     )
-    nvlink: Fraction | None = field(
-        default=None, metadata=_speed("The speed of one NVLink, such as 25 on A100 and H100, and 50 on B200.")
+    nvlink: Fraction | None = _speed("The speed of one NVLink, such as 25 on A100 and H100, and 50 on B200.")
+    xgmi: Fraction | None = _speed("The speed of one link of AMD's Infinity Fabric, such as 64 on MI300X.")
+    pcie: Fraction | None = _speed("The speed of a PCIe slot, such as 32 for PCIe 4.0 x16.")
+    nic: Fraction | None = _speed("The speed of a network card.")
+    link_bandwidth: Fraction | None = _speed("The speed of links of any other kind.")
+    matrix: str = choice(
+        "ports",
+        "Read a matrix of bandwidths as the ports of one switch, or as a link for each pair.",
+        "ports",
+        "complete",
     )
-    xgmi: Fraction | None = field(
-        default=None, metadata=_speed("The speed of one link of AMD's Infinity Fabric, such as 64 on MI300X.")
-    )
-    pcie: Fraction | None = field(
-        default=None, metadata=_speed("The speed of a PCIe slot, such as 32 for PCIe 4.0 x16.")
-    )
-    nic: Fraction | None = field(default=None, metadata=_speed("The speed of a network card."))
-    link_bandwidth: Fraction | None = field(default=None, metadata=_speed("The speed of links of any other kind."))
-    matrix: str = field(
-        default="ports",
-        metadata=choice(
-            "Read a matrix of bandwidths as the ports of one switch, or as a link for each pair.", "ports", "complete"
-        ),
-    )
-    rounding: int | str = field(
-        default="speeds",
-        metadata=name_or_integer(
-            "Round what forestcoll probe measured to published speeds, or not at all; or all numbers to 1 to "
-            f"{MAX_DIGITS} DIGITS.",
-            "speeds",
-            "none",
-            maximum=MAX_DIGITS,
-        ),
+    rounding: int | str = name_or_integer(
+        "speeds",
+        "Round what forestcoll probe measured to published speeds, or not at all; or all numbers to 1 to "
+        f"{MAX_DIGITS} DIGITS.",
+        "speeds",
+        "none",
+        maximum=MAX_DIGITS,
     )
 
 

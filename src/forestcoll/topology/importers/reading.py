@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from forestcoll.base.errors import InputError, did_you_mean, plural, shown
+from forestcoll.base.errors import InputError, plural, shown, unknown_name
 from forestcoll.base.exact import MAX_DIGITS, rounded
 from forestcoll.base.file_kinds import NETWORK, kind_of, kind_of_text
 from forestcoll.base.files import STANDARD_STREAM, PathLike, as_path, parse_document, read_bytes
@@ -156,9 +156,7 @@ def _check_names(names: Sequence[str]) -> None:
     known = {each.name: None for spec in by_content() for each in spec.parameters} if names else {}
     for name in names:
         if name not in known:
-            raise InputError(
-                f"there is no option {shown(name)}; {did_you_mean(name, known)}there are {', '.join(known)}"
-            )
+            raise unknown_name(f"there is no option {shown(name)}", name, known)
 
 
 def _without_effect(source: Source, importer: Importer, name: str) -> InputError:

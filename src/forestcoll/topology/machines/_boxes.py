@@ -1,13 +1,15 @@
-"""What machines share: ids, GPUs in boxes, a switch in each box, a switch that joins the boxes.
+"""What machines share: ids, GPUs in boxes, the links of a box, a switch that joins the boxes.
 
 All links are full duplex, so every node sends as fast as it receives. One switch called `ib` joins the boxes. It
 represents a non-blocking fabric of any kind. A single box has no links to the outside.
 """
 
-from dataclasses import dataclass, field
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 
-from forestcoll.base.parameters import flag, link_bandwidth
+from forestcoll.base.parameters import flag, integer, link_bandwidth
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.registry import Recipe, Size
 
@@ -20,79 +22,110 @@ def gpu_id(box: int, gpu: int) -> str:
     return f"b{box}/gpu{gpu}"
 
 
-def add_gpus(network: TopologyBuilder, boxes: int, gpus: int) -> None:
-    """Add `gpus` compute nodes in each of `boxes` boxes."""
-    for box in range(boxes):
-        for gpu in range(gpus):
-            network.add_compute(gpu_id(box, gpu), box=box)
+class Boxes(Recipe):
+    """Boxes of GPUs with links inside, and a switch that joins two or more boxes, to which every GPU has a link.
 
+    A machine is a dataclass that declares these attributes, in the order of its parameters:
 
-def add_box_switches(
-    network: TopologyBuilder, boxes: int, gpus: int, bandwidth: Fraction, *, in_network: bool = False
-) -> None:
-    """Add to each box an NVSwitch with links of `bandwidth` to its GPUs; `in_network`: it multicasts and aggregates."""
-    for box in range(boxes):
-        switch = network.add_switch(f"b{box}/nvswitch", multicast=in_network, aggregation=in_network, box=box)
-        for gpu in range(gpus):
-            network.add_duplex(gpu_id(box, gpu), switch, bandwidth)
-
-
-def join_boxes(network: TopologyBuilder, boxes: int, gpus: int, bandwidth: Fraction) -> None:
-    """Join two or more boxes by a switch, to which every GPU has a link of `bandwidth`."""
-    if boxes == 1:
-        return
-    network.add_switch(FABRIC)
-    for box in range(boxes):
-        for gpu in range(gpus):
-            network.add_duplex(gpu_id(box, gpu), FABRIC, bandwidth)
-
-
-def join_boxes_by_pairs(
-    network: TopologyBuilder, boxes: int, gpus: int, pcie_bandwidth: Fraction, nic_bandwidth: Fraction
-) -> None:
-    """Join two or more boxes by a switch; every two GPUs share a NIC, which is behind a PCIe switch.
-
-    The link of a GPU to its PCIe switch has `pcie_bandwidth`. The link of the PCIe switch to the switch that joins the
-    boxes represents the NIC and has `nic_bandwidth`.
+    Attributes:
+        boxes: the number of boxes.
+        gpus: the GPUs of each box.
+        ib_bandwidth: the bandwidth of the link to the switch that joins the boxes.
     """
-    if boxes == 1:
-        return
-    network.add_switch(FABRIC)
-    for box in range(boxes):
-        for pair in range((gpus + 1) // 2):
-            pcie = network.add_switch(f"b{box}/pcie{pair}", box=box)
-            network.add_duplex(pcie, FABRIC, nic_bandwidth)
-            for gpu in range(2 * pair, min(2 * pair + 2, gpus)):
-                network.add_duplex(gpu_id(box, gpu), pcie, pcie_bandwidth)
-
-
-def paired_links(boxes: int, gpus: int) -> int:
-    """Return the number of one-way links that `join_boxes_by_pairs` adds."""
-    return 2 * boxes * (gpus + (gpus + 1) // 2) if boxes > 1 else 0
-
-
-def direct_links(boxes: int, gpus: int) -> int:
-    """Return the number of one-way links that `join_boxes` adds."""
-    return 2 * boxes * gpus if boxes > 1 else 0
-
-
-@dataclass(frozen=True)
-class NvlinkBoxes(Recipe):
-    """Boxes with an NVSwitch, which may multicast and aggregate, and a NIC for each GPU; a machine sets the numbers."""
 
     boxes: int
     gpus: int
-    nvswitch_bandwidth: Fraction
-    ib_bandwidth: Fraction = field(default=Fraction(50), metadata=link_bandwidth("GB/s each way of a NIC"))
-    nvls: bool = field(default=False, metadata=flag("the NVSwitch multicasts and aggregates"))
+    ib_bandwidth: Fraction
+
+    @abstractmethod
+    def links_inside(self) -> int:
+        """Return the number of one-way links of a box."""
+
+    def links_outside(self) -> int:
+        """Return the number of one-way links that join a box to others."""
+        return 2 * self.gpus
+
+    @abstractmethod
+    def fill_box(self, network: TopologyBuilder, box: int) -> None:
+        """Add the links of a box; its GPUs are there."""
+
+    def join(self, network: TopologyBuilder, box: int) -> None:
+        """Add the links between a box and the switch that joins the boxes."""
+        for gpu in range(self.gpus):
+            network.add_duplex(gpu_id(box, gpu), FABRIC, self.ib_bandwidth)
 
     def size(self) -> Size:
-        """As `Recipe.size`."""
-        compute = self.boxes * self.gpus
-        return Size(compute, 2 * compute + direct_links(self.boxes, self.gpus))
+        outside = self.links_outside() if self.boxes > 1 else 0
+        return Size(self.boxes * self.gpus, self.boxes * (self.links_inside() + outside))
 
     def fill(self, network: TopologyBuilder) -> None:
-        """As `Recipe.fill`."""
-        add_gpus(network, self.boxes, self.gpus)
-        add_box_switches(network, self.boxes, self.gpus, self.nvswitch_bandwidth, in_network=self.nvls)
-        join_boxes(network, self.boxes, self.gpus, self.ib_bandwidth)
+        for box in range(self.boxes):
+            for gpu in range(self.gpus):
+                network.add_compute(gpu_id(box, gpu), box=box)
+        for box in range(self.boxes):
+            self.fill_box(network, box)
+        if self.boxes > 1:
+            network.add_switch(FABRIC)
+            for box in range(self.boxes):
+                self.join(network, box)
+
+
+class DirectBoxes(Boxes):
+    """Boxes in which links join pairs of GPUs."""
+
+    @abstractmethod
+    def pairs(self) -> Mapping[tuple[int, int], Fraction]:
+        """Return the bandwidth between two GPUs of a box, for each pair that is joined."""
+
+    def links_inside(self) -> int:
+        return 2 * len(self.pairs())
+
+    def fill_box(self, network: TopologyBuilder, box: int) -> None:
+        for (one, other), bandwidth in self.pairs().items():
+            network.add_duplex(gpu_id(box, one), gpu_id(box, other), bandwidth)
+
+
+class SwitchedBoxes(Boxes):
+    """Boxes with an NVSwitch, which may multicast and aggregate (`nvls`), with links of `nvswitch_bandwidth`."""
+
+    nvswitch_bandwidth: Fraction
+    nvls: bool = False
+
+    def links_inside(self) -> int:
+        return 2 * self.gpus
+
+    def fill_box(self, network: TopologyBuilder, box: int) -> None:
+        switch = network.add_switch(f"b{box}/nvswitch", multicast=self.nvls, aggregation=self.nvls, box=box)
+        for gpu in range(self.gpus):
+            network.add_duplex(gpu_id(box, gpu), switch, self.nvswitch_bandwidth)
+
+
+class SharedNics(Boxes):
+    """Boxes in which every two GPUs share a NIC, which is behind a PCIe switch.
+
+    The link of a GPU to its PCIe switch has `pcie_bandwidth`. The link of the PCIe switch to the switch that joins the
+    boxes represents the NIC and has `ib_bandwidth`.
+    """
+
+    pcie_bandwidth: Fraction
+
+    def links_outside(self) -> int:
+        return 2 * (self.gpus + (self.gpus + 1) // 2)
+
+    def join(self, network: TopologyBuilder, box: int) -> None:
+        for pair in range((self.gpus + 1) // 2):
+            pcie = network.add_switch(f"b{box}/pcie{pair}", box=box)
+            network.add_duplex(pcie, FABRIC, self.ib_bandwidth)
+            for gpu in range(2 * pair, min(2 * pair + 2, self.gpus)):
+                network.add_duplex(gpu_id(box, gpu), pcie, self.pcie_bandwidth)
+
+
+@dataclass(frozen=True)
+class NvlinkBoxes(SwitchedBoxes):
+    """Boxes of eight GPUs with NVLink SHARP and a NIC of 400 Gb/s for each GPU; a machine sets the numbers."""
+
+    boxes: int = integer(2, "boxes", is_size=True)
+    gpus: int = integer(8, "GPUs of each box", maximum=8)
+    nvswitch_bandwidth: Fraction = link_bandwidth(450, "GB/s each way between a GPU and its NVSwitch")
+    ib_bandwidth: Fraction = link_bandwidth(50, "GB/s each way of a NIC")
+    nvls: bool = flag("the NVSwitch multicasts and aggregates")

@@ -8,13 +8,12 @@ Between boxes, GPUs 2i and 2i+1 share NIC i (EDR InfiniBand, 12.5 GB/s each way)
 the PCIe switch by PCIe 3.0 x16: 8 GT/s on 16 lanes, or 16 GB/s each way before encoding. A single box has no PCIe.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.base.parameters import integer, link_bandwidth
-from forestcoll.topology.builder import TopologyBuilder
-from forestcoll.topology.machines._boxes import add_gpus, gpu_id, join_boxes_by_pairs, paired_links
-from forestcoll.topology.registry import Recipe, Size, topology_builder
+from forestcoll.topology.machines._boxes import DirectBoxes, SharedNics
+from forestcoll.topology.registry import topology_builder
 
 NVLINKS = {
     (0, 1): 1, (0, 2): 1, (0, 3): 2, (0, 4): 2,
@@ -34,32 +33,14 @@ NVLINKS = {
     source="NVIDIA DGX-1 system architecture white paper, WP-08437; nvidia-smi topo -m of a DGX-1",
 )
 @dataclass(frozen=True)
-class Dgx1(Recipe):
+class Dgx1(SharedNics, DirectBoxes):
     """Boxes of DGX-1 with V100."""
 
-    boxes: int = field(default=1, metadata=integer("boxes", is_size=True))
-    gpus: int = field(default=8, metadata=integer("GPUs of each box: numbers 0 to gpus-1", maximum=8))
-    nvlink_bandwidth: Fraction = field(default=Fraction(25), metadata=link_bandwidth("GB/s each way of one NVLink"))
-    ib_bandwidth: Fraction = field(
-        default=Fraction(25, 2), metadata=link_bandwidth("GB/s each way of a NIC, which two GPUs share")
-    )
-    pcie_bandwidth: Fraction = field(
-        default=Fraction(16),
-        metadata=link_bandwidth("GB/s each way between a GPU and its PCIe switch (two boxes or more)"),
-    )
+    boxes: int = integer(1, "boxes", is_size=True)
+    gpus: int = integer(8, "GPUs of each box: numbers 0 to gpus-1", maximum=8)
+    nvlink_bandwidth: Fraction = link_bandwidth(25, "GB/s each way of one NVLink")
+    ib_bandwidth: Fraction = link_bandwidth(Fraction(25, 2), "GB/s each way of a NIC, which two GPUs share")
+    pcie_bandwidth: Fraction = link_bandwidth(16, "GB/s each way between a GPU and its PCIe switch (two boxes or more)")
 
-    def size(self) -> Size:
-        """As `Recipe.size`."""
-        inside = 2 * self.boxes * len(self._pairs())
-        return Size(self.boxes * self.gpus, inside + paired_links(self.boxes, self.gpus))
-
-    def fill(self, network: TopologyBuilder) -> None:
-        """As `Recipe.fill`."""
-        add_gpus(network, self.boxes, self.gpus)
-        for box in range(self.boxes):
-            for (one, other), count in self._pairs().items():
-                network.add_duplex(gpu_id(box, one), gpu_id(box, other), count * self.nvlink_bandwidth)
-        join_boxes_by_pairs(network, self.boxes, self.gpus, self.pcie_bandwidth, self.ib_bandwidth)
-
-    def _pairs(self) -> dict[tuple[int, int], int]:
-        return {pair: count for pair, count in NVLINKS.items() if max(pair) < self.gpus}
+    def pairs(self) -> dict[tuple[int, int], Fraction]:
+        return {pair: count * self.nvlink_bandwidth for pair, count in NVLINKS.items() if max(pair) < self.gpus}

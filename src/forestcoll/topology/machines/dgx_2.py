@@ -6,13 +6,12 @@ GB/s each way. The twelve NVSwitches of a box are non-blocking, so one switch re
 PCIe 3.0 x16: 16 GB/s each way before encoding. A single box has no PCIe.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.base.parameters import integer, link_bandwidth
-from forestcoll.topology.builder import TopologyBuilder
-from forestcoll.topology.machines._boxes import add_box_switches, add_gpus, join_boxes_by_pairs, paired_links
-from forestcoll.topology.registry import Recipe, Size, topology_builder
+from forestcoll.topology.machines._boxes import SharedNics, SwitchedBoxes
+from forestcoll.topology.registry import topology_builder
 
 
 @topology_builder(
@@ -21,29 +20,11 @@ from forestcoll.topology.registry import Recipe, Size, topology_builder
     source="anandtech.com/show/12581 (NVSwitch); pcper.com/2018/03/nvidia-announces-dgx-2-with-16-gv100s-8-100gb-nics",
 )
 @dataclass(frozen=True)
-class Dgx2(Recipe):
+class Dgx2(SharedNics, SwitchedBoxes):
     """Boxes of DGX-2."""
 
-    boxes: int = field(default=1, metadata=integer("boxes", is_size=True))
-    gpus: int = field(default=16, metadata=integer("GPUs of each box", maximum=16))
-    nvswitch_bandwidth: Fraction = field(
-        default=Fraction(150), metadata=link_bandwidth("GB/s each way between a GPU and the NVSwitches")
-    )
-    ib_bandwidth: Fraction = field(
-        default=Fraction(25, 2), metadata=link_bandwidth("GB/s each way of a NIC, which two GPUs share")
-    )
-    pcie_bandwidth: Fraction = field(
-        default=Fraction(16),
-        metadata=link_bandwidth("GB/s each way between a GPU and its PCIe switch (two boxes or more)"),
-    )
-
-    def size(self) -> Size:
-        """As `Recipe.size`."""
-        compute = self.boxes * self.gpus
-        return Size(compute, 2 * compute + paired_links(self.boxes, self.gpus))
-
-    def fill(self, network: TopologyBuilder) -> None:
-        """As `Recipe.fill`."""
-        add_gpus(network, self.boxes, self.gpus)
-        add_box_switches(network, self.boxes, self.gpus, self.nvswitch_bandwidth)
-        join_boxes_by_pairs(network, self.boxes, self.gpus, self.pcie_bandwidth, self.ib_bandwidth)
+    boxes: int = integer(1, "boxes", is_size=True)
+    gpus: int = integer(16, "GPUs of each box", maximum=16)
+    nvswitch_bandwidth: Fraction = link_bandwidth(150, "GB/s each way between a GPU and the NVSwitches")
+    ib_bandwidth: Fraction = link_bandwidth(Fraction(25, 2), "GB/s each way of a NIC, which two GPUs share")
+    pcie_bandwidth: Fraction = link_bandwidth(16, "GB/s each way between a GPU and its PCIe switch (two boxes or more)")

@@ -6,21 +6,14 @@ PCIe switches and NICs. `nics=true` adds them as in the testbed of the paper: ev
 PCIe switch, whose ports are PCIe 4.0 x16: 16 GT/s on 16 lanes, or 32 GB/s each way before encoding.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.base.parameters import flag, integer, link_bandwidth
 from forestcoll.topology.builder import TopologyBuilder
-from forestcoll.topology.machines._boxes import (
-    FABRIC,
-    add_box_switches,
-    add_gpus,
-    direct_links,
-    gpu_id,
-    join_boxes,
-)
-from forestcoll.topology.machines._gpu import GpuModel
-from forestcoll.topology.registry import Recipe, Size, topology_builder
+from forestcoll.topology.machines._boxes import FABRIC, SwitchedBoxes, gpu_id
+from forestcoll.topology.machines._gpu import Gpu
+from forestcoll.topology.registry import topology_builder
 
 A100 = GpuModel(
     "a100",
@@ -41,47 +34,29 @@ A100 = GpuModel(
     source="ForestColl (arXiv:2402.06787), Figure 1; developer.nvidia.com/blog/defining-ai-innovation-with-dgx-a100",
 )
 @dataclass(frozen=True)
-class DgxA100(Recipe):
+class DgxA100(SwitchedBoxes):
     """Boxes of DGX A100."""
 
-    boxes: int = field(default=2, metadata=integer("boxes", is_size=True))
-    gpus: int = field(default=8, metadata=integer("GPUs of each box", maximum=8))
-    nvswitch_bandwidth: Fraction = field(
-        default=Fraction(300), metadata=link_bandwidth("GB/s each way between a GPU and its NVSwitch")
-    )
-    ib_bandwidth: Fraction = field(default=Fraction(25), metadata=link_bandwidth("GB/s each way of a NIC"))
-    nics: bool = field(
-        default=False,
-        metadata=flag("add the PCIe switches and NICs between GPUs and InfiniBand (two boxes or more)"),
-    )
-    pcie_bandwidth: Fraction = field(
-        default=Fraction(32), metadata=link_bandwidth("GB/s each way of a PCIe switch's port, with nics=true")
-    )
+    boxes: int = integer(2, "boxes", is_size=True)
+    gpus: int = integer(8, "GPUs of each box", maximum=8)
+    nvswitch_bandwidth: Fraction = link_bandwidth(300, "GB/s each way between a GPU and its NVSwitch")
+    ib_bandwidth: Fraction = link_bandwidth(25, "GB/s each way of a NIC")
+    nics: bool = flag("add the PCIe switches and NICs between GPUs and InfiniBand (two boxes or more)")
+    pcie_bandwidth: Fraction = link_bandwidth(32, "GB/s each way of a PCIe switch's port, with nics=true")
 
-    def size(self) -> Size:
-        """As `Recipe.size`."""
-        compute = self.boxes * self.gpus
-        # With NICs, the link of a GPU to the fabric becomes a link to the PCIe switch and a NIC with two links.
-        outside = direct_links(self.boxes, self.gpus) * (3 if self.nics else 1)
-        return Size(compute, 2 * compute + outside)
+    def links_outside(self) -> int:
+        """As `Boxes.links_outside`. With NICs, a GPU has a link to the PCIe switch and a NIC with two links."""
+        return super().links_outside() * (3 if self.nics else 1)
 
-    def fill(self, network: TopologyBuilder) -> None:
-        """As `Recipe.fill`."""
-        add_gpus(network, self.boxes, self.gpus)
-        add_box_switches(network, self.boxes, self.gpus, self.nvswitch_bandwidth)
-        if self.nics and self.boxes > 1:
-            self._join_by_nics(network)
-        else:
-            join_boxes(network, self.boxes, self.gpus, self.ib_bandwidth)
-
-    def _join_by_nics(self, network: TopologyBuilder) -> None:
-        network.add_switch(FABRIC)
-        for box in range(self.boxes):
-            for gpu in range(self.gpus):
-                pcie = f"b{box}/pcie{gpu // 2}"
-                if gpu % 2 == 0:
-                    network.add_switch(pcie, box=box)
-                nic = network.add_switch(f"b{box}/nic{gpu}", box=box)
-                network.add_duplex(gpu_id(box, gpu), pcie, self.pcie_bandwidth)
-                network.add_duplex(pcie, nic, self.pcie_bandwidth)
-                network.add_duplex(nic, FABRIC, self.ib_bandwidth)
+    def join(self, network: TopologyBuilder, box: int) -> None:
+        if not self.nics:
+            super().join(network, box)
+            return
+        for gpu in range(self.gpus):
+            pcie = f"b{box}/pcie{gpu // 2}"
+            if gpu % 2 == 0:
+                network.add_switch(pcie, box=box)
+            nic = network.add_switch(f"b{box}/nic{gpu}", box=box)
+            network.add_duplex(gpu_id(box, gpu), pcie, self.pcie_bandwidth)
+            network.add_duplex(pcie, nic, self.pcie_bandwidth)
+            network.add_duplex(nic, FABRIC, self.ib_bandwidth)

@@ -5,10 +5,10 @@ NIC at 400 Gb/s carries 50 GB/s each way. The NVSwitch can multicast and aggrega
 `nvls=true` uses this.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
-from forestcoll.base.parameters import integer, link_bandwidth
+from forestcoll.base.parameters import link_bandwidth
 from forestcoll.topology.machines._boxes import NvlinkBoxes
 from forestcoll.topology.machines._gpu import GpuModel
 from forestcoll.topology.registry import topology_builder
@@ -35,8 +35,4 @@ B200 = GpuModel(
 class DgxB200(NvlinkBoxes):
     """Boxes of DGX B200."""
 
-    boxes: int = field(default=2, metadata=integer("boxes", is_size=True))
-    gpus: int = field(default=8, metadata=integer("GPUs of each box", maximum=8))
-    nvswitch_bandwidth: Fraction = field(
-        default=Fraction(900), metadata=link_bandwidth("GB/s each way between a GPU and its NVSwitch")
-    )
+    nvswitch_bandwidth: Fraction = link_bandwidth(900, "GB/s each way between a GPU and its NVSwitch")

@@ -5,10 +5,10 @@ NIC at 400 Gb/s carries 50 GB/s each way. The H100 testbed of the ForestColl pap
 third-generation NVSwitch can multicast and aggregate (NVLink SHARP, "NVLS"); `nvls=true` uses this.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
-from forestcoll.base.parameters import integer, link_bandwidth
+from forestcoll.base.parameters import link_bandwidth
 from forestcoll.topology.machines._boxes import NvlinkBoxes
 from forestcoll.topology.machines._gpu import GpuModel
 from forestcoll.topology.registry import topology_builder
@@ -35,8 +35,4 @@ H100 = GpuModel(
 class DgxH100(NvlinkBoxes):
     """Boxes of DGX H100."""
 
-    boxes: int = field(default=2, metadata=integer("boxes", is_size=True))
-    gpus: int = field(default=8, metadata=integer("GPUs of each box", maximum=8))
-    nvswitch_bandwidth: Fraction = field(
-        default=Fraction(450), metadata=link_bandwidth("GB/s each way between a GPU and its NVSwitch")
-    )
+    nvswitch_bandwidth: Fraction = link_bandwidth(450, "GB/s each way between a GPU and its NVSwitch")

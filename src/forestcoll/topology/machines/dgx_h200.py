@@ -3,12 +3,9 @@
 An H200 has eighteen fourth-generation NVLinks, 450 GB/s each way. It differs from the H100 in its memory only.
 """
 
-from dataclasses import dataclass, field, replace
-from fractions import Fraction
+from dataclasses import dataclass, replace
 
-from forestcoll.base.parameters import integer, link_bandwidth
-from forestcoll.topology.machines._boxes import NvlinkBoxes
-from forestcoll.topology.machines.dgx_h100 import H100
+from forestcoll.topology.machines.dgx_h100 import H100, DgxH100
 from forestcoll.topology.registry import topology_builder
 
 H200 = replace(H100, name="h200")
@@ -20,11 +17,5 @@ H200 = replace(H100, name="h200")
     source="docs.nvidia.com/dgx/dgxh100-user-guide, introduction to DGX H100/H200",
 )
 @dataclass(frozen=True)
-class DgxH200(NvlinkBoxes):
+class DgxH200(DgxH100):
     """Boxes of DGX H200."""
-
-    boxes: int = field(default=2, metadata=integer("boxes", is_size=True))
-    gpus: int = field(default=8, metadata=integer("GPUs of each box", maximum=8))
-    nvswitch_bandwidth: Fraction = field(
-        default=Fraction(450), metadata=link_bandwidth("GB/s each way between a GPU and its NVSwitch")
-    )

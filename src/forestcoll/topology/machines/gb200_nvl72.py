@@ -6,7 +6,7 @@ each GPU has 400 Gb/s, or 50 GB/s each way, between racks. The switches can mult
 `nvls=true` uses this.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from forestcoll.base.parameters import flag, integer, link_bandwidth
@@ -26,9 +26,7 @@ GB200 = replace(B200, name="gb200")
 class Gb200Nvl72(NvlinkBoxes):
     """Racks of GB200 NVL72; a rack is a box."""
 
-    boxes: int = field(default=1, metadata=integer("racks", is_size=True))
-    gpus: int = field(default=72, metadata=integer("GPUs of each rack", maximum=72))
-    nvswitch_bandwidth: Fraction = field(
-        default=Fraction(900), metadata=link_bandwidth("GB/s each way between a GPU and the NVLink switches")
-    )
-    nvls: bool = field(default=False, metadata=flag("the NVLink switches multicast and aggregate"))
+    boxes: int = integer(1, "racks", is_size=True)
+    gpus: int = integer(72, "GPUs of each rack", maximum=72)
+    nvswitch_bandwidth: Fraction = link_bandwidth(900, "GB/s each way between a GPU and the NVLink switches")
+    nvls: bool = flag("the NVLink switches multicast and aggregate")

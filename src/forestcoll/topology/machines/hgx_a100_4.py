@@ -5,14 +5,13 @@ way between two GPUs. The board with eight GPUs is that of `dgx-a100`. NVIDIA do
 of 200 Gb/s to a GPU, 25 GB/s each way, is usual.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 
 from forestcoll.base.parameters import integer, link_bandwidth
-from forestcoll.topology.builder import TopologyBuilder
-from forestcoll.topology.machines._boxes import add_gpus, direct_links, gpu_id, join_boxes
-from forestcoll.topology.registry import Recipe, Size, topology_builder
+from forestcoll.topology.machines._boxes import DirectBoxes
+from forestcoll.topology.registry import topology_builder
 
 
 @topology_builder(
@@ -21,25 +20,13 @@ from forestcoll.topology.registry import Recipe, Size, topology_builder
     source="developer.nvidia.com/blog/introducing-hgx-a100-most-powerful-accelerated-server-platform-for-ai-hpc",
 )
 @dataclass(frozen=True)
-class HgxA1004(Recipe):
+class HgxA1004(DirectBoxes):
     """Boxes with an HGX A100 board of four GPUs."""
 
-    boxes: int = field(default=2, metadata=integer("boxes", is_size=True))
-    gpus: int = field(default=4, metadata=integer("GPUs of each box", maximum=4))
-    nvlink_bandwidth: Fraction = field(
-        default=Fraction(100), metadata=link_bandwidth("GB/s each way between two GPUs of a box")
-    )
-    ib_bandwidth: Fraction = field(default=Fraction(25), metadata=link_bandwidth("GB/s each way of a NIC"))
+    boxes: int = integer(2, "boxes", is_size=True)
+    gpus: int = integer(4, "GPUs of each box", maximum=4)
+    nvlink_bandwidth: Fraction = link_bandwidth(100, "GB/s each way between two GPUs of a box")
+    ib_bandwidth: Fraction = link_bandwidth(25, "GB/s each way of a NIC")
 
-    def size(self) -> Size:
-        """As `Recipe.size`."""
-        inside = self.boxes * self.gpus * (self.gpus - 1)
-        return Size(self.boxes * self.gpus, inside + direct_links(self.boxes, self.gpus))
-
-    def fill(self, network: TopologyBuilder) -> None:
-        """As `Recipe.fill`."""
-        add_gpus(network, self.boxes, self.gpus)
-        for box in range(self.boxes):
-            for one, other in combinations(range(self.gpus), 2):
-                network.add_duplex(gpu_id(box, one), gpu_id(box, other), self.nvlink_bandwidth)
-        join_boxes(network, self.boxes, self.gpus, self.ib_bandwidth)
+    def pairs(self) -> dict[tuple[int, int], Fraction]:
+        return dict.fromkeys(combinations(range(self.gpus), 2), self.nvlink_bandwidth)

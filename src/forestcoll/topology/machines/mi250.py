@@ -5,14 +5,13 @@ within a card and the links between cards are those of the testbed of the Forest
 each GPU 16 GB/s each way. The 8+8 setting of the paper is `gpus=8`.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.base.parameters import integer, link_bandwidth
-from forestcoll.topology.builder import TopologyBuilder
-from forestcoll.topology.machines._boxes import add_gpus, direct_links, gpu_id, join_boxes
-from forestcoll.topology.machines._gpu import GpuModel
-from forestcoll.topology.registry import Recipe, Size, topology_builder
+from forestcoll.topology.machines._boxes import DirectBoxes
+from forestcoll.topology.machines._gpu import Gpu
+from forestcoll.topology.registry import topology_builder
 
 FABRIC_LINKS = {
     (0, 1): 4, (0, 4): 2, (0, 8): 1,
@@ -51,31 +50,13 @@ MI250 = GpuModel(
     source="ForestColl (arXiv:2402.06787), Figures 1 and 9; rocm.docs.amd.com, MI250 microarchitecture",
 )
 @dataclass(frozen=True)
-class Mi250(Recipe):
+class Mi250(DirectBoxes):
     """Boxes of MI250."""
 
-    boxes: int = field(default=2, metadata=integer("boxes", is_size=True))
-    gpus: int = field(default=16, metadata=integer("GPUs of each box: numbers 0 to gpus-1", maximum=16))
-    fabric_bandwidth: Fraction = field(
-        default=Fraction(50), metadata=link_bandwidth("GB/s each way of one Infinity Fabric link")
-    )
-    ib_bandwidth: Fraction = field(
-        default=Fraction(16), metadata=link_bandwidth("GB/s each way between a GPU and InfiniBand")
-    )
+    boxes: int = integer(2, "boxes", is_size=True)
+    gpus: int = integer(16, "GPUs of each box: numbers 0 to gpus-1", maximum=16)
+    fabric_bandwidth: Fraction = link_bandwidth(50, "GB/s each way of one Infinity Fabric link")
+    ib_bandwidth: Fraction = link_bandwidth(16, "GB/s each way between a GPU and InfiniBand")
 
-    def size(self) -> Size:
-        """As `Recipe.size`."""
-        inside = 2 * self.boxes * len(self._pairs())
-        return Size(self.boxes * self.gpus, inside + direct_links(self.boxes, self.gpus))
-
-    def fill(self, network: TopologyBuilder) -> None:
-        """As `Recipe.fill`."""
-        add_gpus(network, self.boxes, self.gpus)
-        for (one, other), count in self._pairs().items():
-            bandwidth = count * self.fabric_bandwidth
-            for box in range(self.boxes):
-                network.add_duplex(gpu_id(box, one), gpu_id(box, other), bandwidth)
-        join_boxes(network, self.boxes, self.gpus, self.ib_bandwidth)
-
-    def _pairs(self) -> dict[tuple[int, int], int]:
-        return {pair: count for pair, count in FABRIC_LINKS.items() if max(pair) < self.gpus}
+    def pairs(self) -> dict[tuple[int, int], Fraction]:
+        return {pair: count * self.fabric_bandwidth for pair, count in FABRIC_LINKS.items() if max(pair) < self.gpus}

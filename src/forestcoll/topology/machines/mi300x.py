@@ -5,15 +5,14 @@ directions together that AMD publishes. Platforms usually have a 400 Gb/s NIC fo
 `ib_bandwidth` for others.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 
 from forestcoll.base.parameters import integer, link_bandwidth
-from forestcoll.topology.builder import TopologyBuilder
-from forestcoll.topology.machines._boxes import add_gpus, direct_links, gpu_id, join_boxes
-from forestcoll.topology.machines._gpu import GpuModel
-from forestcoll.topology.registry import Recipe, Size, topology_builder
+from forestcoll.topology.machines._boxes import DirectBoxes
+from forestcoll.topology.machines._gpu import Gpu
+from forestcoll.topology.registry import topology_builder
 
 MI300X = GpuModel(
     "mi300x",
@@ -34,25 +33,13 @@ MI300X = GpuModel(
     source="wheelersnetwork.com/2024/01 (links as AMD announced them); the 400 Gb/s NIC is what platforms usually have",
 )
 @dataclass(frozen=True)
-class Mi300x(Recipe):
+class Mi300x(DirectBoxes):
     """Boxes of MI300X."""
 
-    boxes: int = field(default=1, metadata=integer("boxes", is_size=True))
-    gpus: int = field(default=8, metadata=integer("GPUs of each box", maximum=8))
-    fabric_bandwidth: Fraction = field(
-        default=Fraction(64), metadata=link_bandwidth("GB/s each way of the Infinity Fabric link between two GPUs")
-    )
-    ib_bandwidth: Fraction = field(default=Fraction(50), metadata=link_bandwidth("GB/s each way of a NIC"))
+    boxes: int = integer(1, "boxes", is_size=True)
+    gpus: int = integer(8, "GPUs of each box", maximum=8)
+    fabric_bandwidth: Fraction = link_bandwidth(64, "GB/s each way of the Infinity Fabric link between two GPUs")
+    ib_bandwidth: Fraction = link_bandwidth(50, "GB/s each way of a NIC")
 
-    def size(self) -> Size:
-        """As `Recipe.size`."""
-        compute = self.boxes * self.gpus
-        return Size(compute, compute * (self.gpus - 1) + direct_links(self.boxes, self.gpus))
-
-    def fill(self, network: TopologyBuilder) -> None:
-        """As `Recipe.fill`."""
-        add_gpus(network, self.boxes, self.gpus)
-        for box in range(self.boxes):
-            for one, other in combinations(range(self.gpus), 2):
-                network.add_duplex(gpu_id(box, one), gpu_id(box, other), self.fabric_bandwidth)
-        join_boxes(network, self.boxes, self.gpus, self.ib_bandwidth)
+    def pairs(self) -> dict[tuple[int, int], Fraction]:
+        return dict.fromkeys(combinations(range(self.gpus), 2), self.fabric_bandwidth)

@@ -5,25 +5,14 @@ both directions together that AMD publishes. Platforms usually have a 400 Gb/s N
 `ib_bandwidth` for others.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from forestcoll.base.parameters import link_bandwidth
-from forestcoll.topology.machines._gpu import GpuModel
-from forestcoll.topology.machines.mi300x import Mi300x
+from forestcoll.topology.machines.mi300x import MI300X, Mi300x
 from forestcoll.topology.registry import topology_builder
 
-MI355X = GpuModel(
-    "mi355x",
-    processors=256,
-    channels=128,
-    link_gbps=48.0,
-    block_gbps=None,
-    ll_us=0.8,
-    link_us=2.1,
-    network_us=25.0,
-    nvls_efficiency=None,
-)
+MI355X = replace(MI300X, name="mi355x", processors=256)
 
 
 @topology_builder(
@@ -36,6 +25,6 @@ MI355X = GpuModel(
 class Mi355x(Mi300x):
     """Boxes of MI355X."""
 
-    fabric_bandwidth: Fraction = field(
-        default=Fraction(384, 5), metadata=link_bandwidth("GB/s each way of the Infinity Fabric link between two GPUs")
+    fabric_bandwidth: Fraction = link_bandwidth(
+        Fraction(384, 5), "GB/s each way of the Infinity Fabric link between two GPUs"
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from forestcoll.base.errors import InputError, did_you_mean, shown
+from forestcoll.base.errors import shown, unknown_name
 from forestcoll.base.files import PathLike, as_path, write_text
 from forestcoll.topology.files import write_topology
 from forestcoll.topology.model import Topology
@@ -52,9 +52,7 @@ def format_named(name: str) -> Format:
     """
     found = next((each for each in FORMATS if each.name == name), None)
     if found is None:
-        names = [each.name for each in FORMATS]
-        hint = did_you_mean(name, names)
-        raise InputError(f"a network cannot be written as {shown(name)}; {hint}there are {', '.join(names)}")
+        raise unknown_name(f"a network cannot be written as {shown(name)}", name, [each.name for each in FORMATS])
     return found
 
 

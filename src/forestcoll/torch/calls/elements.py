@@ -7,18 +7,10 @@ import torch
 import torch.distributed as dist
 
 from forestcoll.runtime import ReduceOp
-from forestcoll.runtime.engine.elements import AnyArray
+from forestcoll.runtime.engine.elements import AnyArray, ElementType
 
 _TYPES: dict[torch.dtype, tuple[str, np.dtype[Any]]] = {
-    torch.float16: ("f16", np.dtype(np.float16)),
-    torch.bfloat16: ("bf16", np.dtype(np.uint16)),
-    torch.float32: ("f32", np.dtype(np.float32)),
-    torch.float64: ("f64", np.dtype(np.float64)),
-    torch.int8: ("i8", np.dtype(np.int8)),
-    torch.int16: ("i16", np.dtype(np.int16)),
-    torch.int32: ("i32", np.dtype(np.int32)),
-    torch.int64: ("i64", np.dtype(np.int64)),
-    torch.uint8: ("u8", np.dtype(np.uint8)),
+    getattr(torch, each.dtype_name): (each.text, each.dtype) for each in ElementType
 }
 """The name of each type of element for the engine, and what NumPy has for it."""
 

@@ -1,20 +1,12 @@
 """Execution traces of Chakra, one file for each rank, as ASTRA-sim runs them."""
 
-from forestcoll.programs.formats.chakra.astra_sim import check_astra_sim_folder, files_of, write_folder
-from forestcoll.programs.formats.chakra.document import NodeType, Trace, TraceNode
-from forestcoll.programs.formats.chakra.fitting import Fitting
-from forestcoll.programs.formats.chakra.from_program import from_program
-from forestcoll.programs.formats.chakra.writing import emit, trace_path
-
-__all__ = [
-    "Fitting",
-    "NodeType",
-    "Trace",
-    "TraceNode",
-    "check_astra_sim_folder",
-    "emit",
-    "files_of",
-    "from_program",
-    "trace_path",
-    "write_folder",
-]
+from forestcoll.programs.formats.chakra.astra_sim import check_astra_sim_folder as check_astra_sim_folder
+from forestcoll.programs.formats.chakra.astra_sim import files_of as files_of
+from forestcoll.programs.formats.chakra.astra_sim import write_folder as write_folder
+from forestcoll.programs.formats.chakra.document import Kind as Kind
+from forestcoll.programs.formats.chakra.document import Node as Node
+from forestcoll.programs.formats.chakra.document import Trace as Trace
+from forestcoll.programs.formats.chakra.fitting import Fitting as Fitting
+from forestcoll.programs.formats.chakra.from_program import from_program as from_program
+from forestcoll.programs.formats.chakra.writing import emit as emit
+from forestcoll.programs.formats.chakra.writing import trace_path as trace_path

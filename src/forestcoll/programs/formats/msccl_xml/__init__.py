@@ -1,26 +1,16 @@
 """MSCCL XML, which microsoft/msccl, Azure's executor and RCCL up to ROCm 7.12 load, each in its own dialect."""
 
-from forestcoll.programs.formats.msccl_xml.dialects import DIALECTS, Dialect, DialectName, dialect_named, limits
-from forestcoll.programs.formats.msccl_xml.document import Algorithm
-from forestcoll.programs.formats.msccl_xml.from_program import from_program
-from forestcoll.programs.formats.msccl_xml.reading import parse_algorithm, read_algorithm
-from forestcoll.programs.formats.msccl_xml.rules import dialect_fault, form_fault, remarks
-from forestcoll.programs.formats.msccl_xml.to_program import to_program
-from forestcoll.programs.formats.msccl_xml.writing import emit
-
-__all__ = [
-    "DIALECTS",
-    "Algorithm",
-    "Dialect",
-    "DialectName",
-    "dialect_fault",
-    "dialect_named",
-    "emit",
-    "form_fault",
-    "from_program",
-    "limits",
-    "parse_algorithm",
-    "read_algorithm",
-    "remarks",
-    "to_program",
-]
+from forestcoll.programs.formats.msccl_xml.dialects import DIALECTS as DIALECTS
+from forestcoll.programs.formats.msccl_xml.dialects import Dialect as Dialect
+from forestcoll.programs.formats.msccl_xml.dialects import DialectName as DialectName
+from forestcoll.programs.formats.msccl_xml.dialects import dialect_named as dialect_named
+from forestcoll.programs.formats.msccl_xml.dialects import limits as limits
+from forestcoll.programs.formats.msccl_xml.document import Algorithm as Algorithm
+from forestcoll.programs.formats.msccl_xml.from_program import from_program as from_program
+from forestcoll.programs.formats.msccl_xml.reading import parse_algorithm as parse_algorithm
+from forestcoll.programs.formats.msccl_xml.reading import read_algorithm as read_algorithm
+from forestcoll.programs.formats.msccl_xml.rules import dialect_fault as dialect_fault
+from forestcoll.programs.formats.msccl_xml.rules import form_fault as form_fault
+from forestcoll.programs.formats.msccl_xml.rules import remarks as remarks
+from forestcoll.programs.formats.msccl_xml.to_program import to_program as to_program
+from forestcoll.programs.formats.msccl_xml.writing import emit as emit

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
-from forestcoll.base.errors import InputError, shown
+from forestcoll.base.errors import InputError, shown, unknown_name
 from forestcoll.programs.model import Task
 from forestcoll.programs.model.limits import Limits
 
@@ -189,7 +189,7 @@ def dialect_named(name: str) -> Dialect:
         InputError: there is none.
     """
     if name not in DIALECTS:
-        raise InputError(f"there is no dialect {shown(name)} of MSCCL XML; there are {', '.join(DIALECTS)}")
+        raise unknown_name(f"there is no dialect {shown(name)} of MSCCL XML", name, DIALECTS)
     return DIALECTS[name]
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from xml.parsers import expat
 
-from forestcoll.base.errors import InputError, shown
+from forestcoll.base.errors import InputError, shown, unknown_name
 from forestcoll.base.files import read_bytes
 from forestcoll.programs.formats.msccl_xml.document import Algorithm, Block, Gpu, Step, StepType, frozen_attributes
 
@@ -174,8 +174,7 @@ class _Reader:
     def _checked_step(self, attributes: dict[str, str]) -> Step:
         kind = attributes.get("type", "")
         if kind not in _TYPES:
-            known = ", ".join(StepType)
-            raise InputError(f"{self._line()}: <step> has type {shown(kind)}; expected one of {known}")
+            raise unknown_name(f"{self._line()}: <step> has type {shown(kind)}", kind, StepType, "expected one of")
         number = self._integer("step", attributes, "s")
         return Step(
             number,

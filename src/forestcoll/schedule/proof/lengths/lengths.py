@@ -43,7 +43,6 @@ class LengthsProof(LinkLengths):
     kind: ClassVar[str] = "lengths"
 
     def algbw(self, topology: Topology, demand: NodeDemand) -> Fraction:
-        """See `Proof.algbw`."""
         if not demand.collective.is_personalised:
             raise ProofError(
                 f"lengths bound an {Collective.ALL_TO_ALL}, a {Collective.GATHER} or a {Collective.SCATTER} only, and "

@@ -43,7 +43,6 @@ class LinkLengths(Proof, ABC):
         return length_of
 
     def document(self, name: NodeName) -> dict[str, object]:
-        """See `Proof.document`."""
         lengths = [
             {"source": name(source), "target": name(target), "length": length}
             for (source, target), length in zip(self.ends, self.lengths, strict=True)
@@ -52,7 +51,6 @@ class LinkLengths(Proof, ABC):
 
     @classmethod
     def from_document(cls, document: Mapping[str, object], topology: Topology, where: str) -> Self:
-        """See `Proof.from_document`."""
         listed = reading.objects(document, "lengths", where)
         places = [f"{where}.lengths[{place}]" for place in range(len(listed))]
         ends = tuple(

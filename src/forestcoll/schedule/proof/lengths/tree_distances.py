@@ -60,7 +60,6 @@ class TreeDistancesProof(LinkLengths):
     trees_only: ClassVar[bool] = True
 
     def algbw(self, topology: Topology, demand: NodeDemand) -> Fraction:
-        """See `Proof.algbw`."""
         if demand.collective is not Collective.ALLREDUCE:
             raise ProofError(f"distances bound an allreduce only, and this is {demand.collective.with_article}")
         members = demand.members(topology)
@@ -99,13 +98,11 @@ class TreeDistancesProof(LinkLengths):
                     raise ProofError(f"the sets between node {source} and node {target} weigh more than their distance")
 
     def document(self, name: NodeName) -> dict[str, object]:
-        """See `Proof.document`."""
         cuts = [{"cut": [name(node) for node in inside], "weight": str(weight)} for inside, weight in self.cuts]
         return {**super().document(name), "cuts": cuts}
 
     @classmethod
     def from_document(cls, document: Mapping[str, object], topology: Topology, where: str) -> Self:
-        """See `Proof.from_document`."""
         found = super().from_document(document, topology, where)
         cuts = tuple(
             (

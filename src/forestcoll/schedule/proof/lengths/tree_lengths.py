@@ -50,7 +50,6 @@ class TreeLengthsProof(LinkLengths):
     trees_only: ClassVar[bool] = True
 
     def algbw(self, topology: Topology, demand: NodeDemand) -> Fraction:
-        """See `Proof.algbw`."""
         if demand.collective is not Collective.ALLREDUCE:
             raise ProofError(f"lengths of trees bound an allreduce only, and this is {demand.collective.with_article}")
         members = demand.members(topology)

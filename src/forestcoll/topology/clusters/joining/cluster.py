@@ -132,13 +132,10 @@ class ClusterRecipe(Recipe):
         return self.cluster()
 
     def problem(self) -> str | None:
-        """As `Recipe.problem`."""
         return self._cluster.problem
 
     def size(self) -> Size:
-        """As `Recipe.size`."""
         return self._cluster.size
 
     def fill(self, network: TopologyBuilder) -> None:
-        """As `Recipe.fill`."""
         self._cluster.fill(network)
