@@ -29,7 +29,7 @@ def part_named(name: PartKind | str) -> PartKind:
     Raises:
         InputError: there is none.
     """
-    return member_named(Part, name, f"nothing called {shown(name)} can fail")
+    return member_named(PartKind, name, f"nothing called {shown(name)} can fail")
 
 
 def parts_of(topology: Topology, part: PartKind | str) -> list[Change]:

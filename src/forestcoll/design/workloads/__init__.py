@@ -4,7 +4,7 @@ from forestcoll.design.workloads.iteration import DEFAULT_BUCKETS as DEFAULT_BUC
 from forestcoll.design.workloads.iteration import Iteration as Iteration
 from forestcoll.design.workloads.iteration import best_iteration as best_iteration
 from forestcoll.design.workloads.iteration import iterate as iterate
-from forestcoll.design.workloads.network import Network as Network
+from forestcoll.design.workloads.network import NetworkRates as NetworkRates
 from forestcoll.design.workloads.network import network_of_costs as network_of_costs
 from forestcoll.design.workloads.network import network_of_file as network_of_file
 from forestcoll.design.workloads.profile import Layer as Layer

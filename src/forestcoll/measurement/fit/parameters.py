@@ -9,7 +9,7 @@ from enum import StrEnum
 import numpy as np
 
 from forestcoll.base.errors import InputError, shown, unknown_name
-from forestcoll.measurement.fit.least_squares import Box
+from forestcoll.measurement.fit.least_squares import BoxConstraints
 from forestcoll.simulation.costs import Costs
 from forestcoll.simulation.loads import FloatArray
 

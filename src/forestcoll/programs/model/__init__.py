@@ -1,6 +1,6 @@
 """Programs: what ranks, thread blocks and channels do with chunks of buffers."""
 
-from forestcoll.programs.model.fault import Fault as Fault
+from forestcoll.programs.model.fault import ProgramFault as ProgramFault
 from forestcoll.programs.model.fault import block_name as block_name
 from forestcoll.programs.model.fault import fault_at as fault_at
 from forestcoll.programs.model.fault import instruction_name as instruction_name

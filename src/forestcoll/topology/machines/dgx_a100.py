@@ -12,7 +12,7 @@ from fractions import Fraction
 from forestcoll.base.parameters import flag, integer, link_bandwidth
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.machines._boxes import FABRIC, SwitchedBoxes, gpu_id
-from forestcoll.topology.machines._gpu import Gpu
+from forestcoll.topology.machines._gpu import GpuModel
 from forestcoll.topology.registry import topology_builder
 
 A100 = GpuModel(

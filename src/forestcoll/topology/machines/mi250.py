@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from forestcoll.base.parameters import integer, link_bandwidth
 from forestcoll.topology.machines._boxes import DirectBoxes
-from forestcoll.topology.machines._gpu import Gpu
+from forestcoll.topology.machines._gpu import GpuModel
 from forestcoll.topology.registry import topology_builder
 
 FABRIC_LINKS = {

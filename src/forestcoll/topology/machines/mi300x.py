@@ -11,7 +11,7 @@ from itertools import combinations
 
 from forestcoll.base.parameters import integer, link_bandwidth
 from forestcoll.topology.machines._boxes import DirectBoxes
-from forestcoll.topology.machines._gpu import Gpu
+from forestcoll.topology.machines._gpu import GpuModel
 from forestcoll.topology.registry import topology_builder
 
 MI300X = GpuModel(

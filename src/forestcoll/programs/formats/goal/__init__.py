@@ -2,8 +2,8 @@
 
 from forestcoll.programs.formats.goal.document import Goal as Goal
 from forestcoll.programs.formats.goal.document import Header as Header
-from forestcoll.programs.formats.goal.document import Kind as Kind
 from forestcoll.programs.formats.goal.document import Operation as Operation
+from forestcoll.programs.formats.goal.document import OperationKind as OperationKind
 from forestcoll.programs.formats.goal.from_program import from_program as from_program
 from forestcoll.programs.formats.goal.reading import looks_like_goal as looks_like_goal
 from forestcoll.programs.formats.goal.reading import parse_goal as parse_goal

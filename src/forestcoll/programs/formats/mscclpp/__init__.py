@@ -1,6 +1,6 @@
 """Execution plans of MSCCL++ 0.9, in JSON."""
 
-from forestcoll.programs.formats.mscclpp.document import Plan as Plan
+from forestcoll.programs.formats.mscclpp.document import ExecutionPlan as ExecutionPlan
 from forestcoll.programs.formats.mscclpp.from_program import from_program as from_program
 from forestcoll.programs.formats.mscclpp.from_program import most_bytes as most_bytes
 from forestcoll.programs.formats.mscclpp.reading import parse_plan as parse_plan
