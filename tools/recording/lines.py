@@ -103,8 +103,6 @@ optimum dgx-a100:boxes=2,gpus=2 --collective all-to-all --demand demand.csv
 optimum dgx-a100:boxes=2,gpus=2 --collective all-to-all --demand demand.csv --json
 generate dgx-a100:boxes=2,gpus=2 --collective all-to-all --demand demand.csv -o a.json
 generate ring:nodes=3 --collective all-to-all --demand three.csv -o b.json -v
-optimum dgx-a100:boxes=2,gpus=2 --collective all-to-all --demand demand.csv
-optimum dgx-a100:boxes=2,gpus=2 --collective all-to-all --demand demand.csv --json
 verify a.json
 verify b.json --json
 simulate a.json --sizes 1M..4M
