@@ -13,7 +13,7 @@ from cli_run import COMMANDS, run_command, written
 from forestcoll.cli import types
 from forestcoll.demand.collective import SCHEDULED
 
-NEEDED = {"export": ("--to", "goal")}
+NEEDED = {"export": ("--to", "goal"), "view": ("ring", "-o", "x.svg")}
 """Options that are checked before any other."""
 A100 = "dgx-a100:boxes=2"
 LOG = Path(__file__).parents[2] / "examples" / "nccl-tests.log"
@@ -57,9 +57,9 @@ def test_a_wrong_value_of_any_option_is_wrong_usage_that_names_it(name: str) -> 
             assert message.startswith(f"Invalid value for '{option.opts[0]}'"), option.name
             assert "'?!'" in message, option.name
             assert message.endswith(f"(see forestcoll {name} --help)"), option.name
-        if isinstance(option.type, types.FileName) and not isinstance(option.type, types.SecretFile):
+        if isinstance(option.type, types.FileName):
             words = (option.opts[0], "") if isinstance(option, click.Option) else ("",)
-            assert "the file name is empty; give a name" in run_command(name, *words, *NEEDED.get(name, ())).err
+            assert "the file name is empty; give a name" in run_command(name, *NEEDED.get(name, ()), *words).err
 
 
 CHECKED = (
@@ -184,7 +184,7 @@ WRONG_USAGE = [
         "proven is not a method for an all-to-all, only for allgather",
     ),
     ("generate ring --method trees:chunks=2", "trees: there is no parameter 'chunks'"),
-    ("generate ring --members m", "--members is for groups"),
+    ("generate ring -o members=m", "-o members=DIR is for groups"),
     ("generate ring --groups 0,1;2,3 --compact", "--compact is for one collective; leave it out for groups"),
     ("generate ring --groups 0,1;2,3 --method bfb", "--method is for one collective; leave it out for groups"),
     (
@@ -232,19 +232,17 @@ WRONG_USAGE = [
     ("optimum ring --no-relays", "all compute nodes take part, so none relays data; give ranks"),
     (f"optimum {A100} --groups 0,1 --layout tp=8,dp=2", "--groups and --layout exclude each other"),
     (f"optimum {A100} --run dp", "--run is for groups; also give --layout"),
-    (f"optimum {A100} --table", "--table is about a layout"),
-    (f"optimum {A100} --table --layout tp=8,dp=2 --run tp", "--table lists all dimensions"),
     (f"optimum {A100} --group-sizes 1", "--group-sizes is for groups; also give --layout or --groups"),
     (f"optimum {A100} --groups 0,1 --ranks 0-3", "groups have no ranks; leave --ranks out"),
     (f"optimum {A100} --groups 0,1 --max-trees 3", "--max-trees is for one collective"),
     ("optimum ring --demand pieces.json --ranks 0-3", "--ranks does not fit a demand of pieces"),
     ("optimum ring --demand pieces.json --collective allreduce", "--collective does not fit a demand of pieces"),
     ("optimum ring --demand pieces.json --groups 0,1", "--groups does not fit a demand of pieces"),
-    ("optimum ring --demand pieces.json --table", "--table is about a layout"),
+    (f"optimum {A100} --all --groups 0,1", "--all shows every collective; leave --groups out"),
     ("simulate s.json --sizes 1XB", "'--sizes': '1XB'; expected a size"),
     ("simulate s.json --sizes 2GB..1GB", "backwards"),
-    ("simulate s.json --at 0", "'--at': '0'; expected a size of 1 byte or more"),
-    ("simulate s.json --at 1M --csv -", "--at is for --links, --gantt and --trace; give one of them, or leave it out"),
+    ("simulate s.json -o link=l.csv", "there is no kind 'link'; did you mean 'links'? there are table, plot, links,"),
+    ("simulate s.json -o a.csv -o table=b.csv", "a kind of file is given twice; give each once"),
     ("simulate s.json --alpha-us -1", "'-1'; expected a number from 0 to 1000000000 (see "),
     ("topology ring -o", "requires an argument"),
     ("train-time switch-base-256 ring:nodes=4 --alpha -1", "expected 0 or more"),
@@ -273,11 +271,12 @@ def test_wrong_usage(line: str, message: str) -> None:
 
 SIX = "ring:nodes=6"
 REFUSED = [
+    (f"optimum {A100} --all --layout tp=8,dp=2 --run tp", "a table lists all dimensions of a layout; leave run"),
     ("optimum ring --all --root z", "no node 'z'"),
     (f"optimum {A100} --all --root ib", "is a switch"),
     (f"optimum {SIX} --all --ranks 0,2 --root 1", "ring:nodes=6: root 1 is not among the ranks; add it to the ranks"),
     (
-        "one-port ring --source 0 --picture p.txt",
+        "one-port ring --source 0 -o picture=p.txt",
         "p.txt: the file name must end in one of .svg, .png, no",
     ),
     ("compare ring --baselines nccl-ring,brucks", "'brucks' is not the name of an algorithm; did you mean 'bruck'? "),
@@ -300,7 +299,7 @@ REFUSED = [
         "design --nodes 9 --degree 4 --published-only --choose ring",
         "there is no network 'ring' on the frontier; choose one of H(2,3) (2 steps)",
     ),
-    ("design --nodes 12 --degree 2 --plot p.html", "p.html: the file name must end in one of .svg, .png, not '"),
+    ("design --nodes 12 --degree 2 -o plot=p.html", "p.html: the file name must end in one of .svg, .png, not '"),
     ("fit no.csv --schedule s.json", "no.csv: no such file"),
     ("fit times.csv", "no schedule is given; give --schedule, or a column schedule"),
     ("fit times.csv --schedule s.json --parameters launch_us,alpha_us", "do not tell it from launch_us"),
@@ -338,7 +337,7 @@ REFUSED = [
     (f"one-port {A100} --source ib", "source 'ib' is a switch; give the id of a compute node, or its position from 0 "),
     ("one-port ring --source x --size 1MB", "there is no node 'x' for the source; give the id of"),
     ("simulate none.json", "none.json: no such file"),
-    ("simulate s.json --plot plot.txt", "the file name must end in one of .svg"),
+    ("simulate s.json -o plot=plot.txt", "the file name must end in one of .svg"),
     ("train-time missing.json ring:nodes=4", "'missing.json': no such sample or file; the samples are"),
     ("train-time gpt2-smal ring:nodes=4", "'gpt2-smal': no such sample or file; did you mean 'gpt2-small'? the sampl"),
     ("train-time switch-base-256 ring:nodes=6", "switch-base-256 on 6 nodes; expected 2 or more"),

@@ -64,7 +64,7 @@ RESULTS = {
     "optimum-boxes": "optimum dgx-a100:boxes=4",
     "optimum-allreduce": "optimum dgx-a100:boxes=2,gpus=2 --collective allreduce",
     "optimum-allreduce-2-trees": "optimum dgx-a100:boxes=2 --collective allreduce --max-trees 2",
-    "optimum-groups": "optimum dgx-a100:boxes=2,gpus=2 --layout tp=2,dp=2 --table",
+    "optimum-groups": "optimum dgx-a100:boxes=2,gpus=2 --layout tp=2,dp=2 --all",
     "one-port-message": "one-port ring:nodes=5 --source 0 --size 256MiB",
     "simulate": "simulate ring.json --sizes 1MiB..16MiB",
     "topology": "topology dgx-a100:boxes=2,gpus=2",

@@ -34,7 +34,6 @@ def asked(options: Mapping[str, Any]) -> tuple[Demand | Groups, Method | None]:
     """
     given = {name: value for name, value in options.items() if not _is_absent(value)}
     how = {name: given.pop(name) for name in (*_OF_METHODS, "method") if name in given}
-    table = given.pop("table", None)
     members, size = given.pop("members", None), given.pop("size", None)
     demand = _demand(given)
     if isinstance(demand, Groups):
@@ -43,15 +42,9 @@ def asked(options: Mapping[str, Any]) -> tuple[Demand | Groups, Method | None]:
             raise InputError(f"{option} is for one collective; leave it out for groups and pieces")
         if size is not None:
             raise InputError("--size is for one collective; leave it out for groups and pieces")
-        if table and demand.layout is None:
-            raise InputError("--table is about a layout; also give --layout")
-        if table and (demand.run is not None or demand.sizes is not None):
-            raise InputError("--table lists all dimensions; leave --run and --group-sizes out")
         return demand, None
-    if table:
-        raise InputError("--table is about a layout; also give --layout")
     if members is not None:
-        raise InputError("--members is for groups; also give --groups, --layout or pieces")
+        raise InputError("-o members=DIR is for groups; also give --groups, --layout or pieces")
     method = _method(how, collective_named(demand.collective))
     require_supported(method, demand, size)
     return demand, method

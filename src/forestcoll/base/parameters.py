@@ -427,11 +427,12 @@ def of_options(kind: type[Asked], options: Mapping[str, Any]) -> Asked:
     Raises:
         InputError: an option does not fit the question, or is missing.
     """
-    given = {name: value for name, value in options.items() if value is not None and value is not False and value != ()}
+    given = {name: each for name, each in options.items() if each is not None and each is not False}
+    given = {name: each for name, each in given.items() if each not in ((), {})}
     declared = fields(cast("Any", kind))
     unfit = next((name for name in given if name not in {each.name for each in declared}), None)
     if unfit is not None:
         raise InputError(f"--{unfit.replace('_', '-')} does not fit {kind.fits}")
-    if any(each.default is MISSING and each.name not in given for each in declared):
+    if any(each.default is MISSING is each.default_factory and each.name not in given for each in declared):
         raise InputError(kind.needs)
     return kind(**given)

@@ -1,12 +1,13 @@
 """`forestcoll design`: networks for collectives, which a search finds or which are made of a given network."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
 from forestcoll.base.files import is_standard_stream
-from forestcoll.cli.options import jobs_option, json_option, output_option, path_option, processes, usage_of
+from forestcoll.cli.options import jobs_option, json_option, outputs_option, processes, usage_of
 from forestcoll.cli.types import (
     DataSize,
     ExactNumber,
@@ -71,21 +72,17 @@ from forestcoll.cli.types import (
 @click.option(
     "--choose", metavar="NAME", help="The network to write, by its name or number of steps.  [default: the best]"
 )
-@path_option("--topology-output", OutputFile(".json"), "Write the chosen or expanded network to this file.")
-@path_option(
-    "--plot",
-    PictureFile(".svg", ".png"),
-    "Draw the frontier, steps over T_B, next to the networks of the paper's bases: .svg or .png (one picture).",
-)
-@path_option(
-    "--picture",
-    PictureFile(".html", ".svg", ".png"),
-    "Draw the chosen network: .html (a page), .svg or .png (one picture).",
-)
 @jobs_option("The number of processes for a sweep.")
-@output_option
+@outputs_option(
+    "A file to write: schedule (.json), topology (.json), plot (the frontier, steps over T_B, next to the networks of "
+    "the paper's bases, .svg or .png), or picture (the chosen network, .html, .svg or .png).",
+    schedule=OutputFile(".json"),
+    topology=OutputFile(".json"),
+    plot=PictureFile(".svg", ".png"),
+    picture=PictureFile(".html", ".svg", ".png"),
+)
 @json_option
-def command(*, output: Path | None, jobs: int | None, as_json: bool, **options: Any) -> None:
+def command(*, output: Mapping[str, Path], jobs: int | None, as_json: bool, **options: Any) -> None:
     """Find or expand networks for collectives.
 
     With --nodes and --degree, it prints the Pareto frontier of networks with N nodes and D links per node. Each network
@@ -110,7 +107,7 @@ def command(*, output: Path | None, jobs: int | None, as_json: bool, **options: 
     with TerminalProgress() as progress, processes(jobs) as executor:
         answer = question.answer(progress, executor)
         write_design(answer, progress)
-    err = is_standard_stream(output)
+    err = any(map(is_standard_stream, output.values()))
     if as_json:
         print_json(design_document(answer), err=err)
     else:

@@ -1,5 +1,6 @@
 """`forestcoll one-port`: a series of broadcasts from one source, or the broadcast of one message in packets."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +11,13 @@ from forestcoll.base.together import written_together
 from forestcoll.cli.options import (
     json_option,
     named_network,
-    output_option,
-    path_option,
+    outputs_option,
     ports_option,
     topology_argument,
     usage_of,
     with_ports,
 )
-from forestcoll.cli.types import DataSize, IntegerFrom, Part, PictureFile
+from forestcoll.cli.types import DataSize, IntegerFrom, OutputFile, Part, PictureFile
 
 
 @click.command("one-port")
@@ -56,15 +56,14 @@ from forestcoll.cli.types import DataSize, IntegerFrom, Part, PictureFile
 )
 @click.option("--simulate", type=IntegerFrom(min=1), metavar="K", help="For a series: also simulate K messages.")
 @ports_option
-@path_option(
-    "--picture",
-    PictureFile(".svg", ".png"),
-    "Also draw one period of a series as a Gantt chart, or the times of one message for sizes up to a million times as "
-    "large: .svg or .png.",
+@outputs_option(
+    "A file to write: schedule (.json) or picture (one period of a series as a Gantt chart, or the times of one "
+    "message for sizes up to a million times as large, .svg or .png).",
+    schedule=OutputFile(".json"),
+    picture=PictureFile(".svg", ".png"),
 )
-@output_option
 @json_option
-def command(topology: str, source: str, output: Path | None, *, as_json: bool, **options: Any) -> None:
+def command(topology: str, source: str, output: Mapping[str, Path], *, as_json: bool, **options: Any) -> None:
     """Broadcast a series of messages, or one large message.
 
     The source sends one message after another to all compute nodes, in a schedule that repeats after a period. A
@@ -87,21 +86,21 @@ def command(topology: str, source: str, output: Path | None, *, as_json: bool, *
     from forestcoll.presentation.results.schedules.one_port import answer_document, answer_page, draw_answer
     from forestcoll.schedule.files import write_schedule
 
-    ports, picture = options.pop("ports"), options.pop("picture")
+    ports = options.pop("ports")
     changes = options.pop("without"), options.pop("degrade")
     question = usage_of(asked, options)
     with TerminalProgress() as progress:
         progress.begin("reading the topology")
         answer = question.answer(with_ports(named_network(topology, *changes), ports), source, progress)
         with written_together():
-            if picture is not None:
+            if "picture" in output:
                 progress.begin("drawing")
-                draw_answer(answer, picture)
-            if output is not None:
+                draw_answer(answer, output["picture"])
+            if "schedule" in output:
                 progress.begin("writing")
-                write_schedule(answer.schedule, output)
-    err = is_standard_stream(output)
+                write_schedule(answer.schedule, output["schedule"])
+    err = any(map(is_standard_stream, output.values()))
     if as_json:
         print_json(answer_document(answer, progress.seconds), err=err)
     else:
-        print_page(answer_page(answer, progress.seconds, output), err=err)
+        print_page(answer_page(answer, progress.seconds, output.get("schedule")), err=err)

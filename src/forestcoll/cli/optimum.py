@@ -28,16 +28,11 @@ if TYPE_CHECKING:
 @demand_options
 @tree_options
 @click.option(
-    "--table",
-    is_flag=True,
-    help="With --layout: print a table of all dimensions, of the links that limit them, and of other orders.",
-)
-@click.option(
     "--all",
     "every",
     is_flag=True,
     help="Show the bounds of all collectives but gather and scatter, and what reaches them; only --ranks and --root "
-    "may be given with it.",
+    "may be given with it. With --layout: a table of all dimensions, the links that limit them, and other orders.",
 )
 @json_option
 def command(topology: str, *, every: bool, as_json: bool, without: Any, degrade: Any, **options: Any) -> None:
@@ -60,14 +55,14 @@ def command(topology: str, *, every: bool, as_json: bool, without: Any, degrade:
     from forestcoll.presentation.printing import print_json, print_page
     from forestcoll.presentation.results.schedules.generated import optimum_document, optimum_page
 
-    if every:
+    if every and options["layout"] is None:
         _show_all(topology, (without, degrade), options, as_json=as_json)
         return
     demand, method = asked_by(options)
     with TerminalProgress() as progress:
         progress.begin("reading the topology")
         network = changed_network_of(topology, demand, (without, degrade))
-        if options["table"]:
+        if every:
             _show_table(network, demand, progress, as_json=as_json)
             return
         best = optimum(network, demand, method, progress=progress)

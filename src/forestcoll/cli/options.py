@@ -1,6 +1,6 @@
 """The arguments and options that several commands share."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,13 +12,12 @@ from forestcoll.cli.types import (
     CollectiveName,
     FileName,
     FileOrText,
+    FilesByKind,
     IntegerFrom,
     MethodText,
     NetworkFile,
-    NumberFrom,
     OutputFile,
     Ranks,
-    SecretFile,
     TopologySpec,
     TreeCount,
 )
@@ -84,6 +83,20 @@ def output_option_of(kind: OutputFile) -> Callable[[Command], Command]:
     )
 
 
+def files_option(*names: str, kinds: Mapping[str, FileName], description: str) -> Callable[[Command], Command]:
+    """Return the option for several kinds of files; the command receives the path of each kind that is given."""
+    files = FilesByKind(kinds)
+    more = f"Without KIND, it is {files.first}. Give the option once for each kind."
+    how: Any = {"metavar": "[KIND=]FILE", "type": files, "multiple": True, "callback": files.by_kind}
+    return click.option(*names, **how, help=f"{description} {more}")
+
+
+def outputs_option(description: str, **kinds: OutputFile) -> Callable[[Command], Command]:
+    """Return the option for several kinds of files that a command writes."""
+    streams = "With -, the file is written to standard output, and the report to standard error."
+    return files_option("-o", "--output", kinds=kinds, description=f"{description} {streams}")
+
+
 output_option = output_option_of(OutputFile(".json"))
 network_output_option = output_option_of(NetworkFile())
 costs_option = click.option(
@@ -98,26 +111,6 @@ ranks_option = click.option(
     metavar="RANKS",
     help="The compute nodes that take part, by position from 0 (0-7,16-23) or id (gpu0,gpu3). The others are idle and "
     "may relay data.  [default: all]",
-)
-interface_option = click.option(
-    "--interface", metavar="ADDRESS", help="The address of this process.  [default: the one towards rank 0]"
-)
-secret_option = click.option(
-    "--secret-file",
-    "secret",
-    type=SecretFile(),
-    metavar="FILE",
-    help="A file with the secret that all processes must know to join, on each machine. The option takes no secret "
-    "itself, because everybody on a machine sees the command lines of its processes.  [default: the content of "
-    "FORESTCOLL_SECRET, else no secret]",
-)
-timeout_option = click.option(
-    "--timeout",
-    type=NumberFrom(0.1),
-    default=120.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="How long to wait for another process at most.",
 )
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import click
 
-from forestcoll.base.errors import InputError, shown
+from forestcoll.base.errors import InputError, did_you_mean, shown
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -27,9 +27,6 @@ else:
     AnyType = click.ParamType  # before click 8.3 it takes no parameter
 
 Value = TypeVar("Value")
-
-_MOST_SECRET = 2**20
-"""The most bytes of a file with a secret."""
 
 
 class _TextType(AnyType, Generic[Value]):
@@ -127,22 +124,6 @@ class FileName(_TextType[Path]):
         return [CompletionItem(incomplete, type="file")]
 
 
-class SecretFile(FileName):
-    """A file with a secret. The value is the secret: the file without its last line end."""
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the secret."""
-        from forestcoll.base.files import input_name, read_bytes
-
-        path = super().convert(value, param, ctx)
-        if not isinstance(path, Path):
-            return path
-        secret = bytes(read_bytes(path, limit=_MOST_SECRET)).removesuffix(b"\n").removesuffix(b"\r")
-        if not secret:
-            raise InputError(f"{input_name(path)}: the file is empty; write the secret into it")
-        return secret
-
-
 class OutputFile(FileName):
     """A file to write. `outputs.check_outputs` calls `check` before the command does any work.
 
@@ -228,6 +209,43 @@ class OutputFolder(OutputFile):
         from forestcoll.base.folders import check_place
 
         check_place(path)
+
+
+class FilesByKind(_TextType[tuple[str, str]]):
+    """One of several kinds of files that a command reads or writes, as KIND=FILE. Without a kind, it is the first.
+
+    Args:
+        kinds: the type of each kind of file.
+    """
+
+    name = "file"
+
+    def __init__(self, kinds: Mapping[str, FileName]) -> None:
+        self.kinds = kinds
+        self.first = next(iter(kinds))
+
+    def read(self, text: str) -> tuple[str, str]:
+        """Return the kind and the name of the file."""
+        kind, equals, name = text.partition("=")
+        if not equals:
+            kind, name = self.first, text
+        if kind not in self.kinds:
+            there_are = ", ".join(self.kinds)
+            raise ValueError(f"there is no kind {shown(kind)}; {did_you_mean(kind, self.kinds)}there are {there_are}")
+        return kind, name
+
+    def by_kind(self, ctx: click.Context, param: click.Parameter, value: Sequence[tuple[str, str]]) -> dict[str, Any]:
+        """Return the path of each kind; the callback of the option."""
+        if len(dict(value)) < len(value):
+            raise click.BadParameter("a kind of file is given twice; give each once", ctx, param)
+        return {kind: self.kinds[kind].convert(name, param, ctx) for kind, name in value}
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":  # noqa: ARG002
+        """Return the kinds that begin with `incomplete`; the shell adds file names."""
+        from click.shell_completion import CompletionItem
+
+        kinds = [CompletionItem(f"{kind}=") for kind in self.kinds if kind.startswith(incomplete)]
+        return [*kinds, CompletionItem(incomplete, type="file")]
 
 
 _SLASHES = tuple({os.sep, "/"})

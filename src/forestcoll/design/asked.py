@@ -5,7 +5,7 @@ Which options fit each question follows from its fields.
 
 from collections.abc import Mapping
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
@@ -24,8 +24,8 @@ from forestcoll.design.workloads.workload import Traffic, Workload, chosen_of
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.topology import Topology
 
-Files = Mapping[str, Path | None]
-"""The file of each kind of output, by its key in JSON; None if it is not written."""
+Files = Mapping[str, Path]
+"""The file of each kind of output that is written: `schedule`, `topology`, `plot`, `picture`."""
 
 
 @dataclass(frozen=True)
@@ -85,29 +85,18 @@ class Search(_Find):
 
     Attributes:
         choose: the name of the network to write, or its number of steps; None for the best.
-        topology_output: the file of the chosen network.
-        output: the file of its schedule.
-        plot: the picture of the frontier.
-        picture: the picture of the chosen network.
+        output: the files of the schedule, the topology and the picture of the chosen network, and the plot of the
+            frontier.
     """
 
     fits: ClassVar[str] = "one number of nodes and one degree; leave it out"
     choose: str | None = None
-    topology_output: Path | None = None
-    output: Path | None = None
-    plot: Path | None = None
-    picture: Path | None = None
+    output: Files = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.output is not None and Traffic(self.collective).exchanges:
+        if "schedule" in self.output and Traffic(self.collective).exchanges:
             raise InputError("-o writes the schedule of an allgather or an allreduce; choose one as --collective")
-
-    @property
-    def files(self) -> Files:
-        """The files to write."""
-        files = {"topology_output": self.topology_output, "schedule_output": self.output}
-        return files | {"plot": self.plot, "picture": self.picture}
 
     def answer(self, progress: Progress, _: Executor | None = None) -> "SearchAnswer":
         """Return the frontier, and the network that is chosen."""
@@ -160,8 +149,7 @@ class Expansion(Question):
         base: the network, as for `base_network`.
         by: the expansions, as for `expand`.
         collective: the collective of its schedule.
-        output: the file of its schedule.
-        topology_output: the file of the network.
+        output: the files of its schedule and its topology.
     """
 
     fits: ClassVar[str] = "--by; leave one of them out"
@@ -169,19 +157,15 @@ class Expansion(Question):
     base: tuple[str, ...]
     by: tuple[str, ...]
     collective: str = Collective.ALLGATHER
-    output: Path | None = None
-    topology_output: Path | None = None
+    output: Files = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if len(self.base) > 1:
             raise InputError("--by expands one network; give one BASE")
         if self.collective not in set(UNROOTED):
             raise InputError(f"--by makes no schedule for {self.collective}; choose one of {', '.join(UNROOTED)}")
-
-    @property
-    def files(self) -> Files:
-        """The files to write."""
-        return {"output": self.output, "topology_output": self.topology_output}
+        if drawn := sorted(self.output.keys() & {"picture", "plot"}):
+            raise InputError(f"-o {drawn[0]}=FILE does not fit --by; leave one of them out")
 
     def answer(self, progress: Progress, _: Executor | None = None) -> "ExpansionAnswer":
         """Return the expanded network."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from forestcoll.base.errors import plural
-from forestcoll.design.asked import Answer, ExpansionAnswer, SearchAnswer, SweepAnswer
+from forestcoll.design.asked import Answer, ExpansionAnswer, Files, SearchAnswer, SweepAnswer
 from forestcoll.design.constructions import Construction
 from forestcoll.design.measure import least_factor, moore_steps
 from forestcoll.design.path_rates import path_rates
@@ -74,18 +74,24 @@ def _frontier_document(answer: SearchAnswer) -> dict[str, object]:
         },
         "pareto": [_member_document(member, workload) for member in frontier.members],
         "chosen": answer.network.name,
-        **{name: path_text(path) for name, path in answer.question.files.items()},
+        **_written(
+            answer.question.output,
+            topology_output="topology",
+            schedule_output="schedule",
+            plot="plot",
+            picture="picture",
+        ),
     }
 
 
 def _frontier_page(answer: SearchAnswer) -> Page:
-    frontier, workload, written = answer.frontier, answer.question.workload, answer.question.files
+    frontier, workload, written = answer.frontier, answer.question.workload, answer.question.output
     steps = plural(moore_steps(frontier.nodes, frontier.degree), "step")
     bound = f"{steps} and {float(least_factor(frontier.nodes)):.4f} M/B"
     networks = "bidirectional networks" if frontier.bidirectional else "networks"
     size = f"{frontier.nodes} nodes, degree {frontier.degree}"
-    files = [str(path) for path in written.values() if path is not None]
-    verified = "; the schedule is verified" * (written["schedule_output"] is not None)
+    files = [str(path) for path in written.values()]
+    verified = "; the schedule is verified" * ("schedule" in written)
     return Page(
         f"{networks} of {size}: no allgather beats {bound}",
         (
@@ -97,7 +103,7 @@ def _frontier_page(answer: SearchAnswer) -> Page:
 
 
 def _expanded_document(answer: ExpansionAnswer) -> dict[str, object]:
-    network, collective, written = answer.network, answer.collective, answer.question.files
+    network, collective, written = answer.network, answer.collective, answer.question.output
     cost = predicted_cost(network, collective)
     return {
         "name": network.name,
@@ -108,9 +114,14 @@ def _expanded_document(answer: ExpansionAnswer) -> dict[str, object]:
         "bandwidth_factor": str(cost.bandwidth_factor),
         "bound": _bound(network, collective),
         "bidirectional": network.is_bidirectional,
-        "verified": written["output"] is not None,
-        **{name: path_text(path) for name, path in written.items()},
+        "verified": "schedule" in written,
+        **_written(written, output="schedule", topology_output="topology"),
     }
+
+
+def _written(files: Files, **kinds: str) -> dict[str, str | None]:
+    """Return the text of the file of each kind, by its key; None if it is not written."""
+    return {key: path_text(files.get(kind)) for key, kind in kinds.items()}
 
 
 def _bound(network: Construction, collective: str) -> dict[str, object]:
@@ -122,10 +133,10 @@ def _bound(network: Construction, collective: str) -> dict[str, object]:
 
 
 def _expanded_page(answer: ExpansionAnswer) -> Page:
-    network, collective, written = answer.network, answer.collective, answer.question.files
+    network, collective, written = answer.network, answer.collective, answer.question.output
     cost, bound = predicted_cost(network, collective), _bound(network, collective)
-    files = [str(path) for path in written.values() if path is not None]
-    verified = "; the schedule is verified" * (written["output"] is not None)
+    files = [str(path) for path in written.values()]
+    verified = "; the schedule is verified" * ("schedule" in written)
     rows = [
         ("steps", f"{cost.steps} ({bound['steps']} by the Moore bound)"),
         ("T_B", f"{cost.bandwidth_factor} M/B (no {collective} takes less than {bound['bandwidth_factor']})"),
