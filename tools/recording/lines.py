@@ -292,14 +292,14 @@ verify power.json --json
     "one port": """
 one-port figure-1.json --source s
 one-port figure-1.json --source s --json
-one-port figure-1.json --source s --along dag
-one-port figure-1.json --source s --along tree --simulate 100
-one-port figure-1.json --source s --order s,1,2,3,4 --along dag -o dag.json
+one-port figure-1.json --source s --method dag
+one-port figure-1.json --source s --method tree --simulate 100
+one-port figure-1.json --source s --method "dag:order='s,1,2,3,4'" -o dag.json
 one-port figure-1.json --source s --ports send
 one-port figure-1.json --source s --ports receive --json
 one-port line.json --source a --ports half
 one-port figure-1.json --source s --ports all --simulate 10 --json
-one-port torus:dims=3x3 --source 0 --ports one --loss 5% -o torus.json
+one-port torus:dims=3x3 --source 0 --ports one --method graph:loss=5% -o torus.json
 one-port tiers --source 0 -o picture=period.svg -o tiers.json
 one-port ring:nodes=5 --source 0 -o series.json
 verify dag.json
@@ -308,7 +308,7 @@ verify tiers.json
 simulate torus.json --sizes 1M,1G
 simulate series.json --sizes 1M --json
 one-port ring:nodes=5 --source 0 --size 256MiB
-one-port line.json --source a --size 1MB --packets 4 --json
+one-port line.json --source a --size 1MB --method packets:count=4 --json
 one-port figure-1.json --source s --size 1GB -o packets.json
 one-port figure-1.json --source s --size 1MB --ports one -o picture=times.svg
 one-port tiers:wide=3,areas=1,metropolitan=2,offices=1,local=2,seed=5 --source 0 --size 1MB --json

@@ -331,20 +331,20 @@ design ring:nodes=4 --by degree=2 --collective broadcast
 design ring:nodes=4 --by product=hosts.json -o hosts.json
 one-port ring:nodes=4
 one-port ring:nodes=4 --source 9
-one-port ring:nodes=4 --source 0 --along ring
-one-port ring:nodes=4 --source 0 --loss x
-one-port ring:nodes=4 --source 0 --loss 100%
-one-port ring:nodes=4 --source 0 --order 0,1
-one-port ring:nodes=4 --source 0 --order 1,0,2,3 --along dag
+one-port ring:nodes=4 --source 0 --method ring
+one-port ring:nodes=4 --source 0 --method graph:loss=x
+one-port ring:nodes=4 --source 0 --method graph:loss=100%
+one-port ring:nodes=4 --source 0 --method "graph:order='0,1'"
+one-port ring:nodes=4 --source 0 --method "dag:order='1,0,2,3'"
 one-port ring:nodes=4 --source 0 --ports two
 one-port ring:nodes=4 --source 0 --simulate 0
 one-port ring:nodes=4 --source 0 -o picture=period.txt
-one-port ring:nodes=4 --source 0 --packets 4
-one-port ring:nodes=4 --source 0 --size 1MB --along tree
+one-port ring:nodes=4 --source 0 --method packets:count=4
+one-port ring:nodes=4 --source 0 --size 1MB --method tree
 one-port ring:nodes=4 --size 1MB
 one-port ring:nodes=4 --source z --size 1MB
 one-port ring:nodes=4 --source 0 --size much
-one-port ring:nodes=4 --source 0 --size 1MB --packets 0
+one-port ring:nodes=4 --source 0 --size 1MB --method packets:count=0
 one-port crates.json --source a --size 1MB
 train-time
 train-time gpt2-smal ring:nodes=4

@@ -158,6 +158,24 @@ class Bandwidth(Positive):
 
 
 @dataclass(frozen=True)
+class Part:
+    """A part of a whole, 0 or more and less than 1."""
+
+    form: str = "a part such as 1%, 0.01 or 1/100, 0 or more and less than 100%"
+
+    def parse(self, text: str) -> Fraction:
+        """As `Kind.parse`."""
+        number = to_fraction(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+        if not 0 <= number < 1:
+            raise ValueError(text)
+        return number
+
+    def write(self, value: object) -> str:
+        """As `Kind.write`."""
+        return str(value)
+
+
+@dataclass(frozen=True)
 class DataSize:
     """A size of data in bytes, which may have a unit."""
 

@@ -10,10 +10,17 @@ import click
 from forestcoll.base.errors import InputError
 from forestcoll.base.files import is_standard_stream
 from forestcoll.cli.options import dialect_option, json_option, output_option_of, schedule_of_source, source_options
-from forestcoll.cli.types import DataSize, OutputFile, TargetText, check_ending
+from forestcoll.cli.types import DataSize, OutputFile, SpecText, check_ending
 
 if TYPE_CHECKING:
+    from forestcoll.base.registry import Registry
     from forestcoll.programs.targets.target import Target
+
+
+def _targets() -> "Registry":
+    from forestcoll.programs.targets.target import targets
+
+    return targets
 
 
 class _TargetOption(click.Option):
@@ -21,8 +28,7 @@ class _TargetOption(click.Option):
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """Return the option and its help."""
-        from forestcoll.programs.targets.target import targets
-
+        targets = _targets()
         specs = targets.all()
         having = {each.name: targets.having(each.name) for spec in specs for each in spec.parameters}
         options = [key if len(of) == len(specs) else f"{key} (of {', '.join(of)})" for key, of in having.items()]
@@ -53,7 +59,7 @@ class _ProgramFile(OutputFile):
     "--to",
     "target",
     cls=_TargetOption,
-    type=TargetText(),
+    type=SpecText("format", _targets),
     metavar="NAME[:KEY=VALUE…]",
     required=True,
     is_eager=True,
@@ -114,8 +120,7 @@ def command(*, target: "Target", snippet: Path | None, output: Path | None, as_j
 
 def _with_options(target: "Target", options: Mapping[str, Any]) -> "Target":
     """Return a format with the options of the command line that set one of its own; None is not given."""
-    from forestcoll.programs.targets.target import targets
-
+    targets = _targets()
     given = {name: value for name, value in options.items() if value is not None}
     try:
         targets.require(targets.named(target.name), given, {})

@@ -1,8 +1,8 @@
 """`forestcoll one-port`: a series of broadcasts from one source, or the broadcast of one message in packets."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,7 +17,32 @@ from forestcoll.cli.options import (
     usage_of,
     with_ports,
 )
-from forestcoll.cli.types import DataSize, IntegerFrom, OutputFile, Part, PictureFile
+from forestcoll.cli.types import DataSize, IntegerFrom, OutputFile, PictureFile, SpecText
+
+if TYPE_CHECKING:
+    from forestcoll.base.registry import Registry, Spec
+
+
+def _methods() -> "Registry":
+    from forestcoll.oneport.asked import methods
+
+    return methods
+
+
+class _MethodOption(click.Option):
+    """The option for the method. Its help lists all methods and their parameters."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return the option and its help."""
+        texts = [f"{each.name}: {'; '.join(_described(each))}" for each in _methods().all()]
+        self.help = f"How to broadcast. {'. '.join(texts)}.  [default: graph, or packets with --size]"
+        return super().get_help_record(ctx)
+
+
+def _described(spec: "Spec") -> Iterator[str]:
+    yield spec.facts["summary"]
+    for each in spec.parameters:
+        yield f"{each.name}= is {each.meaning} (default: {each.default_text})"
 
 
 @click.command("one-port")
@@ -29,31 +54,7 @@ from forestcoll.cli.types import DataSize, IntegerFrom, OutputFile, Part, Pictur
     metavar="SIZE",
     help="The size of one message, such as 1GB or 256MiB.  [default: a series of messages]",
 )
-@click.option(
-    "--packets",
-    type=IntegerFrom(min=1),
-    metavar="N",
-    help="With --size: the number of packets; with 1 the message is not divided.  [default: the best number]",
-)
-@click.option(
-    "--along",
-    type=click.Choice(["graph", "dag", "tree"]),
-    help="For a series: the links that the schedule may use: all links, those of the best directed acyclic graph "
-    "(DAG), or those of the best tree.  [default: graph]",
-)
-@click.option(
-    "--order",
-    metavar="ID,ID,...",
-    help="For a series: the ids of all compute nodes in the order of the DAG, the source first.  [default: the best "
-    "order found]",
-)
-@click.option(
-    "--loss",
-    type=Part(),
-    metavar="PART",
-    help="For a series: the part of the optimum that may be lost, such as 1%, for a schedule over all links with fewer "
-    "trees and fewer rounds.  [default: 0]",
-)
+@click.option("--method", cls=_MethodOption, type=SpecText("method", _methods), metavar="NAME[:KEY=VALUE…]")
 @click.option("--simulate", type=IntegerFrom(min=1), metavar="K", help="For a series: also simulate K messages.")
 @ports_option
 @outputs_option(
@@ -70,8 +71,8 @@ def command(topology: str, source: str, output: Mapping[str, Path], *, as_json: 
     message of size 1 takes 1/bandwidth over a link. If TOPOLOGY contains "port_model": "one-port", a compute node sends
     to one neighbour and receives from one neighbour at a time. Without port_model, it uses all its links at once.
     --ports lists the other models. With send_overhead and receive_overhead, a node needs additional time for each
-    message. No schedule has a greater throughput, and the report contains the proof. With --loss, the throughput may be
-    less than the optimum by this part.
+    message. No schedule has a greater throughput, and the report contains the proof. With graph:loss=, the throughput
+    may be less than the optimum by this part.
 
     With --size, the source sends one large message in packets. A packet takes latency_us + size / bandwidth over a
     link. The command chooses the number of packets, their trees and the times of all sends for the least total time

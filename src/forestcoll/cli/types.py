@@ -6,7 +6,7 @@ are imported when a value is read, so that `--help` starts quickly.
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from forestcoll.base.parameters import NameOrInteger
-    from forestcoll.programs.targets.target import Target
+    from forestcoll.base.registry import Registry
     from forestcoll.topology.importers.importer import Importer
 
     AnyType = click.ParamType[Any]
@@ -330,43 +330,44 @@ class TrafficName(CollectiveName):
         return text if text == "mix" else super().read(text)
 
 
-class MethodText(_TextType[str]):
+class SpecText(_TextType[Any]):
+    """A named value with parameters as a text, such as msccl-xml:blocks=64.
+
+    Args:
+        noun: what a value is called.
+        registry: imports the registry of the values.
+    """
+
+    def __init__(self, noun: str, registry: "Callable[[], Registry]") -> None:
+        self.name = noun
+        self.registry = registry
+
+    def read(self, text: str) -> Any:
+        """Return the value."""
+        return self.registry().read(text)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":  # noqa: ARG002
+        """Return the names that begin with `incomplete`."""
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(each.name) for each in self.registry().all() if each.name.startswith(incomplete)]
+
+
+def _methods() -> "Registry":
+    from forestcoll.algorithms.method import methods
+
+    return methods
+
+
+class MethodText(SpecText):
     """A method as a text, such as trees:k=4. The command checks it."""
 
-    name = "method"
+    def __init__(self) -> None:
+        super().__init__("method", _methods)
 
     def read(self, text: str) -> str:
         """Return the text."""
         return text
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":  # noqa: ARG002
-        """Return the names of methods that begin with `incomplete`."""
-        from click.shell_completion import CompletionItem
-
-        from forestcoll.algorithms.method import methods
-
-        return [CompletionItem(each.name) for each in methods.all() if each.name.startswith(incomplete)]
-
-
-class TargetText(_TextType["Target"]):
-    """A format of programs as a text, such as msccl-xml:blocks=64."""
-
-    name = "format"
-
-    def read(self, text: str) -> "Target":
-        """Return the format with its options."""
-        from forestcoll.programs.targets.target import targets
-
-        target: Target = targets.read(text)
-        return target
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":  # noqa: ARG002
-        """Return the names of formats that begin with `incomplete`."""
-        from click.shell_completion import CompletionItem
-
-        from forestcoll.programs.targets.target import targets
-
-        return [CompletionItem(each.name) for each in targets.all() if each.name.startswith(incomplete)]
 
 
 class DataSize(_TextType[int]):
@@ -495,24 +496,6 @@ class ExactNumber(_TextType[Fraction]):
             raise ValueError(f"{shown(text)}; expected {self.unit} such as 10 or 25/2") from None
         if self.least is not None and number < self.least:
             raise ValueError(f"{shown(text)}; expected {self.least} or more")
-        return number
-
-
-class Part(_TextType[Fraction]):
-    """A part of a whole, such as 1%, 0.01 or 1/100: 0 or more and less than 1."""
-
-    name = "part"
-
-    def read(self, text: str) -> Fraction:
-        """Return the part."""
-        from forestcoll.base.exact import to_fraction
-
-        try:
-            number = to_fraction(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
-        except ValueError:
-            raise ValueError(f"{shown(text)}; expected a part such as 1%, 0.01 or 1/100") from None
-        if not 0 <= number < 1:
-            raise ValueError(f"{shown(text)}; expected 0 or more and less than 100%")
         return number
 
 
