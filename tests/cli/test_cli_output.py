@@ -119,7 +119,7 @@ SETS = [
     "generate ring:nodes=4 --groups 0,1;2,3 -o members=members -o bundle.json",
     "export ring.json --to chakra -o trace",
     "export ring.json --to astra-sim -o folder",
-    "export ring.json --to mscclpp-json -o plan.json --snippet plan.py",
+    "export ring.json --to mscclpp-json -o plan.json -o snippet=plan.py",
     "simulate ring.json -o a.csv -o links=b.csv -o trace=c.json -o gantt=d.svg",
     "design steps.json --by line-graph=1 -o a.json -o topology=b.json",
     "design --nodes 8 --degree 2 -o topology=a.json -o plot=b.svg",

@@ -80,7 +80,7 @@ INTO_THE_INPUT = [
     ("view s.json hosts.json -o hosts.json", "-o hosts.json: is also the input"),
 ]
 INTO_ONE_OUTPUT = [
-    ("export s.json --to mscclpp-json -o a.json --snippet a.json", "-o a.json: is also the output --snippet"),
+    ("export s.json --to mscclpp-json -o a.json -o snippet=a.json", "-o snippet=a.json: is also the output -o"),
     ("design --nodes 8 --degree 4 -o topology=n -o n", "-o n: is also the output -o topology"),
     ("simulate s.json -o l.csv -o links=l.csv", "-o links=l.csv: is also the output -o"),
     ("simulate s.json -o gantt=g.png -o plot=g.png", "-o plot=g.png: is also the output -o gantt"),
@@ -98,7 +98,7 @@ NO_OUTPUT = [
     ("topology ring:nodes=4 -o out", "out: is a folder; name a file in it"),
     ("topology ring:nodes=4 -o no/x.json", "no/x.json: cannot be written: the folder {}/no does not exist"),
     ("export s.json --to chakra -o traces/", "traces/: is a folder; name a file in it"),
-    ("export s.json --to mscclpp-json --snippet out -o a.json", "out: is a folder; name a file in it"),
+    ("export s.json --to mscclpp-json -o snippet=out -o a.json", "out: is a folder; name a file in it"),
     ("simulate s.json -o a.csv -o plot=no/b.svg", "no/b.svg: cannot be written: the folder {}/no does not exist"),
     ("design --nodes 8 --degree 4 -o topology=y.json -o no/x.json", f"no/x.json{NO}"),
     ("generate ring:nodes=4 --groups 0,1;2,3 -o members=mem -o no/x.json", f"no/x.json{NO}"),

@@ -216,9 +216,9 @@ export none.json --to msccl-xml
 export hosts.json --to msccl-xml
 export s.json --to goal --dialect rccl
 export s.json --to msccl-xml --dialect nccl
-export s.json --to msccl-xml --snippet r.py -o p2.xml
-export s.json --to mscclpp-json --snippet r.py
-export s.json --to mscclpp-json -o a.json --snippet a.json
+export s.json --to msccl-xml -o snippet=r.py -o p2.xml
+export s.json --to mscclpp-json -o snippet=r.py
+export s.json --to mscclpp-json -o a.json -o snippet=a.json
 export s.json --to msccl-xml --bytes 1M
 export s.json --to chakra -o -
 export s.json --to astra-sim -o -

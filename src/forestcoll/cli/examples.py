@@ -29,7 +29,7 @@ EXAMPLES = {
     ),
     "export": (
         "forestcoll generate ring:nodes=4 --collective allreduce -o schedule.json",
-        "forestcoll export schedule.json --to mscclpp-json -o plan.json --snippet register.py",
+        "forestcoll export schedule.json --to mscclpp-json -o plan.json -o snippet=register.py",
         "forestcoll export schedule.json --to goal --bytes 64MiB -o schedule.goal",
     ),
     "fit": (

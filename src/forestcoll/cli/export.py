@@ -9,7 +9,14 @@ import click
 
 from forestcoll.base.errors import InputError
 from forestcoll.base.files import is_standard_stream
-from forestcoll.cli.options import dialect_option, json_option, output_option_of, schedule_of_source, source_options
+from forestcoll.cli.options import (
+    dialect_option,
+    json_option,
+    outputs_option,
+    schedule_of_source,
+    source_options,
+    usage_of,
+)
 from forestcoll.cli.types import DataSize, OutputFile, SpecText, check_ending
 
 if TYPE_CHECKING:
@@ -66,20 +73,18 @@ class _ProgramFile(OutputFile):
 )
 @dialect_option("For msccl-xml: the runtime that loads the file.  [default: microsoft]")
 @click.option(
-    "--snippet",
-    type=OutputFile(".py"),
-    metavar="PYTHON",
-    help="For mscclpp-json: also write a Python file that registers the plan.",
-)
-@click.option(
     "--bytes",
     type=DataSize(),
     metavar="SIZE",
     help="For formats of simulators: the data size M, such as 64KiB.  [default: 1GB]",
 )
-@output_option_of(_ProgramFile())
+@outputs_option(
+    "A file to write: program or, for mscclpp-json, snippet (Python code that registers the plan).",
+    program=_ProgramFile(),
+    snippet=OutputFile(".py"),
+)
 @json_option
-def command(*, target: "Target", snippet: Path | None, output: Path | None, as_json: bool, **options: Any) -> None:
+def command(*, target: "Target", output: Mapping[str, Path], as_json: bool, **options: Any) -> None:
     """Write a schedule as a program for a runtime.
 
     FILE is a schedule of trees, of steps, or of the flows of an all-to-all; - is standard input. For TOPOLOGY, a
@@ -101,21 +106,22 @@ def command(*, target: "Target", snippet: Path | None, output: Path | None, as_j
     from forestcoll.tuning.programs.export import export
 
     target = _with_options(target, {name: options.pop(name) for name in ("dialect", "bytes")})
-    _check_usage(target, output, snippet)
+    usage_of(target.check_outputs, output)
+    program = output.get("program")
     with TerminalProgress() as progress:
         schedule, _ = schedule_of_source(options, progress)
         done = export(schedule, target, progress=progress)
-        if output is not None:
+        if program is not None:
             progress.begin("writing")
             with written_together():
-                done.write(output)
-                if snippet is not None:
-                    write_text(snippet, [done.snippet(output.name)])
-    err = is_standard_stream(output)
+                done.write(program)
+                if "snippet" in output:
+                    write_text(output["snippet"], [done.snippet(program.name)])
+    err = is_standard_stream(program)
     if as_json:
-        print_json(export_document(done, output, progress.seconds), err=err)
+        print_json(export_document(done, program, progress.seconds), err=err)
     else:
-        print_page(export_page(done, output), err=err)
+        print_page(export_page(done, program), err=err)
 
 
 def _with_options(target: "Target", options: Mapping[str, Any]) -> "Target":
@@ -127,12 +133,3 @@ def _with_options(target: "Target", options: Mapping[str, Any]) -> "Target":
     except InputError as error:
         raise click.UsageError(str(error)) from None
     return replace(target, **given)
-
-
-def _check_usage(target: "Target", output: Path | None, snippet: Path | None) -> None:
-    if snippet is not None and target.name != "mscclpp-json":
-        raise click.UsageError("--snippet is only for mscclpp-json; leave it out")
-    if snippet is not None and (output is None or is_standard_stream(output)):
-        raise click.UsageError("--snippet needs the file name of the plan; also give -o FILE")
-    if target.no_stream is not None and is_standard_stream(output):
-        raise click.UsageError(target.no_stream)

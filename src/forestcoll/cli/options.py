@@ -317,7 +317,7 @@ def asked_by(options: dict[str, Any]) -> "tuple[Demand | Groups, Method | None]"
     return usage_of(asked, options)
 
 
-def usage_of(asked: Callable[[dict[str, Any]], Value], options: dict[str, Any]) -> Value:
+def usage_of(asked: Callable[[Any], Value], options: Mapping[str, Any]) -> Value:
     """Return what options ask for.
 
     Raises:
