@@ -135,7 +135,10 @@ WRONG_USAGE = [
     ("topology ring --to gml", "a network cannot be written as 'gml'; did you mean 'graphml'? there are forestcoll, "),
     ("bench", "no network; give --topology, --schedule, or FORESTCOLL_TOPOLOGY in the environment"),
     ("optimum ring --collective allgather --demand demand.csv", "an allgather has no demand; leave --demand out"),
-    ("optimum ring --all --demand pieces.json", "--all shows every collective; leave --demand out"),
+    (
+        "optimum ring --all --demand pieces.json",
+        "--demand does not fit --all, which shows every collective; leave it out",
+    ),
     ("one-port ring", "Missing option '--source'"),
     ("one-port ring --source 0 --method graph:loss=100%", "graph: loss is '100%'; expected a part such as 1%"),
     (
@@ -237,7 +240,7 @@ WRONG_USAGE = [
     ("optimum ring --demand pieces.json --ranks 0-3", "--ranks does not fit a demand of pieces"),
     ("optimum ring --demand pieces.json --collective allreduce", "--collective does not fit a demand of pieces"),
     ("optimum ring --demand pieces.json --groups 0,1", "--groups does not fit a demand of pieces"),
-    (f"optimum {A100} --all --groups 0,1", "--all shows every collective; leave --groups out"),
+    (f"optimum {A100} --all --groups 0,1", "--groups does not fit --all, which shows every collective; leave it out"),
     ("simulate s.json --sizes 1XB", "'--sizes': '1XB'; expected a size"),
     ("simulate s.json --sizes 2GB..1GB", "backwards"),
     ("simulate s.json -o link=l.csv", "there is no kind 'link'; did you mean 'links'? there are table, plot, links,"),

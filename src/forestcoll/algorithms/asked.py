@@ -1,10 +1,12 @@
 """A demand and a method from options of a command line: which options fit each other follows from their fields."""
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from forestcoll.algorithms.method import Method, method_of, require_supported
 from forestcoll.base.errors import InputError
+from forestcoll.base.parameters import Question
 from forestcoll.demand.collective import Collective, collective_named
 from forestcoll.demand.demand import Demand
 from forestcoll.demand.groups.groups import Groups
@@ -16,6 +18,20 @@ _KEYS["max_peers"] = "peers"
 
 _OF_METHODS = frozenset({"trees", "max_trees", "max_peers", "compact"})
 _FILES_OF_PIECES = (".json", ".json.gz")
+
+
+@dataclass(frozen=True)
+class AllCollectives(Question):
+    """A question about all collectives of a network.
+
+    Attributes:
+        ranks: the compute nodes that take part; None for all.
+        root: the root of collectives that have one; None for each.
+    """
+
+    fits: ClassVar[str] = "--all, which shows every collective; leave it out"
+    ranks: str | None = None
+    root: str | None = None
 
 
 def asked(options: Mapping[str, Any]) -> tuple[Demand | Groups, Method | None]:

@@ -1,5 +1,6 @@
 """`forestcoll optimum`: the exact optimum of a collective, without a schedule."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,6 +15,7 @@ from forestcoll.cli.options import (
     named_network,
     topology_argument,
     tree_options,
+    usage_of,
 )
 
 if TYPE_CHECKING:
@@ -74,17 +76,17 @@ def command(topology: str, *, every: bool, as_json: bool, without: Any, degrade:
 
 def _show_all(topology: str, changes: Changes, options: dict[str, Any], *, as_json: bool) -> None:
     """Print the bounds of all collectives."""
+    from forestcoll.algorithms.asked import AllCollectives
+    from forestcoll.base.parameters import of_options
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.presentation.printing import print_json, print_page
     from forestcoll.presentation.results.schedules.bounds import bounds_document, bounds_page
     from forestcoll.solver.bounds.table import bounds
 
-    ranks, root = options.pop("ranks"), options.pop("root")
-    if extra := [name for name, value in options.items() if value]:
-        raise click.UsageError(f"--all shows every collective; leave --{extra[0].replace('_', '-')} out")
+    every = usage_of(partial(of_options, AllCollectives), options)
     with TerminalProgress() as progress:
-        network = named_network(topology, *changes, connected=ranks is None)
-        found = bounds(network, ranks=ranks, root=root, progress=progress)
+        network = named_network(topology, *changes, connected=every.ranks is None)
+        found = bounds(network, ranks=every.ranks, root=every.root, progress=progress)
     if as_json:
         print_json(bounds_document(found))
     else:

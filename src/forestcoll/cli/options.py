@@ -365,17 +365,27 @@ def schedule_of_source(options: dict[str, Any], progress: "Progress") -> "tuple[
     from forestcoll.verification.reading import read_verified
 
     source, collective, method = (options.pop(name) for name in ("source", "collective", "method"))
-    changes = options.pop("without"), options.pop("degrade")
+    changes = {name: options.pop(name) for name in ("without", "degrade")}
     path = path_of(source)
     is_file = is_standard_stream(path) or path.is_file()
     if is_file and holds_schedule(path):
-        if collective or method or any(changes):
-            raise click.UsageError("--collective, --method, --without and --degrade are for TOPOLOGY; leave them out")
+        refuse_for_schedule({"collective": collective, "method": method, **changes})
         return read_verified(path, progress=progress)
     progress.begin("reading the topology")
-    schedule = generate(named_network(source, *changes), collective or "allgather", method, progress=progress)
+    schedule = generate(named_network(source, **changes), collective or "allgather", method, progress=progress)
     progress.begin("verifying")
     return schedule, certified(verify(schedule))
+
+
+def refuse_for_schedule(options: Mapping[str, Any]) -> None:
+    """Refuse options for TOPOLOGY where the file of a schedule is given.
+
+    Raises:
+        click.UsageError: one of them is given.
+    """
+    given = next((name for name, value in options.items() if value), None)
+    if given is not None:
+        raise click.UsageError(f"--{given} is for TOPOLOGY; leave it out for a schedule")
 
 
 def changed_network_of(topology: str, demand: "Demand | Groups", changes: "Changes") -> "Topology":
