@@ -25,7 +25,7 @@ def test_network_and_schedule_are_written_and_verified(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("choice", ["6", "C(64,{6,7})"])
 def test_a_network_is_chosen_by_steps_or_name(choice: str) -> None:
-    run = run_command(*COMMAND, "--nodes", 64, "--degree", 4, "--published-only", "--choose", choice, "--json")
+    run = run_command(*COMMAND, "--nodes", 64, "--degree", 4, "--only", "published", "--choose", choice, "--json")
     assert run.document()["chosen"] == "C(64,{6,7})"
 
 
@@ -45,7 +45,7 @@ def test_the_frontier_and_the_chosen_network_are_drawn(tmp_path: Path) -> None:
 
 def test_only_one_frontier_is_drawn_if_the_search_uses_the_bases_of_the_paper(tmp_path: Path) -> None:
     plot = tmp_path / "plot.svg"
-    assert run_command(*COMMAND, "--nodes", 12, "--degree", 2, "--published-only", "-o", f"plot={plot}").status == 0
+    assert run_command(*COMMAND, "--nodes", 12, "--degree", 2, "--only", "published", "-o", f"plot={plot}").status == 0
     assert "networks found" not in plot.read_text()
 
 

@@ -169,7 +169,8 @@ WRONG_USAGE = [
     ("design --nodes 8", "give --nodes and --degree to find networks, or BASE and --by to expand a network"),
     ("design --nodes 8 --degree 4 --jobs 2", "--jobs does not fit one number of nodes and one degree; leave it out"),
     ("design --nodes 8 --degree 4 --collective reduce-scatter", "a search compares no networks for reduce-scatter"),
-    ("design --nodes 8 --degree 4 --alpha 3", "also give its --size"),
+    ("design --nodes 8 --degree 4 --size 1MB --costs alpha=-1", "alpha is '-1'"),
+    ("design --nodes 8 --degree 4 --costs alpha=3", "also give its --size"),
     (
         "design --nodes 8..9 --degree 4 --choose 2",
         "--choose does not fit a sweep; give one number of nodes and one degree, or leave it",
@@ -297,9 +298,8 @@ REFUSED = [
     ("export s.json --to msccl-xml:blocks=1 -o x.xml", "no program fits MSCCL XML for microsoft"),
     ("export steps.json --to mscclpp-json", "schedules of steps are written as astra-sim, chakra, goal or msccl-xml "),
     ("design --nodes 1000000000 --degree 4", "nodes is 1000000000; expected an integer from 2 to 16384"),
-    ("design --nodes 8 --degree 4 --size 1MB --alpha -1", "alpha is '-1'"),
     (
-        "design --nodes 9 --degree 4 --published-only --choose ring",
+        "design --nodes 9 --degree 4 --only published --choose ring",
         "there is no network 'ring' on the frontier; choose one of H(2,3) (2 steps)",
     ),
     ("design --nodes 12 --degree 2 -o plot=p.html", "p.html: the file name must end in one of .svg, .png, not '"),

@@ -268,14 +268,14 @@ design --nodes 12 --degree 4 --json
 design --nodes 12 --degree 4 --size 1MB -o topology=network.json
 design --nodes 12 --degree 4 --collective allgather -o topology=n.json -o steps.json
 design --nodes 36 --degree 4 torus:dims=3x3 -o plot=frontier.svg -o picture=net.svg
-design --nodes 32 --degree 4 --published-only --size 1MB --collective mix
-design --nodes 9 --degree 4 --published-only --bidirectional --json
-design --nodes 12 --degree 4 --size 1MB --alpha 5 --bandwidth 25 --reduction 100 --collective all-to-all
+design --nodes 32 --degree 4 --only published --size 1MB --collective mix
+design --nodes 9 --degree 4 --only published --only bidirectional --json
+design --nodes 12 --degree 4 --size 1MB --costs alpha=5,bandwidth=25,reduction=100 --collective all-to-all
 design --nodes 12 --degree 4 --choose 2 -o chosen.json -o picture=chosen.html
-design --nodes 5..8 --degree 4 --bidirectional --json
+design --nodes 5..8 --degree 4 --only bidirectional --json
 design --nodes 5..6 --degree 3..4 --size 1MB
 design --nodes 8..9 --degree 4 --jobs 2
-design --nodes 12 --degree 2 --published-only -o plot=plot.png
+design --nodes 12 --degree 2 --only published -o plot=plot.png
 verify steps.json
 verify chosen.json --json
 """,
@@ -348,14 +348,14 @@ design --nodes 8 --degree 2 --collective allgather -o a.json
 design --nodes 9 --degree 3 --collective allgather -o b.json --json
 design --nodes 16 --degree 2 --collective allgather -o c.json
 design --nodes 16 --degree 4 --collective allreduce -o d.json
-design --nodes 24 --degree 4 --bidirectional -o e.json -o topology=f.json
+design --nodes 24 --degree 4 --only bidirectional -o e.json -o topology=f.json
 design --nodes 27 --degree 3 --collective allgather -o g.json
-design --nodes 32 --degree 2 --published-only --json
-design --nodes 8 --degree 2 --published-only -o i.json
-design --nodes 16 --degree 2 --published-only --choose 'DBJMod(2,4)' -o j.json
+design --nodes 32 --degree 2 --only published --json
+design --nodes 8 --degree 2 --only published -o i.json
+design --nodes 16 --degree 2 --only published --choose 'DBJMod(2,4)' -o j.json
 verify i.json
 verify j.json --json
-design --nodes 64 --degree 4 --published-only --choose 4 -o h.json
+design --nodes 64 --degree 4 --only published --choose 4 -o h.json
 """,
     "train-time": """
 train-time switch-base-256 torus:dims=4x4

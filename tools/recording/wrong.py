@@ -309,8 +309,8 @@ design --nodes 12
 design --nodes x --degree 4
 design --nodes 1000000000 --degree 4
 design --nodes 9999999999999999999 --degree 4
-design --nodes 9 --degree 3 --bidirectional
-design --nodes 12 --degree 4 --alpha 5
+design --nodes 9 --degree 3 --only bidirectional
+design --nodes 12 --degree 4 --costs alpha=5
 design --nodes 12 --degree 4 --choose 99
 design --nodes 12..14 --degree 4 -o plot=x.svg
 design --nodes 12 --degree 4 ring:nodes=4 --jobs 2

@@ -147,6 +147,24 @@ class Positive:
 
 
 @dataclass(frozen=True)
+class Amount:
+    """An exact number of 0 or more."""
+
+    form: str = f"a number of 0 or more of at most {MAX_DIGITS} digits, such as 10 or 25/2"
+
+    def parse(self, text: str) -> Fraction:
+        """As `Kind.parse`."""
+        number = to_fraction(text)
+        if number < 0:
+            raise ValueError(text)
+        return number
+
+    def write(self, value: object) -> str:
+        """As `Kind.write`."""
+        return str(value)
+
+
+@dataclass(frozen=True)
 class Bandwidth(Positive):
     """A bandwidth in the unit of every builder, `units.BANDWIDTH_UNIT`, or with a unit of its own."""
 

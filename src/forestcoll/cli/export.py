@@ -10,6 +10,7 @@ import click
 from forestcoll.base.errors import InputError
 from forestcoll.base.files import is_standard_stream
 from forestcoll.cli.options import (
+    HelpLaterOption,
     dialect_option,
     json_option,
     outputs_option,
@@ -30,21 +31,16 @@ def _targets() -> "Registry":
     return targets
 
 
-class _TargetOption(click.Option):
-    """The option for the format. Its help lists all formats and their options."""
-
-    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """Return the option and its help."""
-        targets = _targets()
-        specs = targets.all()
-        having = {each.name: targets.having(each.name) for spec in specs for each in spec.parameters}
-        options = [key if len(of) == len(specs) else f"{key} (of {', '.join(of)})" for key, of in having.items()]
-        formats = [f"{spec.name} ({spec.facts['summary']})" for spec in specs]
-        self.help = (
-            f"The format: {', '.join(formats)}; with options such as msccl-xml:channels=2,chunks=64. Options of the "
-            f"program that are not given are chosen, for runtimes by a simulation: {', '.join(options)}."
-        )
-        return super().get_help_record(ctx)
+def _targets_help() -> str:
+    """Return all formats and their options."""
+    specs = _targets().all()
+    having = {each.name: _targets().having(each.name) for spec in specs for each in spec.parameters}
+    options = [key if len(of) == len(specs) else f"{key} (of {', '.join(of)})" for key, of in having.items()]
+    formats = [f"{spec.name} ({spec.facts['summary']})" for spec in specs]
+    return (
+        f"The format: {', '.join(formats)}; with options such as msccl-xml:channels=2,chunks=64. Options of the "
+        f"program that are not given are chosen, for runtimes by a simulation: {', '.join(options)}."
+    )
 
 
 class _ProgramFile(OutputFile):
@@ -65,7 +61,8 @@ class _ProgramFile(OutputFile):
 @click.option(
     "--to",
     "target",
-    cls=_TargetOption,
+    cls=HelpLaterOption,
+    make_help=_targets_help,
     type=SpecText("format", _targets),
     metavar="NAME[:KEY=VALUE…]",
     required=True,

@@ -58,8 +58,7 @@ if TYPE_CHECKING:
     members=OutputFolder(r"group-\d+\.json"),
 )
 @json_option
-@click.option("-v", "--verbose", is_flag=True, help="Also print the counters of the run.")
-def command(*, topology: str, output: Mapping[str, Path], as_json: bool, verbose: bool, **options: Any) -> None:
+def command(*, topology: str, output: Mapping[str, Path], as_json: bool, **options: Any) -> None:
     """Generate a verified schedule that reaches the optimum.
 
     The schedule reaches the optimum of a collective on TOPOLOGY, or the best algbw for the requested number of trees.
@@ -83,7 +82,7 @@ def command(*, topology: str, output: Mapping[str, Path], as_json: bool, verbose
         made = generated(network, demand, method, options["size"], progress=progress)
         report = _verify_and_write(made.schedule, output, progress)
     file = output.get("schedule")
-    run = Run("" if method is None else method.name, file, progress.seconds, progress.counters, verbose)
+    run = Run("" if method is None else method.name, file, progress.seconds, progress.counters)
     err = is_standard_stream(file)
     if as_json:
         print_json(generated_document(made, report, run), err=err)

@@ -7,7 +7,7 @@ import click
 
 from forestcoll.base.files import is_standard_stream
 from forestcoll.base.parameters import Bandwidth, NameOrInteger
-from forestcoll.cli.options import Command, json_option, network_output_option
+from forestcoll.cli.options import Command, HelpLaterOption, json_option, network_output_option
 from forestcoll.cli.types import ChoiceOrDigits, FileName, ImporterText, Speed
 from forestcoll.topology.importers.options import OPTIONS
 
@@ -16,16 +16,11 @@ if TYPE_CHECKING:
     from forestcoll.topology.importers.importer import Importer
 
 
-class _FormatOption(click.Option):
-    """The option whose help lists all formats. They are imported when the help is printed."""
+def _formats_help() -> str:
+    from forestcoll.topology.importers.importer import by_content
 
-    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """Return the name of the option and its help."""
-        from forestcoll.topology.importers.importer import by_content
-
-        names = ", ".join(each.name for each in by_content())
-        self.help = f"The format of FILE: {names}.  [default: found by the content]"
-        return super().get_help_record(ctx)
+    names = ", ".join(each.name for each in by_content())
+    return f"The format of FILE: {names}.  [default: found by the content]"
 
 
 def _importer_options(command: Command) -> Command:
@@ -43,7 +38,9 @@ def _importer_options(command: Command) -> Command:
 
 @click.command("import")
 @click.argument("files", metavar="FILE...", type=FileName(), nargs=-1, required=True)
-@click.option("--format", "importer", cls=_FormatOption, type=ImporterText(), metavar="FORMAT")
+@click.option(
+    "--format", "importer", cls=HelpLaterOption, make_help=_formats_help, type=ImporterText(), metavar="FORMAT"
+)
 @_importer_options
 @network_output_option
 @json_option

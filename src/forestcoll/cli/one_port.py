@@ -1,6 +1,6 @@
 """`forestcoll one-port`: a series of broadcasts from one source, or the broadcast of one message in packets."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,9 +9,11 @@ import click
 from forestcoll.base.files import is_standard_stream
 from forestcoll.base.together import written_together
 from forestcoll.cli.options import (
+    HelpLaterOption,
     json_option,
     named_network,
     outputs_option,
+    parameters_help,
     ports_option,
     topology_argument,
     usage_of,
@@ -20,7 +22,7 @@ from forestcoll.cli.options import (
 from forestcoll.cli.types import DataSize, IntegerFrom, OutputFile, PictureFile, SpecText
 
 if TYPE_CHECKING:
-    from forestcoll.base.registry import Registry, Spec
+    from forestcoll.base.registry import Registry
 
 
 def _methods() -> "Registry":
@@ -29,20 +31,10 @@ def _methods() -> "Registry":
     return methods
 
 
-class _MethodOption(click.Option):
-    """The option for the method. Its help lists all methods and their parameters."""
-
-    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """Return the option and its help."""
-        texts = [f"{each.name}: {'; '.join(_described(each))}" for each in _methods().all()]
-        self.help = f"How to broadcast. {'. '.join(texts)}.  [default: graph, or packets with --size]"
-        return super().get_help_record(ctx)
-
-
-def _described(spec: "Spec") -> Iterator[str]:
-    yield spec.facts["summary"]
-    for each in spec.parameters:
-        yield f"{each.name}= is {each.meaning} (default: {each.default_text})"
+def _methods_help() -> str:
+    texts = ["; ".join(filter(None, [each.facts["summary"], parameters_help(each)])) for each in _methods().all()]
+    named = [f"{each.name}: {text}" for each, text in zip(_methods().all(), texts, strict=True)]
+    return f"How to broadcast. {'. '.join(named)}.  [default: graph, or packets with --size]"
 
 
 @click.command("one-port")
@@ -54,7 +46,13 @@ def _described(spec: "Spec") -> Iterator[str]:
     metavar="SIZE",
     help="The size of one message, such as 1GB or 256MiB.  [default: a series of messages]",
 )
-@click.option("--method", cls=_MethodOption, type=SpecText("method", _methods), metavar="NAME[:KEY=VALUE…]")
+@click.option(
+    "--method",
+    cls=HelpLaterOption,
+    make_help=_methods_help,
+    type=SpecText("method", _methods),
+    metavar="NAME[:KEY=VALUE…]",
+)
 @click.option("--simulate", type=IntegerFrom(min=1), metavar="K", help="For a series: also simulate K messages.")
 @ports_option
 @outputs_option(

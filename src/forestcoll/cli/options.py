@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from forestcoll.algorithms.method import Method
     from forestcoll.base.progress import Progress
+    from forestcoll.base.registry import Spec
     from forestcoll.demand.demand import Demand
     from forestcoll.demand.groups.groups import Groups
     from forestcoll.schedule.schedule import Schedule
@@ -69,6 +70,30 @@ ports_option = click.option(
     "its links at once, within its send_bandwidth and its receive_bandwidth in TOPOLOGY; all: it uses all its links at "
     "once.  [default: as in TOPOLOGY]",
 )
+
+
+class HelpLaterOption(click.Option):
+    """An option whose help is made when it is printed, so that nothing is imported before.
+
+    Args:
+        names: as for `click.Option`.
+        make_help: returns the help.
+        how: as for `click.Option`.
+    """
+
+    def __init__(self, *names: Any, make_help: Callable[[], str], **how: Any) -> None:
+        super().__init__(*names, **how)
+        self.make_help = make_help
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return the option and its help."""
+        self.help = self.make_help()
+        return super().get_help_record(ctx)
+
+
+def parameters_help(spec: "Spec") -> str:
+    """Return what the parameters of a value are, for a help text."""
+    return "; ".join(f"{each.name}= is {each.meaning} (default: {each.default_text})" for each in spec.parameters)
 
 
 def output_option_of(kind: OutputFile) -> Callable[[Command], Command]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from forestcoll.base.parameters import NameOrInteger
-    from forestcoll.base.registry import Registry
+    from forestcoll.base.registry import Registry, Spec
     from forestcoll.topology.importers.importer import Importer
 
     AnyType = click.ParamType[Any]
@@ -331,14 +331,14 @@ class TrafficName(CollectiveName):
 
 
 class SpecText(_TextType[Any]):
-    """A named value with parameters as a text, such as msccl-xml:blocks=64.
+    """A value with parameters as a text, such as msccl-xml:blocks=64 or, without a name, alpha=5,bandwidth=25.
 
     Args:
         noun: what a value is called.
-        registry: imports the registry of the values.
+        registry: imports the registry of the values, or how the only one is written.
     """
 
-    def __init__(self, noun: str, registry: "Callable[[], Registry]") -> None:
+    def __init__(self, noun: str, registry: "Callable[[], Registry | Spec]") -> None:
         self.name = noun
         self.registry = registry
 
@@ -350,7 +350,8 @@ class SpecText(_TextType[Any]):
         """Return the names that begin with `incomplete`."""
         from click.shell_completion import CompletionItem
 
-        return [CompletionItem(each.name) for each in self.registry().all() if each.name.startswith(incomplete)]
+        found = self.registry().names()
+        return [CompletionItem(each) for each in found if each.startswith(incomplete)]
 
 
 def _methods() -> "Registry":

@@ -20,7 +20,7 @@ from forestcoll.design.given import base_network
 from forestcoll.design.realisation import schedule_of, topology_of
 from forestcoll.design.search.finder import Frontier, TopologyFinder, find_topologies
 from forestcoll.design.search.sweep import questions_of, sweep
-from forestcoll.design.workloads.workload import Traffic, Workload, chosen_of
+from forestcoll.design.workloads.workload import StepCosts, Traffic, Workload, chosen_of
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.topology import Topology
 
@@ -36,12 +36,9 @@ class _Find(Question):
         nodes: the numbers of nodes.
         degree: the numbers of links that leave each node.
         base: more base networks, as for `base_network`.
-        bidirectional: whether every link must have a reverse link.
-        published_only: whether to use the base networks of the paper only.
+        only: `bidirectional` if every link must have a reverse link, `published` for the base networks of the paper.
         size: M of the workload, in bytes; None without a workload.
-        alpha: the latency of a step in microseconds.
-        bandwidth: B, the bandwidth of the links that leave a node together, in GB/s.
-        reduction: the data that a node adds up in a second, in GB/s; None if adding takes no time.
+        costs: what steps of the workload take.
         collective: the collectives of the workload.
     """
 
@@ -49,17 +46,14 @@ class _Find(Question):
     nodes: range
     degree: range
     base: tuple[str, ...] = ()
-    bidirectional: bool = False
-    published_only: bool = False
+    only: tuple[str, ...] = ()
     size: int | None = None
-    alpha: Fraction | None = None
-    bandwidth: Fraction | None = None
-    reduction: Fraction | None = None
+    costs: StepCosts | None = None
     collective: str = Traffic.ALLREDUCE
 
     def __post_init__(self) -> None:
-        if self.size is None and any(each is not None for each in (self.alpha, self.bandwidth, self.reduction)):
-            raise InputError("--alpha, --bandwidth and --reduction are for a workload; also give its --size")
+        if self.size is None and self.costs is not None:
+            raise InputError("--costs is for a workload; also give its --size")
         if self.collective not in set(Traffic):
             raise InputError(f"a search compares no networks for {self.collective}; choose one of {', '.join(Traffic)}")
 
@@ -68,15 +62,19 @@ class _Find(Question):
         """The workload; None if no size was given."""
         if self.size is None:
             return None
-        alpha = Fraction(10) if self.alpha is None else self.alpha
-        bandwidth = Fraction(25, 2) if self.bandwidth is None else self.bandwidth
-        return Workload(Traffic(self.collective), self.size, alpha, bandwidth, self.reduction)
+        costs = self.costs or StepCosts()
+        return Workload(Traffic(self.collective), self.size, costs.alpha, costs.bandwidth, costs.reduction)
 
     @property
     def search(self) -> dict[str, Any]:
         """The arguments of the search that restrict or add networks."""
         bases = [base_network(each) for each in self.base]
-        return {"bidirectional": self.bidirectional, "published_only": self.published_only, "bases": bases}
+        return {"bidirectional": self.bidirectional, "published_only": "published" in self.only, "bases": bases}
+
+    @property
+    def bidirectional(self) -> bool:
+        """Whether every link must have a reverse link."""
+        return "bidirectional" in self.only
 
 
 @dataclass(frozen=True)
@@ -109,7 +107,7 @@ class Search(_Find):
 
     def published(self) -> Frontier | None:
         """Return the networks of the paper's bases; None if they are what was searched for, or if there are none."""
-        if self.published_only and not self.base:
+        if "published" in self.only and not self.base:
             return None
         try:
             return find_topologies(self.nodes[0], self.degree[0], bidirectional=self.bidirectional, published_only=True)

@@ -27,14 +27,12 @@ class Run:
         output: the file that was written; None if none was.
         seconds: the time of each stage.
         counters: the counters of the run.
-        verbose: whether the page shows the counters.
     """
 
     method: str
     output: Path | None
     seconds: Mapping[str, float]
     counters: Mapping[str, int]
-    verbose: bool = False
 
     def document(self) -> dict[str, object]:
         """Return the JSON keys about the run."""
@@ -43,11 +41,7 @@ class Run:
 
     def rows(self, checked: str) -> list[tuple[str, str]]:
         """Return the rows about the run; `checked` is what the verification looked at."""
-        found = [("verified", checked), ("time", stage_times(self.seconds))]
-        if self.verbose:
-            counters = (f"{name.replace('_', ' ')} {count}" for name, count in self.counters.items())
-            found.append(("counters", ", ".join(counters)))
-        return [*found, ("written", written_to(self.output))]
+        return [("verified", checked), ("time", stage_times(self.seconds)), ("written", written_to(self.output))]
 
 
 def _words_of(best: Optimum) -> Any:
