@@ -72,7 +72,6 @@ CHECKED = (
     types.ElementTypes,
     types.ExactNumber,
     types.FormatName,
-    types.MessageSize,
     types.MessageSizes,
     types.NumberSpan,
     types.Reductions,

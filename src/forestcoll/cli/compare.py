@@ -107,7 +107,7 @@ def command(
     from forestcoll.comparison import compare
     from forestcoll.demand.demand import Demand
     from forestcoll.presentation.pages.report import html_report
-    from forestcoll.presentation.printing import print_json, print_page
+    from forestcoll.presentation.printing import print_result
     from forestcoll.presentation.results.comparisons.comparison import comparison_document, comparison_page
     from forestcoll.simulation import read_costs
 
@@ -126,7 +126,4 @@ def command(
         if html is not None:
             write_text(html, [html_report(found, command=invocation("--html"), progress=progress)])
     err = is_standard_stream(html)
-    if as_json:
-        print_json(comparison_document(found), err=err)
-    else:
-        print_page(comparison_page(found), err=err)
+    print_result(comparison_document, comparison_page, found, as_json=as_json, err=err)

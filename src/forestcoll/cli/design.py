@@ -114,7 +114,7 @@ def command(*, output: Mapping[str, Path], jobs: int | None, as_json: bool, **op
     """
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.design.asked import asked
-    from forestcoll.presentation.printing import print_json, print_page
+    from forestcoll.presentation.printing import print_result
     from forestcoll.presentation.results.networks.design import design_document, design_page
     from forestcoll.presentation.view.design_files import write_design
 
@@ -123,7 +123,4 @@ def command(*, output: Mapping[str, Path], jobs: int | None, as_json: bool, **op
         answer = question.answer(progress, executor)
         write_design(answer, progress)
     err = any(map(is_standard_stream, output.values()))
-    if as_json:
-        print_json(design_document(answer), err=err)
-    else:
-        print_page(design_page(answer), err=err)
+    print_result(design_document, design_page, answer, as_json=as_json, err=err)

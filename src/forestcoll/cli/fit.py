@@ -80,7 +80,7 @@ def command(
     from forestcoll.base.files import is_standard_stream, write_text
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.measurement.fit import fit_costs, read_times
-    from forestcoll.presentation.printing import print_json, print_page
+    from forestcoll.presentation.printing import print_result
     from forestcoll.presentation.results.measurements.fitting import fit_document, fit_page
     from forestcoll.simulation import read_costs
 
@@ -92,7 +92,4 @@ def command(
         if output is not None:
             write_text(output, json_text(found.costs.document(), indent=1) + "\n")
     err = is_standard_stream(output)
-    if as_json:
-        print_json(fit_document(found), err=err)
-    else:
-        print_page(fit_page(found), err=err)
+    print_result(fit_document, fit_page, found, as_json=as_json, err=err)

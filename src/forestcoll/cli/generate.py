@@ -71,7 +71,7 @@ def command(*, topology: str, output: Mapping[str, Path], as_json: bool, **optio
     import_numpy()
     from forestcoll.algorithms.generate import generated
     from forestcoll.cli.terminal_progress import TerminalProgress
-    from forestcoll.presentation.printing import print_json, print_page
+    from forestcoll.presentation.printing import print_result
     from forestcoll.presentation.results.schedules.generated import Run, generated_document, generated_page
 
     changes = options.pop("without"), options.pop("degrade")
@@ -84,10 +84,7 @@ def command(*, topology: str, output: Mapping[str, Path], as_json: bool, **optio
     file = output.get("schedule")
     run = Run("" if method is None else method.name, file, progress.seconds, progress.counters)
     err = is_standard_stream(file)
-    if as_json:
-        print_json(generated_document(made, report, run), err=err)
-    else:
-        print_page(generated_page(made, report, run), err=err)
+    print_result(generated_document, generated_page, made, report, run, as_json=as_json, err=err)
 
 
 def _verify_and_write(schedule: "Schedule", output: Mapping[str, Path], progress: "Progress") -> "Report":

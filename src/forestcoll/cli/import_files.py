@@ -8,12 +8,19 @@ import click
 from forestcoll.base.files import is_standard_stream
 from forestcoll.base.parameters import Bandwidth, NameOrInteger
 from forestcoll.cli.options import Command, HelpLaterOption, json_option, network_output_option
-from forestcoll.cli.types import ChoiceOrDigits, FileName, ImporterText, Speed
+from forestcoll.cli.types import ChoiceOrDigits, FileName, SpecText, Speed
 from forestcoll.topology.importers.options import OPTIONS
 
 if TYPE_CHECKING:
     from forestcoll.base.parameters import Choice
+    from forestcoll.base.registry import Registry
     from forestcoll.topology.importers.importer import Importer
+
+
+def _importers() -> "Registry":
+    from forestcoll.topology.importers.importer import importers
+
+    return importers
 
 
 def _formats_help() -> str:
@@ -39,7 +46,12 @@ def _importer_options(command: Command) -> Command:
 @click.command("import")
 @click.argument("files", metavar="FILE...", type=FileName(), nargs=-1, required=True)
 @click.option(
-    "--format", "importer", cls=HelpLaterOption, make_help=_formats_help, type=ImporterText(), metavar="FORMAT"
+    "--format",
+    "importer",
+    cls=HelpLaterOption,
+    make_help=_formats_help,
+    type=SpecText("format", _importers),
+    metavar="FORMAT",
 )
 @_importer_options
 @network_output_option
@@ -58,7 +70,7 @@ def command(
     Commands that take TOPOLOGY read such files too; this command is for options and for seeing what was understood.
     """
     from forestcoll.cli.terminal_progress import TerminalProgress
-    from forestcoll.presentation.printing import print_json, print_page
+    from forestcoll.presentation.printing import print_result
     from forestcoll.presentation.results.networks.imports import import_document, import_page
     from forestcoll.topology.importers.reading import import_topology
     from forestcoll.topology.writers.formats import write_network
@@ -71,7 +83,4 @@ def command(
             progress.begin("writing")
             write_network(imported.topology, output)
     err = is_standard_stream(output)
-    if as_json:
-        print_json(import_document(imported, output), err=err)
-    else:
-        print_page(import_page(imported, output), err=err)
+    print_result(import_document, import_page, imported, output, as_json=as_json, err=err)

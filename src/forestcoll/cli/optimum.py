@@ -54,7 +54,7 @@ def command(topology: str, *, every: bool, as_json: bool, without: Any, degrade:
     import_numpy()
     from forestcoll.algorithms.generate import optimum
     from forestcoll.cli.terminal_progress import TerminalProgress
-    from forestcoll.presentation.printing import print_json, print_page
+    from forestcoll.presentation.printing import print_result
     from forestcoll.presentation.results.schedules.generated import optimum_document, optimum_page
 
     if every and options["layout"] is None:
@@ -68,10 +68,7 @@ def command(topology: str, *, every: bool, as_json: bool, without: Any, degrade:
             _show_table(network, demand, progress, as_json=as_json)
             return
         best = optimum(network, demand, method, progress=progress)
-    if as_json:
-        print_json(optimum_document(best))
-    else:
-        print_page(optimum_page(best))
+    print_result(optimum_document, optimum_page, best, as_json=as_json)
 
 
 def _show_all(topology: str, changes: Changes, options: dict[str, Any], *, as_json: bool) -> None:
@@ -79,7 +76,7 @@ def _show_all(topology: str, changes: Changes, options: dict[str, Any], *, as_js
     from forestcoll.algorithms.asked import AllCollectives
     from forestcoll.base.parameters import of_options
     from forestcoll.cli.terminal_progress import TerminalProgress
-    from forestcoll.presentation.printing import print_json, print_page
+    from forestcoll.presentation.printing import print_result
     from forestcoll.presentation.results.schedules.bounds import bounds_document, bounds_page
     from forestcoll.solver.bounds.table import bounds
 
@@ -87,20 +84,14 @@ def _show_all(topology: str, changes: Changes, options: dict[str, Any], *, as_js
     with TerminalProgress() as progress:
         network = named_network(topology, *changes, connected=every.ranks is None)
         found = bounds(network, ranks=every.ranks, root=every.root, progress=progress)
-    if as_json:
-        print_json(bounds_document(found))
-    else:
-        print_page(bounds_page(found))
+    print_result(bounds_document, bounds_page, found, as_json=as_json)
 
 
 def _show_table(network: "Topology", demand: "Demand | Groups", progress: "Progress", *, as_json: bool) -> None:
     """Print the table of a layout."""
-    from forestcoll.presentation.printing import print_json, print_page
+    from forestcoll.presentation.printing import print_result
     from forestcoll.presentation.results.schedules.groups import table_document, table_page
     from forestcoll.solver.groups.layouts import layout_table
 
     table = layout_table(network, demand, progress=progress)
-    if as_json:
-        print_json(table_document(table))
-    else:
-        print_page(table_page(table))
+    print_result(table_document, table_page, table, as_json=as_json)

@@ -81,7 +81,7 @@ def command(
     """
     from forestcoll.base.files import check_writable, is_standard_stream, write_text
     from forestcoll.measurement.probe import ProbeRequest, probe
-    from forestcoll.presentation.printing import print_json, print_page
+    from forestcoll.presentation.printing import print_result
     from forestcoll.presentation.results.measurements.probe import probe_document, probe_page
     from forestcoll.runtime.launch import join
     from forestcoll.topology.importers.measurements.document import measurements_text
@@ -97,10 +97,7 @@ def command(
             return
         write_text(output, [measurements_text(found)])
         err = is_standard_stream(output)
-        if as_json:
-            print_json(probe_document(found, output), err=err)
-        else:
-            print_page(probe_page(found, output), err=err)
+        print_result(probe_document, probe_page, found, output, as_json=as_json, err=err)
 
     launch.only_first(write)
     launch.close()

@@ -32,17 +32,14 @@ def command(topology: str | None, output: Path | None, to: str | None, *, as_jso
     figures. A WORD that is neither a builder nor a file lists the builders with WORD in their name or summary.
     """
     from forestcoll.cli.terminal_progress import TerminalProgress
-    from forestcoll.presentation.printing import print_json, print_page
+    from forestcoll.presentation.printing import print_json, print_page, print_result
     from forestcoll.presentation.results.networks.builders import builders_document, builders_page
     from forestcoll.presentation.results.networks.networks import network_document, written_network_page
     from forestcoll.topology.registry import listed_builders
     from forestcoll.topology.writers.formats import write_network
 
     if output is None and to is None and not any(changes.values()) and (listed := listed_builders(topology)):
-        if as_json:
-            print_json(builders_document(listed))
-        else:
-            print_page(builders_page(listed))
+        print_result(builders_document, builders_page, listed, as_json=as_json)
         return
     if topology is None:
         raise click.UsageError("-o, --to, --without and --degrade are for one network; also give TOPOLOGY")

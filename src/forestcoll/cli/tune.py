@@ -69,7 +69,7 @@ def command(
     """
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.demand.demand import Demand
-    from forestcoll.presentation.printing import print_json, print_page
+    from forestcoll.presentation.printing import print_result
     from forestcoll.presentation.results.programs.tuning import tuning_document, tuning_page
     from forestcoll.presentation.results.programs.tuning_folder import check_tuning_folder, write_tuning
     from forestcoll.simulation import read_costs
@@ -91,7 +91,4 @@ def command(
         if output is not None:
             progress.begin("writing")
             write_tuning(found, output)
-    if as_json:
-        print_json(tuning_document(found, output))
-    else:
-        print_page(tuning_page(found, output))
+    print_result(tuning_document, tuning_page, found, output, as_json=as_json)

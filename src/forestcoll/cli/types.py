@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from forestcoll.base.parameters import NameOrInteger
     from forestcoll.base.registry import Registry, Spec
-    from forestcoll.topology.importers.importer import Importer
 
     AnyType = click.ParamType[Any]
 else:
@@ -399,18 +398,6 @@ class MessageSizes(_TextType[tuple[int, ...]]):
         return sizes_of(text)
 
 
-class MessageSize(_TextType[int]):
-    """The size of a simulated message in bytes."""
-
-    name = "size"
-
-    def read(self, text: str) -> int:
-        """Return the number of bytes."""
-        from forestcoll.simulation.sizes import size_of
-
-        return size_of(text)
-
-
 class DataSizes(_TextType[tuple[int, ...]]):
     """Amounts of data in bytes, separated by commas."""
 
@@ -562,25 +549,3 @@ class FormatName(_TextType[str]):
         from forestcoll.topology.writers.formats import FORMATS
 
         return [CompletionItem(each.name, help=each.title) for each in FORMATS if each.name.startswith(incomplete)]
-
-
-class ImporterText(_TextType["Importer"]):
-    """An importer as a text: the name of a format, or nccl-xml:nvlink=25."""
-
-    name = "format"
-
-    def read(self, text: str) -> "Importer":
-        """Return the importer."""
-        from forestcoll.topology.importers.importer import importers
-
-        importer: Importer = importers.read(text)
-        return importer
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":  # noqa: ARG002
-        """Return the formats that begin so."""
-        from click.shell_completion import CompletionItem
-
-        from forestcoll.topology.importers.importer import by_content
-
-        found = [each for each in by_content() if each.name.startswith(incomplete)]
-        return [CompletionItem(each.name, help=each.facts["title"]) for each in found]

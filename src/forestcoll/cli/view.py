@@ -45,7 +45,7 @@ def command(
     the first. PNG files need the extra "pictures".
     """
     from forestcoll.cli.terminal_progress import TerminalProgress
-    from forestcoll.presentation.printing import print_json, print_page
+    from forestcoll.presentation.printing import print_result
     from forestcoll.presentation.view import view
     from forestcoll.presentation.view.view import (
         view_document,
@@ -60,10 +60,7 @@ def command(
             found = with_schedule(found, Path(shown).name, _schedule(beside, progress), beside.name)
         progress.begin("drawing")
         write_view(found, output)
-    if as_json:
-        print_json(view_document(found, output))
-    else:
-        print_page(view_page(found, output))
+    print_result(view_document, view_page, found, output, as_json=as_json)
 
 
 def _read(shown: str, changes: "Changes", progress: "Progress") -> "Topology | Schedule":

@@ -52,7 +52,7 @@ def command(*, as_json: bool, **options: Any) -> None:
     row is the change that --without and --degrade describe; with one of them, the changes come first.
     """
     from forestcoll.cli.terminal_progress import TerminalProgress
-    from forestcoll.presentation.printing import print_json, print_page
+    from forestcoll.presentation.printing import print_result
     from forestcoll.presentation.results.comparisons.what_if import answer_document, answer_page
     from forestcoll.what_if.asked import asked
 
@@ -61,7 +61,4 @@ def command(*, as_json: bool, **options: Any) -> None:
     question = usage_of(asked, {**options, "demand": demand})
     with TerminalProgress() as progress, processes(jobs) as executor:
         answer = question.answer(named_network(topology, connected=demand.needs_all), executor, progress)
-    if as_json:
-        print_json(answer_document(answer))
-    else:
-        print_page(answer_page(answer))
+    print_result(answer_document, answer_page, answer, as_json=as_json)

@@ -8,7 +8,7 @@ same as to a pipe.
 import json
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TextIO
 
 import click
@@ -16,6 +16,24 @@ import click
 from forestcoll.base.display import printable
 from forestcoll.base.progress import Progress
 from forestcoll.presentation.tables import Page
+
+
+def print_result(
+    document: Callable[..., object], page: Callable[..., Page], *result: object, as_json: bool, err: bool = False
+) -> None:
+    """Print a result as JSON or as a page, by the function that describes it so.
+
+    Args:
+        document: makes the JSON value of a result.
+        page: makes the page of a result.
+        result: the arguments of both.
+        as_json: whether JSON is asked for.
+        err: as for `print_json`.
+    """
+    if as_json:
+        print_json(document(*result), err=err)
+    else:
+        print_page(page(*result), err=err)
 
 
 def print_json(document: object, *, err: bool = False) -> None:
