@@ -84,6 +84,10 @@ class Spec:
             form = parameter.kind.form
             raise InputError(f"{self.name}: {parameter.name} is {shown(text)}; expected {form}") from None
 
+    def names(self) -> list[str]:
+        """Return how each parameter begins in a text."""
+        return [f"{each.name}=" for each in self.parameters]
+
     def text(self, value: object) -> str:
         """Return the text of a value that this spec made, in the normal form."""
         stated = []
@@ -138,6 +142,10 @@ class Registry:
             self._is_complete = True
         return tuple(spec for _, spec in sorted(self._specs.items()))
 
+    def names(self) -> list[str]:
+        """Return the names of all values, sorted."""
+        return [each.name for each in self.all()]
+
     def found(self, name: str) -> Spec | None:
         """Return the value called `name`, or None. Only the module of that name, or of its first words, is imported."""
         words = name.split("-") if name not in self._specs and _NAME.fullmatch(name) else []
@@ -157,7 +165,7 @@ class Registry:
         spec = self.found(name)
         if spec is not None:
             return spec
-        known = [each.name for each in self.all()]
+        known = self.names()
         if name in known:
             return self._specs[name]
         hint = self._hint or f"there are {', '.join(known)}"

@@ -9,12 +9,9 @@ import click
 from forestcoll.cli.options import (
     Command,
     collective_option,
-    interface_option,
     json_option,
     named_network,
     ranks_option,
-    secret_option,
-    timeout_option,
 )
 from forestcoll.cli.types import DataSize, ElementTypes, FileName, IntegerFrom, Reductions, TopologySpec
 from forestcoll.demand.collective import Collective
@@ -97,15 +94,6 @@ def _count_option(*names: str, least: int, default: int, text: str) -> Callable[
 )
 @_count_option("--library-iters", least=1, default=5, text="Its runs.")
 @click.option("--in-place/--no-in-place", default=True, show_default=True, help="Whether to measure in place, too.")
-@click.option(
-    "--pacing/--no-pacing",
-    default=None,
-    help="Whether the bandwidths of the network are the real ones, so that connections keep to the schedule's rates.  "
-    "[default: as FORESTCOLL_PACING says; forestcoll emulate sets it]",
-)
-@interface_option
-@secret_option
-@timeout_option
 @json_option
 @click.pass_context
 def command(
@@ -128,10 +116,6 @@ def command(
     library: str,
     library_iters: int,
     in_place: bool,
-    pacing: bool | None,
-    interface: str | None,
-    secret: bytes | None,
-    timeout: float,
     as_json: bool,
 ) -> None:
     """Measure a collective next to its bound.
@@ -140,6 +124,10 @@ def command(
     nccl-tests; further columns have the bound of algbw, the share of it that was reached, the time of the library's
     own collective, how much slower that is, and the path of the data. Bandwidths are in the unit of the network. Rank 0
     prints. Exit status 1 if any element was wrong.
+
+    FORESTCOLL_PACING=1 says that the bandwidths of the network are the real ones, so that connections keep to the
+    schedule's rates. FORESTCOLL_INTERFACE is the address of this process, FORESTCOLL_SECRET what all processes must
+    know to join, and FORESTCOLL_TIMEOUT how many seconds to wait for another process at most (120).
     """
     from forestcoll.measurement.bench import BenchRequest, Listener, bench
     from forestcoll.measurement.bench.request import elements_named, ops_named, sizes_between
@@ -162,7 +150,7 @@ def command(
         other_iterations=library_iters,
         other_library=library,
     )
-    launch = join(timeout, interface, uses_mpi=library in {"auto", "mpi"}, secret=secret)
+    launch = join(uses_mpi=library in {"auto", "mpi"})
 
     def make() -> "list[tuple[str, Schedule]]":
         if schedules:
@@ -175,7 +163,7 @@ def command(
     def each(row: "BenchRow") -> None:
         print_lines([row_line(row)])
 
-    reports = bench(launch, make, request, pacing=pacing, listener=None if as_json else Listener(begin, each))
+    reports = bench(launch, make, request, listener=None if as_json else Listener(begin, each))
     is_wrong = launch.share(str(sum(report.wrong for report in reports))) != "0"
     if launch.rank == 0 and as_json:
         print_json(bench_document(reports))

@@ -9,29 +9,38 @@ import click
 
 from forestcoll.base.errors import InputError
 from forestcoll.base.files import is_standard_stream
-from forestcoll.cli.options import dialect_option, json_option, output_option_of, schedule_of_source, source_options
-from forestcoll.cli.types import DataSize, OutputFile, TargetText, check_ending
+from forestcoll.cli.options import (
+    HelpLaterOption,
+    dialect_option,
+    json_option,
+    outputs_option,
+    schedule_of_source,
+    source_options,
+    usage_of,
+)
+from forestcoll.cli.types import DataSize, OutputFile, SpecText, check_ending
 
 if TYPE_CHECKING:
+    from forestcoll.base.registry import Registry
     from forestcoll.programs.targets.target import Target
 
 
-class _TargetOption(click.Option):
-    """The option for the format. Its help lists all formats and their options."""
+def _targets() -> "Registry":
+    from forestcoll.programs.targets.target import targets
 
-    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """Return the option and its help."""
-        from forestcoll.programs.targets.target import targets
+    return targets
 
-        specs = targets.all()
-        having = {each.name: targets.having(each.name) for spec in specs for each in spec.parameters}
-        options = [key if len(of) == len(specs) else f"{key} (of {', '.join(of)})" for key, of in having.items()]
-        formats = [f"{spec.name} ({spec.facts['summary']})" for spec in specs]
-        self.help = (
-            f"The format: {', '.join(formats)}; with options such as msccl-xml:channels=2,chunks=64. Options of the "
-            f"program that are not given are chosen, for runtimes by a simulation: {', '.join(options)}."
-        )
-        return super().get_help_record(ctx)
+
+def _targets_help() -> str:
+    """Return all formats and their options."""
+    specs = _targets().all()
+    having = {each.name: _targets().having(each.name) for spec in specs for each in spec.parameters}
+    options = [key if len(of) == len(specs) else f"{key} (of {', '.join(of)})" for key, of in having.items()]
+    formats = [f"{spec.name} ({spec.facts['summary']})" for spec in specs]
+    return (
+        f"The format: {', '.join(formats)}; with options such as msccl-xml:channels=2,chunks=64. Options of the "
+        f"program that are not given are chosen, for runtimes by a simulation: {', '.join(options)}."
+    )
 
 
 class _ProgramFile(OutputFile):
@@ -52,28 +61,27 @@ class _ProgramFile(OutputFile):
 @click.option(
     "--to",
     "target",
-    cls=_TargetOption,
-    type=TargetText(),
+    cls=HelpLaterOption,
+    make_help=_targets_help,
+    type=SpecText("format", _targets),
     metavar="NAME[:KEY=VALUE…]",
     required=True,
     is_eager=True,
 )
 @dialect_option("For msccl-xml: the runtime that loads the file.  [default: microsoft]")
 @click.option(
-    "--snippet",
-    type=OutputFile(".py"),
-    metavar="PYTHON",
-    help="For mscclpp-json: also write a Python file that registers the plan.",
-)
-@click.option(
     "--bytes",
     type=DataSize(),
     metavar="SIZE",
     help="For formats of simulators: the data size M, such as 64KiB.  [default: 1GB]",
 )
-@output_option_of(_ProgramFile())
+@outputs_option(
+    "A file to write: program or, for mscclpp-json, snippet (Python code that registers the plan).",
+    program=_ProgramFile(),
+    snippet=OutputFile(".py"),
+)
 @json_option
-def command(*, target: "Target", snippet: Path | None, output: Path | None, as_json: bool, **options: Any) -> None:
+def command(*, target: "Target", output: Mapping[str, Path], as_json: bool, **options: Any) -> None:
     """Write a schedule as a program for a runtime.
 
     FILE is a schedule of trees, of steps, or of the flows of an all-to-all; - is standard input. For TOPOLOGY, a
@@ -95,36 +103,27 @@ def command(*, target: "Target", snippet: Path | None, output: Path | None, as_j
     from forestcoll.tuning.programs.export import export
 
     target = _with_options(target, {name: options.pop(name) for name in ("dialect", "bytes")})
-    _check_usage(target, output, snippet)
+    usage_of(target.check_outputs, output)
+    program = output.get("program")
     with TerminalProgress() as progress:
         schedule, _ = schedule_of_source(options, progress)
         done = export(schedule, target, progress=progress)
-        if output is not None:
+        if program is not None:
             progress.begin("writing")
             with written_together():
-                done.write(output)
-                if snippet is not None:
-                    write_text(snippet, [done.snippet(output.name)])
-    err = is_standard_stream(output)
-    print_result(export_page(done, output, progress.seconds), as_json=as_json, err=err)
+                done.write(program)
+                if "snippet" in output:
+                    write_text(output["snippet"], [done.snippet(program.name)])
+    err = is_standard_stream(program)
+    print_result(export_page(done, program, progress.seconds), as_json=as_json, err=err)
 
 
 def _with_options(target: "Target", options: Mapping[str, Any]) -> "Target":
     """Return a format with the options of the command line that set one of its own; None is not given."""
-    from forestcoll.programs.targets.target import targets
-
+    targets = _targets()
     given = {name: value for name, value in options.items() if value is not None}
     try:
         targets.require(targets.named(target.name), given, {})
     except InputError as error:
         raise click.UsageError(str(error)) from None
     return replace(target, **given)
-
-
-def _check_usage(target: "Target", output: Path | None, snippet: Path | None) -> None:
-    if snippet is not None and target.name != "mscclpp-json":
-        raise click.UsageError("--snippet is only for mscclpp-json; leave it out")
-    if snippet is not None and (output is None or is_standard_stream(output)):
-        raise click.UsageError("--snippet needs the file name of the plan; also give -o FILE")
-    if target.no_stream is not None and is_standard_stream(output):
-        raise click.UsageError(target.no_stream)

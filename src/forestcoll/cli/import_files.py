@@ -7,25 +7,27 @@ import click
 
 from forestcoll.base.files import is_standard_stream
 from forestcoll.base.parameters import Bandwidth, NameOrInteger
-from forestcoll.cli.options import Command, json_option, network_output_option
-from forestcoll.cli.types import ChoiceOrDigits, FileName, ImporterText, Speed
+from forestcoll.cli.options import Command, HelpLaterOption, json_option, network_output_option
+from forestcoll.cli.types import ChoiceOrDigits, FileName, SpecText, Speed
 from forestcoll.topology.importers.options import OPTIONS
 
 if TYPE_CHECKING:
     from forestcoll.base.parameters import Choice
+    from forestcoll.base.registry import Registry
     from forestcoll.topology.importers.importer import Importer
 
 
-class _FormatOption(click.Option):
-    """The option whose help lists all formats. They are imported when the help is printed."""
+def _importers() -> "Registry":
+    from forestcoll.topology.importers.importer import importers
 
-    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """Return the name of the option and its help."""
-        from forestcoll.topology.importers.importer import by_content
+    return importers
 
-        names = ", ".join(each.name for each in by_content())
-        self.help = f"The format of FILE: {names}.  [default: found by the content]"
-        return super().get_help_record(ctx)
+
+def _formats_help() -> str:
+    from forestcoll.topology.importers.importer import by_content
+
+    names = ", ".join(each.name for each in by_content())
+    return f"The format of FILE: {names}.  [default: found by the content]"
 
 
 def _importer_options(command: Command) -> Command:
@@ -43,7 +45,14 @@ def _importer_options(command: Command) -> Command:
 
 @click.command("import")
 @click.argument("files", metavar="FILE...", type=FileName(), nargs=-1, required=True)
-@click.option("--format", "importer", cls=_FormatOption, type=ImporterText(), metavar="FORMAT")
+@click.option(
+    "--format",
+    "importer",
+    cls=HelpLaterOption,
+    make_help=_formats_help,
+    type=SpecText("format", _importers),
+    metavar="FORMAT",
+)
 @_importer_options
 @network_output_option
 @json_option
@@ -74,4 +83,4 @@ def command(
             progress.begin("writing")
             write_network(imported.topology, output)
     err = is_standard_stream(output)
-    print_result(import_page(imported, output), as_json=as_json, err=err)
+    print_result(import_page, imported, output, as_json=as_json, err=err)

@@ -1,5 +1,6 @@
 """`forestcoll tune`: the best schedule and program of a collective for each range of message sizes."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -7,9 +8,9 @@ import click
 from forestcoll.cli.options import (
     collective_option,
     dialect_option,
+    files_option,
     json_option,
     named_network,
-    path_option,
     ranks_option,
     topology_argument,
 )
@@ -30,20 +31,12 @@ from forestcoll.demand.collective import UNROOTED, Collective
     help=f"The sizes of the data M for which candidates are compared: {SIZES}",
 )
 @dialect_option("The runtime that loads the MSCCL XML.", default="microsoft")
-@click.option(
+@files_option(
     "--costs",
-    metavar="FILE|machine",
-    type=FileName(),
-    help="The parameters of the cost model, in a file that forestcoll fit wrote; or machine, for the latencies and the "
-    "bandwidth of a block that are known of the machine in the network's name.  [default: those of simulate]",
-)
-@path_option(
-    "--costs-ll", FileName(), "The parameters of the cost model for the protocol LL. Without it, LL is not used."
-)
-@path_option(
-    "--costs-ll128",
-    FileName(),
-    "The parameters of the cost model for the protocol LL128. Without it, LL128 is not used.",
+    kinds={each: FileName() for each in ("Simple", "LL", "LL128")},
+    description="The parameters of the cost model, in a file that forestcoll fit wrote; or machine, for the latencies "
+    "and the bandwidth of a block that are known of the machine in the network's name. KIND is the protocol Simple, LL "
+    "or LL128. Without costs, Simple has those of simulate, and LL and LL128 are not used.",
 )
 @click.option(
     "-o",
@@ -63,9 +56,7 @@ def command(
     ranks: str | None,
     sizes: tuple[int, ...],
     dialect: str,
-    costs: Path | None,
-    costs_ll: Path | None,
-    costs_ll128: Path | None,
+    costs: Mapping[str, Path],
     output: Path | None,
     as_json: bool,
 ) -> None:
@@ -87,8 +78,7 @@ def command(
 
     if output is not None:
         check_tuning_folder(output)
-    files = {"Simple": costs, "LL": costs_ll, "LL128": costs_ll128}
-    given = {name: MACHINE if str(file) == MACHINE else read_costs(file) for name, file in files.items() if file}
+    given = {name: MACHINE if str(file) == MACHINE else read_costs(file) for name, file in costs.items()}
     with TerminalProgress() as progress:
         found = tune(
             named_network(topology, without, degrade, connected=ranks is None),
@@ -101,4 +91,4 @@ def command(
         if output is not None:
             progress.begin("writing")
             write_tuning(found, output)
-    print_result(tuning_page(found, output), as_json=as_json)
+    print_result(tuning_page, found, output, as_json=as_json)

@@ -6,7 +6,7 @@ A table begins with a line of column names. Lines that begin with `#` are commen
     dgx-a100:boxes=2,nccl-ring,allgather,1M,3.17
 
 Columns: `size`; `time_us` or `algbw` (GB/s); and, if a table has the times of several schedules, `schedule`,
-`algorithm` and `collective`. Other columns are ignored, so a table that `simulate --csv` wrote can be read.
+`algorithm` and `collective`. Other columns are ignored, so a table that `simulate -o` wrote can be read.
 """
 
 import csv

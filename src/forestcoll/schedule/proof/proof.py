@@ -74,3 +74,8 @@ class Proof(ABC):
         Raises:
             InputError: the object does not have the form of this kind.
         """
+
+
+def proof_document(proof: Proof, name: NodeName = lambda number: number) -> dict[str, object]:
+    """Return the JSON object of `proof`. `name` maps a node number to the name in the object, by default the number."""
+    return {"kind": proof.kind, **proof.document(name)}

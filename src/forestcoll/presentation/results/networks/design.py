@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from forestcoll.base.errors import plural
-from forestcoll.design.asked import Answer, ExpansionAnswer, SearchAnswer, SweepAnswer
+from forestcoll.design.asked import Answer, ExpansionAnswer, Files, SearchAnswer, SweepAnswer
 from forestcoll.design.constructions import Construction
 from forestcoll.design.measure import least_factor, moore_steps
 from forestcoll.design.path_rates import path_rates
