@@ -24,9 +24,13 @@ _PAGES = {
     "forestcoll.comparison.value.Comparison": f"{_RESULTS}.comparisons.comparison:comparison_page",
     "forestcoll.measurement.fit.fit.FittedCosts": f"{_RESULTS}.measurements.fitting:fit_page",
     "forestcoll.nccl.comparison.LogComparison": f"{_RESULTS}.measurements.measured:comparison_page",
+    "forestcoll.design.search.finder.Frontier": f"{_RESULTS}.networks.design:frontier_page",
+    "forestcoll.presentation.view.view.View": "forestcoll.presentation.view.view:view_page",
     "forestcoll.programs.formats.judging.Judgement": f"{_RESULTS}.programs.programs:judgement_page",
     "forestcoll.programs.targets.target.Export": f"{_RESULTS}.programs.programs:export_page",
     "forestcoll.solver.groups.layouts.LayoutTable": f"{_RESULTS}.schedules.groups:table_page",
+    "forestcoll.schedule.proof.bound.Bound": f"{_RESULTS}.schedules.explanations:bound_page",
+    "forestcoll.schedule.proof.proof.Proof": f"{_RESULTS}.schedules.explanations:proof_page",
     "forestcoll.schedule.proof.optimum.Optimum": f"{_RESULTS}.schedules.generated:optimum_page",
     "forestcoll.schedule.schedule.Schedule": f"{_RESULTS}.schedules.reports:schedule_page",
     "forestcoll.topology.importers.imported.Imported": f"{_RESULTS}.networks.imports:import_page",
@@ -41,6 +45,7 @@ _PAGES = {
 
 _PICTURES = {
     "forestcoll.comparison.value.Comparison": f"{_RESULTS}.comparisons.comparison_notebook:comparison_picture",
+    "forestcoll.presentation.view.view.View": "forestcoll.presentation.view.view:picture_of",
     "forestcoll.schedule.schedule.Schedule": "forestcoll.presentation.view.notebook:schedule_picture",
     "forestcoll.topology.model.Topology": "forestcoll.presentation.view.notebook:topology_picture",
 }

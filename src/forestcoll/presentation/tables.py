@@ -218,12 +218,18 @@ class Page(Displayed):
             lines += [part] if isinstance(part, str) else part.lines()
         return lines
 
-    def document(self) -> dict[str, Any]:
-        """Return the JSON object: the values of all rows, and the tables that have a key."""
+    def document(self, number: Callable[[Fraction], object] = str) -> dict[str, Any]:
+        """Return the JSON object: the values of all rows, and the tables that have a key; `number` is as in `plain`."""
         found: dict[str, Any] = {}
         for block in self.blocks:
             if isinstance(block, Row):
-                found |= plain(block.values)
+                found |= plain(block.values, number)
             elif isinstance(block, Table) and block.key:
-                found[block.key] = block.documents()
+                found[block.key] = block.documents(number)
         return found
+
+    def records(self) -> list[dict[str, Any]]:
+        """See `Displayed.records`."""
+        tables = (each for each in self.blocks if isinstance(each, Table) and any(one.key for one in each.columns))
+        table = next(tables, None)
+        return [self.document(float)] if table is None else table.documents(float)
