@@ -19,6 +19,8 @@ from forestcoll.base.display import Displayed, printable
 
 _INDENT = "  "
 _GAP = "  "
+_PLAIN = {str, int, float, bool, type(None)}
+"""The types whose values JSON has, first because long lists consist of them."""
 
 
 def plain(value: object, number: Callable[[Fraction], object] = str) -> Any:
@@ -32,6 +34,8 @@ def plain(value: object, number: Callable[[Fraction], object] = str) -> Any:
         >>> plain({"algbw": Fraction(8, 3), "ranks": (0, 1), "output": None, "proof": lambda: "cut"})
         {'algbw': '8/3', 'ranks': [0, 1], 'output': None, 'proof': 'cut'}
     """
+    if type(value) in _PLAIN:
+        return value
     if callable(value):
         value = value()
     if isinstance(value, Table):
@@ -43,7 +47,7 @@ def plain(value: object, number: Callable[[Fraction], object] = str) -> Any:
     if isinstance(value, Fraction):
         return number(value)
     if isinstance(value, Enum):
-        return value.value
+        value = value.value
     return str(value) if isinstance(value, Path) else value
 
 
