@@ -126,4 +126,4 @@ def command(
         if html is not None:
             write_text(html, [html_report(found, command=invocation("--html"), progress=progress)])
     err = is_standard_stream(html)
-    print_result(comparison_page, found, as_json=as_json, err=err)
+    print_result(comparison_page(found), as_json=as_json, err=err)

@@ -123,4 +123,4 @@ def command(*, output: Mapping[str, Path], jobs: int | None, as_json: bool, **op
         answer = question.answer(progress, executor)
         write_design(answer, progress)
     err = any(map(is_standard_stream, output.values()))
-    print_result(design_page, answer, as_json=as_json, err=err)
+    print_result(design_page(answer), as_json=as_json, err=err)

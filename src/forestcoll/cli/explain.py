@@ -43,10 +43,13 @@ def command(
     """
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.nccl.comparison import explain
-    from forestcoll.presentation.printing import print_result
+    from forestcoll.presentation.printing import print_json, print_page
     from forestcoll.presentation.results.measurements.measured import comparison_document, comparison_page
 
     with TerminalProgress() as progress:
         network = named_network(topology, without, degrade, connected=ranks is None)
         found = explain(network, measured, ranks=ranks, collective=collective, progress=progress)
-    print_result(comparison_document, comparison_page, found, as_json=as_json)
+    if as_json:
+        print_json(comparison_document(found))
+    else:
+        print_page(comparison_page(found))

@@ -92,4 +92,4 @@ def command(
         if output is not None:
             write_text(output, json_text(found.costs.document(), indent=1) + "\n")
     err = is_standard_stream(output)
-    print_result(fit_page, found, as_json=as_json, err=err)
+    print_result(fit_page(found), as_json=as_json, err=err)

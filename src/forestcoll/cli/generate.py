@@ -84,7 +84,7 @@ def command(*, topology: str, output: Mapping[str, Path], as_json: bool, **optio
     file = output.get("schedule")
     run = Run("" if method is None else method.name, file, progress.seconds, progress.counters)
     err = is_standard_stream(file)
-    print_result(generated_page, made, report, run, as_json=as_json, err=err)
+    print_result(generated_page(made, report, run), as_json=as_json, err=err)
 
 
 def _verify_and_write(schedule: "Schedule", output: Mapping[str, Path], progress: "Progress") -> "Report":

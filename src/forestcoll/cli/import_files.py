@@ -83,4 +83,4 @@ def command(
             progress.begin("writing")
             write_network(imported.topology, output)
     err = is_standard_stream(output)
-    print_result(import_page, imported, output, as_json=as_json, err=err)
+    print_result(import_page(imported, output), as_json=as_json, err=err)

@@ -68,7 +68,7 @@ def command(topology: str, *, every: bool, as_json: bool, without: Any, degrade:
             _show_table(network, demand, progress, as_json=as_json)
             return
         best = optimum(network, demand, method, progress=progress)
-    print_result(optimum_page, best, as_json=as_json)
+    print_result(optimum_page(best), as_json=as_json)
 
 
 def _show_all(topology: str, changes: Changes, options: dict[str, Any], *, as_json: bool) -> None:
@@ -84,7 +84,7 @@ def _show_all(topology: str, changes: Changes, options: dict[str, Any], *, as_js
     with TerminalProgress() as progress:
         network = named_network(topology, *changes, connected=every.ranks is None)
         found = bounds(network, ranks=every.ranks, root=every.root, progress=progress)
-    print_result(bounds_page, found, as_json=as_json)
+    print_result(bounds_page(found), as_json=as_json)
 
 
 def _show_table(network: "Topology", demand: "Demand | Groups", progress: "Progress", *, as_json: bool) -> None:
@@ -94,4 +94,4 @@ def _show_table(network: "Topology", demand: "Demand | Groups", progress: "Progr
     from forestcoll.solver.groups.layouts import layout_table
 
     table = layout_table(network, demand, progress=progress)
-    print_result(table_page, table, as_json=as_json)
+    print_result(table_page(table), as_json=as_json)

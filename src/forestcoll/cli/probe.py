@@ -97,7 +97,7 @@ def command(
             return
         write_text(output, [measurements_text(found)])
         err = is_standard_stream(output)
-        print_result(probe_page, found, output, as_json=as_json, err=err)
+        print_result(probe_page(found, output), as_json=as_json, err=err)
 
     launch.only_first(write)
     launch.close()

@@ -91,4 +91,4 @@ def command(
         if output is not None:
             progress.begin("writing")
             write_tuning(found, output)
-    print_result(tuning_page, found, output, as_json=as_json)
+    print_result(tuning_page(found, output), as_json=as_json)

@@ -59,7 +59,7 @@ def command(
             found = with_schedule(found, Path(shown).name, _schedule(beside, progress), beside.name)
         progress.begin("drawing")
         write_view(found, output)
-    print_result(view_page, found, output, as_json=as_json)
+    print_result(view_page(found, output), as_json=as_json)
 
 
 def _read(shown: str, changes: "Changes", progress: "Progress") -> "Topology | Schedule":

@@ -20,7 +20,7 @@ from forestcoll.design.given import base_network
 from forestcoll.design.realisation import schedule_of, topology_of
 from forestcoll.design.search.finder import Frontier, TopologyFinder, find_topologies
 from forestcoll.design.search.sweep import questions_of, sweep
-from forestcoll.design.workloads.workload import StepCosts, WorkloadTraffic, Workload, chosen_of
+from forestcoll.design.workloads.workload import StepCosts, Workload, WorkloadTraffic, chosen_of
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.topology import Topology
 
@@ -55,7 +55,9 @@ class _Find(Question):
         if self.size is None and self.costs is not None:
             raise InputError("--costs is for a workload; also give its --size")
         if self.collective not in set(WorkloadTraffic):
-            raise InputError(f"a search compares no networks for {self.collective}; choose one of {', '.join(WorkloadTraffic)}")
+            raise InputError(
+                f"a search compares no networks for {self.collective}; choose one of {', '.join(WorkloadTraffic)}"
+            )
 
     @property
     def workload(self) -> Workload | None:

@@ -115,7 +115,7 @@ class TestComparison:
         return Verdict.LOW
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LogComparison(Displayed):
     """A log next to the bounds of its network.
 

@@ -66,9 +66,8 @@ class Graph:
         loss: the part of the optimum that may be lost.
     """
 
-    loss: Fraction = field(
-        default=Fraction(0),
-        metadata=of_kind(Part(), "the part of the optimum that may be lost for fewer trees and rounds, such as 1%"),
+    loss: Fraction = of_kind(
+        Fraction(0), Part(), "the part of the optimum that may be lost for fewer trees and rounds, such as 1%"
     )
 
 
@@ -81,13 +80,11 @@ class Dag:
         order: the ids of all compute nodes in the order of the DAG, separated by commas; None for the best one.
     """
 
-    order: str | None = field(
-        default=None,
-        metadata=of_kind(
-            Text("ids, such as 's,1,2' in quotes"),
-            "the ids of all compute nodes in its order, the source first",
-            default_text="the best order found",
-        ),
+    order: str | None = of_kind(
+        None,
+        Text("ids, such as 's,1,2' in quotes"),
+        "the ids of all compute nodes in its order, the source first",
+        default_text="the best order found",
     )
 
 
@@ -106,9 +103,7 @@ class Packets:
         count: the number of packets; None for the best one.
     """
 
-    count: int | None = field(
-        default=None, metadata=of_kind(Count(), "the number of packets; 1 sends it whole", default_text="the best")
-    )
+    count: int | None = of_kind(None, Count(), "the number of packets; 1 sends it whole", default_text="the best")
 
 
 @dataclass(frozen=True)

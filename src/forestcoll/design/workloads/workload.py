@@ -6,7 +6,7 @@ of the paper.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from fractions import Fraction
 from functools import cache
@@ -48,16 +48,12 @@ class StepCosts:
         reduction: the data that a node adds up in a second, in GB/s; None if adding takes no time.
     """
 
-    alpha: Fraction = field(default=Fraction(10), metadata=of_kind(Amount(), "the latency of a step in microseconds"))
-    bandwidth: Fraction = field(
-        default=Fraction(25, 2),
-        metadata=link_bandwidth("B, the total bandwidth of the links that leave a node, in GB/s"),
+    alpha: Fraction = of_kind(Fraction(10), Amount(), "the latency of a step in microseconds")
+    bandwidth: Fraction = link_bandwidth(
+        Fraction(25, 2), "B, the total bandwidth of the links that leave a node, in GB/s"
     )
-    reduction: Fraction | None = field(
-        default=None,
-        metadata=derived_bandwidth(
-            "adding takes no time", "the data that a node adds up in a second, in GB/s, for allreduces"
-        ),
+    reduction: Fraction | None = derived_bandwidth(
+        "adding takes no time", "the data that a node adds up in a second, in GB/s, for allreduces"
     )
 
 

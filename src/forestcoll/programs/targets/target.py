@@ -237,7 +237,7 @@ class Expected(NamedTuple):
     schedule_algbw: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, repr=False, slots=True)
 class Export(Displayed):
     """A program in the format of a runtime.
 

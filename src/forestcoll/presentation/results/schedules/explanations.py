@@ -8,6 +8,7 @@ from forestcoll.base.errors import plural, times
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.presentation.names import link_lines, node_names, noun, others
+from forestcoll.presentation.tables import Page, row
 from forestcoll.presentation.text import bandwidth, capitalized, quotient
 from forestcoll.schedule.proof.bound import Bound
 from forestcoll.schedule.proof.proof import proof_document
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from forestcoll.schedule.proof.lengths.tree_lengths import TreeLengthsProof
     from forestcoll.schedule.proof.partition import PartitionProof
     from forestcoll.schedule.proof.prices import PricesProof
+    from forestcoll.schedule.proof.proof import Proof
     from forestcoll.schedule.proof.receipt import ReceiptProof
     from forestcoll.schedule.proof.tree_dual import TreeDualProof
 
@@ -55,7 +57,21 @@ def bottleneck(bound: Bound, topology: Topology, demand: NodeDemand) -> list[str
     return [f"Bottleneck: {first}", *more]
 
 
-def cut_document(cut: CutProof, topology: Topology, members: Collection[int]) -> dict[str, object]:
+def proof_page(proof: "Proof") -> Page:
+    """Return the page of a proof without its network."""
+    kind = row(kind=proof.kind, trees_only=proof.trees_only)
+    which = "schedules along trees" if proof.trees_only else "all schedules"
+    return Page(f"proof of kind {proof.kind}, for {which}", (kind, proof.words()))
+
+
+def bound_page(bound: Bound) -> Page:
+    """Return the page of a bound without its network."""
+    along = " along trees" * bound.proof.trees_only
+    values = row(collective=bound.collective, algbw=bound.algbw, proof=bound.proof.kind)
+    return Page(f"no {bound.collective}{along} exceeds an algbw of {bound.algbw}", (values, bound.proof.words()))
+
+
+def cut_document(cut: "CutProof", topology: Topology, members: Collection[int]) -> dict[str, object]:
     """Return what JSON says of a cut that limits a collective of `members`."""
     return {
         "cut": topology.ids(cut.inside),

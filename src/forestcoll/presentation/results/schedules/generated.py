@@ -36,7 +36,12 @@ class Run:
 
     def rows(self, checked: str) -> list[Row]:
         """Return the rows about the run; `checked` is what the verification looked at."""
-        return [row("verified", checked, verified=True), times(self.seconds), row(counters=self.counters), written(self.output)]
+        return [
+            row("verified", checked, verified=True),
+            times(self.seconds),
+            row(counters=self.counters),
+            written(self.output),
+        ]
 
 
 def _words_of(best: Optimum) -> Any:
