@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from forestcoll.algorithms.baseline import OWN, Family, baselines_named
+from forestcoll.algorithms.baseline import AS_CHOSEN, OWN, Family, baselines_named
 from forestcoll.algorithms.generate import problem_of
 from forestcoll.algorithms.method import DoesNotApplyError, Problem
 from forestcoll.base.errors import InputError
@@ -14,10 +14,13 @@ from forestcoll.base.units import has_known_size
 from forestcoll.comparison.against.files import Candidate, candidates
 from forestcoll.comparison.against.program_runs import ProgramRun
 from forestcoll.comparison.cuts import loaded_cuts
+from forestcoll.comparison.nccl_choice import as_chosen, scaled_times
 from forestcoll.comparison.reasons import TIE, reason_for
 from forestcoll.comparison.value import Comparison, Row, Skipped
 from forestcoll.demand.collective import UNROOTED, Collective
 from forestcoll.demand.texts import DemandLike
+from forestcoll.nccl.choice.sources import nccl_table
+from forestcoll.nccl.choice.table import Table
 from forestcoll.schedule.loads_of import link_loads
 from forestcoll.schedule.proof import Bound
 from forestcoll.schedule.schedule import Schedule
@@ -25,7 +28,6 @@ from forestcoll.schedule.shape_of import shape_of
 from forestcoll.schedule.steps.shape import StepShape
 from forestcoll.schedule.trees.shape import TreeShape
 from forestcoll.simulation import Costs, Point
-from forestcoll.simulation.simulate import simulate
 from forestcoll.solver.generation.forest import schedule_for
 from forestcoll.solver.optimum import solve
 from forestcoll.topology import TopologyLike
@@ -42,6 +44,7 @@ def compare(  # noqa: PLR0913 (five, and progress)
     sizes: Sequence[int] = SIZES,
     baselines: Iterable[str | os.PathLike[str]] | None = None,
     costs: Costs | None = None,
+    nccl: str | None = None,
     progress: Progress = SILENT,
 ) -> Comparison:
     """Compare the optimum of a collective with well-known algorithms and with schedules from files.
@@ -57,6 +60,8 @@ def compare(  # noqa: PLR0913 (five, and progress)
             of files with schedules or programs of the same collective on the same network, or with the graphs of NCCL.
             A schedule or program that is wrong becomes a row that is not valid. None for all algorithms that apply.
         costs: the costs of a send for the simulation.
+        nccl: for the row `nccl (as it chooses)`: the path of a `libnccl.so.2`, or a version whose tables are stored,
+            such as `2.30`. None for the library that is installed, else the newest stored version.
         progress: receives the stages of the work.
 
     Returns:
@@ -73,7 +78,7 @@ def compare(  # noqa: PLR0913 (five, and progress)
         [('forestcoll', '1040/3'), ('two-level', '2400/7'), ('nccl-ring', '640/3')]
     """
     names, files = _named(baselines)
-    chosen = baselines_named(names)
+    chosen = baselines_named(None if names is None else [name for name in names if name != AS_CHOSEN])
     problem = problem_of(topology, demand, progress)
     _check(problem)
     best = solve(problem.topology, problem.demand, progress=progress)
@@ -87,6 +92,12 @@ def compare(  # noqa: PLR0913 (five, and progress)
             rows.add(baseline.name, made.schedule, made.algbw, made.note)
         except DoesNotApplyError as error:
             skipped.append(Skipped(baseline.name, str(error)))
+    if names is None or AS_CHOSEN in names:
+        progress.begin("comparing with what NCCL chooses")
+        try:
+            rows.add_chosen(nccl_table(problem, nccl))
+        except DoesNotApplyError as error:
+            skipped.append(Skipped(AS_CHOSEN, str(error)))
     for file in files:
         found, left_out = candidates(file, problem, progress)
         skipped += left_out
@@ -167,6 +178,12 @@ class _Rows:
         found = _Measured(schedule.kind, algbw, _height(schedule), link_loads(schedule).exact, times, schedule)
         self._add(name, found, note)
 
+    def add_chosen(self, table: Table) -> None:
+        """Add the row of what NCCL chooses; its algbw is that of the choice for the largest size."""
+        found = as_chosen(self._problem, table, self._sizes, self._costs)
+        self.add(AS_CHOSEN, found.largest.schedule, found.largest.algbw, found.largest.note)
+        self._rows[-1] = replace(self._rows[-1], times=found.times, choices=found.choices, table=table.source)
+
     def add_candidate(self, candidate: Candidate) -> None:
         """Add the row of a file."""
         found = candidate.found
@@ -214,13 +231,7 @@ class _Rows:
 
     def _times(self, schedule: Schedule, factor: Fraction) -> tuple[Point, ...]:
         """Simulate a schedule with `factor` times the data of each size."""
-        if not self._sizes:
-            return ()
-        points = simulate(schedule, [round(size * factor) for size in self._sizes], self._costs)
-        return tuple(
-            replace(point, size=size, algbw=point.algbw / float(factor), busbw=point.busbw / float(factor))
-            for size, point in zip(self._sizes, points, strict=True)
-        )
+        return scaled_times(schedule, factor, self._sizes, self._costs)
 
     def comparison(self, skipped: Sequence[Skipped]) -> Comparison:
         """Return the comparison, with the fastest row first."""

@@ -1,0 +1,73 @@
+"""Ask NCCL libraries for their tuning tables of our machines, and store the tables; no GPU is needed.
+
+The libraries are those of the wheels of PyPI, which are proprietary: they are downloaded, and never stored here.
+
+    for version in 2.28.9 2.30.7 2.32.3; do
+        python3 -m pip download --no-deps -d wheels/$version nvidia-nccl-cu13==$version
+        python3 -m zipfile -e wheels/$version/*.whl wheels/$version
+    done
+    .venv/bin/python tools/nccl_tables.py wheels/*/nvidia/nccl/lib/libnccl.so.2
+"""
+
+import argparse
+import gzip
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from forestcoll.algorithms.generate import problem_of
+from forestcoll.nccl.choice import stored
+from forestcoll.nccl.choice.host import host_files
+from forestcoll.nccl.choice.library import ask
+
+if TYPE_CHECKING:
+    from forestcoll.nccl.choice.table import Table
+
+HOSTS = (*range(1, 17), 24, 32, 48, 64, 96, 128)
+"""The numbers of hosts whose tables are stored."""
+
+MACHINES = {
+    "dgx-1": HOSTS,
+    "dgx-2": HOSTS,
+    "dgx-a100": HOSTS,
+    "dgx-a100:nics=true": HOSTS[1:],
+    "hgx-a100-4": HOSTS,
+    "dgx-h100": HOSTS,
+    "dgx-h100:nvls=true": HOSTS,
+    "dgx-b200": HOSTS,
+    "dgx-b200:nvls=true": HOSTS,
+    "gb200-nvl72": (1, 2),
+    "gb200-nvl72:nvls=true": (1, 2),
+}
+"""The networks, and their numbers of hosts. A DGX H200 has the tables of a DGX H100."""
+
+FILE = Path(__file__).parents[1] / "src" / "forestcoll" / "nccl" / "choice" / stored.FILE
+
+
+def lines_of(machine: str, hosts: int, libraries: list[Path]) -> list[str]:
+    """Return the lines of one machine, one for all versions with equal tables."""
+    spec = f"{machine}{',' if ':' in machine else ':'}boxes={hosts}"
+    host, _ = host_files(problem_of(spec, "allgather"))
+    tables = [ask(library, host, hosts) for library in libraries]
+    kinds: dict[tuple[object, ...], list[Table]] = {}
+    for table in tables:
+        kinds.setdefault((table.channels, *table.entries.items()), []).append(table)
+    return [stored.line_of(machine, host, kind) for kind in kinds.values()]
+
+
+def main() -> None:
+    """Ask, and write the file."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("libraries", nargs="+", type=Path, metavar="LIBRARY")
+    libraries = parser.parse_args().libraries
+    lines = []
+    for machine, numbers in MACHINES.items():
+        for hosts in numbers:
+            lines += lines_of(machine, hosts, libraries)
+        print(f"{machine}: {len(lines)} lines", file=sys.stderr)
+    text = "".join(f"{line}\n" for line in lines)
+    FILE.write_bytes(gzip.compress(text.encode(), mtime=0))
+
+
+if __name__ == "__main__":
+    main()
