@@ -24,6 +24,7 @@ _PAGES = {
     "forestcoll.comparison.value.Comparison": f"{_RESULTS}.comparisons.comparison:comparison_page",
     "forestcoll.measurement.fit.fit.FittedCosts": f"{_RESULTS}.measurements.fitting:fit_page",
     "forestcoll.nccl.comparison.LogComparison": f"{_RESULTS}.measurements.measured:comparison_page",
+    "forestcoll.nccl.tuner.rules.TunerRules": f"{_RESULTS}.programs.nccl_tuner:tuner_page",
     "forestcoll.programs.formats.judging.Judgement": f"{_RESULTS}.programs.programs:judgement_page",
     "forestcoll.programs.targets.target.Export": f"{_RESULTS}.programs.programs:export_page",
     "forestcoll.solver.groups.layouts.LayoutTable": f"{_RESULTS}.schedules.groups:table_page",
