@@ -36,8 +36,6 @@ MACHINES = {
     "dgx-h100:nvls=true": HOSTS,
     "dgx-b200": HOSTS,
     "dgx-b200:nvls=true": HOSTS,
-    "gb200-nvl72": (1, 2),
-    "gb200-nvl72:nvls=true": (1, 2),
 }
 """The networks, and their numbers of hosts. A DGX H200 has the tables of a DGX H100."""
 

@@ -9,6 +9,7 @@ from forestcoll.algorithms.baseline import AS_CHOSEN, OWN, Family, baselines_nam
 from forestcoll.algorithms.generate import problem_of
 from forestcoll.algorithms.method import DoesNotApplyError, Problem
 from forestcoll.base.errors import InputError
+from forestcoll.base.files import PathLike
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.base.units import has_known_size
 from forestcoll.comparison.against.files import Candidate, candidates
@@ -44,7 +45,7 @@ def compare(  # noqa: PLR0913 (five, and progress)
     sizes: Sequence[int] = SIZES,
     baselines: Iterable[str | os.PathLike[str]] | None = None,
     costs: Costs | None = None,
-    nccl: str | None = None,
+    nccl: PathLike | None = None,
     progress: Progress = SILENT,
 ) -> Comparison:
     """Compare the optimum of a collective with well-known algorithms and with schedules from files.

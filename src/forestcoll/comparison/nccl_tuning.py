@@ -29,7 +29,7 @@ def nccl_tuning(  # noqa: PLR0913 (five, and progress)
     sizes: Sequence[int],
     *,
     measured: Sequence[PathLike] = (),
-    nccl: str | None = None,
+    nccl: PathLike | None = None,
     progress: Progress = SILENT,
 ) -> TunerRules:
     """Return rules for NCCL's tuner: the fastest algorithm and protocol for each size, of those that NCCL offers.

@@ -83,7 +83,6 @@ def test_the_bandwidth_of_the_network_limits_an_entry() -> None:
         "dgx-h100:boxes=128,nvls=true",
         "dgx-h200:boxes=3",
         "dgx-b200:boxes=8",
-        "gb200-nvl72",
         "cluster:box=dgx-h100,boxes=8,boxes_per_leaf=2,oversubscription=4",
     ],
 )
@@ -119,6 +118,7 @@ def test_hopper_hosts_use_nvls_only_if_the_switch_can() -> None:
     [
         ("mi300x", "the name of the network contains no machine with GPUs of NVIDIA that NCCL knows"),
         ("dgx-h100:boxes=17", "no table of NCCL 2.32.3 for 17 such hosts is stored; name a libnccl.so.2 by --nccl"),
+        ("gb200-nvl72", "the hosts of a rack share NVLink, and NCCL's table of such a job is not known"),
         ("dgx-h100:nvswitch_bandwidth=440", "the link of b0/gpu0 to b0/nvswitch is 17.6 NVLinks, no whole number"),
     ],
 )

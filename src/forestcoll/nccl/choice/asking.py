@@ -93,7 +93,7 @@ class _Library:
         if self.number not in _OFFSETS:
             known = ", ".join(f"{each // 10000}.{each // 100 % 100}.{each % 100}" for each in _OFFSETS)
             raise AskingError(f"is NCCL {self.version}; only {known} can be asked")
-        symbols = _symbols(path)
+        symbols = _symbols(path if "/" in path else _loaded(path))
         start = ctypes.cast(library.ncclGetVersion, ctypes.c_void_p).value or 0
         self._base = start - symbols["ncclGetVersion"]
         self._symbols = symbols
@@ -223,6 +223,12 @@ def _table(comm: Any, offsets: dict[str, int]) -> dict[str, Any]:
         "bandwidths": tuple(max(each, 0.0) for each in bandwidths),
         "channel_bytes": [one * other for one, other in zip(threads, thresholds, strict=True)],
     }
+
+
+def _loaded(name: str) -> str:
+    """Return the path of a library that the system has found."""
+    lines = Path("/proc/self/maps").read_text().splitlines()
+    return next(path for line in lines if Path(path := line.rpartition(" ")[2]).name.startswith(name))
 
 
 def _symbols(path: str) -> dict[str, int]:

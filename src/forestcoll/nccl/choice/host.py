@@ -15,8 +15,7 @@ from forestcoll.base.units import bytes_per_microsecond, has_known_size
 from forestcoll.topology import Topology
 from forestcoll.topology.importers.hosts.link_speeds import nvlink_speed
 
-_CAPABILITIES = {"gb300": 103, "b300": 103, "gb200": 100, "b200": 100, "h200": 90, "h100": 90, "a100": 80}
-_CAPABILITIES |= {"dgx-1": 70, "dgx-2": 70}
+_CAPABILITIES = {"b300": 103, "b200": 100, "h200": 90, "h100": 90, "a100": 80, "dgx-1": 70, "dgx-2": 70}
 """The compute capability, times 10, of the GPU whose name the name of a network contains."""
 
 _AMD_CPUS = ("a100",)
@@ -37,41 +36,52 @@ class HostFiles:
 
     Attributes:
         texts: the content of each file.
-        gpus: the number of GPUs of a host.
-        capability: their compute capability, times 10.
-        is_amd: whether the CPUs are AMD's.
         nvls: whether the NVSwitch adds up and copies data.
     """
 
     texts: tuple[str, ...]
-    gpus: int
-    capability: int
-    is_amd: bool
     nvls: bool
+
+    @property
+    def gpus(self) -> int:
+        """The number of GPUs of a host."""
+        return self.texts[0].count("<gpu ")
+
+    @property
+    def capability(self) -> int:
+        """The compute capability of the GPUs, times 10."""
+        return int(self.texts[0].partition(' sm="')[2].partition('"')[0])
+
+    @property
+    def is_amd(self) -> bool:
+        """Whether the CPUs are AMD's."""
+        return 'vendor="AuthenticAMD"' in self.texts[0]
 
 
 def host_files(problem: Problem) -> tuple[HostFiles, int]:
     """Return the files of the kinds of hosts of a problem, and the number of hosts.
 
     Raises:
-        DoesNotApplyError: the GPUs are unknown or not NVIDIA's; some of a host take no part; hosts have different
-            numbers of GPUs; or a link is no whole number of NVLinks.
+        DoesNotApplyError: the GPUs are unknown or not NVIDIA's; hosts share NVLink; some GPUs of a host take no part;
+            hosts have different numbers of GPUs; or a link is no whole number of NVLinks.
     """
     topology = problem.topology
     name = topology.name.lower()
     machine = next((each for each in _CAPABILITIES if each in name), None)
     if machine is None or not has_known_size(topology.bandwidth_unit):
         raise DoesNotApplyError("the name of the network contains no machine with GPUs of NVIDIA that NCCL knows")
+    if f"g{machine}" in name:
+        raise DoesNotApplyError("the hosts of a rack share NVLink, and NCCL's table of such a job is not known")
     problem.require_boxes()
     if len(problem.members) < len(topology.compute):
         raise DoesNotApplyError("NCCL's table of a part of the GPUs of a host is not known")
     boxes = problem.boxes.members
     if len({len(box) for box in boxes}) > 1:
         raise DoesNotApplyError("hosts have different numbers of GPUs, and NCCL's table of such a job is not known")
-    capability, is_amd = _CAPABILITIES[machine], machine in _AMD_CPUS
-    texts = dict.fromkeys(_text(_Host(problem, box, capability), _CPUS[is_amd]) for box in boxes)
+    capability, vendor = _CAPABILITIES[machine], _CPUS[machine in _AMD_CPUS]
+    texts = dict.fromkeys(_text(_Host(problem, box, capability), vendor) for box in boxes)
     nvls = any(topology.nodes[switch].multicast for switch in topology.able_switches)
-    return HostFiles(tuple(texts), len(boxes[0]), capability, is_amd, nvls), len(boxes)
+    return HostFiles(tuple(texts), nvls), len(boxes)
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,7 @@ _PAIRS = tuple((algorithm, protocol) for algorithm in ALGORITHMS for protocol in
 
 
 def _answer(library: Path, request: dict[str, Any]) -> dict[str, Any]:
-    command = [sys.executable, "-m", "forestcoll.nccl.choice.asking"]
+    command = [sys.executable, "-P", "-m", "forestcoll.nccl.choice.asking"]
     try:
         done = subprocess.run(  # noqa: S603 (fixed words)
             command, input=json.dumps(request), capture_output=True, text=True, timeout=_SECONDS, check=False

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from forestcoll.algorithms.method import DoesNotApplyError, Problem
 from forestcoll.base.errors import InputError, shown
+from forestcoll.base.files import PathLike
 from forestcoll.nccl.choice.host import host_files
 from forestcoll.nccl.choice.library import NAME, ask, installed
 from forestcoll.nccl.choice.stored import VERSIONS, stored
@@ -14,7 +15,7 @@ from forestcoll.nccl.choice.table import Table
 _VERSION = re.compile(r"\d+\.\d+(\.\d+)?")
 
 
-def nccl_table(problem: Problem, nccl: str | None = None) -> Table:
+def nccl_table(problem: Problem, nccl: PathLike | None = None) -> Table:
     """Return the tuning table that NCCL makes of a job, with its default environment.
 
     Args:
@@ -35,7 +36,7 @@ def nccl_table(problem: Problem, nccl: str | None = None) -> Table:
         >>> choice.algorithm, choice.protocol, choice.channels, round(choice.microseconds, 1)
         ('TREE', 'LL128', 16, 83.2)
     """
-    nccl = nccl or os.environ.get("FORESTCOLL_NCCL")
+    nccl = os.fspath(nccl or os.environ.get("FORESTCOLL_NCCL", ""))
     version = _known_version(nccl) if nccl and _VERSION.fullmatch(nccl) else None
     host, hosts = host_files(problem)
     if nccl and version is None:

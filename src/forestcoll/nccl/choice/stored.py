@@ -28,7 +28,7 @@ FILE = "tables.jsonl.gz"
 
 def key_of(host: HostFiles) -> str:
     """Return the key of a kind of host."""
-    return sha256(f"{''.join(host.texts)}{host.is_amd}{host.nvls}".encode()).hexdigest()[:12]
+    return sha256(f"{''.join(host.texts)}{host.nvls}".encode()).hexdigest()[:12]
 
 
 def stored(host: HostFiles, hosts: int, version: str) -> Table | None:
