@@ -85,3 +85,29 @@ def cpu_link_speed(arch: str, vendor: str, family: int, model: int) -> Fraction:
     if vendor == "GenuineIntel" and family == 6:
         return Fraction(next(speed for least, speed in ((0xCF, 40), (0x8F, 22), (0x55, 10), (0, 6)) if model >= least))
     return Fraction(6)
+
+
+_CAPABILITIES = (
+    ("gb200", 100),
+    ("b300", 103),
+    ("b200", 100),
+    ("h200", 90),
+    ("h100", 90),
+    ("aws-p5", 90),
+    ("grand-teton", 90),
+    ("a100", 80),
+    ("aws-p4d", 80),
+    ("dgx-1:", 70),
+    ("dgx-2:", 70),
+)
+"""What names of networks of builders contain, and the compute capability of their GPUs, times 10."""
+
+
+def capability_of(name: str) -> int | None:
+    """Return the compute capability, times 10, of the NVIDIA GPUs of a network with that name; None if it says none.
+
+    Example:
+        >>> capability_of("hgx-a100-4:boxes=1 without b0/gpu0--b0/gpu1")
+        80
+    """
+    return next((capability for part, capability in _CAPABILITIES if part in f"{name.lower()}:"), None)
