@@ -53,10 +53,10 @@ def test_a_mesh_with_a_lost_nvlink_keeps_all_that_its_gpus_have() -> None:
     # NCCL's own search reaches 180 of 220 GB/s; speeds in the file are NCCL's, 20 GB/s for an NVLink.
     [found] = host_graphs(changed_network(load_topology(MESH), degrade=[LOST]))
     assert found.rings is not None
-    assert (len(found.rings.orders), found.rings.total, found.sms) == (22, 275, 44)
+    assert (len(found.rings.orders), found.rings.total, found.sms) == (22, Fraction(275), 44)
     read = read_graphs(Source("g", found.text, "g")).rings
     assert read is not None
-    assert (read.speed * 22, read.kind, read.devices) == (220, "NVL", (0, 1, 2, 3))
+    assert (read.speed * 22, read.kind, read.devices) == (Fraction(220), "NVL", (0, 1, 2, 3))
 
 
 def test_an_allreduce_on_a_damaged_mesh_gets_chains_which_reach_the_bound(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_a_channel_is_no_faster_than_two_sms_of_the_gpu() -> None:
 def test_hosts_that_differ_have_as_many_channels_as_each_other() -> None:
     found = host_graphs(load_topology("dgx-h100:boxes=3").without("b1/gpu0--ib"))
     assert [each.hosts for each in found] == [("b0", "b2"), ("b1",)]
-    assert [each.rings and (len(each.rings.orders), each.rings.total) for each in found] == [(7, 350), (7, 350)]
+    assert [(len(each.rings.orders), each.rings.total) for each in found if each.rings] == [(7, Fraction(350))] * 2
 
 
 def test_the_file_has_hexadecimal_devices_and_opposite_rings_in_pairs() -> None:
