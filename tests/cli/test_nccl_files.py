@@ -27,3 +27,17 @@ def test_graph_files_are_a_file_or_a_folder_and_dumps_of_nccl_lose_their_ranks(t
     for option in ("--bytes", "--snippet"):
         what = "r.py" if option == "--snippet" else "1M"
         assert option in run_command("export", MESH, "--to", "nccl-graph", option, what).error_line(2)
+
+
+def test_topology_files_are_a_file_or_a_folder_and_hosts_have_names(tmp_path: Path) -> None:
+    file, hosts = str(tmp_path / "t.xml"), str(tmp_path / "hosts")
+    run_command("topology", "dgx-a100:boxes=2", "--to", "nccl-topo", "-o", file)
+    found = run_command("import", file, file, "--names", "left,right", "--name", "pair", "--json").document()
+    assert (found["topology"], found["boxes"], found["nics"]) == ("pair", 2, 16)
+    network = str(tmp_path / "n.json")
+    run_command("import", file, "--hosts", "3", "-o", network)
+    run_command("topology", network, "--without", "t-1/mlx5_0", "--to", "nccl-topo", "-o", hosts)
+    assert sorted(path.name for path in Path(hosts).iterdir()) == ["t-0.xml", "t-1.xml"]
+    assert run_command("topology", network, "--without", "t-1/mlx5_0", "--to", "nccl-topo", "-o", hosts).status == 0
+    assert "the format" not in run_command("topology", network, "-o", file).error_line()
+    assert "<gpu" not in run_command("topology", "dgx-a100", "--to", "nccl-topo-vm").out

@@ -92,10 +92,10 @@ def host_graphs(topology: Topology, collective: Collective | str = Collective.AL
     if collective_named(collective) not in UNROOTED:
         what = collective_named(collective).with_article
         raise InputError(f"NCCL has no rings for {what}; give one of {', '.join(UNROOTED)}")
-    topology = _in_boxes(topology)
+    topology = in_boxes(topology)
     kinds = kinds_of_boxes(topology)
     problem = problem_of(topology, collective_named(collective))
-    boxes = [_members(topology, kind) for kind in kinds]
+    boxes = [gpus_of(topology, kind) for kind in kinds]
     is_alone = sum(len(kind.names) for kind in kinds) == 1
     solve = _alone if is_alone else _joined
     found = [solve(problem, box) for box in boxes]
@@ -110,12 +110,12 @@ def host_graphs(topology: Topology, collective: Collective | str = Collective.AL
 
 def graph_of_rings(topology: Topology, box: Sequence[int], rings: Channels) -> HostGraph:
     """Return the graph file of given rings of the only host of a network."""
-    topology = _in_boxes(topology)
+    topology = in_boxes(topology)
     [kind] = kinds_of_boxes(topology)
     return _host_graph(problem_of(topology), kind, box, (rings, None), is_alone=True)
 
 
-def _in_boxes(topology: Topology) -> Topology:
+def in_boxes(topology: Topology) -> Topology:
     """Return a network whose nodes have boxes: all nodes are in one if no node says in which it is."""
     if box_numbers(topology):
         return topology
@@ -125,7 +125,8 @@ def _in_boxes(topology: Topology) -> Topology:
     )
 
 
-def _members(topology: Topology, kind: BoxKind) -> tuple[int, ...]:
+def gpus_of(topology: Topology, kind: BoxKind) -> tuple[int, ...]:
+    """Return the compute nodes of the first host of a kind. Raises `InputError` if there are more than NCCL has."""
     box = tuple(number for number in kind.nodes[0] if topology.nodes[number].is_compute)
     if len(box) > MOST_GPUS:
         raise InputError(
@@ -144,14 +145,14 @@ def _fastest(topology: Topology, share: Fraction) -> Fraction | None:
     """
     gpu = gpu_of(topology)
     block = gpu.block_gbps if gpu is not None else _SLOWEST_BLOCK
-    return None if block is None else COPIES * to_fraction(block) / _gbps(topology) / share
+    return None if block is None else COPIES * to_fraction(block) / gbps(topology) / share
 
 
 _SLOWEST_BLOCK = 24.0
 """What an SM of an unknown GPU moves, in GB/s: the least of those that are known, that of an A100."""
 
 
-def _gbps(topology: Topology) -> Fraction:
+def gbps(topology: Topology) -> Fraction:
     """Return one unit of bandwidth of a network in GB/s."""
     return bytes_per_microsecond(topology.bandwidth_unit) / 1000
 
@@ -175,7 +176,8 @@ def _alone(problem: Problem, box: Sequence[int], count: int | None = None) -> tu
 def _joined(problem: Problem, box: Sequence[int], count: int | None = None) -> tuple[Channels, Channels | None]:
     """Return the rings of a host of several; the first and the last number of an order are those of NICs."""
     places: dict[Path, int] = {}
-    for place, nic in enumerate(nics_of(problem, box)):
+    nics, bandwidths = nics_of(problem, box), problem.topology.bandwidths
+    for place, nic in enumerate(nics):
         for door in nic.values():
             places[door.arrival] = places[door.departure] = place
     inside, columns = Inside(problem, box), {}
@@ -183,8 +185,11 @@ def _joined(problem: Problem, box: Sequence[int], count: int | None = None) -> t
         links = [link for hop in pairwise(each.order) for link in inside.links(hop)]
         links += [*pairwise(each.arrival), *pairwise(each.departure)]
         columns[places[each.arrival], *each.order, places[each.departure]] = dict(Counter(links))
-    fastest = _fastest(problem.topology, Fraction(1))
-    rings = open_channels(columns, problem.topology.bandwidths, fastest, count)
+    paths = [next(iter(nic.values())).departure for nic in nics]
+    ports = zip(paths, port_numbers(problem, nics), strict=True)
+    least = min(bandwidths[path[-2], path[-1]] / len(numbers) for path, numbers in ports)
+    fastest = min(filter(None, (_fastest(problem.topology, Fraction(1)), least)))
+    rings = open_channels(columns, bandwidths, fastest, count)
     if rings is None:
         raise DoesNotApplyError(f"{problem.topology.name}: no rings with {count} channels pass through all hosts")
     return rings, None
@@ -195,7 +200,7 @@ def _host_graph(
 ) -> HostGraph:
     rings, chains = found
     kinds = _kinds(problem, box)
-    speed = _gbps(problem.topology) * (_share(problem, box) if is_alone else 1)
+    speed = gbps(problem.topology) * (_share(problem, box) if is_alone else 1)
     places = {member: place for place, member in enumerate(box)}
     devices = _devices(problem.topology, box)
 
@@ -241,12 +246,14 @@ def _ends(problem: Problem, box: Sequence[int], channels: Channels) -> list[tupl
         if other is not None:
             left.remove(other)
             ordered.append(other)
-    used = Counter[int]()
+    used = Counter[tuple[int, int]]()
     found = []
     for order in ordered:
-        entry, leaving = (numbers[nic][used[nic] % len(numbers[nic])] for nic in (order[0], order[-1]))
-        used[order[0]] += 1
-        found.append((entry, order[1:-1], leaving))
+        ends = []
+        for way, nic in enumerate((order[0], order[-1])):
+            ends.append(numbers[nic][used[nic, way] % len(numbers[nic])])
+            used[nic, way] += 1
+        found.append((ends[0], order[1:-1], ends[1]))
     return found
 
 

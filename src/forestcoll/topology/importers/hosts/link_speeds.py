@@ -53,8 +53,34 @@ def xgmi_speed(architecture: str, speeds: str) -> Fraction | None:
     return next((Fraction(speed) for start, speed in _XGMI[speeds] if name.startswith(start)), None)
 
 
-def pcie_rate(link_speed: str) -> str | None:
-    """Return the GT/s of a slot whose speed is written as `16 GT/s` or `16.0 GT/s PCIe`; None if it is unknown."""
+PCIE_WORDS = (
+    "2.5 GT/s",
+    "5 GT/s",
+    "8 GT/s",
+    "16 GT/s",
+    "32 GT/s",
+    "5.0 GT/s PCIe",
+    "8.0 GT/s PCIe",
+    "16.0 GT/s PCIe",
+    "32.0 GT/s PCIe",
+    "64.0 GT/s PCIe",
+)
+"""How the speeds begin that NCCL knows; others count as 8 GT/s."""
+
+
+def pcie_rate(link_speed: str, speeds: str = "nominal") -> str | None:
+    """Return the GT/s of a slot whose speed is written as `16 GT/s` or `16.0 GT/s PCIe`; None if it is unknown.
+
+    Args:
+        link_speed: the text.
+        speeds: `nccl` for what NCCL understands, which is less than `nominal`.
+
+    Example:
+        >>> pcie_rate("16.0 GT/s"), pcie_rate("16.0 GT/s", "nccl")
+        ('16', None)
+    """
+    if speeds == "nccl" and not link_speed.startswith(PCIE_WORDS):
+        return None
     rate, _, unit = link_speed.strip().partition(" ")
     rate = rate.removesuffix(".0")
     return rate if unit.startswith("GT/s") and rate in _PCIE_LANE else None
