@@ -6,9 +6,11 @@ from fractions import Fraction
 from itertools import combinations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from test_failures import counted, random_network
 
-from forestcoll import additions, optimum, upgrades
+from forestcoll import additions, failures, optimum, upgrades
 from forestcoll.base.errors import InputError
 from forestcoll.demand.demand import Demand
 from forestcoll.presentation.results.comparisons.what_if import study_page
@@ -17,19 +19,20 @@ from forestcoll.topology.changes import changed_network
 from forestcoll.topology.registry import load_topology
 from forestcoll.what_if.exchanges import exchanges_of_boxes
 from forestcoll.what_if.upgrades import Upgrade
+from networks import examples
 
 
 def network_of(network: str | int) -> Topology:
     return load_topology(network) if isinstance(network, str) else random_network(network)
 
 
-def upgraded(topology: Topology, row: Upgrade, bandwidth: Fraction) -> Fraction:
+def upgraded(topology: Topology, row: Upgrade, bandwidth: Fraction, demand: str = "allgather") -> Fraction:
     factor = bandwidth / row.bandwidth
     now = {(link.source, link.target): link.bandwidth for link in topology.links}
     more: dict[tuple[int, int], Fraction] = {
         way: now[way] * factor for ends in row.links for way in (ends, ends[::-1]) if way in now
     }
-    return optimum(topology.with_bandwidths(more)).algbw
+    return Fraction(optimum(topology.with_bandwidths(more), demand).algbw)
 
 
 @pytest.mark.parametrize(
@@ -45,6 +48,30 @@ def test_every_point_of_a_curve_is_that_of_a_fresh_run(network: str | int) -> No
             assert upgraded(topology, row, (low + high) / 2) == (below + above) / 2
         assert upgraded(topology, row, row.at) == row.algbw
         assert row.ratio == row.algbw / study.base.algbw
+
+
+CLUSTERS = st.builds(
+    "cluster:box={},boxes={},nics={},nic_bandwidth={}{}".format,
+    st.sampled_from(["dgx-h100", "dgx-h100:nvls=false", "dgx-a100"]).map(lambda box: f"'{box}'" if ":" in box else box),
+    st.integers(2, 4),
+    st.sampled_from([2, 4, 8]),
+    st.sampled_from([25, 50, 400]),
+    st.sampled_from(["", ",rails=1", ",boxes_per_leaf=1,oversubscription=2"]),
+)
+"""Clusters of boxes, with one network or several, and with NICs that are slower or faster than the box."""
+
+
+@examples(30)
+@given(CLUSTERS, st.sampled_from(["allgather", "reduce-scatter", "allreduce", "broadcast:root=0", "reduce:root=0"]))
+def test_what_if_of_clusters_is_that_of_fresh_runs(network: str, demand: str) -> None:
+    topology = load_topology(network)
+    study = upgrades(topology, demand)
+    assert study.base.algbw == optimum(topology, demand).algbw
+    for row in study.rows:
+        assert upgraded(topology, row, row.at, demand) == row.algbw
+    for failed in failures(topology, "nics", demand).rows:
+        assert failed.value.algbw == optimum(failed.change.applied(topology), demand).algbw
+    assert all(row.value.algbw >= study.base.algbw for row in additions(topology, demand, bandwidth=50).rows[:3])
 
 
 @pytest.mark.parametrize("network", ["dgx-a100:boxes=2,gpus=4", "mi250:boxes=2,gpus=8", 2, 3, 9])

@@ -1,5 +1,6 @@
 """`forestcoll import`: reads files of other tools as a network, and says what was understood."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -44,11 +45,23 @@ def _importer_options(command: Command) -> Command:
 @click.command("import")
 @click.argument("files", metavar="FILE...", type=FileName(), nargs=-1, required=True)
 @click.option("--format", "importer", cls=_FormatOption, type=ImporterText(), metavar="FORMAT")
+@click.option(
+    "--hosts", type=click.IntRange(1, 4096), default=1, show_default=True, help="Hosts like that of each FILE."
+)
+@click.option("--name", metavar="NAME", help="The name of the network.  [default: that of the first FILE]")
+@click.option("--names", metavar="NAME,…", help="The names of the hosts, in order.  [default: those of FILEs]")
 @_importer_options
 @network_output_option
 @json_option
 def command(
-    files: tuple[Path, ...], importer: "Importer | None", output: Path | None, *, as_json: bool, **options: Any
+    files: tuple[Path, ...],
+    importer: "Importer | None",
+    output: Path | None,
+    *,
+    name: str | None,
+    names: str | None,
+    as_json: bool,
+    **options: Any,
 ) -> None:
     """Read a file of another tool as a network.
 
@@ -69,7 +82,10 @@ def command(
     with TerminalProgress() as progress:
         progress.begin("reading")
         given = {each.name: options[each.name] for each in OPTIONS if options[each.name] != each.default}
-        imported = import_topology(*files, importer=importer, **given)
+        listed = [each.strip() for each in names.split(",")] if names else []
+        imported = import_topology(*files, importer=importer, hosts=options["hosts"], names=listed, **given)
+        if name:
+            imported = replace(imported, topology=replace(imported.topology, name=name))
         if output is not None:
             progress.begin("writing")
             write_network(imported.topology, output)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from forestcoll.base.parameters import NameOrInteger
+    from forestcoll.nccl.graph_target import NcclGraph
     from forestcoll.programs.targets.target import Target
     from forestcoll.topology.importers.importer import Importer
 
@@ -190,7 +191,8 @@ class NetworkFile(OutputFile):
         from forestcoll.topology.writers.formats import endings_of
 
         check_ending(path, endings_of(values.get("to")))
-        super().check(path, values)
+        if not (path.is_dir() and values.get("to") in {"nccl-topo", "nccl-topo-vm"}):
+            super().check(path, values)
 
 
 class PictureFile(OutputFile):
@@ -330,15 +332,18 @@ class MethodText(_TextType[str]):
         return [CompletionItem(each.name) for each in methods.all() if each.name.startswith(incomplete)]
 
 
-class TargetText(_TextType["Target"]):
+class TargetText(_TextType["Target | NcclGraph"]):
     """A format of programs as a text, such as msccl-xml:blocks=64."""
 
     name = "format"
 
-    def read(self, text: str) -> "Target":
+    def read(self, text: str) -> "Target | NcclGraph":
         """Return the format with its options."""
+        from forestcoll.nccl.graph_target import NcclGraph
         from forestcoll.programs.targets.target import targets
 
+        if text == NcclGraph.name:
+            return NcclGraph()
         target: Target = targets.read(text)
         return target
 
@@ -348,7 +353,8 @@ class TargetText(_TextType["Target"]):
 
         from forestcoll.programs.targets.target import targets
 
-        return [CompletionItem(each.name) for each in targets.all() if each.name.startswith(incomplete)]
+        names = [*(each.name for each in targets.all()), "nccl-graph"]
+        return [CompletionItem(each) for each in names if each.startswith(incomplete)]
 
 
 class DataSize(_TextType[int]):

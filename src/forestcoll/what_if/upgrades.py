@@ -10,6 +10,7 @@ from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.demand.texts import DemandLike
+from forestcoll.schedule.proof.tree_dual import TreeDualProof
 from forestcoll.topology import Topology, TopologyLike
 from forestcoll.topology.changes import Change, link_name
 from forestcoll.topology.link_classes import Ends, link_classes
@@ -227,8 +228,11 @@ class _Upgrading:
         return Change("", bandwidths=change).applied(self._network)
 
     def _solve(self, factor: Fraction) -> tuple[Solved, Callable[[Fraction], Fraction]]:
-        best = solved(self._changed(factor), self._demand)
+        changed = self._changed(factor)
+        best = solved(changed, self._demand)
         if best is None:
             raise AssertionError("more bandwidth takes no node away")
         proof = best.bound.proof
+        if isinstance(proof, TreeDualProof):
+            proof = proof.expanded(changed)  # a network with another factor may not have its symmetry
         return best, lambda other: proof.algbw(self._changed(other), self._demand)

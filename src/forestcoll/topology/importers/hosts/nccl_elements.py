@@ -47,6 +47,7 @@ class GpuElement:
     links: tuple[GpuLinks, ...]
     c2c: int
     line: int
+    rank: str = ""
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ class Slot:
         nets: ports of network cards.
         children: the slots below.
         is_cpu: whether it is a CPU.
-        cpu: the attributes of a CPU.
+        element: the element of a CPU.
     """
 
     name: str
@@ -83,7 +84,7 @@ class Slot:
     nets: list[NetElement] = field(default_factory=list)
     children: list["Slot"] = field(default_factory=list)
     is_cpu: bool = False
-    cpu: dict[str, str] = field(default_factory=dict)
+    element: Element = field(default_factory=lambda: Element("cpu", {}, 0))
 
     def all(self) -> Iterator["Slot"]:
         """Yield this slot and those below it."""
@@ -152,7 +153,7 @@ def _system(source: Source, root: Element) -> System:
     system = System(root.line)
     for child in root.children:
         if child.tag == "cpu":
-            slot = Slot(child.get("numaid", "0"), is_cpu=True, cpu=child.attributes)
+            slot = Slot(child.get("numaid", "0"), is_cpu=True, element=child)
             system.hosts.setdefault(child.get("host_hash"), []).append(slot)
             _fill(source, system, slot, child)
     return system
@@ -188,7 +189,13 @@ def _gpu(source: Source, element: Element) -> GpuElement:
     )
     sm = element.get("sm", "0") or "0"
     return GpuElement(
-        element.get("dev"), whole_number(source, sm, "sm", element.line), element.get("gcn"), links, c2c, element.line
+        element.get("dev"),
+        whole_number(source, sm, "sm", element.line),
+        element.get("gcn"),
+        links,
+        c2c,
+        element.line,
+        element.get("rank"),
     )
 
 
