@@ -40,7 +40,7 @@ def test_without_sizes_the_row_is_for_large_data() -> None:
 @pytest.mark.parametrize(
     ("spec", "reason"),
     [
-        ("mi300x:boxes=1", "no machine with GPUs of NVIDIA"),
+        ("mi300x:boxes=1", "the network is no NVIDIA machine that is known"),
         ("dgx-h100:boxes=17", "no table of NCCL 2.32.3 for 17 such hosts is stored"),
     ],
 )

@@ -29,6 +29,9 @@ _PCIE = ((90, "32.0 GT/s PCIe"), (80, "16.0 GT/s PCIe"), (0, "8.0 GT/s PCIe"))
 """The least compute capability, times 10, and the speed of the slots of its machines, in exactly NCCL's words."""
 
 _CPU = {"affinity": "", "arch": "x86_64", "vendor": "GenuineIntel", "familyid": "6", "modelid": "143"}
+_AMD_CPU = {**_CPU, "vendor": "AuthenticAMD", "familyid": "143", "modelid": "49"}
+"""The CPUs of a DGX A100; those of the others are Intel's."""
+
 _GPU, _SWITCH, _NIC, _NVSWITCH = "0x030200", "0x060400", "0x020700", "0x068000"
 
 
@@ -180,7 +183,7 @@ class _Built:
             half = [
                 group for place, group in enumerate(groups) if place * 2 // len(groups) == number or len(groups) == 1
             ]
-            attributes = {"numaid": str(number), **_CPU}
+            attributes = {"numaid": str(number), **(_AMD_CPU if self.capability == 80 else _CPU)}
             cpus.append(Element("cpu", attributes, 0, [self._switch(*group) for group in half]))
         return Element("system", {"version": "1"}, 0, cpus)
 

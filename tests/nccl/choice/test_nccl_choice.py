@@ -6,6 +6,7 @@ that it printed, with sizes as total data. The table and the communicators are i
 """
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -18,9 +19,14 @@ from forestcoll.nccl.choice.host import host_files
 from forestcoll.nccl.choice.sources import nccl_table
 from forestcoll.nccl.choice.stored import VERSIONS, key_of, line_of, stored
 from forestcoll.nccl.choice.table import PROTOCOLS, Entry, Key, Table
+from forestcoll.topology.importers.reading import import_topology
 from refusal import refusal
 
 JOBS = json.loads((Path(__file__).parent / "jobs.json").read_text())
+UNKNOWN = (
+    "the network is no NVIDIA machine that is known; import a dump of NCCL (NCCL_TOPO_DUMP_FILE) and change that, or "
+    "name a machine such as dgx-a100"
+)
 KNOWN_CHANNELS = {("2.30.7", "PAT")}
 """What uses other numbers of channels than the rule says."""
 
@@ -116,10 +122,10 @@ def test_hopper_hosts_use_nvls_only_if_the_switch_can() -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("mi300x", "the name of the network contains no machine with GPUs of NVIDIA that NCCL knows"),
+        ("mi300x", UNKNOWN),
+        ("torus:dims=4x4", "some compute nodes are in no box; the algorithm needs the node attribute 'box'"),
         ("dgx-h100:boxes=17", "no table of NCCL 2.32.3 for 17 such hosts is stored; name a libnccl.so.2 by --nccl"),
         ("gb200-nvl72", "the hosts of a rack share NVLink, and NCCL's table of such a job is not known"),
-        ("dgx-h100:nvswitch_bandwidth=440", "the link of b0/gpu0 to b0/nvswitch is 17.6 NVLinks, no whole number"),
     ],
 )
 def test_a_table_that_is_not_known_is_explained(spec: str, message: str) -> None:
@@ -132,6 +138,24 @@ def test_hosts_with_different_numbers_of_gpus_have_no_table() -> None:
     network = problem("dgx-h100:boxes=2").topology.without("b0/gpu0")
     with pytest.raises(DoesNotApplyError, match="hosts have different numbers of GPUs"):
         nccl_table(problem_of(network, "allreduce"))
+
+
+def test_a_dump_of_nccl_keeps_its_elements(tmp_path: Path) -> None:
+    [text] = host_files(problem("dgx-a100:boxes=2"))[0].texts
+    dump = re.sub(r' (rail|plane)="\d+"', "", text).replace('link_width="16"', 'link_width="8"')
+    (tmp_path / "node.xml").write_text(dump)
+    imported = import_topology(tmp_path / "node.xml", hosts=2).topology
+    files, hosts = host_files(problem_of(imported, "allreduce"))
+    assert (hosts, files.gpus, files.capability, files.is_amd) == (2, 8, 80, True)
+    assert files.texts == (text.replace('link_width="16"', 'link_width="8"'),)
+
+
+def test_ranks_are_in_the_order_of_the_numbers_of_gpus(tmp_path: Path) -> None:
+    [text] = host_files(problem("dgx-h100:boxes=1"))[0].texts
+    swapped = text.replace('dev="0"', 'dev="x"').replace('dev="7"', 'dev="0"').replace('dev="x"', 'dev="7"')
+    (tmp_path / "node.xml").write_text(swapped)
+    [read] = host_files(problem_of(import_topology(tmp_path / "node.xml").topology, "allreduce"))[0].texts
+    assert re.findall(r'<gpu dev="(\d)" rank="(\d)"', read) == [(each, each) for each in "71234560"]
 
 
 def test_a_host_with_a_lost_nic_is_another_kind() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from forestcoll.algorithms.generate import problem_of
 from forestcoll.nccl.choice import library
-from forestcoll.nccl.choice.host import host_files
+from forestcoll.nccl.choice.host import HostFiles, host_files
 from forestcoll.nccl.choice.library import ask, installed
 from forestcoll.nccl.choice.stored import stored
 from refusal import refusal
@@ -46,6 +46,16 @@ def test_stored_tables_are_those_of_the_library(path: Path, spec: str) -> None:
         assert kept.entries[key] == pytest.approx(entry, rel=1e-7)
         for power in range(3, 33):
             assert kept.microseconds(key, 2**power) == asked.microseconds(key, 2**power)
+
+
+@pytest.mark.skipif(not LIBRARIES, reason="FORESTCOLL_NCCL_LIBRARIES names no library of NCCL")
+@pytest.mark.parametrize("path", LIBRARIES, ids=str)
+def test_hosts_that_differ_use_as_many_channels_as_the_worst(path: Path) -> None:
+    network = problem_of("dgx-h100:boxes=4", "allgather").topology.without("b0/gpu0--ib")
+    host, hosts = host_files(problem_of(network, "allgather"))
+    hurt = ask(path, HostFiles(host.texts[:1], nvls=False), hosts)
+    assert (len(host.texts), hurt.channels) == (2, 14)
+    assert ask(path, host, hosts).channels == 14
 
 
 def test_a_library_of_another_version_is_refused(tmp_path: Path) -> None:
