@@ -15,7 +15,7 @@ from forestcoll.base.units import has_known_size
 from forestcoll.comparison.against.files import Candidate, candidates
 from forestcoll.comparison.against.program_runs import ProgramRun
 from forestcoll.comparison.cuts import loaded_cuts
-from forestcoll.comparison.nccl_choice import as_chosen, scaled_times
+from forestcoll.comparison.nccl_choice import BASELINES, choices_of, made_by
 from forestcoll.comparison.reasons import TIE, reason_for
 from forestcoll.comparison.value import Comparison, Row, Skipped
 from forestcoll.demand.collective import UNROOTED, Collective
@@ -29,12 +29,16 @@ from forestcoll.schedule.shape_of import shape_of
 from forestcoll.schedule.steps.shape import StepShape
 from forestcoll.schedule.trees.shape import TreeShape
 from forestcoll.simulation import Costs, Point
+from forestcoll.simulation.simulate import simulate
 from forestcoll.solver.generation.forest import schedule_for
 from forestcoll.solver.optimum import solve
 from forestcoll.topology import TopologyLike
 from forestcoll.verification import certified, verify
 
-SIZES = (2**20, 2**24, 2**27, 2**30)
+LARGE = 2**30
+"""The size in bytes for which NCCL chooses where no size is given."""
+
+SIZES = (2**20, 2**24, 2**27, LARGE)
 """The sizes of M in bytes for which times are simulated by default."""
 
 
@@ -181,9 +185,22 @@ class _Rows:
 
     def add_chosen(self, table: Table) -> None:
         """Add the row of what NCCL chooses; its algbw is that of the choice for the largest size."""
-        found = as_chosen(self._problem, table, self._sizes, self._costs)
-        self.add(AS_CHOSEN, found.largest.schedule, found.largest.algbw, found.largest.note)
-        self._rows[-1] = replace(self._rows[-1], times=found.times, choices=found.choices, table=table.source)
+        choices = choices_of(self._problem, table, self._sizes or (LARGE,))
+        rows = {each.algorithm: self._row_of(each.algorithm) for each in choices}
+        largest = rows[max(choices, key=lambda each: each.size).algorithm]
+        times = tuple(rows[each.algorithm].times[place] for place, each in enumerate(choices[: len(self._sizes)]))
+        chosen = choices if self._sizes else ()
+        self._rows.append(replace(largest, name=AS_CHOSEN, times=times, choices=chosen, table=table.source))
+
+    def _row_of(self, algorithm: str) -> Row:
+        """Return the row of an algorithm of NCCL, which may be one of the comparison."""
+        name = BASELINES.get(algorithm, algorithm)
+        for row in self._rows:
+            if row.name == name:
+                return row
+        made = made_by(self._problem, algorithm)
+        self.add(name, made.schedule, made.algbw, made.note)
+        return self._rows.pop()
 
     def add_candidate(self, candidate: Candidate) -> None:
         """Add the row of a file."""
@@ -232,7 +249,13 @@ class _Rows:
 
     def _times(self, schedule: Schedule, factor: Fraction) -> tuple[Point, ...]:
         """Simulate a schedule with `factor` times the data of each size."""
-        return scaled_times(schedule, factor, self._sizes, self._costs)
+        if not self._sizes:
+            return ()
+        points = simulate(schedule, [round(size * factor) for size in self._sizes], self._costs)
+        return tuple(
+            replace(point, size=size, algbw=point.algbw / float(factor), busbw=point.busbw / float(factor))
+            for size, point in zip(self._sizes, points, strict=True)
+        )
 
     def comparison(self, skipped: Sequence[Skipped]) -> Comparison:
         """Return the comparison, with the fastest row first."""
