@@ -2,8 +2,8 @@
 
 The wheels of NVIDIA keep their symbols, so the functions of the graph search can be called by address. One process asks
 one library, because NCCL reads its environment once: `python libnccl.py LIBRARY < questions.json > answers.json`.
-A question is `{"topology": XML, "hosts": 1 or more, "graph": XML or null}`, an answer
-`{"speed", "orders", "nics", "dump"}` or `{"error"}`.
+A question is `{"topology": XML, "hosts": 1 or more, "graph": XML or null, "chains": true for chains, else rings}`, an
+answer `{"speed", "orders", "nics", "dump"}` or `{"error"}`.
 """
 
 import ctypes
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 MAX_NODES, MAX_CHANNELS = 1024, 32
-RING = 4
+RING, BALANCED_TREE = 4, 1
 
 
 class Layout(NamedTuple):
@@ -103,7 +103,8 @@ class Library:
         dump.unlink(missing_ok=True)
         os.environ["NCCL_GRAPH_DUMP_FILE"] = str(dump)
         graph = ctypes.create_string_buffer(self.layout.graph)
-        struct.pack_into("<6i", graph, 0, 0, RING, 0, 0, 1, MAX_CHANNELS)
+        kind = (1, BALANCED_TREE) if question["chains"] else (0, RING)
+        struct.pack_into("<6i", graph, 0, *kind, 0, 0, 1, MAX_CHANNELS)
         self.call(SEARCH, machine, graph)
         self.call(DUMP, machine, ctypes.c_int(1), (ctypes.c_void_p * 1)(ctypes.addressof(graph)))
         channels, inside, between = struct.unpack_from("<i2f", graph, 24)

@@ -24,7 +24,7 @@ from forestcoll import Topology, load_topology
 from forestcoll.base.errors import plural
 from forestcoll.base.exact import as_float
 from forestcoll.nccl.channels import Channels
-from forestcoll.nccl.graph_file import read_graphs
+from forestcoll.nccl.graph_file import Graph, read_graphs
 from forestcoll.nccl.host_graphs import HostGraph, host_graphs
 from forestcoll.nccl.topology_file import texts_of
 from forestcoll.topology.changes import changed_network
@@ -49,6 +49,7 @@ class Case:
         hosts: how many such hosts there are.
         topology: its topology file.
         graph: the rings for it.
+        chains: the rings and chains for an allreduce; None if chains carry no more than rings.
     """
 
     machine: str
@@ -56,6 +57,7 @@ class Case:
     hosts: int
     topology: str
     graph: HostGraph
+    chains: HostGraph | None
 
     @property
     def rings(self) -> Channels:
@@ -122,15 +124,21 @@ def made(machine: str, damage: str, hosts: int, network: Topology) -> Case:
     """Return a case; the rings are those of the topology file, with NCCL's speeds."""
     [text] = texts_of(network).values()
     sources = [Source.of(text.encode(), Path(f"host{number}.xml")) for number in range(hosts)]
-    [graph] = host_graphs(import_sources(sources, speeds="nccl").topology)
-    return Case(machine, damage, hosts, text, graph)
+    collective = "allreduce" if hosts == 1 else "allgather"
+    network = import_sources(sources, speeds="nccl").topology
+    [graph], [both] = host_graphs(network), host_graphs(network, collective)
+    return Case(machine, damage, hosts, text, graph, both if both.chains else None)
 
 
-def asked(found: list[Case], path: Path) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """Return what a library says to each topology file, without and with our graph file."""
-    graphs = [(each, graph) for each in found for graph in (None, each.graph.text)]
-    said = answers([{"topology": each.topology, "hosts": each.hosts, "graph": graph} for each, graph in graphs], path)
-    return list(zip(said[::2], said[1::2], strict=True))
+def asked(found: list[Case], path: Path) -> list[list[dict[str, Any]]]:
+    """Return for each case what a library searches, what it loads of our rings and, if there are any, of our chains."""
+    questions = []
+    for each in found:
+        common = {"topology": each.topology, "hosts": each.hosts, "chains": False}
+        chains = [] if each.chains is None else [common | {"graph": each.chains.text, "chains": True}]
+        questions.append([common | {"graph": None}, common | {"graph": each.graph.text}, *chains])
+    said = iter(answers([question for each in questions for question in each], path))
+    return [[next(said) for _ in each] for each in questions]
 
 
 def answers(questions: list[dict[str, Any]], path: Path) -> list[dict[str, Any]]:
@@ -143,21 +151,22 @@ def answers(questions: list[dict[str, Any]], path: Path) -> list[dict[str, Any]]
     return found
 
 
-def fault(each: Case, own: dict[str, Any], loaded: dict[str, Any]) -> str | None:
+def fault(each: Case, said: list[dict[str, Any]]) -> str | None:
     """Return what is wrong with our files or our optimum, or None."""
-    for answer in (own, loaded):
-        if "error" in answer:
-            return f"refused: {answer['error']}"
-    ours, dumped = (read_graphs(Source("g", text, "g")).rings for text in (each.graph.text, loaded["dump"]))
-    if ours is None or dumped is None or ours.channels != dumped.channels or _short(ours.speed) != _short(dumped.speed):
+    if errors := [answer["error"] for answer in said if "error" in answer]:
+        return f"refused: {errors[0]}"
+    given = [(each.graph.file.rings, read_graphs(Source("g", said[1]["dump"], "g")).rings)]
+    if each.chains is not None:
+        given.append((each.chains.file.trees, read_graphs(Source("g", said[2]["dump"], "g")).trees))
+    if any(_channels(ours) != _channels(dumped) for ours, dumped in given):
         return "the dump has other channels"
-    if total(own) > best(each) * 1.0001:
-        return f"NCCL's own rings carry {total(own):g}, and ours {best(each):g}"
+    if total(said[0]) > best(each) * 1.0001:
+        return f"NCCL's own rings carry {total(said[0]):g}, and ours {best(each):g}"
     return None
 
 
-def _short(speed: Fraction) -> str:
-    return f"{as_float(speed):.3g}"
+def _channels(graph: Graph | None) -> object:
+    return None if graph is None else (graph.channels, f"{as_float(graph.speed):.3g}")
 
 
 def total(answer: dict[str, Any]) -> float:
@@ -193,10 +202,12 @@ def main() -> None:
     for version in given.versions:
         print(f"NCCL {version}: {len(found)} hosts; GB/s of all rings together, as NCCL counts them\n")
         print("| host | lost | NCCL's search | best rings | gain |\n| --- | --- | --- | --- | --- |")
-        for each, (own, loaded) in zip(found, asked(found, library(version, given.cache)), strict=True):
-            problem = fault(each, own, loaded)
+        for each, said in zip(found, asked(found, library(version, given.cache)), strict=True):
+            problem = fault(each, said)
             wrong += problem is not None
-            print(row(each, own) if problem is None else f"| {each.machine} | {each.damage} | WRONG: {problem} | | |")
+            print(
+                row(each, said[0]) if problem is None else f"| {each.machine} | {each.damage} | WRONG: {problem} | | |"
+            )
         print()
     sys.exit(wrong > 0)
 

@@ -25,7 +25,7 @@ from forestcoll.base.exact import to_fraction
 from forestcoll.base.units import bytes_per_microsecond
 from forestcoll.demand.collective import UNROOTED, Collective, collective_named
 from forestcoll.nccl.channels import Channels, chain_channels, closed_channels, open_channels
-from forestcoll.nccl.graph_file import Channel, Graph, GraphFile, Pattern, graphs_text
+from forestcoll.nccl.graph_file import Channel, Graph, GraphFile, Pattern, graphs_text, shared_gpus
 from forestcoll.topology import Topology
 from forestcoll.topology.gpus import GPUS, gpu_of
 from forestcoll.topology.graph.boxes import BoxKind, box_numbers, kinds_of_boxes
@@ -94,6 +94,11 @@ def host_graphs(topology: Topology, collective: Collective | str = Collective.AL
         what = collective_named(collective).with_article
         raise InputError(f"NCCL has no rings for {what}; give one of {', '.join(UNROOTED)}")
     topology = in_boxes(topology)
+    inside = box_numbers(topology)
+    outside = (topology.nodes[node].attributes.get("device") for node in topology.switches if node not in inside)
+    if "nvswitch" in outside:
+        what = "NVLink joins hosts, and NCCL's file cannot tell their GPUs apart without ranks"
+        raise InputError(f"{topology.name}: {what}")
     kinds = kinds_of_boxes(topology)
     problem = problem_of(topology, collective_named(collective))
     boxes = [gpus_of(topology, kind) for kind in kinds]
@@ -237,8 +242,11 @@ def _share(problem: Problem, box: Sequence[int]) -> Fraction:
 def _devices(topology: Topology, box: Sequence[int]) -> tuple[int, ...]:
     """Return the number of each GPU of a host: the attribute `gpu` of importers, or its place."""
     texts = [str(topology.nodes[member].attributes.get("gpu", "")) for member in box]
-    is_known = all(each.isascii() and each.isdecimal() for each in texts) and len(set(texts)) == len(texts)
-    return tuple(map(int, texts)) if is_known else tuple(range(len(box)))
+    if not all(each.isascii() and each.isdecimal() for each in texts):
+        return tuple(range(len(box)))
+    if len(set(texts)) < len(texts):
+        raise shared_gpus(topology.name)
+    return tuple(map(int, texts))
 
 
 def _ends(problem: Problem, box: Sequence[int], channels: Channels) -> list[tuple[int, tuple[int, ...], int]]:
