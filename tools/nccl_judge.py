@@ -101,7 +101,7 @@ def cases() -> Iterator[Case]:
 
 def case(machine: str, parts: str, network: Topology, lost: list[tuple[tuple[int, int], int]]) -> Case:
     """Return a host of its own without some NVLinks, each given by its ends and by what it carries."""
-    bandwidths: dict[tuple[int, int], Fraction] = {}
+    bandwidths = dict[tuple[int, int], Fraction]()
     for (source, target), one in lost:
         for way in ((source, target), (target, source)):
             bandwidths[way] = bandwidths.get(way, network.bandwidths[way]) - one
