@@ -1,20 +1,14 @@
-"""Ask NCCL libraries for their tuning tables of our machines, and store the tables; no GPU is needed.
+"""Ask NCCL for its tuning tables of our machines, and store the tables; no GPU is needed.
 
-The libraries are those of the wheels of PyPI, which are proprietary: they are downloaded, and never stored here.
-
-    for version in 2.28.9 2.30.7 2.32.3; do
-        python3 -m pip download --no-deps -d wheels/$version nvidia-nccl-cu13==$version
-        python3 -m zipfile -e wheels/$version/*.whl wheels/$version
-    done
-    .venv/bin/python tools/nccl_tables.py wheels/*/nvidia/nccl/lib/libnccl.so.2
+The libraries are those of `make nccl`. They are proprietary: they are downloaded to a cache, and never stored here.
 """
 
-import argparse
 import gzip
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import nccl_judge
 from forestcoll.algorithms.generate import problem_of
 from forestcoll.nccl.choice import stored
 from forestcoll.nccl.choice.host import host_files
@@ -55,9 +49,7 @@ def lines_of(machine: str, hosts: int, libraries: list[Path]) -> list[str]:
 
 def main() -> None:
     """Ask, and write the file."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("libraries", nargs="+", type=Path, metavar="LIBRARY")
-    libraries = parser.parse_args().libraries
+    libraries = [nccl_judge.library(version, nccl_judge.CACHE) for version in stored.VERSIONS]
     lines = []
     for machine, numbers in MACHINES.items():
         for hosts in numbers:

@@ -41,3 +41,13 @@ def test_topology_files_are_a_file_or_a_folder_and_hosts_have_names(tmp_path: Pa
     assert run_command("topology", network, "--without", "t-1/mlx5_0", "--to", "nccl-topo", "-o", hosts).status == 0
     assert "the format" not in run_command("topology", network, "-o", file).error_line()
     assert "<gpu" not in run_command("topology", "dgx-a100", "--to", "nccl-topo-vm").out
+
+
+def test_the_lint_prints_lines_of_topology_files(tmp_path: Path) -> None:
+    file = str(tmp_path / "t.xml")
+    run_command("topology", "dgx-a100:boxes=2", "--to", "nccl-topo", "-o", file)
+    Path(file).write_text(Path(file).read_text().replace("16.0 GT/s PCIe", "16.0 GT/s"))
+    assert f"{file}: line 3: link_speed" in run_command("import", "--lint", file).out
+    [found] = run_command("import", "--lint", file, "--json").document()["files"]
+    assert (found["file"], [each["line"] for each in found["findings"]]) == (file, [3])
+    assert "leave -o out" in run_command("import", "--lint", file, "-o", str(tmp_path / "n.json")).error_line(2)

@@ -132,3 +132,13 @@ def test_what_nccl_cannot_say_is_one_line() -> None:
     for leaf in range(1, 4):
         star.add_duplex(0, leaf, 1)
     assert "no ring passes through all GPUs" in refusal(host_graphs, star.build())
+    shared = TopologyBuilder("shared")
+    for rank in range(2):
+        shared.add_compute(rank, box="host", gpu="0")
+    shared.add_duplex(0, 1, 1)
+    assert "several ranks share a GPU" in refusal(host_graphs, shared.build())
+    joined = TopologyBuilder("joined")
+    switch = joined.add_switch("switch", device="nvswitch")
+    for rank in range(4):
+        joined.add_duplex(joined.add_compute(rank, box=rank // 2), switch, 1)
+    assert "NVLink joins hosts" in refusal(host_graphs, joined.build())

@@ -50,6 +50,7 @@ def _importer_options(command: Command) -> Command:
 )
 @click.option("--name", metavar="NAME", help="The name of the network.  [default: that of the first FILE]")
 @click.option("--names", metavar="NAME,…", help="The names of the hosts, in order.  [default: those of FILEs]")
+@click.option("--lint", "is_lint", is_flag=True, help="Only say what NCCL will make of its topology XML.")
 @_importer_options
 @network_output_option
 @json_option
@@ -60,6 +61,7 @@ def command(
     *,
     name: str | None,
     names: str | None,
+    is_lint: bool,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -79,6 +81,9 @@ def command(
     from forestcoll.topology.importers.reading import import_topology
     from forestcoll.topology.writers.formats import write_network
 
+    if is_lint:
+        _lint(files, output, as_json=as_json)
+        return
     with TerminalProgress() as progress:
         progress.begin("reading")
         given = {each.name: options[each.name] for each in OPTIONS if options[each.name] != each.default}
@@ -94,3 +99,20 @@ def command(
         print_json(import_document(imported, output), err=err)
     else:
         print_page(import_page(imported, output), err=err)
+
+
+def _lint(files: tuple[Path, ...], output: Path | None, *, as_json: bool) -> None:
+    """Print what NCCL will make of its topology XML."""
+    from forestcoll.base.files import read_bytes
+    from forestcoll.nccl.lint import lint
+    from forestcoll.presentation.printing import print_json, print_page
+    from forestcoll.presentation.results.networks.imports import lint_document, lint_page
+    from forestcoll.topology.importers.source import Source
+
+    if output is not None:
+        raise click.UsageError("--lint writes no network; leave -o out")
+    found = {path: lint(Source.of(read_bytes(path), path)) for path in files}
+    if as_json:
+        print_json(lint_document(found))
+    else:
+        print_page(lint_page(found))

@@ -227,8 +227,8 @@ def _most_orders(columns: Columns, held: Mapping[Link, int], most: int) -> tuple
     from forestcoll.solver.exact_lp.integer_program import IntegerProgram  # here, as it takes long to import
 
     program, orders = IntegerProgram(), list(columns)
-    for _ in orders:
-        program.add_column(cost=-1.0, upper=most, whole=True)
+    for column in columns.values():
+        program.add_column(cost=-1.0, upper=min(held[link] // count for link, count in column.items()), whole=True)
     program.add_row(dict.fromkeys(range(len(orders)), 1.0), upper=most)
     users: dict[Link, dict[int, float]] = {}
     for place, column in enumerate(columns.values()):

@@ -21,6 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from fractions import Fraction
+from xml.sax.saxutils import quoteattr
 
 from forestcoll.base.errors import InputError, plural, shown
 from forestcoll.topology.importers.source import Source
@@ -246,10 +247,15 @@ def _check_written(graph: Graph, where: str) -> None:
         count = plural(len(graph.channels), "channel")
         raise InputError(f"{where}: {count}; NCCL holds {MAX_WRITTEN} of a file at most, and crashes above")
     if len(set(graph.devices)) < graph.size:
-        raise InputError(
-            f"{where}: several ranks share a GPU, and NCCL tells them apart only by rank, with which a job over "
-            "several hosts crashes; use one rank for each GPU"
-        )
+        raise shared_gpus(where)
+
+
+def shared_gpus(where: str) -> InputError:
+    """Return the error about ranks that share a GPU."""
+    return InputError(
+        f"{where}: several ranks share a GPU, and NCCL tells them apart only by rank, with which a job over several "
+        "hosts crashes; use one rank for each GPU"
+    )
 
 
 def _head(identity: int, graph: Graph) -> str:
@@ -265,7 +271,7 @@ def _head(identity: int, graph: Graph) -> str:
         "typeinter": graph.network_kind,
         "samechannels": int(len(set(graph.channels)) == 1),
     }
-    text = " ".join(f'{name}="{value}"' for name, value in attributes.items())
+    text = " ".join(f"{name}={quoteattr(str(value))}" for name, value in attributes.items())
     return f"  <graph {text}>"
 
 

@@ -7,15 +7,15 @@ chains if these carry more. NCCL then uses as many channels for rings as for tre
 
 NCCL makes two channels of one of a file, each of which takes one streaming multiprocessor (SM) of each GPU. So a
 channel carries at most what two SMs move. Speeds in a file are what NCCL counts, which is less for an NVLink than
-vendors publish: on machines of builders, the speed of a channel that stays in its host is converted.
+vendors publish, so the speed of a channel that stays in its host is converted.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise, permutations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from forestcoll.algorithms.generate import problem_of
 from forestcoll.algorithms.method import DoesNotApplyError, Problem
@@ -25,10 +25,11 @@ from forestcoll.base.exact import to_fraction
 from forestcoll.base.units import bytes_per_microsecond
 from forestcoll.demand.collective import UNROOTED, Collective, collective_named
 from forestcoll.nccl.channels import Channels, chain_channels, closed_channels, open_channels
-from forestcoll.nccl.graph_file import Channel, Graph, GraphFile, Pattern, graphs_text
+from forestcoll.nccl.graph_file import Channel, Graph, GraphFile, Pattern, graphs_text, shared_gpus
 from forestcoll.topology import Topology
-from forestcoll.topology.gpus import gpu_of
+from forestcoll.topology.gpus import GPUS, gpu_of
 from forestcoll.topology.graph.boxes import BoxKind, box_numbers, kinds_of_boxes
+from forestcoll.topology.importers.hosts.host import KEPT
 from forestcoll.topology.importers.hosts.link_speeds import capability_of, nvlink_speed
 
 if TYPE_CHECKING:
@@ -93,6 +94,11 @@ def host_graphs(topology: Topology, collective: Collective | str = Collective.AL
         what = collective_named(collective).with_article
         raise InputError(f"NCCL has no rings for {what}; give one of {', '.join(UNROOTED)}")
     topology = in_boxes(topology)
+    inside = box_numbers(topology)
+    outside = (topology.nodes[node].attributes.get("device") for node in topology.switches if node not in inside)
+    if "nvswitch" in outside:
+        what = "NVLink joins hosts, and NCCL's file cannot tell their GPUs apart without ranks"
+        raise InputError(f"{topology.name}: {what}")
     kinds = kinds_of_boxes(topology)
     problem = problem_of(topology, collective_named(collective))
     boxes = [gpus_of(topology, kind) for kind in kinds]
@@ -143,9 +149,19 @@ def _fastest(topology: Topology, share: Fraction) -> Fraction | None:
         topology: the network.
         share: what NCCL counts of a bandwidth.
     """
-    gpu = gpu_of(topology)
+    capability, _ = _nvlink(topology)
+    alike = (gpu for gpu in GPUS.values() if capability is not None and capability_of(gpu.name) == capability)
+    gpu = gpu_of(topology) or next(alike, None)
     block = gpu.block_gbps if gpu is not None else _SLOWEST_BLOCK
     return None if block is None else COPIES * to_fraction(block) / gbps(topology) / share
+
+
+def _nvlink(topology: Topology) -> tuple[int | None, Fraction | None]:
+    """Return the compute capability of the GPUs, and what one NVLink carries in the network; None if not known."""
+    if kept := cast("Sequence[Mapping[str, str]]", topology.attributes.get(KEPT, ())):
+        return int(kept[0]["sm"]), Fraction(kept[0]["nvlink"]) or None
+    capability = capability_of(topology.name)
+    return capability, None if capability is None else nvlink_speed(capability, "nominal")
 
 
 _SLOWEST_BLOCK = 24.0
@@ -216,19 +232,21 @@ def _host_graph(
 
 
 def _share(problem: Problem, box: Sequence[int]) -> Fraction:
-    """Return what NCCL counts for an NVLink over what vendors publish, on machines of builders."""
-    capability = capability_of(problem.topology.name)
-    if capability is None or _kinds(problem, box)[0] != "NVL":
+    """Return what NCCL counts for an NVLink over what it carries in the network."""
+    capability, speed = _nvlink(problem.topology)
+    if capability is None or speed is None or _kinds(problem, box)[0] != "NVL":
         return Fraction(1)
-    counted, published = (nvlink_speed(capability, speeds) for speeds in ("nccl", "nominal"))
-    return Fraction(1) if counted is None or published is None else counted / published
+    return (nvlink_speed(capability, "nccl") or speed) / speed
 
 
 def _devices(topology: Topology, box: Sequence[int]) -> tuple[int, ...]:
     """Return the number of each GPU of a host: the attribute `gpu` of importers, or its place."""
     texts = [str(topology.nodes[member].attributes.get("gpu", "")) for member in box]
-    is_known = all(each.isascii() and each.isdecimal() for each in texts) and len(set(texts)) == len(texts)
-    return tuple(map(int, texts)) if is_known else tuple(range(len(box)))
+    if not all(each.isascii() and each.isdecimal() for each in texts):
+        return tuple(range(len(box)))
+    if len(set(texts)) < len(texts):
+        raise shared_gpus(topology.name)
+    return tuple(map(int, texts))
 
 
 def _ends(problem: Problem, box: Sequence[int], channels: Channels) -> list[tuple[int, tuple[int, ...], int]]:

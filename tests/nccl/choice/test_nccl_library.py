@@ -1,25 +1,28 @@
-"""Libraries of NCCL that are asked: real ones, if there are any, and files that are none.
+"""Libraries of NCCL that are asked: the real ones of `make nccl`, and files that are none."""
 
-The real ones are named by FORESTCOLL_NCCL_LIBRARIES, with `:` between their paths; `tools/nccl_tables.py` says where
-they come from.
-"""
-
-import os
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
+import nccl_judge
 from forestcoll.algorithms.generate import problem_of
 from forestcoll.nccl.choice import library
 from forestcoll.nccl.choice.host import HostFiles, host_files
 from forestcoll.nccl.choice.library import ask, installed
-from forestcoll.nccl.choice.stored import stored
+from forestcoll.nccl.choice.stored import VERSIONS, stored
 from refusal import refusal
 
-LIBRARIES = [Path(each) for each in os.environ.get("FORESTCOLL_NCCL_LIBRARIES", "").split(":") if each]
 HOST, HOSTS = host_files(problem_of("dgx-h100:boxes=2", "allgather"))
+
+
+@pytest.fixture(params=VERSIONS)
+def real(request: pytest.FixtureRequest) -> Path:
+    found: Path = nccl_judge.CACHE / str(request.param) / nccl_judge.LIBRARY
+    if not found.is_file():
+        pytest.skip(f"{found} is missing; `make nccl` downloads it")
+    return found
 
 
 def built(folder: Path, code: str) -> Path:
@@ -33,12 +36,11 @@ def built(folder: Path, code: str) -> Path:
     return path
 
 
-@pytest.mark.skipif(not LIBRARIES, reason="FORESTCOLL_NCCL_LIBRARIES names no library of NCCL")
-@pytest.mark.parametrize("path", LIBRARIES, ids=str)
+@pytest.mark.nccl
 @pytest.mark.parametrize("spec", ["dgx-h100:boxes=4,nvls=true", "dgx-a100:boxes=1", "dgx-1:boxes=2", "dgx-b200"])
-def test_stored_tables_are_those_of_the_library(path: Path, spec: str) -> None:
+def test_stored_tables_are_those_of_the_library(real: Path, spec: str) -> None:
     host, hosts = host_files(problem_of(spec, "allgather"))
-    asked = ask(path, host, hosts)
+    asked = ask(real, host, hosts)
     kept = stored(host, hosts, asked.version)
     assert kept is not None
     assert (kept.channels, list(kept.entries)) == (asked.channels, list(asked.entries))
@@ -48,14 +50,13 @@ def test_stored_tables_are_those_of_the_library(path: Path, spec: str) -> None:
             assert kept.microseconds(key, 2**power) == asked.microseconds(key, 2**power)
 
 
-@pytest.mark.skipif(not LIBRARIES, reason="FORESTCOLL_NCCL_LIBRARIES names no library of NCCL")
-@pytest.mark.parametrize("path", LIBRARIES, ids=str)
-def test_hosts_that_differ_use_as_many_channels_as_the_worst(path: Path) -> None:
+@pytest.mark.nccl
+def test_hosts_that_differ_use_as_many_channels_as_the_worst(real: Path) -> None:
     network = problem_of("dgx-h100:boxes=4", "allgather").topology.without("b0/gpu0--ib")
     host, hosts = host_files(problem_of(network, "allgather"))
-    hurt = ask(path, HostFiles(host.texts[:1], nvls=False), hosts)
+    hurt = ask(real, HostFiles(host.texts[:1], nvls=False), hosts)
     assert (len(host.texts), hurt.channels) == (2, 14)
-    assert ask(path, host, hosts).channels == 14
+    assert ask(real, host, hosts).channels == 14
 
 
 def test_a_library_of_another_version_is_refused(tmp_path: Path) -> None:

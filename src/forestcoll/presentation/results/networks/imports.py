@@ -1,10 +1,12 @@
 """What is said of an import: what was understood, what was ignored and why, and what was assumed."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from forestcoll.base.errors import plural
 from forestcoll.base.exact import plain_number
+from forestcoll.nccl.lint import Finding
 from forestcoll.presentation.results.networks.networks import network_page
 from forestcoll.presentation.tables import Page, Table, labelled
 from forestcoll.presentation.text import path_text, written_to
@@ -40,6 +42,17 @@ def import_page(imported: Imported, output: Path | None = None) -> Page:
     for title, said in (("Assumed:", imported.assumed), ("Ignored:", imported.ignored)):
         blocks += _listed(title, said)
     return Page(network.title, tuple(blocks))
+
+
+def lint_document(found: Mapping[Path, Sequence[Finding]]) -> dict[str, object]:
+    """Return the JSON of what NCCL makes of topology files."""
+    return {"files": [{"file": str(path), "findings": [asdict(each) for each in said]} for path, said in found.items()]}
+
+
+def lint_page(found: Mapping[Path, Sequence[Finding]]) -> Page:
+    """Return what a person reads of topology files."""
+    lines = [f"{path}: line {each.line}: {each.text}" for path, said in found.items() for each in said]
+    return Page(f"{plural(len(lines), 'finding')} in {plural(len(found), 'topology file')} of NCCL", tuple(lines))
 
 
 def _listed(title: str, said: Sequence[str]) -> list[str]:

@@ -108,7 +108,12 @@ class System:
 
 
 def read_systems(source: Source) -> list[System]:
-    """Return what each `<system>` of a file holds.
+    """Return what each `<system>` of a file holds. Raises `InputError` as `system_elements`, and for wrong values."""
+    return [_system(source, element) for element in system_elements(source)]
+
+
+def system_elements(source: Source) -> list[Element]:
+    """Return each `<system>` of a file.
 
     Raises:
         InputError: there is none, or it is broken; the message names the line.
@@ -126,7 +131,7 @@ def read_systems(source: Source) -> list[System]:
     line, counted_to = 0, 0
     for start, end in found:
         line, counted_to = line + text.count("\n", counted_to, start), start
-        systems.append(_system(source, read_elements(source, text[start:end], line)))
+        systems.append(read_elements(source, text[start:end], line))
     return systems
 
 

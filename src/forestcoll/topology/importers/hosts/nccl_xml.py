@@ -122,7 +122,8 @@ def _kept(host: _Host, system: System, nics: Sequence[Nic]) -> dict[str, dict[st
         root = Element("system", {"version": "1"}, 0, [_for_all_jobs(cpu.element) for cpu in system.hosts[key]])
         gpu = next(gpu for cpu in system.hosts[key] for slot in cpu.all() for gpu in slot.gpus)
         speed = host.options.nvlink or nvlink_speed(gpu.sm, host.options.speeds)
-        kept[name] = {"text": "\n".join([*root.lines(), ""]), "nvlink": str(speed or 0), "nets": nets}
+        text = "\n".join([*root.lines(), ""])
+        kept[name] = {"text": text, "sm": str(gpu.sm), "nvlink": str(speed or 0), "nets": nets}
     return kept
 
 
