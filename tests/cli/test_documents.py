@@ -37,7 +37,7 @@ RUNS = {README: 5, GROUPS: 6, COMPARE: 3, WHAT_IF: 4, CLUSTER: 2, FLOWS: 3, PIEC
         "measured": 1,
         "training": 1,
         "probing": 1,
-        "tuning": 1,
+        "tuning": 2,
         "tutorials/choosing-a-network": 3,
         "tutorials/first-optimum": 5,
         "how-to/a-link-failed": 2,
@@ -45,6 +45,7 @@ RUNS = {README: 5, GROUPS: 6, COMPARE: 3, WHAT_IF: 4, CLUSTER: 2, FLOWS: 3, PIEC
         "how-to/export-for-mscclpp": 0,  # its commands have no output, or write the time that they took
         "how-to/is-this-bandwidth-normal": 1,
         "how-to/part-of-the-gpus": 1,
+        "how-to/which-nccl-algo": 1,
         "how-to/which-upgrade-pays": 1,
     }.items()
 }

@@ -31,6 +31,7 @@ EXAMPLES = {
         "forestcoll generate ring:nodes=4 --collective allreduce -o schedule.json",
         "forestcoll export schedule.json --to mscclpp-json -o plan.json -o snippet=register.py",
         "forestcoll export schedule.json --to goal --bytes 64MiB -o schedule.goal",
+        "forestcoll export hgx-a100-4:boxes=1 --to nccl-graph -o graph.xml",
     ),
     "fit": (
         "forestcoll fit nccl-tests.log --schedule dgx-a100:boxes=2 --algorithm nccl-ring -o costs.json",

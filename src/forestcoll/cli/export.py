@@ -21,7 +21,12 @@ from forestcoll.cli.options import (
 from forestcoll.cli.types import DataSize, OutputFile, SpecText, check_ending
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    from forestcoll.base.progress import Progress
     from forestcoll.base.registry import Registry
+    from forestcoll.nccl.graph_target import NcclGraph
+    from forestcoll.nccl.host_graphs import HostGraph
     from forestcoll.programs.targets.target import Target
 
 
@@ -33,14 +38,34 @@ def _targets() -> "Registry":
 
 def _targets_help() -> str:
     """Return all formats and their options."""
+    from forestcoll.nccl.graph_target import NcclGraph
+
     specs = _targets().all()
     having = {each.name: _targets().having(each.name) for spec in specs for each in spec.parameters}
     options = [key if len(of) == len(specs) else f"{key} (of {', '.join(of)})" for key, of in having.items()]
     formats = [f"{spec.name} ({spec.facts['summary']})" for spec in specs]
+    formats.append(f"{NcclGraph.name} ({NcclGraph.summary})")
     return (
         f"The format: {', '.join(formats)}; with options such as msccl-xml:channels=2,chunks=64. Options of the "
         f"program that are not given are chosen, for runtimes by a simulation: {', '.join(options)}."
     )
+
+
+class _FormatText(SpecText):
+    """A format of programs, or `nccl-graph`, which is no program."""
+
+    def read(self, text: str) -> "Target | NcclGraph":
+        """Return the format."""
+        from forestcoll.nccl.graph_target import NcclGraph
+
+        return NcclGraph() if text == NcclGraph.name else super().read(text)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
+        """Return the names of formats that begin with `incomplete`."""
+        from click.shell_completion import CompletionItem
+
+        found = super().shell_complete(ctx, param, incomplete)
+        return [*found, *[CompletionItem("nccl-graph")] * "nccl-graph".startswith(incomplete)]
 
 
 class _ProgramFile(OutputFile):
@@ -63,7 +88,7 @@ class _ProgramFile(OutputFile):
     "target",
     cls=HelpLaterOption,
     make_help=_targets_help,
-    type=SpecText("format", _targets),
+    type=_FormatText("format", _targets),
     metavar="NAME[:KEY=VALUE…]",
     required=True,
     is_eager=True,
@@ -81,7 +106,7 @@ class _ProgramFile(OutputFile):
     snippet=OutputFile(".py"),
 )
 @json_option
-def command(*, target: "Target", output: Mapping[str, Path], as_json: bool, **options: Any) -> None:
+def command(*, target: "Target | NcclGraph", output: Mapping[str, Path], as_json: bool, **options: Any) -> None:
     """Write a schedule as a program for a runtime.
 
     FILE is a schedule of trees, of steps, or of the flows of an all-to-all; - is standard input. For TOPOLOGY, a
@@ -92,16 +117,27 @@ def command(*, target: "Target", output: Mapping[str, Path], as_json: bool, **op
     messages and dependencies are checked. If the program is long, a note first states the time, the memory and the size
     of the files that it will take.
 
+    For nccl-graph, FILE is a schedule of rings inside one host, or a dump of NCCL (NCCL_GRAPH_DUMP_FILE), which loses
+    its ranks. For TOPOLOGY, the file has the fewest channels of one speed that reach the optimum of rings. If hosts
+    differ, -o names a folder, which gets a file for each kind of host.
+
     Chakra traces are one file per rank: with -o PREFIX, the files are PREFIX.0.et, PREFIX.1.et, and so on. For
     astra-sim, -o names a folder; it gets the traces, a workload, and all settings of a simulation.
     """
     from forestcoll.base.files import write_text
     from forestcoll.base.together import written_together
     from forestcoll.cli.terminal_progress import TerminalProgress
+    from forestcoll.nccl.graph_target import NcclGraph
     from forestcoll.presentation.printing import print_result
     from forestcoll.presentation.results.programs.programs import export_page
     from forestcoll.tuning.programs.export import export
 
+    if isinstance(target, NcclGraph):
+        if useless := [f"--{name}" for name in ("dialect", "bytes") if options.pop(name) is not None]:
+            raise click.UsageError(f"{useless[0]} has no effect on nccl-graph; leave it out")
+        usage_of(target.check_outputs, output)
+        _export_graphs(target, output.get("program"), options, as_json=as_json)
+        return
     target = _with_options(target, {name: options.pop(name) for name in ("dialect", "bytes")})
     usage_of(target.check_outputs, output)
     program = output.get("program")
@@ -116,6 +152,46 @@ def command(*, target: "Target", output: Mapping[str, Path], as_json: bool, **op
                     write_text(output["snippet"], [done.snippet(program.name)])
     err = is_standard_stream(program)
     print_result(export_page(done, program, progress.seconds), as_json=as_json, err=err)
+
+
+def _export_graphs(target: "NcclGraph", output: Path | None, options: dict[str, Any], *, as_json: bool) -> None:
+    """Write graph files of NCCL."""
+    from forestcoll.cli.terminal_progress import TerminalProgress
+    from forestcoll.presentation.printing import print_json, print_page
+    from forestcoll.presentation.results.programs.host_graphs import host_graphs_document, host_graphs_page
+
+    title, collective = options["source"], options["collective"]
+    with TerminalProgress() as progress:
+        found = _graphs_of_source(options, progress)
+        files = [] if output is None else target.write(found, output)
+    err = is_standard_stream(output)
+    if as_json:
+        print_json(host_graphs_document(found, collective, files, output), err=err)
+    else:
+        print_page(host_graphs_page(found, title, files, output), err=err)
+
+
+def _graphs_of_source(options: dict[str, Any], progress: "Progress") -> "list[HostGraph]":
+    """Return the graph files of a network, of a schedule, or of a dump of NCCL."""
+    from forestcoll.base.files import is_standard_stream, path_of
+    from forestcoll.cli.options import named_network
+    from forestcoll.nccl.given_graphs import dumped_graph, holds_graphs, scheduled_graph
+    from forestcoll.nccl.host_graphs import host_graphs
+    from forestcoll.schedule.files import holds_schedule
+
+    path = path_of(options["source"])
+    if holds_graphs(path):
+        if options["collective"] or options["method"] or options["without"] or options["degrade"]:
+            raise click.UsageError("--collective, --method, --without and --degrade are for TOPOLOGY; leave them out")
+        return [dumped_graph(path)]
+    is_schedule = (is_standard_stream(path) or path.is_file()) and holds_schedule(path)
+    if is_schedule or options["method"]:
+        schedule, _ = schedule_of_source(options, progress)
+        return [scheduled_graph(schedule)]
+    progress.begin("reading the topology")
+    network = named_network(options["source"], options["without"], options["degrade"])
+    progress.begin("searching rings")
+    return host_graphs(network, options["collective"] or "allgather")
 
 
 def _with_options(target: "Target", options: Mapping[str, Any]) -> "Target":

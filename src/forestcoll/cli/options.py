@@ -137,6 +137,12 @@ ranks_option = click.option(
     help="The compute nodes that take part, by position from 0 (0-7,16-23) or id (gpu0,gpu3). The others are idle and "
     "may relay data.  [default: all]",
 )
+nccl_option = click.option(
+    "--nccl",
+    metavar="PATH|VERSION",
+    help="Where NCCL's table of the machine comes from: a libnccl.so.2, which is asked, or a version whose tables are "
+    "stored: 2.28, 2.30 or 2.32.  [default: FORESTCOLL_NCCL, else the library that is installed, else 2.32]",
+)
 
 
 def links_one_by_one(args: Iterable[str]) -> Iterator[str]:

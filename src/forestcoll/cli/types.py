@@ -170,7 +170,8 @@ class NetworkFile(OutputFile):
         from forestcoll.topology.writers.formats import endings_of
 
         check_ending(path, endings_of(values.get("to")))
-        super().check(path, values)
+        if not (path.is_dir() and values.get("to") in {"nccl-topo", "nccl-topo-vm"}):
+            super().check(path, values)
 
 
 class PictureFile(OutputFile):

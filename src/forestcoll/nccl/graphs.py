@@ -1,9 +1,10 @@
 """The schedules of NCCL's own graphs: its rings or trees of one box, in all boxes of a network.
 
 The file describes one box, and every box of the network is taken to be like it. The GPUs of a box are those of the
-file in the order of their numbers, and NIC d of the file is the NIC number d of the box, both in the order in which the
-network lists them. A GPU that cannot reach a NIC of its channel through switches of its box uses its own NIC. NCCL
-reaches such a NIC through another GPU (PXN) or a CPU.
+file in the order of their numbers, and NIC d of the file is the NIC of the box with port d, or, if an importer did not
+say which ports a NIC has, the NIC number d of the box. Both are in the order in which the network lists them. A GPU
+that cannot reach a NIC of its channel through switches of its box uses its own NIC. NCCL reaches such a NIC through
+another GPU (PXN) or a CPU.
 
 Between boxes, NCCL joins the last GPU of a channel to the first GPU of the same channel in the next box. If it found
 rings that leave a box by another NIC than they enter (`crossnic="2"`), it exchanges the channels of a pair in every
@@ -30,7 +31,7 @@ from forestcoll.algorithms.forests import (
 )
 from forestcoll.algorithms.method import Problem
 from forestcoll.algorithms.nccl_tree import Parents, binary_tree, mirrored_tree, numbers_downwards
-from forestcoll.algorithms.ring_orders import Door, nics_of
+from forestcoll.algorithms.ring_orders import Door, nics_of, port_numbers
 from forestcoll.algorithms.routes import Path
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import Collective
@@ -98,6 +99,10 @@ class _Ends:
         self.crossings = Crossings(problem)
         self.changed: set[tuple[int, int | None]] = set()
         self._nics = [nics_of(problem, box) for box in boxes] if len(boxes) > 1 else []
+        self._places = [
+            {port: place for place, ports in enumerate(port_numbers(problem, nics)) for port in ports}
+            for nics in self._nics
+        ]
         self._numbers = sorted(
             {number for each in graph.channels for number in (each.entry, each.leaving) if number is not None}
         )
@@ -116,7 +121,8 @@ class _Ends:
         nics = self._nics[box]
         place = len(nics)
         if number is not None:
-            place = number if self._numbers[-1] < len(nics) else self._numbers.index(number)
+            places = self._places[box]
+            place = places[number] if places.keys() >= set(self._numbers) else self._numbers.index(number)
         door = nics[place].get(gpu) if place < len(nics) else None
         if door is None:
             self.changed.add((gpu, number))

@@ -6,7 +6,7 @@ A file that can be read but is wrong becomes a candidate with its fault.
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -124,7 +124,8 @@ def _graphs(path: Path, problem: Problem) -> tuple[list[ComparedFile], list[Skip
             continue
         name = f"{path}: {kind}"
         try:
-            rows.append(_graph(name, path, problem, graph, is_tree=kind == "trees"))
+            row = _graph(name, path, problem, graph, is_tree=kind == "trees")
+            rows.append(replace(row, note="; ".join(filter(None, (*found.notes, row.note)))))
         except DoesNotApplyError as error:
             skipped.append(Skipped(name, str(error)))
     return rows, skipped

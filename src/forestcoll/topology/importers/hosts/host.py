@@ -18,6 +18,9 @@ from forestcoll.topology.importers.source import Source
 FABRIC = "fabric"
 """The id of the switch that joins the NICs of all hosts."""
 
+KEPT = "nccl"
+"""The attribute of a network with what is kept of its hosts."""
+
 
 @dataclass(frozen=True)
 class Device:
@@ -58,6 +61,7 @@ class HostFile:
         switches: the switches between them.
         links: one-way links between GPUs and switches, with GB/s.
         nics: the cards that reach other hosts.
+        kept: for each host by its name what else is known of it, for writers; an attribute of the network keeps it.
     """
 
     source: Source
@@ -66,6 +70,7 @@ class HostFile:
     switches: tuple[Device, ...]
     links: tuple[tuple[str, str, Fraction], ...]
     nics: tuple[Nic, ...] = ()
+    kept: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def is_joined(self) -> bool:
@@ -105,7 +110,7 @@ def hosts_network(hosts: Sequence[HostFile], notes: Notes) -> TopologyBuilder:
     """
     hosts = _with_own_names(hosts, notes)
     where = ", ".join(dict.fromkeys(host.source.where for host in hosts))
-    builder = TopologyBuilder(_name(hosts), where=where)
+    builder = TopologyBuilder(_name(hosts), where=where, attributes=_kept(hosts))
     with_fabric = len(hosts) > 1 or not hosts[0].is_joined
     nics = [nic for host in hosts for nic in host.nics]
     if with_fabric:
@@ -121,6 +126,15 @@ def hosts_network(hosts: Sequence[HostFile], notes: Notes) -> TopologyBuilder:
             builder.add_duplex(nic.name, FABRIC, nic.speed)
         notes.assume("the fabric between hosts is one switch that is never the bottleneck; the NICs limit")
     return builder
+
+
+def _kept(hosts: Sequence[HostFile]) -> dict[str, object]:
+    """Return what is kept of hosts as an attribute of the network; hosts that are alike share it."""
+    alike: dict[tuple[tuple[str, str], ...], list[str]] = {}
+    for host in hosts:
+        for name, kept in host.kept.items():
+            alike.setdefault(tuple(kept.items()), []).append(name)
+    return {KEPT: [{"hosts": names, **dict(kept)} for kept, names in alike.items()]} if alike else {}
 
 
 def _name(hosts: Sequence[HostFile]) -> str:
@@ -170,7 +184,11 @@ def _renamed(host: HostFile, name: str) -> HostFile:
         return f"{name}/{device}"
 
     def own(device: Device) -> Device:
-        return Device(full(device.name), {"box": name} | dict(device.attributes))
+        box = {"box": box_of(device.attributes["box"])} if device.attributes.get("box") else {}
+        return Device(full(device.name), {"box": name} | dict(device.attributes) | box)
+
+    def box_of(box: str) -> str:
+        return name if box == host.host else box
 
     return HostFile(
         host.source,
@@ -182,6 +200,7 @@ def _renamed(host: HostFile, name: str) -> HostFile:
             Nic(full(nic.name), nic.speed, tuple((full(each), bw) for each, bw in nic.attached), nic.attributes)
             for nic in host.nics
         ),
+        {box_of(box): kept for box, kept in host.kept.items()},
     )
 
 
