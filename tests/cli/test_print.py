@@ -9,6 +9,7 @@ from cli_run import run_command
 
 import forestcoll as fc
 from forestcoll.base.display import Displayed
+from forestcoll.comparison.nccl_tuning import nccl_tuning
 from forestcoll.demand.collective import PhaseOp
 from forestcoll.measurement import MeasuredTimes
 from forestcoll.oneport import compare_series
@@ -63,6 +64,7 @@ def values(tmp_path_factory: pytest.TempPathFactory) -> list[Displayed]:
         fc.fit_costs([MeasuredTimes("trees", schedules[0], tuple(sizes), seconds)]),
         layout_table("ring:nodes=4", fc.Groups("tp=2,dp=2", "allreduce")),
         write_failover(network, folder / "failover"),
+        nccl_tuning("dgx-h100:boxes=4", "allreduce", [2**20]),
     ]
 
 

@@ -62,7 +62,7 @@ class Rule:
     is_nccls: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TunerRules(Displayed):
     """The rules of a tuner for one collective on one network.
 
