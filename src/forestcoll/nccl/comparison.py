@@ -1,21 +1,28 @@
-"""A log of nccl-tests next to the bound of its network: what share is reached, what limits, what rings could reach.
+"""A measurement next to the bound of its network: what share is reached, what limits, and whether that is normal.
 
 The bound counts bandwidth only. So it is for large messages: small ones are limited by latency.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 
+from forestcoll.algorithms.baseline import baselines_named
+from forestcoll.algorithms.method import DoesNotApplyError
+from forestcoll.algorithms.method import Problem as MethodProblem
 from forestcoll.base.display import Displayed
 from forestcoll.base.errors import InputError, shown
+from forestcoll.base.exact import to_fraction
 from forestcoll.base.files import PathLike, as_path
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.base.units import bytes_per_microsecond
 from forestcoll.demand.collective import Collective, collective_named
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.demand.ranks import RanksLike, ranks_of, require_reach
-from forestcoll.nccl.log import COLLECTIVES, Log, LogRow, LogTest, collectives_of, read_log
+from forestcoll.nccl.healthy import ANY, NVLS, RINGS, TREES, Usual, rule_of_thumb, usual_shares, with_nvls
+from forestcoll.nccl.reading import read_log
+from forestcoll.nccl.results import COLLECTIVES, Log, LogRow, LogTest, collectives_of
 from forestcoll.schedule.proof.bound import Bound
 from forestcoll.schedule.proof.cut import CutProof
 from forestcoll.solver.bounds.rings import RingBound, ring_bound
@@ -27,12 +34,6 @@ from forestcoll.topology import Topology, TopologyLike
 from forestcoll.topology.link_classes import LinkClass, link_classes
 from forestcoll.topology.registry import load_topology
 
-USUAL_SHARE = Fraction(4, 5)
-"""Large messages usually reach more than this of the nominal bandwidth: 83 % on H100 and GB200, 91 % on A100.
-
-(Peaks of nccl-tests in github.com/stas00/ml-engineering, network/README.md.)
-"""
-
 _LARGE = 2**26
 """Bytes. Smaller messages seldom reach the bandwidth of a network."""
 
@@ -41,13 +42,31 @@ class Verdict(StrEnum):
     """What the best result of a test says."""
 
     NORMAL = "normal"
-    """It reaches a usual share of the bound."""
-    NORMAL_FOR_RINGS = "normal for rings"
-    """It reaches a usual share of what rings could reach, which is less than the bound."""
+    """It reaches what healthy machines reach."""
     LOW = "low"
     """It reaches less."""
+    VERY_LOW = "very low"
+    """It reaches less than half of the least usual share: a part works not at all, or a slow path is taken."""
     ABOVE = "above the bound"
     """It exceeds the bound, so the network or the collective is not the one that was measured."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What one algorithm could reach, and what it usually reaches.
+
+    Attributes:
+        usual: the algorithm and the usual share of `algbw`.
+        algbw: the bound of which it is a share, in GB/s.
+    """
+
+    usual: Usual
+    algbw: Fraction
+
+    def distance(self, algbw: Fraction) -> Fraction:
+        """Return by which factor an algbw is outside what is usual; 1 inside."""
+        share = algbw / self.algbw
+        return max(Fraction(1), self.usual.low / share if share else Fraction(10**9), share / self.usual.high)
 
 
 @dataclass(frozen=True)
@@ -64,7 +83,12 @@ class TestComparison:
         rings: the bound of rings, in the unit of the topology; None if there are no rings.
         limiting: the classes of links that limit, the greatest bandwidth first; none if the proof weighs many sets.
         limiting_rings: the classes of links that limit rings.
+        limits: what the algorithms of the library could reach and usually reach, the best-fitting one first.
+        highest: GB/s that no schedule exceeds, with the switches that add up and copy if the machine has them.
+        library: GB/s that the algorithm which fits best could reach, as the library runs it; None if not known.
+        library_best: GB/s that the best algorithm of the library could reach; None if not known.
         remarks: what the user should know, in sentences.
+        figure: the algbw in GB/s that the user gave instead of a log; None if there is a log.
     """
 
     test: LogTest
@@ -76,7 +100,12 @@ class TestComparison:
     rings: RingBound | None = None
     limiting: tuple[LinkClass, ...] = ()
     limiting_rings: tuple[LinkClass, ...] = ()
+    limits: tuple[Limit, ...] = ()
+    highest: Fraction = Fraction(0)
+    library: Fraction | None = None
+    library_best: Fraction | None = None
     remarks: tuple[str, ...] = ()
+    figure: Fraction | None = None
 
     __test__ = False  # the name is no test of pytest
 
@@ -95,24 +124,29 @@ class TestComparison:
         return None if self.bound_algbw is None else algbw / self.bound_algbw
 
     @property
-    def best(self) -> tuple[LogRow, Fraction]:
-        """The row with the greatest algbw, and that algbw in GB/s."""
-        reached = [(row, max((each.algbw for each in row.results), default=Fraction(0))) for row in self.test.rows]
-        return max(reached, key=lambda each: (each[1], -each[0].line))
+    def best(self) -> tuple[LogRow | None, Fraction]:
+        """The row with the greatest algbw, and that algbw in GB/s; no row if the user gave the figure."""
+        found = self.test.best
+        return (None, self.figure or Fraction(0)) if found is None else (found[0], found[1].algbw)
+
+    @property
+    def limit(self) -> Limit | None:
+        """The limit that fits the best result; None without a bound."""
+        return self.limits[0] if self.limits else None
 
     @property
     def verdict(self) -> Verdict | None:
         """What the best result says; None without a bound."""
-        share = self.share(self.best[1])
-        if share is None:
-            return None
-        if share > 1:
+        return None if self.limit is None else self.verdict_of(self.best[1])
+
+    def verdict_of(self, algbw: Fraction) -> Verdict:
+        """Return what an algbw in GB/s says about the limit that fits best."""
+        if algbw > self.highest:
             return Verdict.ABOVE
-        if share >= USUAL_SHARE:
-            return Verdict.NORMAL
-        if self.rings_algbw is not None and self.best[1] >= self.rings_algbw * USUAL_SHARE:
-            return Verdict.NORMAL_FOR_RINGS
-        return Verdict.LOW
+        share, usual = algbw / self.limits[0].algbw, self.limits[0].usual
+        if share < usual.low / 2:
+            return Verdict.VERY_LOW
+        return Verdict.LOW if share < usual.least_normal else Verdict.NORMAL
 
 
 @dataclass(frozen=True)
@@ -120,37 +154,38 @@ class LogComparison(Displayed):
     """A log next to the bounds of its network.
 
     Attributes:
-        topology: the network.
+        topology: the network; None if only the log was asked for.
         log: the log.
         tests: the tests of the log.
 
     Example:
         >>> from forestcoll import load_topology
         >>> from forestcoll.nccl import LogComparison
-        >>> from forestcoll.nccl.log import Log
+        >>> from forestcoll.nccl.results import Log
         >>> found = LogComparison(load_topology("dgx-a100:boxes=2"), Log("nccl.log", (), skipped=((7, "no size"),)), ())
         >>> found.topology.name, found.log.skipped
         ('dgx-a100:boxes=2', ((7, 'no size'),))
     """
 
-    topology: Topology
+    topology: Topology | None
     log: Log
     tests: tuple[TestComparison, ...]
 
 
 def explain(
-    topology: TopologyLike,
+    topology: TopologyLike | None,
     log: PathLike,
     *,
     ranks: RanksLike | None = None,
     collective: Collective | str | None = None,
     progress: Progress = SILENT,
 ) -> LogComparison:
-    """Return a log of nccl-tests or rccl-tests next to the bounds of the network.
+    """Return a measurement next to the bounds of the network.
 
     Args:
-        topology: the network on which the log was measured.
-        log: the file with the output of nccl-tests or rccl-tests.
+        topology: the network on which it was measured; None shows only what the file says.
+        log: the file: what nccl-tests or rccl-tests print or write as JSON or CSV, what NCCL's Inspector writes, or a
+            report of NCCL's RAS.
         ranks: the compute nodes that took part, as for `optimum`; all if None.
         collective: the collective of tests that the log does not name, if the columns allow several.
         progress: receives the stages of the work.
@@ -174,16 +209,81 @@ def explain(
         ...     written = Path(folder, "nccl.log").write_text(text)
         ...     found = explain("dgx-a100:boxes=2", Path(folder, "nccl.log"))
         >>> found.tests[0].verdict.value, str(found.tests[0].rings_algbw)
-        ('normal for rings', '640/3')
+        ('normal', '640/3')
     """
+    read = read_log(as_path(log))
+    request = None if collective is None else collective_named(collective)
+    if topology is None:
+        return LogComparison(None, read, tuple(_without_network(test, request) for test in read.tests))
+    comparer = _Comparer(*_network_and_ranks(topology, ranks), read, request, progress)
+    return LogComparison(comparer.network, read, tuple(comparer.compared(test) for test in read.tests))
+
+
+def judge_busbw(
+    topology: TopologyLike,
+    busbw: object,
+    collective: Collective | str,
+    *,
+    ranks: RanksLike | None = None,
+    progress: Progress = SILENT,
+) -> LogComparison:
+    """Return the busbw of large messages next to the bounds of the network.
+
+    Args:
+        topology: the network on which it was measured.
+        busbw: GB/s, as nccl-tests print it.
+        collective: the collective that was measured.
+        ranks: the compute nodes that took part, as for `optimum`; all if None.
+        progress: receives the stages of the work.
+
+    Raises:
+        InputError: an argument is not valid.
+        NoSolutionError: as `optimum`.
+
+    Example:
+        >>> from forestcoll.nccl.comparison import judge_busbw
+        >>> [test.verdict.value for test in judge_busbw("dgx-h100:boxes=1", 480, "allreduce").tests]
+        ['normal']
+    """
+    kind = collective_named(collective)
+    if kind.is_personalised and kind is not Collective.ALL_TO_ALL:
+        raise InputError(f"{kind.with_article} has no busbw in nccl-tests; give its output by --measured")
+    try:
+        value = to_fraction(busbw)
+    except ValueError:
+        value = Fraction(0)
+    if value <= 0:
+        raise InputError(f"busbw is {shown(busbw)}; expected GB/s, a number greater than 0")
+    network, members = _network_and_ranks(topology, ranks)
+    log = Log(f"busbw {float(value):g} GB/s", (LogTest(0, None, None, 0, 0, repeated=False, rows=()),), ())
+    comparer = _Comparer(network, members, log, kind, progress)
+    return LogComparison(network, log, (comparer.judged(value),))
+
+
+def _network_and_ranks(topology: TopologyLike, ranks: RanksLike | None) -> tuple[Topology, tuple[int, ...] | None]:
     network = load_topology(topology, connected=ranks is None)
     require_all_ports(network)
     members = ranks_of(network, ranks)
     require_reach(network, members)
-    read = read_log(as_path(log))
-    request = None if collective is None else collective_named(collective)
-    comparer = _Comparer(network, members, read, request, progress)
-    return LogComparison(network, read, tuple(comparer.compared(test) for test in read.tests))
+    return network, members
+
+
+def _without_network(test: LogTest, request: Collective | None) -> TestComparison:
+    possible = (COLLECTIVES.get(test.program or ""),) if test.program is not None else collectives_of(test)
+    collective = request if request in possible else possible[0] if len(possible) == 1 else None
+    why = _no_single_collective(test) or "no network was given, so there is no bound"
+    return TestComparison(test, collective, why, remarks=test.remarks)
+
+
+def _no_single_collective(test: LogTest) -> str:
+    """Return why the ranks of a test did not run one collective together; empty if they did."""
+    alone = test.ranks == 1 or (test.best is not None and not test.best[1].busbw and test.best[0].size >= _LARGE)
+    if test.repeated or alone:
+        which = "a rank is listed twice" if test.repeated else "it ran on one rank"
+        return f"{which}, so processes did not run one collective; build nccl-tests with MPI=1"
+    if test.groups > 1:
+        return f"{test.groups} groups ran at the same time; measure one group"
+    return ""
 
 
 class _Comparer:
@@ -197,32 +297,102 @@ class _Comparer:
         request: Collective | None,
         progress: Progress,
     ) -> None:
-        self._network, self._ranks, self._log, self._requested = network, ranks, log, request
+        self.network, self._ranks, self._log, self._requested = network, ranks, log, request
         self._progress = progress
         self._members = NodeDemand(ranks=ranks).members(network)
         self._gbps = bytes_per_microsecond(network.bandwidth_unit) / 1000
+        self._nvls = with_nvls(network, self._members)
         self._bounds: dict[NodeDemand, Bound | None] = {}
 
     def compared(self, test: LogTest) -> TestComparison:
         """Return one test next to its bound."""
         if test.program is not None and test.program not in COLLECTIVES:
-            return TestComparison(test, None, f"there is no bound for {test.program}")
+            return TestComparison(test, None, f"there is no bound for {test.program}", remarks=test.remarks)
         collective = self._collective(test)
-        if test.repeated:
-            why = "a rank is listed twice, so processes did not run one collective; build nccl-tests with MPI=1"
-            return TestComparison(test, collective, why)
-        if test.groups > 1:
-            return TestComparison(test, collective, f"{test.groups} groups ran at the same time; measure one group")
+        if why := _no_single_collective(test):
+            return TestComparison(test, collective, why, remarks=test.remarks)
         self._check_ranks(test)
         demand = NodeDemand(collective, self._root(test, collective), None, self._ranks)
+        found = self._judged(TestComparison(test, collective, "", demand, gbps=self._gbps))
+        return replace(found, remarks=(*test.remarks, *found.remarks, *self._remarks(test, collective)))
+
+    def judged(self, busbw: Fraction) -> TestComparison:
+        """Return a busbw next to the bound of the collective that was asked for."""
+        collective = self._requested or Collective.ALLREDUCE
+        root = self._members[0] if collective.has_root else None
+        demand = NodeDemand(collective, root, None, self._ranks)
+        figure = busbw / busbw_factor(collective, len(self._members))
+        test = self._log.tests[0]
+        return self._judged(TestComparison(test, collective, "", demand, gbps=self._gbps, figure=figure))
+
+    def _judged(self, asked: TestComparison) -> TestComparison:
+        demand = asked.demand or NodeDemand()
         bound = self._bound(demand)
         if bound is None:
-            return TestComparison(test, collective, "the linear program of the all-to-all is too large")
-        rings = ring_bound(self._network, demand, bound.algbw)
-        limiting = _limiting(self._network, bound.proof.inside) if isinstance(bound.proof, CutProof) else ()
-        of_rings = () if rings is None else _limiting(self._network, rings.cut)
-        remarks = tuple(self._remarks(test, collective))
-        return TestComparison(test, collective, "", demand, bound, self._gbps, rings, limiting, of_rings, remarks)
+            why = "the linear program of the all-to-all is too large"
+            return replace(asked, reason=why, demand=None)
+        rings = ring_bound(self.network, demand, bound.algbw)
+        found = replace(
+            asked,
+            bound=bound,
+            rings=rings,
+            limiting=_limiting(self.network, bound.proof.inside) if isinstance(bound.proof, CutProof) else (),
+            limiting_rings=() if rings is None else _limiting(self.network, rings.cut),
+        )
+        return self._with_limits(found, demand)
+
+    def _with_limits(self, found: TestComparison, demand: NodeDemand) -> TestComparison:
+        """Add what the algorithms of the library reach, the one that fits the result best first."""
+        bounds = {ANY: found.bound_algbw, RINGS: found.rings_algbw}
+        reached = {RINGS: found.rings_algbw}
+        if demand.collective is Collective.ALLREDUCE:
+            reached |= {TREES: self._algorithm("nccl-tree", self.network, demand)}
+            bounds |= {TREES: reached[TREES]}
+            if self._nvls is not None:
+                self._progress.begin("finding the bound with NVLS")
+                with_sums = Problem.of(self._nvls, demand, self._progress).bound.algbw * self._gbps
+                forms = [self._algorithm(each, self._nvls, demand) for each in ("nvls", "nvls-tree")]
+                reached |= {NVLS: next(filter(None, forms), None)}
+                bounds |= {NVLS: with_sums}
+        algbws = {name: value for name, value in bounds.items() if value}
+        known = usual_shares(self.network, self._members, demand.collective)
+        limits = [Limit(usual, algbws[usual.bound]) for usual in known if usual.bound in algbws]
+        measured = found.best[1]
+        for name in (RINGS, NVLS, TREES):
+            useful = name != TREES or algbws.get(TREES, 0) > algbws.get(RINGS, 0)
+            if name in algbws and useful and all(each.usual.algorithm != name for each in limits):
+                limits.append(Limit(rule_of_thumb(name), algbws[name]))
+        if not limits or all(measured > each.algbw for each in limits):
+            limits.append(Limit(rule_of_thumb(ANY), algbws[ANY]))
+        named = _ALGORITHMS.get(_algorithm_of(found.test))
+        limits.sort(key=lambda each: (each.usual.algorithm != named, each.distance(measured), not each.usual.source))
+        best = [value for value in reached.values() if value]
+        found = replace(found, limits=tuple(limits), highest=max(algbws.values()))
+        return replace(
+            found,
+            remarks=(*found.remarks, *self._without_nvls(found)),
+            library=reached.get(limits[0].usual.algorithm) or None,
+            library_best=max(best, default=None),
+        )
+
+    def _without_nvls(self, found: TestComparison) -> Iterator[str]:
+        """Yield a sentence if the result is that of another algorithm, and the machine is known for a better NVLS."""
+        measured = found.best[1]
+        for limit in found.limits[1:]:
+            usual = limit.usual
+            if usual.algorithm == NVLS and usual.source and measured < usual.least_normal * limit.algbw:
+                factor = busbw_factor(Collective.ALLREDUCE, len(self._members))
+                least = float(limit.algbw * usual.low * factor)
+                yield f"healthy machines reach busbw {least:.4g} with NVLS, which did not run; NCCL_DEBUG=INFO says why"
+
+    def _algorithm(self, name: str, network: Topology, demand: NodeDemand) -> Fraction | None:
+        """Return the algbw in GB/s of an algorithm of NCCL; None where it has no meaning."""
+        try:
+            (found,) = (each.result(MethodProblem(network, demand)) for each in baselines_named((name,)))
+        except DoesNotApplyError:
+            return None
+        algbw = found.schedule.algbw if found.algbw is None else found.algbw
+        return None if algbw is None else algbw * self._gbps
 
     def _collective(self, test: LogTest) -> Collective:
         if test.program is not None:
@@ -246,7 +416,7 @@ class _Comparer:
     def _check_ranks(self, test: LogTest) -> None:
         count = len(self._members)
         if test.ranks is not None and test.ranks != count:
-            whose = f"{self._network.name} has {count} compute nodes" if self._ranks is None else f"{count} are named"
+            whose = f"{self.network.name} has {count} compute nodes" if self._ranks is None else f"{count} are named"
             fix = "name those that took part by --ranks" if test.ranks < count else "give the network that was measured"
             raise InputError(f"{self._place(test)} ran on {test.ranks} ranks, and {whose}; {fix}")
 
@@ -254,6 +424,8 @@ class _Comparer:
         if not collective.has_root:
             return None
         root = test.rows[0].root
+        if root == -1:  # Inspector and the CSV files of rccl-tests do not say it
+            return self._members[0]
         if not 0 <= root < len(self._members):
             raise InputError(f"{self._place(test)} has the root {shown(root)}; expected 0 to {len(self._members) - 1}")
         return self._members[root]
@@ -262,15 +434,13 @@ class _Comparer:
         if demand not in self._bounds:
             self._progress.begin(f"finding the bound of {demand.collective.with_article}")
             exchange = demand.collective is Collective.ALL_TO_ALL
-            bound = self._all_to_all() if exchange else Problem.of(self._network, demand, self._progress).bound
+            bound = self._all_to_all() if exchange else Problem.of(self.network, demand, self._progress).bound
             self._bounds[demand] = bound
         return self._bounds[demand]
 
     def _all_to_all(self) -> Bound | None:
         try:
-            return flow_search(
-                self._network, NodeDemand(Collective.ALL_TO_ALL, ranks=self._ranks), self._progress
-            ).bound
+            return flow_search(self.network, NodeDemand(Collective.ALL_TO_ALL, ranks=self._ranks), self._progress).bound
         except InputError:  # too large
             return None
 
@@ -281,13 +451,23 @@ class _Comparer:
             found.append(f"{wrong} results have wrong values (#wrong is not 0): the hardware or the library is faulty")
         if max(row.size for row in test.rows) < _LARGE:
             found.append("the largest message is less than 64 MiB: latency limits it, so measure up to 1 GiB or more")
-        row = max(test.rows, key=lambda each: max((result.busbw for result in each.results), default=Fraction(0)))
-        result = max(row.results, key=lambda each: each.busbw, default=None)
-        factor = busbw_factor(collective, len(self._members))
-        if result is not None and result.busbw and abs(result.busbw / result.algbw - factor) > Fraction(1, 50):
+        if test.best is None:
+            return found
+        result, count = test.best[1], len(self._members)
+        factor = busbw_factor(collective, count)
+        if result.busbw and abs(result.busbw / result.algbw - factor) > Fraction(1, 50):
             ratio = f"{float(result.busbw / result.algbw):.3f}"
-            found.append(f"busbw is {ratio} times algbw, not {float(factor):.3f} as for {len(self._members)} ranks")
+            found.append(f"busbw is {ratio} times algbw, not {float(factor):.3f} as for {count} ranks")
         return found
+
+
+_ALGORITHMS = {"RING": RINGS, "TREE": TREES, "NVLS": NVLS, "NVLS_TREE": NVLS, "NVLSTREE": NVLS}
+"""The algorithms as tables of rccl-tests name them."""
+
+
+def _algorithm_of(test: LogTest) -> str:
+    """Return the algorithm of the best row, as the table names it; empty if it names none."""
+    return "" if test.best is None else test.best[0].algorithm.upper()
 
 
 def _limiting(network: Topology, cut: tuple[int, ...]) -> tuple[LinkClass, ...]:

@@ -18,7 +18,8 @@ from forestcoll.base.errors import InputError, shown
 from forestcoll.base.exact import to_fraction
 from forestcoll.base.files import read_bytes
 from forestcoll.demand.collective import Collective, collective_named
-from forestcoll.nccl.log import COLLECTIVES, LogTest, collectives_of, parse_log
+from forestcoll.nccl.reading import parse_log
+from forestcoll.nccl.results import COLLECTIVES, LogTest, collectives_of
 from forestcoll.simulation.sizes import size_of
 
 _MOST_BYTES = 2**28
