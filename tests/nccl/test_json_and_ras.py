@@ -184,6 +184,7 @@ def test_other_and_broken_json_is_refused_in_one_line() -> None:
     whole = json.dumps(nccl_tests())
     for text, said in [
         (whole[:100], "line 1, column 101: no valid JSON: Expecting value"),
+        (whole[: whole.index("hunter2")], "perhaps the test hung, or was ended"),
         (whole[: whole.index("[{") + 2], "perhaps the test hung, or was ended"),
         ('{\n"a": 1,,}', "line 2, column 8: no valid JSON"),
         ('{"a": 1}', "is JSON, but not of nccl-tests, rccl-tests, Inspector or RAS"),

@@ -110,6 +110,9 @@ def test_what_a_user_should_know_is_remarked(compared: Compared) -> None:
         "2 results have wrong values (#wrong is not 0)",
         "the largest message is less than 64 MiB",
     ]
+    assert row_labels(compared(log("all_gather", {2**20: 20})))["verdict"] == (
+        "very low: but the messages are too small for a verdict about bandwidth"
+    )
     (other,) = compared(log("all_gather", {GIB: 187}, ranks=4, listed=False)).tests
     assert other.remarks == ("busbw is 0.750 times algbw, not 0.938 as for 16 ranks",)
 

@@ -3,14 +3,11 @@
 The bound counts bandwidth only. So it is for large messages: small ones are limited by latency.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 
-from forestcoll.algorithms.baseline import baselines_named
-from forestcoll.algorithms.method import DoesNotApplyError
-from forestcoll.algorithms.method import Problem as MethodProblem
 from forestcoll.base.display import Displayed
 from forestcoll.base.errors import InputError, shown
 from forestcoll.base.exact import to_fraction
@@ -20,7 +17,8 @@ from forestcoll.base.units import bytes_per_microsecond
 from forestcoll.demand.collective import Collective, collective_named
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.demand.ranks import RanksLike, ranks_of, require_reach
-from forestcoll.nccl.healthy import ANY, NVLS, RINGS, TREES, Usual, rule_of_thumb, usual_shares, with_nvls
+from forestcoll.nccl.healthy import NVLS, RINGS, TREES
+from forestcoll.nccl.limits import Limit, limits_of
 from forestcoll.nccl.reading import read_log
 from forestcoll.nccl.results import COLLECTIVES, Log, LogRow, LogTest, collectives_of
 from forestcoll.schedule.proof.bound import Bound
@@ -34,7 +32,7 @@ from forestcoll.topology import Topology, TopologyLike
 from forestcoll.topology.link_classes import LinkClass, link_classes
 from forestcoll.topology.registry import load_topology
 
-_LARGE = 2**26
+LARGE = 2**26
 """Bytes. Smaller messages seldom reach the bandwidth of a network."""
 
 
@@ -52,24 +50,6 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True)
-class Limit:
-    """What one algorithm could reach, and what it usually reaches.
-
-    Attributes:
-        usual: the algorithm and the usual share of `algbw`.
-        algbw: the bound of which it is a share, in GB/s.
-    """
-
-    usual: Usual
-    algbw: Fraction
-
-    def distance(self, algbw: Fraction) -> Fraction:
-        """Return by which factor an algbw is outside what is usual; 1 inside."""
-        share = algbw / self.algbw
-        return max(Fraction(1), self.usual.low / share if share else Fraction(10**9), share / self.usual.high)
-
-
-@dataclass(frozen=True)
 class TestComparison:
     """One test of a log next to the bound.
 
@@ -84,9 +64,6 @@ class TestComparison:
         limiting: the classes of links that limit, the greatest bandwidth first; none if the proof weighs many sets.
         limiting_rings: the classes of links that limit rings.
         limits: what the algorithms of the library could reach and usually reach, the best-fitting one first.
-        highest: GB/s that no schedule exceeds, with the switches that add up and copy if the machine has them.
-        library: GB/s that the algorithm which fits best could reach, as the library runs it; None if not known.
-        library_best: GB/s that the best algorithm of the library could reach; None if not known.
         remarks: what the user should know, in sentences.
         figure: the algbw in GB/s that the user gave instead of a log; None if there is a log.
     """
@@ -101,9 +78,6 @@ class TestComparison:
     limiting: tuple[LinkClass, ...] = ()
     limiting_rings: tuple[LinkClass, ...] = ()
     limits: tuple[Limit, ...] = ()
-    highest: Fraction = Fraction(0)
-    library: Fraction | None = None
-    library_best: Fraction | None = None
     remarks: tuple[str, ...] = ()
     figure: Fraction | None = None
 
@@ -135,15 +109,19 @@ class TestComparison:
         return self.limits[0] if self.limits else None
 
     @property
+    def library_best(self) -> Fraction | None:
+        """What the best algorithm of the library could reach, in the unit of the topology; None if not known."""
+        return max((each.reached for each in self.limits if each.reached is not None), default=None)
+
+    @property
     def verdict(self) -> Verdict | None:
         """What the best result says; None without a bound."""
-        return None if self.limit is None else self.verdict_of(self.best[1])
-
-    def verdict_of(self, algbw: Fraction) -> Verdict:
-        """Return what an algbw in GB/s says about the limit that fits best."""
-        if algbw > self.highest:
+        if not self.limits:
+            return None
+        algbw, usual = self.best[1] / self.gbps, self.limits[0].usual
+        if algbw > max(each.algbw for each in self.limits):
             return Verdict.ABOVE
-        share, usual = algbw / self.limits[0].algbw, self.limits[0].usual
+        share = algbw / self.limits[0].algbw
         if share < usual.low / 2:
             return Verdict.VERY_LOW
         return Verdict.LOW if share < usual.least_normal else Verdict.NORMAL
@@ -277,7 +255,7 @@ def _without_network(test: LogTest, request: Collective | None) -> TestCompariso
 
 def _no_single_collective(test: LogTest) -> str:
     """Return why the ranks of a test did not run one collective together; empty if they did."""
-    alone = test.ranks == 1 or (test.best is not None and not test.best[1].busbw and test.best[0].size >= _LARGE)
+    alone = test.ranks == 1 or (test.best is not None and not test.best[1].busbw and test.best[0].size >= LARGE)
     if test.repeated or alone:
         which = "a rank is listed twice" if test.repeated else "it ran on one rank"
         return f"{which}, so processes did not run one collective; build nccl-tests with MPI=1"
@@ -301,7 +279,6 @@ class _Comparer:
         self._progress = progress
         self._members = NodeDemand(ranks=ranks).members(network)
         self._gbps = bytes_per_microsecond(network.bandwidth_unit) / 1000
-        self._nvls = with_nvls(network, self._members)
         self._bounds: dict[NodeDemand, Bound | None] = {}
 
     def compared(self, test: LogTest) -> TestComparison:
@@ -339,60 +316,22 @@ class _Comparer:
             limiting=_limiting(self.network, bound.proof.inside) if isinstance(bound.proof, CutProof) else (),
             limiting_rings=() if rings is None else _limiting(self.network, rings.cut),
         )
-        return self._with_limits(found, demand)
-
-    def _with_limits(self, found: TestComparison, demand: NodeDemand) -> TestComparison:
-        """Add what the algorithms of the library reach, the one that fits the result best first."""
-        bounds = {ANY: found.bound_algbw, RINGS: found.rings_algbw}
-        reached = {RINGS: found.rings_algbw}
-        if demand.collective is Collective.ALLREDUCE:
-            reached |= {TREES: self._algorithm("nccl-tree", self.network, demand)}
-            bounds |= {TREES: reached[TREES]}
-            if self._nvls is not None:
-                self._progress.begin("finding the bound with NVLS")
-                with_sums = Problem.of(self._nvls, demand, self._progress).bound.algbw * self._gbps
-                forms = [self._algorithm(each, self._nvls, demand) for each in ("nvls", "nvls-tree")]
-                reached |= {NVLS: next(filter(None, forms), None)}
-                bounds |= {NVLS: with_sums}
-        algbws = {name: value for name, value in bounds.items() if value}
-        known = usual_shares(self.network, self._members, demand.collective)
-        limits = [Limit(usual, algbws[usual.bound]) for usual in known if usual.bound in algbws]
-        measured = found.best[1]
-        for name in (RINGS, NVLS, TREES):
-            useful = name != TREES or algbws.get(TREES, 0) > algbws.get(RINGS, 0)
-            if name in algbws and useful and all(each.usual.algorithm != name for each in limits):
-                limits.append(Limit(rule_of_thumb(name), algbws[name]))
+        measured = found.best[1] / self._gbps
+        *limits, general = limits_of(self.network, demand, bound.algbw, self._progress)
         if not limits or all(measured > each.algbw for each in limits):
-            limits.append(Limit(rule_of_thumb(ANY), algbws[ANY]))
+            limits.append(general)
         named = _ALGORITHMS.get(_algorithm_of(found.test))
         limits.sort(key=lambda each: (each.usual.algorithm != named, each.distance(measured), not each.usual.source))
-        best = [value for value in reached.values() if value]
-        found = replace(found, limits=tuple(limits), highest=max(algbws.values()))
-        return replace(
-            found,
-            remarks=(*found.remarks, *self._without_nvls(found)),
-            library=reached.get(limits[0].usual.algorithm) or None,
-            library_best=max(best, default=None),
-        )
+        return replace(found, limits=tuple(limits), remarks=tuple(self._without_nvls(limits, measured)))
 
-    def _without_nvls(self, found: TestComparison) -> Iterator[str]:
+    def _without_nvls(self, limits: Sequence[Limit], measured: Fraction) -> Iterator[str]:
         """Yield a sentence if the result is that of another algorithm, and the machine is known for a better NVLS."""
-        measured = found.best[1]
-        for limit in found.limits[1:]:
+        factor = busbw_factor(Collective.ALLREDUCE, len(self._members)) * self._gbps
+        for limit in limits[1:]:
             usual = limit.usual
             if usual.algorithm == NVLS and usual.source and measured < usual.least_normal * limit.algbw:
-                factor = busbw_factor(Collective.ALLREDUCE, len(self._members))
                 least = float(limit.algbw * usual.low * factor)
                 yield f"healthy machines reach busbw {least:.4g} with NVLS, which did not run; NCCL_DEBUG=INFO says why"
-
-    def _algorithm(self, name: str, network: Topology, demand: NodeDemand) -> Fraction | None:
-        """Return the algbw in GB/s of an algorithm of NCCL; None where it has no meaning."""
-        try:
-            (found,) = (each.result(MethodProblem(network, demand)) for each in baselines_named((name,)))
-        except DoesNotApplyError:
-            return None
-        algbw = found.schedule.algbw if found.algbw is None else found.algbw
-        return None if algbw is None else algbw * self._gbps
 
     def _collective(self, test: LogTest) -> Collective:
         if test.program is not None:
@@ -449,13 +388,13 @@ class _Comparer:
         wrong = sum(bool(each.wrong) for row in test.rows for each in row.results)
         if wrong:
             found.append(f"{wrong} results have wrong values (#wrong is not 0): the hardware or the library is faulty")
-        if max(row.size for row in test.rows) < _LARGE:
+        if max(row.size for row in test.rows) < LARGE:
             found.append("the largest message is less than 64 MiB: latency limits it, so measure up to 1 GiB or more")
         if test.best is None:
             return found
         result, count = test.best[1], len(self._members)
         factor = busbw_factor(collective, count)
-        if result.busbw and abs(result.busbw / result.algbw - factor) > Fraction(1, 50):
+        if result.busbw and abs(result.busbw - result.algbw * factor) > result.algbw / 50 + Fraction(1, 100):
             ratio = f"{float(result.busbw / result.algbw):.3f}"
             found.append(f"busbw is {ratio} times algbw, not {float(factor):.3f} as for {count} ranks")
         return found

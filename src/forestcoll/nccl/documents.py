@@ -78,7 +78,11 @@ def _json(text: str, name: str) -> Any:
     except RecursionError:
         raise InputError(f"{name}: is JSON that is nested too deep; give the file as it was written") from None
     except json.JSONDecodeError as error:
-        why = "; perhaps the test hung, or was ended" if error.pos >= len(text.rstrip()) - 1 else ""
+        why = (
+            "; perhaps the test hung, or was ended"
+            if "Untermin" in error.msg or error.pos >= len(text.rstrip()) - 1
+            else ""
+        )
         raise InputError(
             f"{name}: line {error.lineno}, column {error.colno}: no valid JSON: {error.msg}{why}"
         ) from None

@@ -5,8 +5,9 @@ from fractions import Fraction
 
 from forestcoll.base.errors import plural
 from forestcoll.base.units import size_name
-from forestcoll.nccl.comparison import Limit, LogComparison, TestComparison, Verdict
+from forestcoll.nccl.comparison import LARGE, LogComparison, TestComparison, Verdict
 from forestcoll.nccl.healthy import ANY, NVLS, RINGS, TREES
+from forestcoll.nccl.limits import Limit
 from forestcoll.nccl.results import LogRow, Measured, MissingRank, RasCommunicator
 from forestcoll.presentation.results.schedules import explanations
 from forestcoll.presentation.tables import Column, Page, Table, labelled
@@ -101,23 +102,28 @@ def _test_document(found: LogComparison, test: TestComparison) -> dict[str, obje
             "busbw": _rounded(best * factor),
             "share": _rounded(best / algbw),
         },
-        "library_algbw": None if test.library is None else str(test.library),
-        "library_best_algbw": None if test.library_best is None else str(test.library_best),
+        "library_algbw": _exact(test.limit.reached, test.gbps),
+        "library_best_algbw": _exact(test.library_best, test.gbps),
         "verdict": None if test.verdict is None else test.verdict.value,
-        "usual": _usual_document(test.limit),
+        "usual": _usual_document(test.limit, test.gbps),
         "limiting_links": _classes(test.limiting),
         "ring_limiting_links": _classes(test.limiting_rings),
         "proof": explanations.document(test.bound, found.topology),
     }
 
 
-def _usual_document(limit: Limit) -> dict[str, object]:
+def _exact(algbw: Fraction | None, gbps: Fraction) -> str | None:
+    """Return an algbw in the unit of the topology as GB/s."""
+    return None if algbw is None else str(algbw * gbps)
+
+
+def _usual_document(limit: Limit, gbps: Fraction) -> dict[str, object]:
     usual = limit.usual
     return {
         "algorithm": usual.algorithm,
         "share": _rounded(usual.low),
         "most_share": _rounded(usual.high),
-        "of_algbw": str(limit.algbw),
+        "of_algbw": str(limit.algbw * gbps),
         "source": usual.source or None,
     }
 
@@ -175,7 +181,8 @@ def _test_blocks(found: LogComparison, test: TestComparison) -> Iterator[Table |
 
 def _figures(unit: str, test: TestComparison, factor: Fraction) -> Iterator[tuple[str, str]]:
     algbw, (row, best) = test.bound_algbw or Fraction(0), test.best
-    without = " without NVLS" if any(each.usual.bound == NVLS and each.algbw > algbw for each in test.limits) else ""
+    sums = [each.algbw * test.gbps for each in test.limits if each.usual.bound == NVLS]
+    without = " without NVLS" if any(each > algbw for each in sums) else ""
     yield "bound", f"algbw {bandwidth(algbw, 'GB/s')}, busbw {bandwidth(algbw * factor, 'GB/s')}{without}"
     where = "" if row is None else f" at {size_name(row.size)}"
     yield "best", f"algbw {float(best):.4g} GB/s{where}: {percent(best / algbw)} of the bound"
@@ -185,12 +192,10 @@ def _figures(unit: str, test: TestComparison, factor: Fraction) -> Iterator[tupl
         share, names = percent(best / test.rings_algbw), "; ".join(each.name(unit) for each in test.limiting_rings)
         yield "NCCL's rings", f"at most algbw {bandwidth(test.rings_algbw, 'GB/s')}; the best is {share} of it"
         yield "limited by", names
+    for each in sums:
+        yield "NVLS", f"at most algbw {bandwidth(each, 'GB/s')}; the best is {percent(best / each)} of it"
     for limit in test.limits:
-        if limit.usual.bound == NVLS:
-            share = percent(best / limit.algbw)
-            yield "NVLS", f"at most algbw {bandwidth(limit.algbw, 'GB/s')}; the best is {share} of it"
-    for limit in test.limits:
-        yield "usual", _usual(limit, factor)
+        yield "usual", _usual(limit, factor * test.gbps)
     yield "verdict", _verdict(test)
 
 
@@ -206,6 +211,9 @@ def _verdict(test: TestComparison) -> str:
     if test.verdict is None or test.limit is None:
         return "-"
     algorithm, share = test.limit.usual.algorithm, test.share(test.best[1]) or Fraction(1)
+    row = test.best[0]
+    if row is not None and row.size < LARGE and test.verdict in (Verdict.LOW, Verdict.VERY_LOW):
+        return f"{test.verdict.value}: but the messages are too small for a verdict about bandwidth"
     text = f"{test.verdict.value}: {_VERDICTS[test.verdict].format(_METHODS[algorithm])}"
     another = test.verdict is Verdict.NORMAL and algorithm == RINGS and share < Fraction(3, 5)
     return f"{text}; the rest of the bound needs another schedule, not other hardware" if another else text
