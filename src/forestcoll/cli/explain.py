@@ -59,6 +59,7 @@ def command(
     from forestcoll.nccl.comparison import explain, judge_busbw
     from forestcoll.presentation.printing import print_json, print_page
     from forestcoll.presentation.results.measurements.measured import comparison_document, comparison_page
+    from forestcoll.what_if.causes import with_causes
 
     with TerminalProgress() as progress:
         network = None
@@ -68,6 +69,7 @@ def command(
             found = explain(network, measured, ranks=ranks, collective=collective, progress=progress)
         elif network is not None and collective is not None:
             found = judge_busbw(network, busbw, collective, ranks=ranks, progress=progress)
+        found = with_causes(found, progress)
     if as_json:
         print_json(comparison_document(found))
     else:

@@ -50,6 +50,23 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True)
+class Cause:
+    """A change or a setting under which the result of a test would be normal.
+
+    Attributes:
+        change: the options `--without` or `--degrade` that make the change, or a setting of NCCL.
+        busbw: GB/s that are expected with it.
+        test: the command that tests it.
+        rank: the place in the list, the best first: how near the figure is, and how many parts have failed.
+    """
+
+    change: str
+    busbw: Fraction
+    test: str
+    rank: tuple[int, int, float] = (0, 0, 0.0)
+
+
+@dataclass(frozen=True)
 class TestComparison:
     """One test of a log next to the bound.
 
@@ -66,6 +83,7 @@ class TestComparison:
         limits: what the algorithms of the library could reach and usually reach, the best-fitting one first.
         remarks: what the user should know, in sentences.
         figure: the algbw in GB/s that the user gave instead of a log; None if there is a log.
+        causes: what may be the cause of a low result, the best first; `what_if.causes` finds them.
     """
 
     test: LogTest
@@ -80,6 +98,7 @@ class TestComparison:
     limits: tuple[Limit, ...] = ()
     remarks: tuple[str, ...] = ()
     figure: Fraction | None = None
+    causes: tuple[Cause, ...] = ()
 
     __test__ = False  # the name is no test of pytest
 

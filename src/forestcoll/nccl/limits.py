@@ -87,6 +87,11 @@ def reached_by(name: str, network: Topology, demand: NodeDemand) -> Fraction | N
     return _algorithm("nccl-tree", network, demand) if name == TREES else None
 
 
+def ring_algbw(network: Topology, demand: NodeDemand) -> Fraction | None:
+    """Return the algbw of NCCL's rings in the order of the nodes, in the unit of the topology; None without rings."""
+    return _algorithm("nccl-ring", network, demand)
+
+
 def _with_nvls(network: Topology, demand: NodeDemand) -> Topology | None:
     if demand.collective is not Collective.ALLREDUCE:
         return None

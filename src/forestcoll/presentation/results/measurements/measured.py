@@ -8,6 +8,7 @@ from forestcoll.base.units import size_name
 from forestcoll.nccl.comparison import LARGE, LogComparison, TestComparison, Verdict
 from forestcoll.nccl.healthy import ANY, NVLS, RINGS, TREES
 from forestcoll.nccl.limits import Limit
+from forestcoll.nccl.oddities import oddities
 from forestcoll.nccl.results import LogRow, Measured, MissingRank, RasCommunicator
 from forestcoll.presentation.results.schedules import explanations
 from forestcoll.presentation.tables import Column, Page, Table, labelled
@@ -26,6 +27,7 @@ def comparison_document(found: LogComparison) -> dict[str, object]:
         "unit": "GB/s",
         "tests": [_test_document(found, test) for test in found.tests],
         "skipped": [{"line": line, "reason": reason} for line, reason in found.log.skipped],
+        "odd_hardware": [] if found.topology is None else oddities(found.topology),
     }
     return document | (_ras_document(found.log.communicators) if found.log.communicators else {})
 
@@ -53,6 +55,7 @@ def comparison_page(found: LogComparison) -> Page:
     for test in found.tests:
         blocks += _test_blocks(found, test)
     blocks += _ras_blocks(found.log.communicators)
+    blocks += [] if found.topology is None else [f"Odd: {sentence}." for sentence in oddities(found.topology)]
     for line, reason in found.log.skipped[:_MOST_SKIPPED]:
         blocks.append(f"Line {line} was skipped: {reason}.")
     if len(found.log.skipped) > _MOST_SKIPPED:
@@ -81,6 +84,9 @@ def _test_document(found: LogComparison, test: TestComparison) -> dict[str, obje
         "line": test.test.line,
         "reason": test.reason or None,
         "verdict": None,
+        "causes": [
+            {"change": each.change, "expected_busbw": _rounded(each.busbw), "test": each.test} for each in test.causes
+        ],
         "remarks": list(test.remarks),
         "rows": [_row_document(test, row) for row in test.test.rows],
     }
@@ -171,6 +177,9 @@ def _test_blocks(found: LogComparison, test: TestComparison) -> Iterator[Table |
     count = len(test.demand.members(found.topology))
     yield f"{name} over {plural(count, 'rank')}{place}:"
     yield labelled(_figures(found.topology.bandwidth_unit, test, busbw_factor(test.demand.collective, count)))
+    if test.causes:
+        yield "Causes with which this would be normal, the best first:"
+        yield _causes(test)
     if test.test.rows:
         yield _results(test)
     first, *more = explanations.explain(test.bound, found.topology, test.demand)
@@ -227,6 +236,11 @@ _VERDICTS = {
     Verdict.VERY_LOW: "less than half of what is usual with {}; a part has failed, or data takes a slow path",
     Verdict.ABOVE: "the network or the collective is not the one that was measured",
 }
+
+
+def _causes(test: TestComparison) -> Table:
+    columns = (Column("cause"), Column("expected busbw", right=True), Column("test"))
+    return Table(columns, tuple((each.change, f"{float(each.busbw):.4g} GB/s", each.test) for each in test.causes))
 
 
 def _results(test: TestComparison) -> Table:
