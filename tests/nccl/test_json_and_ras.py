@@ -64,6 +64,13 @@ def test_what_a_json_file_says_besides_is_remarked() -> None:
     assert (row.out_of_place, [each.wrong for each in row.results]) == (None, [3])
 
 
+def test_only_the_first_gpu_of_each_process_is_in_the_list_of_devices() -> None:
+    """As `src/util.cu` of nccl-tests writes it, so a process with -t 2 -g 4 has eight ranks."""
+    config = {"nthreads": 2, "ngpus": 4, "devices": [device(0), device(8)]}
+    assert parse_log(json.dumps(nccl_tests(config=config)), "nt.json").tests[0].ranks == 16
+    assert parse_log(json.dumps(nccl_tests(config=None)), "nt.json").tests[0].ranks is None
+
+
 def test_a_json_file_of_rccl_tests_is_read() -> None:
     row = {
         "numCycle": 0,

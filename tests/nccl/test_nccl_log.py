@@ -38,7 +38,9 @@ def test_several_tests_of_a_log_are_apart_and_old_ones_have_only_the_name_of_the
 
 def test_marks_of_mpirun_and_srun_and_lines_of_nccl_between_the_rows_are_ignored() -> None:
     plain = log("all_gather", {2**26: 150, GIB: 200})
-    for prefix in ("[1,0]<stdout>:", "[1,0]<stdout>: ", "0: ", "12: "):
+    mpirun = ("[1,0]<stdout>:", "[1,0]<stdout>: ", "[prterun-host-77@1,0]<stdout>: ", "[1,mpirank:0,algo-1]<stdout>:")
+    times = ("2026-11-28 00:08:48 ", "2026-11-28T00:08:48.123Z stdout F ", "2026-11-28 00:08:48,123 [1,0]<stdout>: ")
+    for prefix in (*mpirun, *times, "0: ", "12: ", "[default0]:", "[0] ", "\x1b[32m"):
         marked = "".join(f"{prefix}{line}\n" for line in plain.splitlines())
         assert parse_log(marked, "log").tests == parse_log(plain, "log").tests, prefix
     noise = "host0:12:34 [0] NCCL INFO comm 0x55ba rank 0 nranks 16 cudaDev 0 - Init COMPLETE"

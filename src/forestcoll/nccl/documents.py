@@ -17,6 +17,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from math import prod
 from pathlib import PurePath
 from statistics import median
 from typing import Any
@@ -97,12 +98,13 @@ def _nccl_tests(found: Mapping[str, Any], name: str) -> Log:
     for each in devices if isinstance(devices, list) else []:
         if isinstance(each, dict) and isinstance(each.get("rank"), int) and isinstance(each.get("group", 0), int):
             draft.ranks.append((each["rank"], each.get("group", 0), str(each.get("hostname"))))
+    draft.counted = len(draft.ranks) * _gpus_of_process(config) or None
     skipped = []
     for place, each in enumerate(found["results"]):
         if isinstance(each, dict) and each.get("size") == 0:  # as in tables: less than one element a rank
             continue
         try:
-            draft.rows.append(_result(each, len(draft.ranks) or None))
+            draft.rows.append(_result(each, draft.counted))
         except ValueError as error:
             skipped.append((1, f"result {place}: {error}"))
     errors = found.get("errors")
@@ -110,6 +112,12 @@ def _nccl_tests(found: Mapping[str, Any], name: str) -> Log:
     if "end_time" not in found:
         draft.remarks.append("the file has no end_time: the test hung, or was ended")
     return Log(name, (draft.test(),), tuple(skipped))
+
+
+def _gpus_of_process(config: Any) -> int:
+    """Return how many ranks a process has: the list of devices has only the first of each process."""
+    counts = [config.get(key) for key in ("nthreads", "ngpus")] if isinstance(config, dict) else []
+    return prod(each for each in counts if isinstance(each, int) and 0 < each < 1000)
 
 
 def _result(found: Any, ranks: int | None) -> LogRow:

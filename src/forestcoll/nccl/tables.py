@@ -15,8 +15,9 @@ Columns by release (facts: the repositories NVIDIA/nccl-tests and ROCm/rccl-test
 | 2025 | -I: `i_min i_max i_p99 i_cv%` behind each result; rccl-tests: `algo proto nchannels` at the end |
 | CSV of rccl-tests | `numCycle,collective,nodes,ranks,ranksPerNode,gpusPerRank,size,type,redop,inplace,time,algbw,…` |
 
-A line may begin with the mark of mpirun (`[1,0]<stdout>:`) or of srun (`0: `), may have lost its `#`, and may be a line
-of Markdown (`| size | count |`). A test that hangs has printed the size, and no time behind it.
+A line may begin with a time stamp or the mark of mpirun (`[1,0]<stdout>:`), torchrun (`[default0]:`) or srun (`0: `).
+It may have lost its `#`, and may be a line of Markdown (`| size | count |`). A test that hangs has printed the size,
+and no time behind it.
 """
 
 import csv
@@ -32,7 +33,12 @@ from forestcoll.nccl.results import COLLECTIVES, OTHERS, LogRow, LogTest, Measur
 MAX_ROWS = 100_000
 """The most rows of a log."""
 
-_PREFIX = re.compile(r"^\s*(?:\[\d+,\d+\]<(?:stdout|stderr)>:\s?|\[\d{1,5}\](?:\s*:)?\s|\d{1,6}: )")
+_PREFIX = re.compile(
+    r"^(?:\s*(?:\x1b\[[0-9;]*m|\[[^\]\s]{1,200}\](?:<(?:stdout|stderr)>)?\s?:?(?=\s|#|\x1b)|\d{1,6}: "
+    r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*(?: std(?:out|err) [FP])?(?=\s)))+"
+)
+"""Colours, marks of mpirun, torchrun and srun, and time stamps."""
+
 _PROGRAM = re.compile(rf"(?<![\w-])({'|'.join((*COLLECTIVES, *OTHERS))})(?![\w-])")
 _RANK = re.compile(r"^[\s#>]*Rank\s+(\d+)\s+(?:Group\s+(\d+)\s+)?(?:Pid\s+\d+\s+)?on\b\s*(\S*?)\s*device\b")
 _START = re.compile(r"^[\s#>]*(?:nThread\s+\d+|Collective test starting:|nccl-tests version|Using devices)")

@@ -61,7 +61,8 @@ def read_records(path: Path, collective: Collective | None) -> list[Record]:
     """
     text = bytes(read_bytes(path, limit=_MOST_BYTES)).decode("utf-8", errors="replace")
     lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if _counts(line)]
-    if lines and "," in lines[0][1] and "size" in lines[0][1].lower():
+    is_json = text.lstrip().startswith(("{", "["))
+    if lines and not is_json and "," in lines[0][1] and "size" in lines[0][1].lower():
         return list(_from_table(lines, str(path)))
     return list(_from_log(text, str(path), collective))
 
