@@ -41,6 +41,7 @@ RUNS = {README: 5, GROUPS: 6, COMPARE: 3, WHAT_IF: 4, CLUSTER: 2, FLOWS: 3, PIEC
         "tutorials/choosing-a-network": 3,
         "tutorials/first-optimum": 5,
         "how-to/a-link-failed": 2,
+        "how-to/a-nic-died": 3,
         "how-to/check-a-schedule": 1,
         "how-to/export-for-mscclpp": 0,  # its commands have no output, or write the time that they took
         "how-to/is-this-bandwidth-normal": 2,

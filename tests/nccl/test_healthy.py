@@ -104,6 +104,12 @@ def test_rings_where_nvls_is_usual_are_remarked() -> None:
     assert judged("dgx-h100:boxes=1", 480).remarks == ()
 
 
+def test_a_result_that_no_rings_reach_is_remarked() -> None:
+    (remark,) = judged("dgx-a100:boxes=2", 260, ALLGATHER).remarks
+    assert remark == "no rings reach this, so another library ran, or the network is not the one that was measured"
+    assert judged("dgx-a100:boxes=2", 150, ALLGATHER).remarks == ()
+
+
 def test_a_figure_has_a_page_and_a_document() -> None:
     found = judge_busbw("dgx-h100:boxes=1", "480", "all_reduce")
     document: Any = comparison_document(found)

@@ -17,7 +17,7 @@ from forestcoll.base.units import bytes_per_microsecond
 from forestcoll.demand.collective import Collective, collective_named
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.demand.ranks import RanksLike, ranks_of, require_reach
-from forestcoll.nccl.healthy import NVLS, RINGS, TREES
+from forestcoll.nccl.healthy import ANY, NVLS, RINGS, TREES
 from forestcoll.nccl.limits import Limit, limits_of
 from forestcoll.nccl.reading import read_log
 from forestcoll.nccl.results import COLLECTIVES, Log, LogRow, LogTest, collectives_of
@@ -340,11 +340,20 @@ class _Comparer:
         if not limits or all(measured > each.algbw for each in limits):
             limits.append(general)
         named = _ALGORITHMS.get(_algorithm_of(found.test))
-        limits.sort(key=lambda each: (each.usual.algorithm != named, each.distance(measured), not each.usual.source))
-        return replace(found, limits=tuple(limits), remarks=tuple(self._without_nvls(limits, measured)))
+        limits.sort(
+            key=lambda each: (
+                each.usual.algorithm != named,
+                measured > each.algbw,
+                each.distance(measured),
+                not each.usual.source,
+            )
+        )
+        return replace(found, limits=tuple(limits), remarks=tuple(self._limit_remarks(limits, measured)))
 
-    def _without_nvls(self, limits: Sequence[Limit], measured: Fraction) -> Iterator[str]:
-        """Yield a sentence if the result is that of another algorithm, and the machine is known for a better NVLS."""
+    def _limit_remarks(self, limits: Sequence[Limit], measured: Fraction) -> Iterator[str]:
+        """Yield what the limits say besides: no algorithm of NCCL is so fast, or NVLS, which did not run, is faster."""
+        if limits[0].usual.algorithm == ANY and len(limits) > 1:
+            yield "no rings reach this, so another library ran, or the network is not the one that was measured"
         factor = busbw_factor(Collective.ALLREDUCE, len(self._members)) * self._gbps
         for limit in limits[1:]:
             usual = limit.usual
