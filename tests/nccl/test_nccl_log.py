@@ -244,11 +244,33 @@ def test_a_test_that_hung_says_where() -> None:
         assert (
             parse_log(text, "log").tests[0].remarks[0].startswith("the test hung, and ended itself after 30 s at 256M")
         )
+    glued = parse_log("\n".join([HEADER, *rows, f"{half}host1: Test timeout (9s) common.cu:5"]), "log").tests[0]
+    assert glued.remarks[0].startswith("the test hung, and ended itself after 9 s at 256MiB")
+    assert len(glued.rows) == 3
     whole = "\n".join([HEADER, *rows, half, "# Out of bounds values : 0 OK"])
     assert parse_log(whole, "log").tests[0].remarks == ()
     assert "the test of line 2: the test hung, or was ended at 256MiB" in refusal(
         parse_log, f"{HEADER}\n{stopped}", "x"
     )
+
+
+def test_a_test_that_failed_says_why() -> None:
+    failure = "node-2: Test NCCL failure alltoall.cu:274 'remote process exited or there was a network error / '"
+    (test,) = parse_log("\n".join([HEADER, row("alltoall", GIB, 10, 16), failure]), "log").tests
+    assert test.remarks == ("NCCL failed (line 5): remote process exited or there was a network error",)
+    assert "the test of line 2: NCCL failed (line 4): remote process" in refusal(parse_log, f"{HEADER}\n{failure}", "x")
+
+
+def test_a_list_of_devices_that_was_cut_does_not_say_how_many_ranks_there_are() -> None:
+    text = log("all_gather", {GIB: 100})
+    assert parse_log(text.replace(devices(16), devices(16).splitlines()[-1]), "log").tests[0].ranks is None
+
+
+def test_a_time_with_few_digits_is_close_enough() -> None:
+    row = f"{HEADER}\n 17179869184 4294967296 float none -1 1.1e+07 1.62 0.81 0 1.1e+07 1.63 0.81 N/A"
+    assert [each.busbw for each in only_row(row).results] == [Fraction(81, 100)] * 2
+    wrong = f"{HEADER}\n 17179869184 4294967296 float none -1 1.1e+07 1.82 0.91 0"
+    assert "algbw is '1.82'" in refusal(parse_log, wrong, "log")
 
 
 def test_sizes_of_zero_measure_nothing() -> None:

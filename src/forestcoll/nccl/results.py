@@ -1,5 +1,6 @@
 """Measured results: the rows of a test of nccl-tests or rccl-tests, or the calls that NCCL's Inspector timed."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -204,9 +205,15 @@ def measured(size: int, cells: Mapping[str, str], *, micros: int = 1, ranks: int
         raise ValueError(f"time is {shown(cells['time'])}; expected more than 0")
     algbw = Fraction(size) / time / 1000
     counts = [Fraction(1), *([Fraction(ranks - 1, ranks)] if ranks and busbw == printed else [])]
-    if all(abs(algbw * each - printed) > Fraction(1, 50) + printed / 50 for each in counts):
+    rough = algbw / 10 ** (_digits(cells["time"]) - 1) / 2
+    if all(abs(algbw * each - printed) > Fraction(1, 50) + printed / 50 + rough for each in counts):
         raise ValueError(f"algbw is {shown(cells['algbw'])}, but size and time give {float(algbw):.4g}")
     return Measured(time, algbw, busbw, wrong_of(cells.get("wrong", "")))
+
+
+def _digits(number: str) -> int:
+    """Return how many digits a number is written with: 2 of 1.1e+07, which stands for 1.05e7 to 1.15e7."""
+    return max(1, len(re.sub(r"e.*|\D", "", number.lower()).lstrip("0")))
 
 
 def wrong_of(text: str) -> int | None:

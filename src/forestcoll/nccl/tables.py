@@ -43,7 +43,10 @@ _PROGRAM = re.compile(rf"(?<![\w-])({'|'.join((*COLLECTIVES, *OTHERS))})(?![\w-]
 _RANK = re.compile(r"^[\s#>]*Rank\s+(\d+)\s+(?:Group\s+(\d+)\s+)?(?:Pid\s+\d+\s+)?on\b\s*(\S*?)\s*device\b")
 _START = re.compile(r"^[\s#>]*(?:nThread\s+\d+|Collective test starting:|nccl-tests version|Using devices)")
 _END = re.compile(r"^[\s#>]*Out of bounds values\s*:")
-_TIMEOUT = re.compile(r": Test timeout \((\d+)s\)")
+_FAILURE = re.compile(
+    r"(?<![A-Za-z_.-])[A-Za-z][\w.-]*: Test (?:timeout \((\d+)s\)|(NCCL|CUDA|HIP) failure \S+ '(.{1,200}?)[\s/]*').*$"
+)
+"""What a host prints when a test ends, often behind the row in which the test was."""
 _SIZE = re.compile(r"0*[1-9][0-9]*")
 """A size. nccl-tests print a row of size 0 if less than one element a rank was asked for; it measures nothing."""
 _ONLY_IN_PLACE = re.compile(r"\S {26,}[\d.]")
@@ -145,12 +148,13 @@ class Draft:
     def test(self) -> LogTest:
         """Return the test."""
         numbers = {(group, rank) for rank, group, _ in self.ranks}
+        is_whole = {rank for _, rank in numbers} == set(range(len(numbers)))
         if self.open is not None:
             self.remarks.append(f"the test {self.ended} at {size_name(self.open)}; NCCL_DEBUG=INFO may say why")
         return LogTest(
             line=self.line,
             program=self.program,
-            ranks=self.counted or len(numbers) or None,
+            ranks=self.counted or (len(numbers) if is_whole else 0) or None,
             hosts=len({host for _, _, host in self.ranks}),
             groups=len({group for _, group, _ in self.ranks}),
             repeated=len(numbers) < len(self.ranks),
@@ -176,8 +180,7 @@ class TableReader:
         line = _PREFIX.sub("", line)
         if (program := _PROGRAM.search(line)) is not None and "concluded" not in line:
             self._program = program[1]
-        if (timeout := _TIMEOUT.search(line)) is not None and self._drafts:
-            self._drafts[-1].ended = f"hung, and ended itself after {timeout[1]} s"
+        line = self._without_failure(number, line)
         cells = cells_of(line)
         if "in-place" in line.lower():
             self._in_place = "out-of-place" not in line.lower()
@@ -194,6 +197,17 @@ class TableReader:
                 self._program = None
         elif self._in_table and not line.lstrip().startswith("#"):
             self._row(number, line, cells)
+
+    def _without_failure(self, number: int, line: str) -> str:
+        """Return a line without what a host printed when the test ended, which is noted."""
+        failure = _FAILURE.search(line)
+        if failure is None:
+            return line
+        if self._drafts and failure[1] is not None:
+            self._drafts[-1].ended = f"hung, and ended itself after {failure[1]} s"
+        elif self._drafts:
+            self._drafts[-1].remarks.append(f"{failure[2]} failed (line {number}): {failure[3]}")
+        return line[: failure.start()]
 
     def _rank(self, rank: tuple[int, int, str]) -> None:
         if self._in_table:
