@@ -56,6 +56,14 @@ def test_each_change_of_links_is_an_option_of_the_command() -> None:
         assert cause.busbw == limit.algbw * share * after.gbps * 31 / 32
 
 
+def test_a_figure_of_one_nic_is_that_of_a_gpu_without_nvlink_or_of_a_setting() -> None:
+    assert changes(judged("dgx-h100:boxes=4", 38, "allgather")) == [
+        "--without b0/gpu0--b0/nvswitch",
+        "NCCL_IB_HCA=mlx5_0",
+    ]
+    assert "NCCL_IB_HCA=mlx5_0" not in changes(judged("dgx-h100:boxes=4,gpus=1", 38, "allgather"))
+
+
 def test_nvls_that_did_not_run_is_the_cause_of_the_figure_of_rings() -> None:
     (test,) = judged("dgx-h100:boxes=1", 360).tests
     (cause,) = test.causes
@@ -79,9 +87,15 @@ def test_of_equal_effects_that_of_the_fewest_parts_is_named() -> None:
     assert not any("b1/" in each for each in found)
 
 
-def test_normal_figures_and_all_to_alls_have_no_causes() -> None:
+def test_an_all_to_all_of_a_small_network_has_causes() -> None:
+    """All NICs at half their width halve what leaves a box; figures of large networks are not searched."""
+    found = changes(judged("dgx-h100:boxes=2", 36, "all-to-all"))
+    assert found[0] == "NCCL_NET_GDR_LEVEL=LOC"
+    assert changes(judged("dgx-h100:boxes=16", 10, "all-to-all")) == []
+
+
+def test_a_normal_figure_has_no_causes() -> None:
     assert changes(judged("dgx-a100:boxes=1", 231)) == []
-    assert changes(judged("dgx-h100:boxes=2", 10, "all-to-all")) == []
 
 
 def test_causes_are_on_the_page_and_in_the_document() -> None:

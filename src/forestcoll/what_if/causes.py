@@ -1,12 +1,12 @@
 """Causes of a low bandwidth: changes of the network and settings of NCCL under which a measured figure would be normal.
 
 Tried are failures of one and of two links or NICs, of a rail and of a switch of the fabric, links that have lost a part
-of their width, no GPUDirect RDMA, no NVLS, and an order of the hosts that goes to and fro between the switches of the
-fabric. After each, the algorithm of NCCL that fits the figure has another limit, and its usual share of the limit is
-what a machine with this fault reaches. Symmetric changes are tried once, as in `failures`.
+of their width, one NIC in use, no GPUDirect RDMA, no NVLS, and an order of the hosts that goes to and fro between the
+switches of the fabric. After each, the algorithm of NCCL that fits the figure has another limit, and its usual share of
+the limit is what a machine with this fault reaches. Symmetric changes are tried once, as in `failures`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import zip_longest
@@ -19,12 +19,13 @@ from forestcoll.nccl.comparison import Cause, LogComparison, TestComparison, Ver
 from forestcoll.nccl.healthy import ANY, NVLS, RINGS
 from forestcoll.nccl.limits import Limit, bound_by, ring_algbw
 from forestcoll.solver.bounds.values import busbw_factor
+from forestcoll.solver.flows.search import flow_search
 from forestcoll.topology import Topology
 from forestcoll.topology.changes import Change, change_named
 from forestcoll.topology.gpus import gpu_of
 from forestcoll.topology.graph.boxes import box_numbers
 from forestcoll.topology.graph.walks import unreachable_pair
-from forestcoll.topology.link_classes import link_classes
+from forestcoll.topology.link_classes import Ends, link_classes
 from forestcoll.what_if.change import demand_after
 from forestcoll.what_if.classes import Symmetries, classes_of_sets, images_of_items
 from forestcoll.what_if.failures import Part, parts_of
@@ -38,6 +39,9 @@ _MOST_PAIRS = 300
 
 _MOST_TRIED = 400
 """The most changes that are tried: the first of each class of symmetric ones."""
+
+_MOST_NODES = 100
+"""The most nodes of a network for whose all-to-all causes are looked for: each change is a linear program."""
 
 _NEAR = 0.05
 """Causes whose expected figures differ from the measured one by about this ratio are equally good."""
@@ -78,12 +82,13 @@ def with_causes(found: LogComparison, progress: Progress = SILENT) -> LogCompari
 
 
 def _causes(network: Topology, test: TestComparison, progress: Progress) -> list[Cause]:
-    if test.demand is None or test.limit is None or test.demand.collective.is_personalised:
-        return []  # the limit of an all-to-all after each change would be a linear program
+    if test.demand is None or test.limit is None:
+        return []
     found = list(_without_nvls(network, test))
     if test.verdict in (Verdict.LOW, Verdict.VERY_LOW):
         progress.begin("looking for causes")
-        found += _Search(network, test, progress).causes()
+        is_exchange = test.demand.collective.is_personalised
+        found += [] if is_exchange and len(network.nodes) > _MOST_NODES else _Search(network, test, progress).causes()
     return sorted(found, key=lambda each: each.rank)[:MOST_CAUSES]
 
 
@@ -113,7 +118,8 @@ class _Search:
         self._network, self._test, self._progress = network, test, progress
         self._demand = test.demand or NodeDemand()
         self._limit = test.limits[0]
-        self._before = bound_by(self._limit.usual.algorithm, network, self._demand)
+        self._is_exchange = self._demand.collective.is_personalised
+        self._before = None if self._is_exchange else bound_by(self._limit.usual.algorithm, network, self._demand)
         self._evaluator = Evaluator(network, self._demand)
 
     def causes(self) -> Iterator[Cause]:
@@ -141,10 +147,14 @@ class _Search:
     def _after(self, change: Change) -> Fraction | None:
         """Return the limit after a change; None if there is none. It falls with what the algorithm itself can reach."""
         name = self._limit.usual.algorithm
-        if name == ANY:
+        if name == ANY and not self._is_exchange:
             return self._evaluator.value(change).algbw
         network, demand = change.network(self._network), demand_after(change, self._network, self._demand)
-        if demand is None or unreachable_pair(network, demand.members(network)) is not None or not self._before:
+        if demand is None or unreachable_pair(network, demand.members(network)) is not None:
+            return None
+        if self._is_exchange:
+            return flow_search(network, demand, SILENT).bound.algbw
+        if not self._before:
             return None
         after = bound_by(name, network, demand)
         return None if after is None else self._limit.algbw * after / self._before
@@ -156,7 +166,7 @@ def _suspects(network: Topology, demand: NodeDemand) -> Iterator[_Suspect]:
         *_failures(network, demand, 1),
         *_narrow(network),
         *_rails(network),
-        *_failures(network, demand, 2),
+        *([] if demand.collective.is_personalised else _failures(network, demand, 2)),
     ):
         key = (each.change.links, each.change.nodes, each.change.bandwidths)
         if key not in seen:
@@ -232,7 +242,7 @@ def _to_and_fro(network: Topology) -> Topology | None:
 
 
 def _rails(network: Topology) -> Iterator[_Suspect]:
-    """Yield the failure of the NICs at the same place of all boxes."""
+    """Yield the failure of the NICs at the same place of all boxes, and that only the first NIC of each box is used."""
     by_box: dict[int, list[Change]] = {}
     inside = box_numbers(network)
     for nic in _parts(network, Part.NICS):
@@ -241,8 +251,17 @@ def _rails(network: Topology) -> Iterator[_Suspect]:
     if len(by_box) < 2 or len({len(nics) for nics in by_box.values()}) > 1:
         return
     rail = [nics[0] for nics in by_box.values()]
-    change = Change("", links=tuple(sorted(ends for nic in rail for ends in nic.links)))
+    change = Change("", links=_links_of(rail))
     yield _Suspect(f"--without {','.join(each.name for each in rail)}", _test_of(network, change), change, 2)
+    others = [nic for nics in by_box.values() for nic in nics[1:]]
+    if len(others) > len(rail):
+        yield _Suspect(
+            "NCCL_IB_HCA=mlx5_0", f"{_DEBUG},NET | grep 'NET/IB : Using'", Change("", links=_links_of(others))
+        )
+
+
+def _links_of(parts: Sequence[Change]) -> tuple[Ends, ...]:
+    return tuple(sorted(ends for each in parts for ends in each.links))
 
 
 _DEBUG = "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT"
