@@ -84,6 +84,16 @@ def test_a_part_of_a_machine_has_a_line_of_its_own() -> None:
     assert usual_shares(box, range(8), Collective.BROADCAST) == []
 
 
+@pytest.mark.parametrize(
+    ("spec", "busbw"),
+    [("dgx-h100:boxes=2", 350), ("dgx-h100:boxes=2", 470), ("dgx-a100:boxes=2", 208), ("mi300x:boxes=2", 310)],
+)
+def test_a_test_of_one_box_of_several_is_compared_with_the_links_of_the_box(spec: str, busbw: float) -> None:
+    """Published figures are of boxes alone; relays over the NICs of a larger network do not count."""
+    alone, part = judged(spec.replace("=2", "=1"), busbw), judged(spec, busbw, ranks="0-7")
+    assert (part.verdict, part.limit) == (NORMAL, alone.limit)
+
+
 def test_switches_add_up_only_in_machines_that_can() -> None:
     box = build_topology("dgx-h100:boxes=2")
     sums = with_nvls(box, box.compute)

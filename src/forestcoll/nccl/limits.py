@@ -1,6 +1,6 @@
 """What each algorithm of NCCL could reach on a network, and what it usually reaches there."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -14,6 +14,8 @@ from forestcoll.nccl.healthy import ANY, NVLS, RINGS, TREES, Usual, rule_of_thum
 from forestcoll.solver.bounds.rings import ring_bound
 from forestcoll.solver.problem import Problem
 from forestcoll.topology import Topology
+from forestcoll.topology.changes import Change
+from forestcoll.topology.graph.boxes import box_numbers
 
 
 @dataclass(frozen=True)
@@ -48,21 +50,37 @@ def limits_of(network: Topology, demand: NodeDemand, any_schedule: Fraction, pro
         progress: receives the stages of the work.
     """
     progress.begin("finding what rings, trees and NVLS reach")
-    found = {name: bound_by(name, network, demand, progress) for name in (RINGS, TREES, NVLS)}
-    bounds = {name: value for name, value in (found | {ANY: any_schedule}).items() if value}
-    if bounds.get(TREES, 0) <= bounds.get(RINGS, 0):
-        bounds.pop(TREES, None)
     known = usual_shares(network, demand.members(network), demand.collective)
-    return tuple(_limits(network, demand, known, bounds))
+    limits = list(_limits(*_inside_box(network, demand), known, progress))
+    rest = [rule_of_thumb(name) for name in (RINGS, TREES, NVLS) if all(each.algorithm != name for each in known)]
+    limits += _limits(network, demand, rest, progress)
+    best_rings = max((each.algbw for each in limits if each.usual.algorithm == RINGS), default=0)
+    useful = [each for each in limits if each.usual.algorithm != TREES or each.algbw > best_rings]
+    return (*useful, Limit(rule_of_thumb(ANY), any_schedule, None))
 
 
-def _limits(
-    network: Topology, demand: NodeDemand, known: list[Usual], bounds: Mapping[str, Fraction]
-) -> Iterator[Limit]:
-    for usual in [*known, *map(rule_of_thumb, (RINGS, TREES, NVLS, ANY))]:
-        is_new = usual.source or all(each.algorithm != usual.algorithm for each in known)
-        if is_new and usual.bound in bounds:
-            yield Limit(usual, bounds[usual.bound], reached_by(usual.algorithm, network, demand))
+def _limits(network: Topology, demand: NodeDemand, shares: Sequence[Usual], progress: Progress) -> Iterator[Limit]:
+    """Yield the limit of each usual share whose algorithm has a meaning on the network."""
+    for usual in shares:
+        algbw = bound_by(usual.bound, network, demand, progress)
+        if algbw:
+            yield Limit(usual, algbw, reached_by(usual.algorithm, network, demand))
+
+
+def _inside_box(network: Topology, demand: NodeDemand) -> tuple[Topology, NodeDemand]:
+    """Return the box in which all ranks are, without its links to the outside; the whole network if there are several.
+
+    Figures that were published of one box are shares of what its own links allow.
+    """
+    numbers, members = box_numbers(network), demand.members(network)
+    boxes = {numbers.get(member, -1) for member in members}
+    outside = tuple(node for node in range(len(network.nodes)) if numbers.get(node, -1) not in boxes)
+    if len(boxes) > 1 or -1 in boxes or not outside:
+        return network, demand
+    places = {node: place for place, node in enumerate(Change("", nodes=outside).kept(network))}
+    root = None if demand.root is None else places[demand.root]
+    ranks = tuple(places[member] for member in members)
+    return Change("", nodes=outside).network(network), NodeDemand(demand.collective, root, None, ranks)
 
 
 def bound_by(name: str, network: Topology, demand: NodeDemand, progress: Progress = SILENT) -> Fraction | None:
