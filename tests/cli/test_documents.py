@@ -42,6 +42,8 @@ RUNS = {README: 5, GROUPS: 6, COMPARE: 3, WHAT_IF: 4, CLUSTER: 2, FLOWS: 3, PIEC
         "tutorials/first-optimum": 5,
         "how-to/a-link-failed": 2,
         "how-to/a-nic-died": 3,
+        "how-to/order-of-hosts": 1,
+        "how-to/which-nccl-algo": 2,
         "how-to/check-a-schedule": 1,
         "how-to/export-for-mscclpp": 0,  # its commands have no output, or write the time that they took
         "how-to/is-this-bandwidth-normal": 2,
