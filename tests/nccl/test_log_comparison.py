@@ -145,7 +145,8 @@ def test_a_test_without_a_bound_says_why_and_keeps_its_rows(compared: Compared) 
     assert lines[1] == "sendrecv_perf (line 24): there is no bound for sendrecv_perf."
     assert any(line.strip().startswith("1GiB") and " - " in line for line in lines)
     document = only_test(found)
-    assert (document["reason"], "bound_algbw" in document) == ("there is no bound for sendrecv_perf", False)
+    assert (document["reason"], document["bound_algbw"]) == ("there is no bound for sendrecv_perf", None)
+    assert (document["library_algbw"], document["library_best_algbw"], document["verdict"]) == (None, None, None)
     assert document["rows"][0]["out_of_place"]["share"] is None
     text = log("all_gather", {GIB: 100}, ranks=1).replace("# Using devices\n", f"# Using devices\n{devices(1)}\n")
     assert "build nccl-tests with MPI=1" in compared(text).tests[0].reason

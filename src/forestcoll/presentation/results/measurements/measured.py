@@ -83,6 +83,10 @@ def _test_document(found: LogComparison, test: TestComparison) -> dict[str, obje
         "program": test.test.program,
         "line": test.test.line,
         "reason": test.reason or None,
+        "ranks": test.test.ranks,
+        "bound_algbw": None,
+        "library_algbw": None,
+        "library_best_algbw": None,
         "verdict": None,
         "causes": [
             {"change": each.change, "expected_busbw": _rounded(each.busbw), "test": each.test} for each in test.causes
