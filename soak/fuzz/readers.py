@@ -15,7 +15,7 @@ from forestcoll.demand.groups.pieces import groups_of_pieces, read_pieces
 from forestcoll.demand.matrix import read_matrix
 from forestcoll.design.workloads.profile import read_profile
 from forestcoll.measurement.fit.tables import read_records
-from forestcoll.nccl.log import read_log
+from forestcoll.nccl.reading import read_log
 from forestcoll.programs.formats.judging import judge_file
 from forestcoll.schedule.files import holds_schedule, read_schedule
 from forestcoll.simulation.costs import read_costs

@@ -34,18 +34,20 @@ FLOWS, GROUPS, PIECES, WHAT_IF = (DOCS / f"{name}.md" for name in ("all-to-all",
 RUNS = {README: 5, GROUPS: 6, COMPARE: 3, WHAT_IF: 4, CLUSTER: 2, FLOWS: 3, PIECES: 2} | {
     DOCS / f"{name}.md": count
     for name, count in {
-        "measured": 1,
+        "measured": 3,
         "training": 1,
         "probing": 1,
         "tuning": 2,
         "tutorials/choosing-a-network": 3,
         "tutorials/first-optimum": 5,
         "how-to/a-link-failed": 2,
+        "how-to/a-nic-died": 3,
+        "how-to/order-of-hosts": 1,
+        "how-to/which-nccl-algo": 2,
         "how-to/check-a-schedule": 1,
         "how-to/export-for-mscclpp": 0,  # its commands have no output, or write the time that they took
-        "how-to/is-this-bandwidth-normal": 1,
+        "how-to/is-this-bandwidth-normal": 2,
         "how-to/part-of-the-gpus": 1,
-        "how-to/which-nccl-algo": 1,
         "how-to/which-upgrade-pays": 1,
     }.items()
 }

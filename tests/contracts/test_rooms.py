@@ -25,7 +25,8 @@ ARROWS = {
     "presentation": "comparison what_if measurement nccl tuning design oneport runtime algorithms simulation "
     "verification programs solver schedule demand topology base",
     "comparison": "nccl algorithms simulation verification programs solver schedule demand topology base",
-    "what_if": "verification solver schedule demand topology kernels base",
+    # the cause of a measurement is a change after which it would be normal for NCCL
+    "what_if": "nccl verification solver schedule demand topology kernels base",
     "measurement": "nccl runtime algorithms simulation verification schedule demand topology base",
     "tuning": "runtime algorithms simulation verification programs solver schedule demand topology base",
     "design": "algorithms verification solver schedule demand topology base",

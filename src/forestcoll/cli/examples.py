@@ -25,7 +25,8 @@ EXAMPLES = {
     ),
     "explain": (
         "forestcoll explain dgx-a100:boxes=2 --measured nccl-tests.log",
-        "forestcoll explain dgx-a100:boxes=2 --measured nccl-tests.log --json",
+        "forestcoll explain --measured nccl-tests.log --json",
+        "forestcoll explain dgx-h100:boxes=1 --busbw 480 --collective allreduce",
     ),
     "export": (
         "forestcoll generate ring:nodes=4 --collective allreduce -o schedule.json",

@@ -10,7 +10,8 @@ from forestcoll.base.errors import InputError, shown
 from forestcoll.base.files import PathLike, as_path, read_bytes
 from forestcoll.demand.collective import Collective
 from forestcoll.nccl.choice.table import ALGORITHMS, PROTOCOLS
-from forestcoll.nccl.log import COLLECTIVES, MAX_LOG_BYTES, collectives_of, read_log
+from forestcoll.nccl.reading import MAX_LOG_BYTES, read_log
+from forestcoll.nccl.results import COLLECTIVES, collectives_of
 from forestcoll.nccl.tuner.rules import NAMES, Setting, Times
 
 _SET = re.compile(rb"NCCL_(ALGO|PROTO) set by environment to ([\w:;,^]+)")
