@@ -133,6 +133,14 @@ def test_calls_that_were_not_timed_on_the_gpu_and_broken_lines_are_skipped() -> 
     )
 
 
+def test_entries_of_inspector_may_have_several_lines() -> None:
+    """As its README shows them, and as jq prints them."""
+    pretty = "\n\n".join(json.dumps(json.loads(entry(rank)), indent=2) for rank in (0, 1000))
+    read = parse_log(f"{pretty}\n{entry(2000)[:60]}\n{entry(3000)}", "insp.log")
+    assert [float(each.results[0].time_us) for each in read.tests[0].rows] == [101_000]
+    assert read.skipped == ((len(pretty.splitlines()) + 1, "is not complete JSON"),)
+
+
 def ras(missing: list[int], calls: tuple[int, ...] = (5, 5, 5, 5)) -> str:
     """What ncclras -f json prints of a communicator of 4 ranks."""
     ranks = [

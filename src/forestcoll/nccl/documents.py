@@ -4,7 +4,7 @@
 | --- | --- |
 | `-J` of nccl-tests | one object with `config`, `results`, and the whole environment in `env`, which is not read |
 | `-Z json` of rccl-tests | a list of one object for each result |
-| Inspector, a plugin of NCCL 2.28 and newer | one object a line: a call of one rank, with the time of its kernel |
+| Inspector, a plugin of NCCL 2.28 and newer | an object for each call of one rank, with the time of its kernel |
 | RAS (`ncclras`), as JSON or as text | the communicators of a running job, with the ranks that do not answer |
 
 Source: the repositories NVIDIA/nccl-tests (`src/util.cu`), ROCm/rccl-tests (`src/common.cu`) and NVIDIA/nccl
@@ -14,7 +14,7 @@ Source: the repositories NVIDIA/nccl-tests (`src/util.cu`), ROCm/rccl-tests (`sr
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import prod
@@ -43,6 +43,8 @@ _PARTS = {Collective.ALLGATHER, Collective.REDUCE_SCATTER}
 
 _JSON = re.compile(r"\s*(?:\{|\[\s*\{)")
 _INSPECTOR = re.compile(r'"(?:coll|p2p)_perf"\s*:')
+_NEXT = re.compile(r"\S")
+_LINE_END = re.compile(r"[^\n]*")
 _RAS_TEXT = re.compile(r"^Job summary\s*$", re.MULTILINE)
 _RAS_SECTION = re.compile(r"^#(\d+-\d+) \((\w+)\) (INCOMPLETE|MISMATCH|ERROR)")
 _RAS_RANK = re.compile(r"^  Rank (\d+)(?: -- (?:GPU \S+ managed by process (\d+) on node (\S+)|\[))")
@@ -164,14 +166,10 @@ def _inspector(text: str, name: str) -> Log:
     """
     calls: dict[tuple[str, int, str], dict[int, list[tuple[int, Fraction]]]] = defaultdict(lambda: defaultdict(list))
     skipped: list[tuple[int, str]] = []
-    for number, line in enumerate(text.splitlines(), start=1):
-        if not line.strip():
-            continue
+    for number, entry in _entries(text):
         try:
-            header, call = _call(json.loads(line))
+            header, call = _call(entry)
             calls[header][call[0]].append((number, call[1]))
-        except json.JSONDecodeError:
-            skipped.append((number, "is not complete JSON"))
         except ValueError as error:
             skipped.append((number, str(error)))
     tests = []
@@ -184,12 +182,27 @@ def _inspector(text: str, name: str) -> Log:
     return Log(name, tuple(tests), tuple(skipped))
 
 
+def _entries(text: str) -> Iterator[tuple[int, Any]]:
+    """Yield the line and the value of each JSON value, on one line or several; None where it is not complete."""
+    decoder, place, number = json.JSONDecoder(), 0, 1
+    while (start := _NEXT.search(text, place)) is not None:
+        number += text.count("\n", place, start.start())
+        try:
+            value, place = decoder.raw_decode(text, start.start())
+        except (ValueError, RecursionError):
+            value, place = None, _LINE_END.search(text, start.start()).end()  # type: ignore[union-attr]
+        yield number, value
+        number += text.count("\n", start.start(), place)
+
+
 def _call(entry: Any) -> tuple[tuple[str, int, str], tuple[int, Fraction]]:
     """Return the communicator, its ranks and the program of a call, then its total size and its microseconds.
 
     Raises:
         ValueError: the call is no collective with a bandwidth; the message says why.
     """
+    if entry is None:
+        raise ValueError("is not complete JSON")
     header, call = (entry.get(key) if isinstance(entry, dict) else None for key in ("header", "coll_perf"))
     if isinstance(entry, dict) and "p2p_perf" in entry:
         raise ValueError("is a send or a receive, not a collective")
