@@ -29,7 +29,8 @@ def measured_times(logs: Iterable[PathLike], collective: Collective, ranks: int)
         path = as_path(log)
         found = times.setdefault(_setting(read_bytes(path, limit=MAX_LOG_BYTES), path.name, collective), {})
         for test in read_log(path).tests:
-            kinds = [COLLECTIVES[test.program]] if test.program in COLLECTIVES else collectives_of(test)
+            named = COLLECTIVES.get(test.program or "")
+            kinds = collectives_of(test) if named is None else (named,)
             if collective not in kinds:
                 raise InputError(f"{path}: the test in line {test.line} is not {collective.with_article}; leave it out")
             if test.ranks not in (None, ranks):
