@@ -48,6 +48,7 @@ RUNS = {README: 5, GROUPS: 6, COMPARE: 3, WHAT_IF: 4, CLUSTER: 2, FLOWS: 3, PIEC
         "how-to/export-for-mscclpp": 0,  # its commands have no output, or write the time that they took
         "how-to/is-this-bandwidth-normal": 2,
         "how-to/part-of-the-gpus": 1,
+        "how-to/nccl-rules-by-size": 1,
         "how-to/which-upgrade-pays": 1,
     }.items()
 }

@@ -83,6 +83,7 @@ EXAMPLES = {
     "tune": (
         "forestcoll tune hypercube:dim=2 --collective allreduce --sizes 1K..1M -o tuned",
         "forestcoll tune hypercube:dim=2 --sizes 64K..64M --json",
+        "forestcoll tune dgx-h100:boxes=4 --collective allreduce --to nccl-tuner -o tuner",
     ),
     "verify": (
         "forestcoll generate dgx-a100:boxes=2 -o schedule.json",

@@ -67,7 +67,7 @@ NCCL_TUNER = "nccl-tuner"
     metavar="FOLDER",
     type=OutputFolder(),
     help="The folder to write: the schedules, the programs, manifest.json and times.svg. A folder with another tuning "
-    "is replaced.",
+    "is replaced. With --to nccl-tuner: the rules, the plugin and the README.",
 )
 @json_option
 def command(
@@ -102,8 +102,8 @@ def command(
         options = {"sizes": sizes, "measured": measured, "nccl": nccl}
         _tune_nccl(network, Demand(collective, ranks), options, output, as_json=as_json)
         return
-    if measured:
-        raise click.UsageError("--measured is for --to nccl-tuner")
+    if measured or nccl:
+        raise click.UsageError("--measured and --nccl are for --to nccl-tuner; leave them out")
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.presentation.printing import print_result
     from forestcoll.presentation.results.programs.tuning import tuning_page
