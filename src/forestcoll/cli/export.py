@@ -136,13 +136,13 @@ def _export_graphs(target: "NcclGraph", output: Path | None, options: dict[str, 
     from forestcoll.presentation.printing import print_json, print_page
     from forestcoll.presentation.results.programs.host_graphs import host_graphs_document, host_graphs_page
 
-    title, collective = options["source"], options["collective"]
+    title = options["source"]
     with TerminalProgress() as progress:
         found = _graphs_of_source(options, progress)
         files = [] if output is None else target.write(found, output)
     err = is_standard_stream(output)
     if as_json:
-        print_json(host_graphs_document(found, collective, files, output), err=err)
+        print_json(host_graphs_document(found, files, output), err=err)
     else:
         print_page(host_graphs_page(found, title, files, output), err=err)
 

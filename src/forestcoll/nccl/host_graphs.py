@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 MOST_GPUS = 32
 """The most GPUs of a host: NCCL's `ncclNvmlMaxDevices`."""
 
+_NO_GAIN = "a switch joins the GPUs, where NCCL finds rings as good by itself, and trees with more channels"
+
 COPIES = 2
 """How many channels NCCL makes of one of a file."""
 
@@ -227,7 +229,8 @@ def _host_graph(
         return Graph(pattern, _is_paired(made), made, devices, carried, carried, *kinds)
 
     trees = None if chains is None else graph(Pattern.BALANCED_TREE, chains)
-    file = GraphFile(graph(Pattern.RING, rings), trees)
+    is_switched = kinds[0] == "NVL" and len(box) > 1 and Inside(problem, box).crosses_switches
+    file = GraphFile(graph(Pattern.RING, rings), trees, (_NO_GAIN,) if is_switched else ())
     return HostGraph(kind.names, file, rings, chains, problem.topology.name, problem.topology.bandwidth_unit)
 
 
