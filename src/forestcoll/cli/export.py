@@ -91,7 +91,7 @@ def command(
     messages and dependencies are checked. If the program is long, a note first states the time, the memory and the size
     of the files that it will take.
 
-    For nccl-graph, FILE is a schedule of rings inside one host, or a dump of NCCL (NCCL_GRAPH_DUMP_FILE), which loses
+    For nccl-graph, FILE is a schedule of rings, or a dump of NCCL (NCCL_GRAPH_DUMP_FILE), which loses
     its ranks. For TOPOLOGY, the file has the fewest channels of one speed that reach the optimum of rings. If hosts
     differ, -o names a folder, which gets a file for each kind of host.
 
@@ -151,7 +151,7 @@ def _graphs_of_source(options: dict[str, Any], progress: "Progress") -> "list[Ho
     """Return the graph files of a network, of a schedule, or of a dump of NCCL."""
     from forestcoll.base.files import is_standard_stream, path_of
     from forestcoll.cli.options import named_network
-    from forestcoll.nccl.given_graphs import dumped_graph, holds_graphs, scheduled_graph
+    from forestcoll.nccl.given_graphs import dumped_graph, holds_graphs, scheduled_graphs
     from forestcoll.nccl.host_graphs import host_graphs
     from forestcoll.schedule.files import holds_schedule
 
@@ -163,7 +163,7 @@ def _graphs_of_source(options: dict[str, Any], progress: "Progress") -> "list[Ho
     is_schedule = (is_standard_stream(path) or path.is_file()) and holds_schedule(path)
     if is_schedule or options["method"]:
         schedule, _ = schedule_of_source(options, progress)
-        return [scheduled_graph(schedule)]
+        return scheduled_graphs(schedule)
     progress.begin("reading the topology")
     network = named_network(options["source"], options["without"], options["degrade"])
     progress.begin("searching rings")
