@@ -26,6 +26,7 @@ from forestcoll.nccl.graph_file import (
 from forestcoll.nccl.host_graphs import HostGraph, devices_of, gbps, in_boxes, kinds_of_paths, share_of
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees.value import Phase, Tree, TreeSchedule
+from forestcoll.topology.graph.boxes import box_name
 from forestcoll.topology.importers.source import Source
 
 
@@ -116,7 +117,7 @@ def _graphs(problem: Problem, equal: Sequence[_Ring], carried: Fraction) -> list
         inside = speed * (share_of(problem, box) if len(boxes) == 1 else 1)
         kinds, devices = kinds_of_paths(problem, box), devices_of(problem.topology, box)
         graph = Graph(Pattern.RING, crosses, channels, devices, inside, inside, *kinds)
-        names = tuple(str(problem.topology.nodes[boxes[place][0]].attributes["box"]) for place in places)
+        names = tuple(box_name(problem.topology, boxes[place]) for place in places)
         found.append(HostGraph(names, GraphFile(graph, None), rings, None, name, problem.topology.bandwidth_unit))
     return found
 
