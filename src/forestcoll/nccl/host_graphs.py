@@ -11,11 +11,11 @@ vendors publish, so the speed of a channel that stays in its host is converted.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise, permutations
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from forestcoll.algorithms.generate import problem_of
 from forestcoll.algorithms.method import DoesNotApplyError, Problem
@@ -29,7 +29,7 @@ from forestcoll.nccl.graph_file import Channel, Graph, GraphFile, Pattern, graph
 from forestcoll.topology import Topology
 from forestcoll.topology.gpus import GPUS, gpu_of
 from forestcoll.topology.graph.boxes import BoxKind, box_numbers, kinds_of_boxes
-from forestcoll.topology.importers.hosts.host import KEPT
+from forestcoll.topology.importers.hosts.host import kept_hosts
 from forestcoll.topology.importers.hosts.link_speeds import capability_of, nvlink_speed
 
 if TYPE_CHECKING:
@@ -153,8 +153,9 @@ def _fastest(topology: Topology, share: Fraction) -> Fraction | None:
 
 def _nvlink(topology: Topology) -> tuple[int | None, Fraction | None]:
     """Return the compute capability of the GPUs, and what one NVLink carries in the network; None if not known."""
-    if kept := cast("Sequence[Mapping[str, str]]", topology.attributes.get(KEPT, ())):
-        return int(kept[0]["sm"]), Fraction(kept[0]["nvlink"]) or None
+    if kept := kept_hosts(topology):
+        first = next(iter(kept.values()))
+        return first.sm, first.nvlink or None
     capability = capability_of(topology.name)
     return capability, None if capability is None else nvlink_speed(capability, "nominal")
 
