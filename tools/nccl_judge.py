@@ -36,7 +36,7 @@ LIBRARY = "nvidia/nccl/lib/libnccl.so.2"
 VERSIONS = ("2.28.9", "2.30.7", "2.32.3")
 NVLINK = {"hgx-a100-4": 25, "dgx-1": 25}
 SWITCHED = ("dgx-2", "dgx-a100", "dgx-h100", "dgx-h200", "dgx-b200")
-WITH_NICS = ("dgx-1", "dgx-2", "hgx-a100-4", "dgx-a100", "dgx-h100", "dgx-b200", "aws-p5")
+WITH_NICS = ("dgx-1", "dgx-2", "hgx-a100-4", "dgx-a100", "dgx-h100", "dgx-b200", "aws-p5", "gb200-nvl72")
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def cases() -> Iterator[Case]:
         for gpus in ((), (0,), (0, 3)):
             yield case(machine, "NVLink", network, [((gpu, switch), one) for gpu in gpus])
     for machine in WITH_NICS:
-        network = load_topology(f"{machine}:boxes=2")
+        network = load_topology(f"{machine}:boxes=2" + (",gpus=4" if machine == "gb200-nvl72" else ""))
         for count in range(3):
             yield without_nics(machine, network, count)
 

@@ -57,6 +57,8 @@ def test_a_dump_is_written_without_what_belongs_to_its_job(tmp_path: Path) -> No
     [text] = texts_of(hosts(tmp_path)).values()
     expected = re.sub(r' (rank|rail|plane|guid|host_hash)="\w+"', "", DUMP)
     assert text == expected
+    (tmp_path / "words.xml").write_text(DUMP.replace("16.0 GT/s PCIe", "16.0 GT/s"))
+    assert list(texts_of(import_topology(tmp_path / "words.xml").topology).values()) == [expected]
     write_network(hosts(tmp_path), tmp_path / "again.json")
     assert texts_of(load_topology(tmp_path / "again.json")) == {"node-0": expected}
 

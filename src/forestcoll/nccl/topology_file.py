@@ -28,7 +28,8 @@ _MBPS = 8000
 _PCIE = ((90, "32.0 GT/s PCIe"), (80, "16.0 GT/s PCIe"), (0, "8.0 GT/s PCIe"))
 """The least compute capability, times 10, and the speed of the slots of its machines, in exactly NCCL's words."""
 
-_CPU = {"affinity": "", "arch": "x86_64", "vendor": "GenuineIntel", "familyid": "6", "modelid": "143"}
+_X86 = {"affinity": "", "arch": "x86_64", "vendor": "GenuineIntel", "familyid": "6", "modelid": "143"}
+_ARM = {"affinity": "", "arch": "arm64"}
 _GPU, _SWITCH, _NIC, _NVSWITCH = "0x030200", "0x060400", "0x020700", "0x068000"
 
 
@@ -185,7 +186,7 @@ class _Built:
             half = [
                 group for place, group in enumerate(groups) if place * 2 // len(groups) == number or len(groups) == 1
             ]
-            attributes = {"numaid": str(number), **_CPU}
+            attributes = {"numaid": str(number), **(_ARM if "gb200" in self.problem.topology.name else _X86)}
             cpus.append(Element("cpu", attributes, 0, [self._switch(*group) for group in half]))
         return Element("system", {"version": "1"}, 0, cpus)
 
