@@ -24,12 +24,17 @@ from forestcoll.topology.importers.hosts.link_speeds import capability_of, nvlin
 from forestcoll.topology.importers.source import Source
 from forestcoll.topology.importers.xml_elements import Element, read_elements
 
-_MBPS = 8000
+_MBPS, _A100 = 8000, 80
 _PCIE = ((90, "32.0 GT/s PCIe"), (80, "16.0 GT/s PCIe"), (0, "8.0 GT/s PCIe"))
 """The least compute capability, times 10, and the speed of the slots of its machines, in exactly NCCL's words."""
 
-_X86 = {"affinity": "", "arch": "x86_64", "vendor": "GenuineIntel", "familyid": "6", "modelid": "143"}
+_INTEL = {"affinity": "", "arch": "x86_64", "vendor": "GenuineIntel", "familyid": "6", "modelid": "143"}
+_AMD = {**_INTEL, "vendor": "AuthenticAMD", "familyid": "143", "modelid": "49"}
+"""The CPUs of a DGX A100."""
+
 _ARM = {"affinity": "", "arch": "arm64"}
+"""Those of a GB200; other machines have Intel's."""
+
 _GPU, _SWITCH, _NIC, _NVSWITCH = "0x030200", "0x060400", "0x020700", "0x068000"
 
 
@@ -186,9 +191,14 @@ class _Built:
             half = [
                 group for place, group in enumerate(groups) if place * 2 // len(groups) == number or len(groups) == 1
             ]
-            attributes = {"numaid": str(number), **(_ARM if "gb200" in self.problem.topology.name else _X86)}
+            attributes = {"numaid": str(number), **self._cpu()}
             cpus.append(Element("cpu", attributes, 0, [self._switch(*group) for group in half]))
         return Element("system", {"version": "1"}, 0, cpus)
+
+    def _cpu(self) -> dict[str, str]:
+        if "gb200" in self.problem.topology.name:
+            return _ARM
+        return _AMD if self.capability == _A100 else _INTEL
 
     def _groups(self) -> list[tuple[list[int], list[tuple[int, Fraction]]]]:
         """Return the GPUs that share NICs, with the numbers of the ports of these and the GB/s of each port."""
