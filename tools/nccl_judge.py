@@ -36,7 +36,7 @@ LIBRARY = "nvidia/nccl/lib/libnccl.so.2"
 VERSIONS = ("2.28.9", "2.30.7", "2.32.3")
 NVLINK = {"hgx-a100-4": 25, "dgx-1": 25}
 SWITCHED = ("dgx-2", "dgx-a100", "dgx-h100", "dgx-h200", "dgx-b200")
-WITH_NICS = ("dgx-1", "dgx-2", "hgx-a100-4", "dgx-a100", "dgx-h100", "dgx-b200", "aws-p5")
+WITH_NICS = ("dgx-1", "dgx-2", "hgx-a100-4", "dgx-a100", "dgx-h100", "dgx-b200", "aws-p5", "gb200-nvl72")
 
 
 @dataclass(frozen=True)
@@ -94,9 +94,38 @@ def cases() -> Iterator[Case]:
         for gpus in ((), (0,), (0, 3)):
             yield case(machine, "NVLink", network, [((gpu, switch), one) for gpu in gpus])
     for machine in WITH_NICS:
-        network = load_topology(f"{machine}:boxes=2")
+        network = load_topology(f"{machine}:boxes=2" + (",gpus=4" if machine == "gb200-nvl72" else ""))
         for count in range(3):
             yield without_nics(machine, network, count)
+
+    for machine, text in pcie_boxes():
+        yield of_text(machine, "none", 1, text)
+
+
+def pcie_boxes() -> Iterator[tuple[str, str]]:
+    """Yield topology files of two sockets without NVLink between them, as they are imported."""
+
+    def gpu(number: int, links: str = "") -> str:
+        slot = f'<pci busid="0000:0{number + 1}:00.0" class="0x030200" link_speed="16.0 GT/s PCIe" link_width="16">'
+        return f'{slot}<gpu dev="{number}" sm="80" gdr="1">{links}</gpu></pci>'
+
+    def switch(number: int, *gpus: str) -> str:
+        slot = f'<pci busid="0000:5{number}:00.0" class="0x060400" link_speed="16.0 GT/s PCIe" link_width="16">'
+        return f"{slot}{''.join(gpus)}</pci>"
+
+    def system(kind: str, *sockets: str) -> str:
+        head = f'affinity="ff" arch="x86_64" {kind}'
+        cpus = (f'<cpu numaid="{number}" {head}>{each}</cpu>' for number, each in enumerate(sockets))
+        return f'<system version="1">{"".join(cpus)}</system>'
+
+    intel = 'vendor="GenuineIntel" familyid="6" modelid="143"'
+    amd = 'vendor="AuthenticAMD" familyid="143" modelid="49"'
+    pairs = [f'<nvlink target="0000:0{(number ^ 1) + 1}:00.0" count="4" tclass="0x030200"/>' for number in range(4)]
+    yield "PCIe, 2 Intel, 2 switches", system(intel, switch(0, gpu(0), gpu(1)), switch(1, gpu(2), gpu(3)))
+    yield "PCIe, 2 AMD, 8 GPUs", system(amd, *("".join(map(gpu, range(first, first + 4))) for first in (0, 4)))
+    yield "PCIe, 1 AMD, 2 switches", system(amd, switch(0, gpu(0), gpu(1)) + switch(1, gpu(2), gpu(3)))
+    linked = [gpu(number, pairs[number]) for number in range(4)]
+    yield "NVLink pairs, 2 Intel", system(intel, linked[0] + linked[1], linked[2] + linked[3])
 
 
 def case(machine: str, parts: str, network: Topology, lost: list[tuple[tuple[int, int], int]]) -> Case:
@@ -121,8 +150,13 @@ def without_nics(machine: str, network: Topology, count: int) -> Case:
 
 
 def made(machine: str, damage: str, hosts: int, network: Topology) -> Case:
-    """Return a case; the rings are those of the topology file, with NCCL's speeds."""
+    """Return the case of a network."""
     [text] = texts_of(network).values()
+    return of_text(machine, damage, hosts, text)
+
+
+def of_text(machine: str, damage: str, hosts: int, text: str) -> Case:
+    """Return the case of a topology file; the rings are those of its network, with NCCL's speeds."""
     sources = [Source.of(text.encode(), Path(f"host{number}.xml")) for number in range(hosts)]
     collective = "allreduce" if hosts == 1 else "allgather"
     network = import_sources(sources, speeds="nccl").topology

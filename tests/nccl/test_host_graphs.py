@@ -2,13 +2,13 @@
 
 from collections import Counter
 from fractions import Fraction
-from itertools import combinations_with_replacement, pairwise, permutations
+from itertools import combinations_with_replacement, permutations
 from pathlib import Path
 
 import pytest
 
 from forestcoll import Topology, TopologyBuilder, compare, generate, load_topology
-from forestcoll.nccl.given_graphs import scheduled_graph
+from forestcoll.nccl.given_graphs import scheduled_graphs
 from forestcoll.nccl.graph_file import read_graphs
 from forestcoll.nccl.host_graphs import host_graphs
 from forestcoll.topology.changes import changed_network
@@ -112,15 +112,24 @@ def test_the_file_has_hexadecimal_devices_and_opposite_rings_in_pairs() -> None:
     )
 
 
-def test_a_schedule_of_rings_is_written_as_it_is_and_one_of_other_trees_refused() -> None:
-    schedule = generate("mi250:boxes=1", method="nccl-ring")
-    rings = scheduled_graph(schedule).rings
-    assert rings is not None
-    assert all(pair in schedule.topology.link_numbers for order in rings.orders for pair in pairwise(order))
-    assert rings.total == schedule.algbw * Fraction(15, 16)
-    assert "its trees are no rings" in refusal(scheduled_graph, generate("hypercube:dim=3"))
-    assert "NCCL's rings are for an allgather" in refusal(scheduled_graph, generate("ring:nodes=4", "broadcast:root=0"))
-    assert "several hosts" in refusal(scheduled_graph, generate("dgx-a100:boxes=2", method="nccl-ring"))
+@pytest.mark.parametrize(
+    "spec", ["mi250:boxes=1", "dgx-a100:boxes=2", "dgx-a100:boxes=3,nics=true", "dgx-2:boxes=2", "aws-p5:boxes=2"]
+)
+def test_a_schedule_of_rings_is_written_as_it_is(tmp_path: Path, spec: str) -> None:
+    for collective in ("allgather", "allreduce"):
+        schedule = generate(spec, collective, "nccl-ring")
+        [found] = scheduled_graphs(schedule)
+        (tmp_path / "g.xml").write_text(found.text)
+        rows = compare(spec, collective, sizes=[2**20], baselines=[tmp_path / "g.xml"])
+        assert rows.row(f"{tmp_path / 'g.xml'}: rings").algbw == schedule.algbw
+
+
+def test_a_schedule_of_other_trees_is_refused() -> None:
+    assert "its trees are no rings" in refusal(scheduled_graphs, generate("hypercube:dim=3"))
+    assert "NCCL's rings are for an allgather" in refusal(
+        scheduled_graphs, generate("ring:nodes=4", "broadcast:root=0")
+    )
+    assert "36 equal channels" in refusal(scheduled_graphs, generate("dgx-1:boxes=1", method="nccl-ring"))
 
 
 def test_what_nccl_cannot_say_is_one_line() -> None:

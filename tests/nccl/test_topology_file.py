@@ -1,6 +1,7 @@
 """Topology files for NCCL: of machines, and of imported dumps with what has failed taken out."""
 
 import re
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -56,6 +57,8 @@ def test_a_dump_is_written_without_what_belongs_to_its_job(tmp_path: Path) -> No
     [text] = texts_of(hosts(tmp_path)).values()
     expected = re.sub(r' (rank|rail|plane|guid|host_hash)="\w+"', "", DUMP)
     assert text == expected
+    (tmp_path / "words.xml").write_text(DUMP.replace("16.0 GT/s PCIe", "16.0 GT/s"))
+    assert list(texts_of(import_topology(tmp_path / "words.xml").topology).values()) == [expected]
     write_network(hosts(tmp_path), tmp_path / "again.json")
     assert texts_of(load_topology(tmp_path / "again.json")) == {"node-0": expected}
 
@@ -114,3 +117,11 @@ def test_graph_files_name_the_ports_of_an_imported_host(tmp_path: Path) -> None:
     assert (len(found.rings.orders), found.rings.total) == (4, Fraction(50))
     ends = re.findall('net dev="(\\w+)"', found.text)
     assert [ends.count(port) for port in ("0x0", "0x1", "0x2")] == [2, 2, 4]
+
+
+def test_an_attribute_that_was_changed_by_hand_is_one_line(tmp_path: Path) -> None:
+    network = hosts(tmp_path)
+    for value in ("x", [{"hosts": ["node-0"]}], [{"hosts": 1, "text": "", "sm": "x", "nvlink": "1/0", "nets": ""}]):
+        broken = replace(network, attributes={**network.attributes, "nccl": value})
+        assert "import again" in refusal(texts_of, broken)
+        assert "import again" in refusal(host_graphs, broken)

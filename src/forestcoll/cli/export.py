@@ -117,7 +117,7 @@ def command(*, target: "Target | NcclGraph", output: Mapping[str, Path], as_json
     messages and dependencies are checked. If the program is long, a note first states the time, the memory and the size
     of the files that it will take.
 
-    For nccl-graph, FILE is a schedule of rings inside one host, or a dump of NCCL (NCCL_GRAPH_DUMP_FILE), which loses
+    For nccl-graph, FILE is a schedule of rings, or a dump of NCCL (NCCL_GRAPH_DUMP_FILE), which loses
     its ranks. For TOPOLOGY, the file has the fewest channels of one speed that reach the optimum of rings. If hosts
     differ, -o names a folder, which gets a file for each kind of host.
 
@@ -160,13 +160,13 @@ def _export_graphs(target: "NcclGraph", output: Path | None, options: dict[str, 
     from forestcoll.presentation.printing import print_json, print_page
     from forestcoll.presentation.results.programs.host_graphs import host_graphs_document, host_graphs_page
 
-    title, collective = options["source"], options["collective"]
+    title = options["source"]
     with TerminalProgress() as progress:
         found = _graphs_of_source(options, progress)
         files = [] if output is None else target.write(found, output)
     err = is_standard_stream(output)
     if as_json:
-        print_json(host_graphs_document(found, collective, files, output), err=err)
+        print_json(host_graphs_document(found, files, output), err=err)
     else:
         print_page(host_graphs_page(found, title, files, output), err=err)
 
@@ -175,7 +175,7 @@ def _graphs_of_source(options: dict[str, Any], progress: "Progress") -> "list[Ho
     """Return the graph files of a network, of a schedule, or of a dump of NCCL."""
     from forestcoll.base.files import is_standard_stream, path_of
     from forestcoll.cli.options import named_network
-    from forestcoll.nccl.given_graphs import dumped_graph, holds_graphs, scheduled_graph
+    from forestcoll.nccl.given_graphs import dumped_graph, holds_graphs, scheduled_graphs
     from forestcoll.nccl.host_graphs import host_graphs
     from forestcoll.schedule.files import holds_schedule
 
@@ -187,7 +187,7 @@ def _graphs_of_source(options: dict[str, Any], progress: "Progress") -> "list[Ho
     is_schedule = (is_standard_stream(path) or path.is_file()) and holds_schedule(path)
     if is_schedule or options["method"]:
         schedule, _ = schedule_of_source(options, progress)
-        return [scheduled_graph(schedule)]
+        return scheduled_graphs(schedule)
     progress.begin("reading the topology")
     network = named_network(options["source"], options["without"], options["degrade"])
     progress.begin("searching rings")

@@ -11,11 +11,11 @@ vendors publish, so the speed of a channel that stays in its host is converted.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise, permutations
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from forestcoll.algorithms.generate import problem_of
 from forestcoll.algorithms.method import DoesNotApplyError, Problem
@@ -29,7 +29,7 @@ from forestcoll.nccl.graph_file import Channel, Graph, GraphFile, Pattern, graph
 from forestcoll.topology import Topology
 from forestcoll.topology.gpus import GPUS, gpu_of
 from forestcoll.topology.graph.boxes import BoxKind, box_numbers, kinds_of_boxes
-from forestcoll.topology.importers.hosts.host import KEPT
+from forestcoll.topology.importers.hosts.host import kept_hosts
 from forestcoll.topology.importers.hosts.link_speeds import capability_of, nvlink_speed
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 MOST_GPUS = 32
 """The most GPUs of a host: NCCL's `ncclNvmlMaxDevices`."""
+
+_NO_GAIN = "a switch joins the GPUs, where NCCL finds rings as good by itself, and trees with more channels"
 
 COPIES = 2
 """How many channels NCCL makes of one of a file."""
@@ -114,13 +116,6 @@ def host_graphs(topology: Topology, collective: Collective | str = Collective.AL
     ]
 
 
-def graph_of_rings(topology: Topology, box: Sequence[int], rings: Channels) -> HostGraph:
-    """Return the graph file of given rings of the only host of a network."""
-    topology = in_boxes(topology)
-    [kind] = kinds_of_boxes(topology)
-    return _host_graph(problem_of(topology), kind, box, (rings, None), is_alone=True)
-
-
 def in_boxes(topology: Topology) -> Topology:
     """Return a network whose nodes have boxes: all nodes are in one if no node says in which it is."""
     if box_numbers(topology):
@@ -158,8 +153,9 @@ def _fastest(topology: Topology, share: Fraction) -> Fraction | None:
 
 def _nvlink(topology: Topology) -> tuple[int | None, Fraction | None]:
     """Return the compute capability of the GPUs, and what one NVLink carries in the network; None if not known."""
-    if kept := cast("Sequence[Mapping[str, str]]", topology.attributes.get(KEPT, ())):
-        return int(kept[0]["sm"]), Fraction(kept[0]["nvlink"]) or None
+    if kept := kept_hosts(topology):
+        first = next(iter(kept.values()))
+        return first.sm, first.nvlink or None
     capability = capability_of(topology.name)
     return capability, None if capability is None else nvlink_speed(capability, "nominal")
 
@@ -176,7 +172,7 @@ def gbps(topology: Topology) -> Fraction:
 def _alone(problem: Problem, box: Sequence[int], count: int | None = None) -> tuple[Channels, Channels | None]:
     """Return the rings of a host of its own and, for an allreduce, its chains if they carry more."""
     inside = Inside(problem, box)
-    fastest = _fastest(problem.topology, _share(problem, box))
+    fastest = _fastest(problem.topology, share_of(problem, box))
     hops = inside.hops({}, {})
     rings = closed_channels(box, hops, fastest, count) if len(box) > 1 else None
     if rings is None:
@@ -215,10 +211,10 @@ def _host_graph(
     problem: Problem, kind: BoxKind, box: Sequence[int], found: tuple[Channels, Channels | None], *, is_alone: bool
 ) -> HostGraph:
     rings, chains = found
-    kinds = _kinds(problem, box)
-    speed = gbps(problem.topology) * (_share(problem, box) if is_alone else 1)
+    kinds = kinds_of_paths(problem, box)
+    speed = gbps(problem.topology) * (share_of(problem, box) if is_alone else 1)
     places = {member: place for place, member in enumerate(box)}
-    devices = _devices(problem.topology, box)
+    devices = devices_of(problem.topology, box)
 
     def graph(pattern: Pattern, channels: Channels) -> Graph:
         ends = [(None, order, None) for order in channels.orders] if is_alone else _ends(problem, box, channels)
@@ -227,20 +223,25 @@ def _host_graph(
         return Graph(pattern, _is_paired(made), made, devices, carried, carried, *kinds)
 
     trees = None if chains is None else graph(Pattern.BALANCED_TREE, chains)
-    file = GraphFile(graph(Pattern.RING, rings), trees)
+    is_switched = kinds[0] == "NVL" and len(box) > 1 and Inside(problem, box).crosses_switches
+    file = GraphFile(graph(Pattern.RING, rings), trees, (_NO_GAIN,) if is_switched else ())
     return HostGraph(kind.names, file, rings, chains, problem.topology.name, problem.topology.bandwidth_unit)
 
 
-def _share(problem: Problem, box: Sequence[int]) -> Fraction:
+def share_of(problem: Problem, box: Sequence[int]) -> Fraction:
     """Return what NCCL counts for an NVLink over what it carries in the network."""
     capability, speed = _nvlink(problem.topology)
-    if capability is None or speed is None or _kinds(problem, box)[0] != "NVL":
+    if capability is None or speed is None or kinds_of_paths(problem, box)[0] != "NVL":
         return Fraction(1)
     return (nvlink_speed(capability, "nccl") or speed) / speed
 
 
-def _devices(topology: Topology, box: Sequence[int]) -> tuple[int, ...]:
-    """Return the number of each GPU of a host: the attribute `gpu` of importers, or its place."""
+def devices_of(topology: Topology, box: Sequence[int]) -> tuple[int, ...]:
+    """Return the number of each GPU of a host: the attribute `gpu` of importers, or its place.
+
+    Raises:
+        InputError: several ranks share a GPU.
+    """
     texts = [str(topology.nodes[member].attributes.get("gpu", "")) for member in box]
     if not all(each.isascii() and each.isdecimal() for each in texts):
         return tuple(range(len(box)))
@@ -283,7 +284,7 @@ def _is_paired(channels: Sequence[Channel]) -> bool:
     )
 
 
-def _kinds(problem: Problem, box: Sequence[int]) -> tuple[str, str]:
+def kinds_of_paths(problem: Problem, box: Sequence[int]) -> tuple[str, str]:
     """Return the slowest kind of path between GPUs, and that to a NIC, in NCCL's words."""
     routes, boxes = problem.routes, problem.boxes
     inside = [path for one, other in permutations(box, 2) if (path := routes.find(one, other)) is not None]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from forestcoll.base.errors import plural, shown
-from forestcoll.topology.importers.hosts.link_speeds import PCIE_WORDS, pcie_rate, pcie_speed
+from forestcoll.topology.importers.hosts.link_speeds import PCIE_WORDS, in_words_of_nccl, pcie_rate, pcie_speed
 from forestcoll.topology.importers.hosts.nccl_elements import system_elements
 from forestcoll.topology.importers.source import Source
 from forestcoll.topology.importers.xml_elements import Element
@@ -80,8 +80,8 @@ def _findings(system: Element) -> Iterator[tuple[int, str]]:
 def _slot(pci: Element) -> Iterator[tuple[int, str]]:
     speed, width = pci.get("link_speed"), pci.get("link_width", "0")
     if speed and not speed.startswith(PCIE_WORDS):
-        rate = pcie_rate(speed)
-        fix = next((f"; write {shown(word)}" for word in PCIE_WORDS[5:] if rate and word.startswith(f"{rate}.0 ")), "")
+        known = in_words_of_nccl(speed)
+        fix = "" if known == speed else f"; write {shown(known)}"
         yield pci.line, f"link_speed {shown(speed)} is unknown to NCCL and counts as 8 GT/s without a word{fix}"
     if width == "0":
         yield pci.line, "link_width 0 counts as 16 lanes"

@@ -7,7 +7,7 @@ NCCL on a CPU, not for a job. A file has no `rank`, `rail`, `plane`, `guid` and 
 refuses those of another job. The file for a virtual machine, which hides its PCIe switches, has CPUs and PCIe only.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import floor
@@ -19,18 +19,21 @@ from forestcoll.base.errors import InputError
 from forestcoll.nccl.host_graphs import gbps, gpus_of, in_boxes
 from forestcoll.topology import Topology
 from forestcoll.topology.graph.boxes import BoxKind, kinds_of_boxes
-from forestcoll.topology.importers.hosts.host import FABRIC, KEPT
+from forestcoll.topology.importers.hosts.host import FABRIC, KeptHost, kept_hosts
 from forestcoll.topology.importers.hosts.link_speeds import capability_of, nvlink_speed
 from forestcoll.topology.importers.source import Source
 from forestcoll.topology.importers.xml_elements import Element, read_elements
 
-_MBPS = 8000
+_MBPS, _A100 = 8000, 80
 _PCIE = ((90, "32.0 GT/s PCIe"), (80, "16.0 GT/s PCIe"), (0, "8.0 GT/s PCIe"))
 """The least compute capability, times 10, and the speed of the slots of its machines, in exactly NCCL's words."""
 
-_CPU = {"affinity": "", "arch": "x86_64", "vendor": "GenuineIntel", "familyid": "6", "modelid": "143"}
-_AMD_CPU = {**_CPU, "vendor": "AuthenticAMD", "familyid": "143", "modelid": "49"}
-"""The CPUs of a DGX A100; those of the others are Intel's."""
+_INTEL = {"affinity": "", "arch": "x86_64", "vendor": "GenuineIntel", "familyid": "6", "modelid": "143"}
+_AMD = {**_INTEL, "vendor": "AuthenticAMD", "familyid": "143", "modelid": "49"}
+"""The CPUs of a DGX A100."""
+
+_ARM = {"affinity": "", "arch": "arm64"}
+"""Those of a GB200; other machines have Intel's."""
 
 _GPU, _SWITCH, _NIC, _NVSWITCH = "0x030200", "0x060400", "0x020700", "0x068000"
 
@@ -65,8 +68,7 @@ def _part(element: Element) -> Element:
 
 def _roots(topology: Topology) -> Iterator[tuple[str, Element]]:
     topology = in_boxes(topology)
-    listed = cast("Sequence[Mapping[str, object]]", topology.attributes.get(KEPT, ()))
-    kept = {str(name): entry for entry in listed for name in cast("Sequence[str]", entry["hosts"])}
+    kept = kept_hosts(topology)
     for kind in kinds_of_boxes(topology):
         name = kind.names[0]
         yield name, _Kept(topology, kind, kept[name]).root() if name in kept else _Built(topology, kind).root()
@@ -75,20 +77,20 @@ def _roots(topology: Topology) -> Iterator[tuple[str, Element]]:
 class _Kept:
     """The elements of a dump, without what the network has lost."""
 
-    def __init__(self, topology: Topology, kind: BoxKind, kept: Mapping[str, object]) -> None:
+    def __init__(self, topology: Topology, kind: BoxKind, kept: KeptHost) -> None:
         self.topology = topology
-        self.text = str(kept["text"])
+        self.text = kept.text
         self.name = kind.names[0]
-        self.nvlink = Fraction(str(kept["nvlink"]))
-        self.used = set(str(kept["nets"]).split(",")) if topology.find(FABRIC) is not None else set()
+        self.nvlink = kept.nvlink
+        self.used = kept.nets if topology.find(FABRIC) is not None else frozenset[str]()
         nodes = [(number, topology.nodes[number].attributes) for number in kind.nodes[0]]
-        self.by_bus = {str(each["busid"]): number for number, each in nodes if each.get("device", "gpu") == "gpu"}
+        self.by_bus = {str(each.get("busid")): number for number, each in nodes if each.get("device", "gpu") == "gpu"}
         self.switches = [number for number, each in nodes if each.get("device") == "nvswitch"]
         self.nics = {
             str(port): number
             for number, each in nodes
             if each.get("device") == "nic"
-            for port in cast("Sequence[int]", each["devices"])
+            for port in cast("Sequence[int]", each.get("devices", ()))
         }
 
     def root(self) -> Element:
@@ -117,13 +119,13 @@ class _Kept:
     def _card(self, card: Element) -> Element:
         """Return the ports of a card that are left, each with its share of what the network gives the card."""
         left = [net for net in card.children if net.get("dev") not in self.used or net.get("dev") in self.nics]
-        before = sum(int(net.get("speed", "0")) for net in card.children)
+        before = sum(_mbps(net) for net in card.children)
         changed = []
         for net in left:
             number = self.nics.get(net.get("dev"))
             now = None if number is None else self._speed(number)
             same = now is None or before <= 0 or now == before
-            speed = net.get("speed") if same else str(floor(int(net.get("speed", "0")) * Fraction(now or 0) / before))
+            speed = net.get("speed") if same else str(floor(_mbps(net) * Fraction(now or 0) / before))
             changed.append(replace(net, attributes={**net.attributes, "speed": speed}))
         return replace(card, children=changed)
 
@@ -160,6 +162,12 @@ class _Kept:
         return None if number is None else [number]
 
 
+def _mbps(net: Element) -> int:
+    """Return the speed of a port as its file says; 0 for none."""
+    text = net.get("speed").strip()
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else 0
+
+
 class _Built:
     """The elements of a machine of a builder."""
 
@@ -183,9 +191,14 @@ class _Built:
             half = [
                 group for place, group in enumerate(groups) if place * 2 // len(groups) == number or len(groups) == 1
             ]
-            attributes = {"numaid": str(number), **(_AMD_CPU if self.capability == 80 else _CPU)}
+            attributes = {"numaid": str(number), **self._cpu()}
             cpus.append(Element("cpu", attributes, 0, [self._switch(*group) for group in half]))
         return Element("system", {"version": "1"}, 0, cpus)
+
+    def _cpu(self) -> dict[str, str]:
+        if "gb200" in self.problem.topology.name:
+            return _ARM
+        return _AMD if self.capability == _A100 else _INTEL
 
     def _groups(self) -> list[tuple[list[int], list[tuple[int, Fraction]]]]:
         """Return the GPUs that share NICs, with the numbers of the ports of these and the GB/s of each port."""

@@ -4,6 +4,7 @@ Compute nodes with the same attribute `box` are in one box. A switch is in a box
 neighbours are in the box.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from forestcoll.topology.model import Topology
@@ -40,7 +41,8 @@ def kinds_of_boxes(topology: Topology) -> list[BoxKind]:
         if any(topology.nodes[number].is_compute for number in nodes):
             kinds.setdefault(_shape(topology, nodes), []).append(nodes)
     return [
-        BoxKind(tuple(_name(topology, nodes) for nodes in boxes), tuple(map(tuple, boxes))) for boxes in kinds.values()
+        BoxKind(tuple(box_name(topology, nodes) for nodes in boxes), tuple(map(tuple, boxes)))
+        for boxes in kinds.values()
     ]
 
 
@@ -58,7 +60,8 @@ def _shape(topology: Topology, nodes: list[int]) -> object:
     return kinds, tuple(links)
 
 
-def _name(topology: Topology, nodes: list[int]) -> str:
+def box_name(topology: Topology, nodes: Sequence[int]) -> str:
+    """Return the name of a box by its nodes: as its attribute `box` says, `b0` for a number."""
     name = topology.nodes[nodes[0]].attributes.get("box", topology.name)
     return name if isinstance(name, str) else f"b{name}"
 

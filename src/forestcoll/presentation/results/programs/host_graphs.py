@@ -16,21 +16,17 @@ _USE = (
 )
 
 
-def host_graphs_document(
-    found: Sequence[HostGraph], collective: str | None, files: Sequence[Path], output: Path | None
-) -> dict[str, object]:
+def host_graphs_document(found: Sequence[HostGraph], files: Sequence[Path], output: Path | None) -> dict[str, object]:
     """Return the JSON of graph files.
 
     Args:
         found: the graph of each kind of host.
-        collective: what they are for; None if a file says it.
         files: the files that were written, one for each of `found`; none if none was.
         output: where they were written; None if nowhere.
     """
     names: list[str | None] = [str(file) for file in files] or [None] * len(found)
     return {
         "format": "nccl-graph",
-        "collective": collective,
         "hosts": [
             {
                 "hosts": list(each.hosts),

@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from forestcoll.base.errors import plural, shown
+from forestcoll.base.errors import InputError, plural, shown
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.notes import Notes
 from forestcoll.topology.importers.source import Source
+from forestcoll.topology.model import Topology
 
 FABRIC = "fabric"
 """The id of the switch that joins the NICs of all hosts."""
@@ -126,6 +127,44 @@ def hosts_network(hosts: Sequence[HostFile], notes: Notes) -> TopologyBuilder:
             builder.add_duplex(nic.name, FABRIC, nic.speed)
         notes.assume("the fabric between hosts is one switch that is never the bottleneck; the NICs limit")
     return builder
+
+
+@dataclass(frozen=True)
+class KeptHost:
+    """What a network keeps of an imported NVIDIA host.
+
+    Attributes:
+        text: its elements, as a file for NCCL_TOPO_FILE.
+        sm: the compute capability of its GPUs, times 10.
+        nvlink: what one NVLink carries in the network; 0 if there are none.
+        nets: the numbers of the ports of the NICs that the network can have.
+    """
+
+    text: str
+    sm: int
+    nvlink: Fraction
+    nets: frozenset[str]
+
+
+def kept_hosts(topology: Topology) -> dict[str, KeptHost]:
+    """Return what a network keeps of its hosts, by their names.
+
+    Raises:
+        InputError: the attribute was changed by hand, and is broken.
+    """
+    entries: Any = topology.attributes.get(KEPT, ())
+    try:
+        return {
+            str(name): KeptHost(
+                str(each["text"]), int(each["sm"]), Fraction(each["nvlink"]), frozenset(each["nets"].split(","))
+            )
+            for each in entries
+            for name in each["hosts"]
+        }
+    except (TypeError, KeyError, AttributeError, ValueError, ZeroDivisionError):
+        raise InputError(
+            f"{topology.name}: the attribute {KEPT} of the network is not as forestcoll import writes it; import again"
+        ) from None
 
 
 def _kept(hosts: Sequence[HostFile]) -> dict[str, object]:

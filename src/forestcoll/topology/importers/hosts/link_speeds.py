@@ -86,6 +86,18 @@ def pcie_rate(link_speed: str, speeds: str = "nominal") -> str | None:
     return rate if unit.startswith("GT/s") and rate in _PCIE_LANE else None
 
 
+def in_words_of_nccl(link_speed: str) -> str:
+    """Return the speed of a slot as NCCL knows it; unchanged if it is not known what was meant.
+
+    Example:
+        >>> in_words_of_nccl("16.0 GT/s"), in_words_of_nccl("16 GT/s"), in_words_of_nccl("Unknown")
+        ('16.0 GT/s PCIe', '16 GT/s', 'Unknown')
+    """
+    if link_speed.startswith(PCIE_WORDS) or (rate := pcie_rate(link_speed)) is None:
+        return link_speed
+    return next(word for word in PCIE_WORDS if word.startswith((f"{rate} GT/s", f"{rate}.0 GT/s PCIe")) and "." in word)
+
+
 def pcie_speed(rate: str | None, width: int, speeds: str) -> Fraction:
     """Return what a PCIe slot carries.
 

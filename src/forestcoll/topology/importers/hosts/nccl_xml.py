@@ -13,7 +13,7 @@ from fractions import Fraction
 from forestcoll.base.errors import plural
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.hosts.host import Device, HostFile, Nic, duplex, hosts_network
-from forestcoll.topology.importers.hosts.link_speeds import nvlink_speed, xgmi_speed
+from forestcoll.topology.importers.hosts.link_speeds import in_words_of_nccl, nvlink_speed, xgmi_speed
 from forestcoll.topology.importers.hosts.nccl_elements import GpuElement, GpuLinks, Slot, System, read_systems
 from forestcoll.topology.importers.hosts.pcie_tree import C2C_PER_GBPS, Links, PcieTree
 from forestcoll.topology.importers.importer import Importer, importers, option
@@ -130,6 +130,8 @@ def _kept(host: _Host, system: System, nics: Sequence[Nic]) -> dict[str, dict[st
 def _for_all_jobs(element: Element) -> Element:
     """Return an element without what depends on the job; ranks that share a GPU become one."""
     attributes = {name: value for name, value in element.attributes.items() if name not in _OF_JOBS}
+    if (speed := attributes.get("link_speed")) is not None:
+        attributes["link_speed"] = in_words_of_nccl(speed)
     seen: set[str] = set()
     children = []
     for each in element.children:
