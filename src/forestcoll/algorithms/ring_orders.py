@@ -73,6 +73,11 @@ def passages(problem: Problem, box: Sequence[int]) -> list[Passage]:
     return [Passage(part, order, own[order[0]].arrival, own[order[-1]].departure) for part, order in found]
 
 
+def crosses_switches(problem: Problem, box: Sequence[int]) -> bool:
+    """Return whether all routes inside a box are through switches."""
+    return _Inside(problem, box).crosses_switches
+
+
 @dataclass(frozen=True, slots=True)
 class Door:
     """A NIC as one member uses it.

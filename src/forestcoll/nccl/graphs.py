@@ -13,7 +13,6 @@ carry equal parts. Source: NCCL 2.30, `src/graph/connect.cc` and `trees.cc`.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
@@ -30,7 +29,7 @@ from forestcoll.algorithms.forests import (
     rings,
 )
 from forestcoll.algorithms.method import Problem
-from forestcoll.algorithms.nccl_tree import Parents, binary_tree, mirrored_tree, numbers_downwards
+from forestcoll.algorithms.nccl_tree import box_trees, numbers_downwards
 from forestcoll.algorithms.ring_orders import Door, nics_of, port_numbers
 from forestcoll.algorithms.routes import Path
 from forestcoll.base.errors import InputError
@@ -185,7 +184,7 @@ def _trees(graph: Graph, boxes: Sequence[Sequence[int]], ends: _Ends) -> Iterato
     share = Fraction(1, 2 * len(graph.channels))
     for channel in graph.channels:
         orders = [[box[gpu] for gpu in channel.gpus] for box in boxes]
-        for tree in _binary_trees(len(boxes)):
+        for tree in box_trees(len(boxes)):
             edges: list[Edge] = []
             for box in numbers_downwards(tree.parents):
                 parent = tree.parents[box]
@@ -196,22 +195,6 @@ def _trees(graph: Graph, boxes: Sequence[Sequence[int]], ends: _Ends) -> Iterato
                     edges.append(ends.join(source, departure, ends.arrival(box, target, channel.entry), target))
                 edges += pairwise(orders[box])
             yield LogicalTree(orders[tree.parents.index(None)][0], share, tuple(edges))
-
-
-@dataclass(frozen=True)
-class _BoxTree:
-    """A binary tree over boxes: the parent of each, and whether it is the first child of its parent."""
-
-    parents: Parents
-    is_first_child: tuple[bool, ...]
-
-
-def _binary_trees(size: int) -> tuple[_BoxTree, _BoxTree]:
-    """Return NCCL's two trees. The first child of a number is the one below it, in the numbers of its tree."""
-    one, other = binary_tree(size), mirrored_tree(size)
-    first = tuple(parent is not None and number < parent for number, parent in enumerate(one))
-    numbers = [size - 1 - box if size % 2 == 0 else (box - 1) % size for box in range(size)]
-    return _BoxTree(one, first), _BoxTree(other, tuple(first[number] for number in numbers))
 
 
 def _place_of_sender(pattern: Pattern, size: int, *, is_first: bool) -> int:
