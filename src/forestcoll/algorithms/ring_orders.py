@@ -75,7 +75,7 @@ def passages(problem: Problem, box: Sequence[int]) -> list[Passage]:
 
 def crosses_switches(problem: Problem, box: Sequence[int]) -> bool:
     """Return whether all routes inside a box are through switches."""
-    return _Inside(problem, box).crosses_switches
+    return Inside(problem, box).crosses_switches
 
 
 @dataclass(frozen=True, slots=True)
