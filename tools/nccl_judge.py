@@ -23,9 +23,9 @@ from typing import Any, cast
 from forestcoll import Topology, load_topology
 from forestcoll.base.errors import plural
 from forestcoll.base.exact import as_float
-from forestcoll.nccl.channels import Channels
-from forestcoll.nccl.graph_file import Graph, read_graphs
-from forestcoll.nccl.host_graphs import HostGraph, host_graphs
+from forestcoll.nccl.graph.channels import Channels
+from forestcoll.nccl.graph.file import Graph, read_graphs
+from forestcoll.nccl.graph.hosts import HostGraph, host_graphs
 from forestcoll.nccl.topology_file import texts_of
 from forestcoll.topology.changes import changed_network
 from forestcoll.topology.importers.reading import import_sources

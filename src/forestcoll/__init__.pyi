@@ -30,6 +30,7 @@ from .design.expanding import expand as expand
 from .design.search.finder import find_topologies as find_topologies
 from .measurement.fit import fit_costs as fit_costs
 from .nccl.comparison import explain as explain
+from .nccl.job.explained import explain_job as explain_job
 from .presentation.pages.report import html_report as html_report
 from .presentation.view.view import view as view
 from .programs.targets.target import Export as Export

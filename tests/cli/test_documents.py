@@ -35,6 +35,7 @@ RUNS = {README: 5, GROUPS: 6, COMPARE: 3, WHAT_IF: 4, CLUSTER: 2, FLOWS: 3, PIEC
     DOCS / f"{name}.md": count
     for name, count in {
         "measured": 3,
+        "nccl-logs": 1,
         "training": 1,
         "probing": 1,
         "tuning": 2,
@@ -75,7 +76,8 @@ def test_documents_show_the_actual_output(
     monkeypatch.chdir(tmp_path)
     Path("hosts.json").write_text(blocks(README, "json")[0])
     Path("half.json").write_text(blocks(GROUPS, "json")[0])
-    Path("nccl-tests.log").write_text((ROOT / "examples" / "nccl-tests.log").read_text())
+    for name in ("nccl-tests.log", "nccl-job.log"):
+        Path(name).write_text((ROOT / "examples" / name).read_text())
     Path("demand.csv").write_text(blocks(FLOWS, "csv")[0])
     Path("demand.json").write_text(blocks(PIECES, "json")[0])
     Path("topo.txt").write_text(blocks(CLUSTER, "text")[0])

@@ -17,7 +17,7 @@ from recording.masks import masked
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "golden" / "results"
-LOG = ROOT / "examples" / "nccl-tests.log"
+LOGS = sorted((ROOT / "examples").glob("*.log"))
 
 MADE_FIRST = (
     "generate ring:nodes=4 --collective allreduce -o ring.json",
@@ -46,6 +46,7 @@ RESULTS = {
     "compare-algorithms": "compare dgx-a100:boxes=2 --sizes 1M,1G --baselines nccl-ring,nccl-tree,two-level,bruck",
     "design-expansion": "design ring:nodes=5 --by degree=2 --by breadth-first",
     "explain": "explain dgx-a100:boxes=2 --measured nccl-tests.log",
+    "explain-job": "explain --measured nccl-job.log",
     "export": "export ring.json --to msccl-xml -o exported.xml",
     "design": "design --nodes 8 --degree 3",
     "design-all-to-all": "design --nodes 32 --degree 4 --size 1MB --collective all-to-all",
@@ -97,7 +98,8 @@ EMBEDDED = re.compile(r"(<(style|script)[^>]*>)(?!\s*\{).*?(</\2>)", re.DOTALL)
 def _folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Work in a folder with the files that the commands read."""
     folder = tmp_path_factory.mktemp("results")
-    shutil.copy(LOG, folder)
+    for log in LOGS:
+        shutil.copy(log, folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.setattr("forestcoll.cli.terminal_progress.LONG_SECONDS", 1e9)

@@ -31,7 +31,8 @@ ARROWS = {
     "tuning": "runtime algorithms simulation verification programs solver schedule demand topology base",
     "design": "algorithms verification solver schedule demand topology base",
     "torch": "runtime algorithms verification schedule demand topology base",
-    "nccl": "algorithms solver schedule demand topology base",
+    # the rings and trees of a log become schedules, which are verified
+    "nccl": "algorithms verification solver schedule demand topology base",
     # the front door of the verifiers, of schedules and of programs
     "algorithms": "verification programs solver schedule demand topology base",
     "runtime": "verification schedule demand topology base",

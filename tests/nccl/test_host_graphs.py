@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from forestcoll import Topology, TopologyBuilder, compare, generate, load_topology
-from forestcoll.nccl.given_graphs import scheduled_graphs
-from forestcoll.nccl.graph_file import read_graphs
-from forestcoll.nccl.host_graphs import host_graphs
+from forestcoll.nccl.graph.file import read_graphs
+from forestcoll.nccl.graph.given import scheduled_graphs
+from forestcoll.nccl.graph.hosts import host_graphs
 from forestcoll.topology.changes import changed_network
 from forestcoll.topology.importers.source import Source
 from refusal import refusal

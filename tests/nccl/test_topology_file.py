@@ -9,7 +9,7 @@ import pytest
 
 from forestcoll import Topology, load_topology
 from forestcoll.algorithms.generate import optimum
-from forestcoll.nccl.host_graphs import host_graphs
+from forestcoll.nccl.graph.hosts import host_graphs
 from forestcoll.nccl.topology_file import texts_for_virtual_machines, texts_of
 from forestcoll.topology.changes import changed_network
 from forestcoll.topology.importers.reading import import_topology

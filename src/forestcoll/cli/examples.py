@@ -1,7 +1,7 @@
 """The examples at the end of the help of each command.
 
 `tests/cli` runs the examples of each command in order. An example may read a file that an earlier example wrote.
-`nccl-tests.log` is the log of an allgather on two DGX A100.
+`nccl-tests.log` is the log of an allgather on two DGX A100, `nccl-job.log` that of a job of NCCL on two hosts.
 """
 
 EXAMPLES = {
@@ -27,6 +27,7 @@ EXAMPLES = {
         "forestcoll explain dgx-a100:boxes=2 --measured nccl-tests.log",
         "forestcoll explain --measured nccl-tests.log --json",
         "forestcoll explain dgx-h100:boxes=1 --busbw 480 --collective allreduce",
+        "forestcoll explain --measured nccl-job.log",
     ),
     "export": (
         "forestcoll generate ring:nodes=4 --collective allreduce -o schedule.json",

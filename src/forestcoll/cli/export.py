@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from forestcoll.base.progress import Progress
     from forestcoll.base.registry import Registry
-    from forestcoll.nccl.graph_target import NcclGraph
-    from forestcoll.nccl.host_graphs import HostGraph
+    from forestcoll.nccl.graph.hosts import HostGraph
+    from forestcoll.nccl.graph.target import NcclGraph
     from forestcoll.programs.targets.target import Target
 
 
@@ -38,7 +38,7 @@ def _targets() -> "Registry":
 
 def _targets_help() -> str:
     """Return all formats and their options."""
-    from forestcoll.nccl.graph_target import NcclGraph
+    from forestcoll.nccl.graph.target import NcclGraph
 
     specs = _targets().all()
     having = {each.name: _targets().having(each.name) for spec in specs for each in spec.parameters}
@@ -56,7 +56,7 @@ class _FormatText(SpecText):
 
     def read(self, text: str) -> "Target | NcclGraph":
         """Return the format."""
-        from forestcoll.nccl.graph_target import NcclGraph
+        from forestcoll.nccl.graph.target import NcclGraph
 
         return NcclGraph() if text == NcclGraph.name else super().read(text)
 
@@ -127,7 +127,7 @@ def command(*, target: "Target | NcclGraph", output: Mapping[str, Path], as_json
     from forestcoll.base.files import write_text
     from forestcoll.base.together import written_together
     from forestcoll.cli.terminal_progress import TerminalProgress
-    from forestcoll.nccl.graph_target import NcclGraph
+    from forestcoll.nccl.graph.target import NcclGraph
     from forestcoll.presentation.printing import print_result
     from forestcoll.presentation.results.programs.programs import export_page
     from forestcoll.tuning.programs.export import export
@@ -175,8 +175,8 @@ def _graphs_of_source(options: dict[str, Any], progress: "Progress") -> "list[Ho
     """Return the graph files of a network, of a schedule, or of a dump of NCCL."""
     from forestcoll.base.files import is_standard_stream, path_of
     from forestcoll.cli.options import named_network
-    from forestcoll.nccl.given_graphs import dumped_graph, holds_graphs, scheduled_graphs
-    from forestcoll.nccl.host_graphs import host_graphs
+    from forestcoll.nccl.graph.given import dumped_graph, holds_graphs, scheduled_graphs
+    from forestcoll.nccl.graph.hosts import host_graphs
     from forestcoll.schedule.files import holds_schedule
 
     path = path_of(options["source"])

@@ -16,7 +16,7 @@ from typing import cast
 from forestcoll.algorithms.generate import problem_of
 from forestcoll.algorithms.ring_orders import nics_of, port_numbers
 from forestcoll.base.errors import InputError
-from forestcoll.nccl.host_graphs import gbps, gpus_of, in_boxes
+from forestcoll.nccl.graph.hosts import gbps, gpus_of, in_boxes
 from forestcoll.topology import Topology
 from forestcoll.topology.graph.boxes import BoxKind, kinds_of_boxes
 from forestcoll.topology.importers.hosts.host import FABRIC, KeptHost, kept_hosts

@@ -17,8 +17,8 @@ from forestcoll.base.progress import Progress
 from forestcoll.comparison.against.program_runs import ProgramRun
 from forestcoll.comparison.value import Skipped
 from forestcoll.demand.collective import Collective
-from forestcoll.nccl.graph_file import Graph, looks_like_graphs, read_graphs
-from forestcoll.nccl.graphs import schedule_of_graph
+from forestcoll.nccl.graph.file import Graph, looks_like_graphs, read_graphs
+from forestcoll.nccl.graph.schedules import schedule_of_graph
 from forestcoll.programs.formats.judging import judge_file
 from forestcoll.programs.model import Program
 from forestcoll.schedule.files import read_schedule

@@ -5,8 +5,8 @@ from fractions import Fraction
 from pathlib import Path
 
 from forestcoll.base.errors import plural
-from forestcoll.nccl.channels import Channels
-from forestcoll.nccl.host_graphs import HostGraph
+from forestcoll.nccl.graph.channels import Channels
+from forestcoll.nccl.graph.hosts import HostGraph
 from forestcoll.presentation.tables import Page, Table, labelled
 from forestcoll.presentation.text import written
 

@@ -18,7 +18,7 @@ from itertools import islice, pairwise
 from typing import TypeAlias
 
 from forestcoll.algorithms.ring_packing import Order, RingHops, packed_rings
-from forestcoll.nccl.graph_file import MAX_WRITTEN
+from forestcoll.nccl.graph.file import MAX_WRITTEN
 from forestcoll.solver.exact_lp.exact_simplex import packing_optimum
 
 Link: TypeAlias = tuple[int, int]

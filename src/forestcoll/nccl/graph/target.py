@@ -10,7 +10,7 @@ from forestcoll.base.files import check_writable, write_file_or_folder
 from forestcoll.base.folders import check_place
 
 if TYPE_CHECKING:
-    from forestcoll.nccl.host_graphs import HostGraph
+    from forestcoll.nccl.graph.hosts import HostGraph
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ second box. Trees are NCCL's double binary tree over the boxes, with a chain of 
 carry equal parts. Source: NCCL 2.30, `src/graph/connect.cc` and `trees.cc`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise
 
@@ -34,7 +34,7 @@ from forestcoll.algorithms.ring_orders import Door, nics_of, port_numbers
 from forestcoll.algorithms.routes import Path
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import Collective
-from forestcoll.nccl.graph_file import Channel, Graph, Pattern
+from forestcoll.nccl.graph.file import Channel, Graph, Pattern
 from forestcoll.schedule.trees.value import TreeSchedule
 
 
@@ -52,9 +52,10 @@ def schedule_of_graph(problem: Problem, graph: Graph, where: str) -> tuple[TreeS
     """
     boxes = _boxes(problem, graph, where)
     changed: set[tuple[int, int | None]] = set()
+    numbers = {number for each in graph.channels for number in (each.entry, each.leaving) if number is not None}
 
     def part(each: Problem, *, is_forwards: bool) -> Part:
-        ends = _Ends(each, graph, boxes)
+        ends = Ends(each, numbers, boxes)
         if graph.pattern is Pattern.RING:
             found = rings(each, _rings(graph, boxes, ends, is_forwards=is_forwards))
         else:
@@ -91,10 +92,19 @@ def _boxes(problem: Problem, graph: Graph, where: str) -> tuple[tuple[int, ...],
     return boxes.members
 
 
-class _Ends:
-    """The paths out of boxes and into boxes that the ends of channels use."""
+class Ends:
+    """The paths out of boxes and into boxes that the ends of channels use.
 
-    def __init__(self, problem: Problem, graph: Graph, boxes: Sequence[Sequence[int]]) -> None:
+    Args:
+        problem: the problem.
+        numbers: the numbers of all NICs that the channels name.
+        boxes: the compute nodes of each box.
+
+    Attributes:
+        changed: the ends that use another NIC than the one that is named: the GPU and the number of the NIC.
+    """
+
+    def __init__(self, problem: Problem, numbers: Collection[int], boxes: Sequence[Sequence[int]]) -> None:
         self.crossings = Crossings(problem)
         self.changed: set[tuple[int, int | None]] = set()
         self._nics = [nics_of(problem, box) for box in boxes] if len(boxes) > 1 else []
@@ -102,9 +112,7 @@ class _Ends:
             {port: place for place, ports in enumerate(port_numbers(problem, nics)) for port in ports}
             for nics in self._nics
         ]
-        self._numbers = sorted(
-            {number for each in graph.channels for number in (each.entry, each.leaving) if number is not None}
-        )
+        self._numbers = sorted(numbers)
 
     def departure(self, box: int, gpu: int, number: int | None) -> Path | None:
         """Return the path from a GPU out of its box, over the NIC of that number if the GPU can reach it."""
@@ -134,7 +142,7 @@ class _Ends:
         return self.crossings.join(departure, arrival)
 
 
-def _rings(graph: Graph, boxes: Sequence[Sequence[int]], ends: _Ends, *, is_forwards: bool) -> list[Ring]:
+def _rings(graph: Graph, boxes: Sequence[Sequence[int]], ends: Ends, *, is_forwards: bool) -> list[Ring]:
     """Return the rings of a graph.
 
     On the transposed network, they are reversed, so that the data of a reduce-scatter goes around in their direction.
@@ -161,7 +169,7 @@ def _backwards(channel: Channel) -> Channel:
     return Channel(channel.leaving, channel.gpus[::-1], channel.entry)
 
 
-def _around(path: Sequence[tuple[int, Sequence[int], Channel]], ends: _Ends) -> list[Edge]:
+def _around(path: Sequence[tuple[int, Sequence[int], Channel]], ends: Ends) -> list[Edge]:
     """Return the sends of a ring along a channel of each box."""
     orders = [[box[gpu] for gpu in channel.gpus] for _, box, channel in path]
     if len(path) == 1:
@@ -179,7 +187,7 @@ def _around(path: Sequence[tuple[int, Sequence[int], Channel]], ends: _Ends) -> 
     return sends
 
 
-def _trees(graph: Graph, boxes: Sequence[Sequence[int]], ends: _Ends) -> Iterator[LogicalTree]:
+def _trees(graph: Graph, boxes: Sequence[Sequence[int]], ends: Ends) -> Iterator[LogicalTree]:
     """Yield both binary trees over the boxes for each channel of a graph."""
     share = Fraction(1, 2 * len(graph.channels))
     for channel in graph.channels:

@@ -24,8 +24,8 @@ from forestcoll.base.errors import InputError
 from forestcoll.base.exact import to_fraction
 from forestcoll.base.units import bytes_per_microsecond
 from forestcoll.demand.collective import UNROOTED, Collective, collective_named
-from forestcoll.nccl.channels import Channels, chain_channels, closed_channels, open_channels
-from forestcoll.nccl.graph_file import Channel, Graph, GraphFile, Pattern, graphs_text, shared_gpus
+from forestcoll.nccl.graph.channels import Channels, chain_channels, closed_channels, open_channels
+from forestcoll.nccl.graph.file import Channel, Graph, GraphFile, Pattern, graphs_text, shared_gpus
 from forestcoll.topology import Topology
 from forestcoll.topology.gpus import GPUS, gpu_of
 from forestcoll.topology.graph.boxes import BoxKind, box_numbers, kinds_of_boxes

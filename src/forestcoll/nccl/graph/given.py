@@ -13,8 +13,8 @@ from forestcoll.algorithms.ring_orders import nics_of, port_numbers
 from forestcoll.base.errors import InputError
 from forestcoll.base.files import read_bytes, read_start
 from forestcoll.demand.collective import UNROOTED, Collective
-from forestcoll.nccl.channels import Channels
-from forestcoll.nccl.graph_file import (
+from forestcoll.nccl.graph.channels import Channels
+from forestcoll.nccl.graph.file import (
     MAX_WRITTEN,
     Channel,
     Graph,
@@ -23,7 +23,7 @@ from forestcoll.nccl.graph_file import (
     looks_like_graphs,
     read_graphs,
 )
-from forestcoll.nccl.host_graphs import HostGraph, devices_of, gbps, in_boxes, kinds_of_paths, share_of
+from forestcoll.nccl.graph.hosts import HostGraph, devices_of, gbps, in_boxes, kinds_of_paths, share_of
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees.value import Phase, Tree, TreeSchedule
 from forestcoll.topology.graph.boxes import box_name
