@@ -12,6 +12,7 @@ from forestcoll.base.display import Displayed
 from forestcoll.comparison.nccl_tuning import nccl_tuning
 from forestcoll.demand.collective import PhaseOp
 from forestcoll.measurement import MeasuredTimes
+from forestcoll.nccl.job.explained import explain_job
 from forestcoll.oneport import compare_series
 from forestcoll.presentation import html
 from forestcoll.programs import judge_file
@@ -25,6 +26,7 @@ from forestcoll.topology import import_topology
 from forestcoll.what_if.failover import write_failover
 
 LOG = Path(__file__).parents[2] / "examples" / "nccl-tests.log"
+JOB = LOG.with_name("nccl-job.log")
 GROUPS = fc.Groups("0,1;1,2")
 
 
@@ -64,6 +66,7 @@ def values(tmp_path_factory: pytest.TempPathFactory) -> list[Displayed]:
         fc.fit_costs([MeasuredTimes("trees", schedules[0], tuple(sizes), seconds)]),
         layout_table("ring:nodes=4", fc.Groups("tp=2,dp=2", "allreduce")),
         write_failover(network, folder / "failover"),
+        explain_job(JOB, None),
         nccl_tuning("dgx-h100:boxes=4", "allreduce", [2**20]),
     ]
 

@@ -84,9 +84,9 @@ class Spec:
             form = parameter.kind.form
             raise InputError(f"{self.name}: {parameter.name} is {shown(text)}; expected {form}") from None
 
-    def names(self) -> list[str]:
-        """Return how each parameter begins in a text."""
-        return [f"{each.name}=" for each in self.parameters]
+    def completions(self) -> dict[str, str | None]:
+        """Return how each parameter begins in a text, with its meaning."""
+        return {f"{each.name}=": each.meaning for each in self.parameters}
 
     def text(self, value: object) -> str:
         """Return the text of a value that this spec made, in the normal form."""
@@ -142,9 +142,9 @@ class Registry:
             self._is_complete = True
         return tuple(spec for _, spec in sorted(self._specs.items()))
 
-    def names(self) -> list[str]:
-        """Return the names of all values, sorted."""
-        return [each.name for each in self.all()]
+    def completions(self) -> dict[str, str | None]:
+        """Return the names of all values, sorted, with their summaries."""
+        return {each.name: each.facts.get("summary", each.facts.get("title")) for each in self.all()}
 
     def found(self, name: str) -> Spec | None:
         """Return the value called `name`, or None. Only the module of that name, or of its first words, is imported."""
@@ -165,7 +165,7 @@ class Registry:
         spec = self.found(name)
         if spec is not None:
             return spec
-        known = self.names()
+        known = [each.name for each in self.all()]
         if name in known:
             return self._specs[name]
         hint = self._hint or f"there are {', '.join(known)}"

@@ -350,8 +350,8 @@ class SpecText(_TextType[Any]):
         """Return the names that begin with `incomplete`."""
         from click.shell_completion import CompletionItem
 
-        found = self.registry().names()
-        return [CompletionItem(each) for each in found if each.startswith(incomplete)]
+        found = self.registry().completions()
+        return [CompletionItem(name, help=text) for name, text in found.items() if name.startswith(incomplete)]
 
 
 def _methods() -> "Registry":

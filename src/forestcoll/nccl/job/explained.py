@@ -60,7 +60,7 @@ class Reached:
     in_box_order: Fraction | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class JobReport(Displayed):
     r"""A log of NCCL on a network.
 
