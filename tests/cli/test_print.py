@@ -102,6 +102,9 @@ def test_the_rows_of_a_result_have_exact_values_as_floats() -> None:
     rows = fc.bounds("ring:nodes=3").records()
     assert {row["collective"]: row["upper_algbw"] for row in rows}["allreduce"] == 1.5
     assert fc.optimum("ring:nodes=4").records()[0]["algbw"] == 8 / 3
+    sizes = [each["size"] for each in fc.explain("dgx-a100:boxes=2", LOG).records()]
+    assert len(sizes) > 1
+    assert sizes == sorted(sizes)
 
 
 def test_a_notebook_shows_the_picture_of_a_view() -> None:

@@ -258,9 +258,32 @@ def _results(test: TestComparison) -> Table:
         Column("algbw", right=True),
         Column("busbw", right=True),
         Column("of bound", right=True),
+        Column(None, key="size"),
+        *(
+            Column(None, key=place + key)
+            for place in ("", "in_place_")
+            for key in ("time_us", "algbw", "busbw", "share")
+        ),
     )
-    rows = tuple((row.size, *_cells(test, row.out_of_place), *_cells(test, row.in_place)) for row in test.test.rows)
+    rows = tuple(
+        (
+            row.size,
+            *_cells(test, row.out_of_place),
+            *_cells(test, row.in_place),
+            row.size,
+            *_values(test, row.out_of_place),
+            *_values(test, row.in_place),
+        )
+        for row in test.test.rows
+    )
     return Table(columns, rows)
+
+
+def _values(test: TestComparison, result: Measured | None) -> tuple[Fraction | None, ...]:
+    """Return time, algbw, busbw and share of a result as numbers, for `records`."""
+    if result is None:
+        return (None,) * 4
+    return result.time_us, result.algbw, result.busbw, test.share(result.algbw)
 
 
 def _cells(test: TestComparison, result: Measured | None) -> tuple[str, str, str, str]:
