@@ -263,7 +263,6 @@ WRONG_USAGE = [
     ("what-if ring --fail links --collective broadcast", "needs a root; give the id of a compute node"),
     ("what-if ring --fail links --root 0", "has no root; leave --root out"),
     ("what-if ring --fail links --jobs 0", "'0'; expected an integer from 1 to 1024 (see "),
-    ("what-if ring --fail links --collective alltoall", "'all-to-all' is not supported by this command; choose one of"),
     ("what-if ring --fail links -o -", "the output is a folder, which standard output cannot take; name a folder"),
 ]
 
@@ -353,6 +352,8 @@ REFUSED = [
     ("view ring:nodes=4 -o ring.gif", "must end in one of .html, .svg, .png"),
     ("view nothing.json -o ring.svg", "nothing.json"),
     ("what-if ring:nodes=4 --without 0--2", "no link joins 0 and 2"),
+    ("what-if ring:nodes=4 --upgrade --collective alltoall", "'all-to-all' is not supported for upgrades; choose one"),
+    ("what-if ring:nodes=4 --fail links -o x.csv", "x.csv: is the name of a file; a failover set is a folder"),
     ("what-if ring:nodes=4 --fail links --degrade 0--1=x", "bandwidth 'x'"),
     ("what-if ring:nodes=4 --fail links --ranks 7,8", "there is no rank"),
 ]

@@ -6,7 +6,7 @@ from unittest import mock
 import pytest
 from cli_run import json_of, run_command
 
-from forestcoll import InputError, read_schedule
+from forestcoll import InputError, failures, read_schedule, upgrades
 from forestcoll.cli.options import processes
 
 
@@ -104,3 +104,45 @@ def test_gpus_boxes_and_percentages_are_named_on_the_command_line() -> None:
     assert broken["compute_nodes"] == 23
     (row,) = json_of("what-if", "dgx-a100:boxes=2", "--without", "b0/gpu3")["rows"]
     assert row["algbw"] == json_of("optimum", "dgx-a100:boxes=2", "--without", "b0/gpu3")["algbw"]
+
+
+def test_rows_say_how_many_compute_nodes_are_left() -> None:
+    (row,) = json_of("what-if", "dgx-a100:boxes=2", "--fail", "boxes")["rows"]
+    assert row["compute_nodes"] == 8
+    page = run_command("what-if", "dgx-a100:boxes=2", "--fail", "boxes").out
+    assert "of this kind  compute nodes  " in page
+    assert "of this kind  compute nodes  " not in run_command("what-if", "dgx-a100:boxes=2", "--fail", "links").out
+
+
+def test_a_bottleneck_that_is_no_cut_is_explained_and_has_no_cut() -> None:
+    words = ["what-if", "dgx-a100:boxes=2", "--fail", "nics", "--collective"]
+    page = run_command(*words, "allreduce").out
+    assert "reduce and broadcast share the links\nBottleneck after b0/gpu0--ib: The reduce and the broadcast" in page
+    bottleneck = json_of(*words, "allreduce")["rows"][0]["bottleneck"]
+    assert (bottleneck["cut"], bottleneck["exit_bandwidth"], bottleneck["proof"]) == (None, None, "tree-dual")
+    best = json_of("optimum", "dgx-a100:boxes=2", "--without", "b0/gpu0--ib", "--collective", "allreduce")
+    assert bottleneck["details"] == best["proof"]
+    page = run_command(*words, "all-to-all").out
+    assert "the links that all pairs share\nBottleneck after b0/gpu0--ib: The blocks of all pairs cross" in page
+
+
+def test_a_switch_that_may_stand_for_several_is_pointed_out() -> None:
+    said = "is one node here; if it stands for several switches, --degrade"
+    page = run_command("what-if", "cluster:box=dgx-h100,boxes=4,boxes_per_leaf=2", "--fail", "switches").out
+    assert f"spine {said} spine=50% is the failure of half of them" in page
+    assert f"leaf0 {said}" not in page
+    assert said not in run_command("what-if", "dgx-a100:boxes=2", "--fail", "links").out
+
+
+def test_records_are_plain() -> None:
+    for study in (failures("dgx-a100:boxes=2", "nics", "allreduce"), upgrades("dgx-a100:boxes=2")):
+        records = study.records()
+        assert records
+        assert {type(cell) for row in records for cell in row.values()} <= {str, int, float, bool, type(None)}
+
+
+def test_the_columns_of_upgrades_are_explained() -> None:
+    page = run_command("what-if", "dgx-a100:boxes=2", "--upgrade").out
+    for note in ("gains up to: more bandwidth than this", "at: the bandwidth of each", "box switches: switches inside"):
+        assert f"\n  {note}" in page
+    assert "box switches" not in run_command("what-if", "ring:nodes=4", "--upgrade").out

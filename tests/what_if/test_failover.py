@@ -85,3 +85,8 @@ def test_wrong_arguments_are_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="is a file; name a folder"):
         write_failover("ring:nodes=4", tmp_path / "file")
+    with pytest.raises(InputError, match=r"x\.csv: is the name of a file; a failover set is a folder of schedules"):
+        write_failover("ring:nodes=4", tmp_path / "x.csv")
+    with pytest.raises(InputError, match="'scatter' is not supported for a failover set; choose one of allgather"):
+        write_failover("ring:nodes=4", tmp_path / "set", demand="scatter:root=0")
+    assert [each.name for each in tmp_path.iterdir()] == ["file"]

@@ -132,6 +132,41 @@ def test_failures_with_a_root_or_ranks_are_those_of_fresh_runs() -> None:
         assert counted(failures(topology, demand=Demand(**options))) == all_values(topology, **options), options
 
 
+@pytest.mark.parametrize("collective", ["all-to-all", "gather", "scatter"])
+@pytest.mark.parametrize(
+    ("network", "part"),
+    [("dgx-a100:boxes=2,gpus=3", part) for part in ("links", "nics", "switches")]
+    + [(seed, "links") for seed in (0, 1, 3, 5, 7)],
+)
+def test_failures_of_exchanges_are_those_of_fresh_runs(network: str | int, part: str, collective: str) -> None:
+    topology = load_topology(network) if isinstance(network, str) else random_network(network)
+    root = None if collective == "all-to-all" else topology.nodes[0].id
+    asked: dict[str, Any] = {"collective": collective, "root": root}
+    study = failures(topology, part, Demand(**asked))
+    assert study.base.algbw == optimum(topology, Demand(**asked)).algbw
+    assert counted(study) == all_values(topology, part, **asked)
+
+
+def test_exchanges_of_ranks_without_a_box_and_on_slower_links_are_those_of_fresh_runs() -> None:
+    ranks: dict[str, Any] = {"collective": "all-to-all", "ranks": "0-1,4-5"}
+    topology = load_topology("dgx-a100:boxes=2,gpus=4")
+    assert counted(failures(topology, demand=Demand(**ranks))) == all_values(topology, **ranks)
+    (row,) = failures("dgx-a100:boxes=3,gpus=2", "boxes", "all-to-all").rows
+    assert row.value.algbw == optimum("dgx-a100:boxes=2,gpus=2", "all-to-all").algbw
+    assert failures("dgx-a100:boxes=2", "boxes", "gather:root=0").rows[0].value.algbw == 0  # its root is gone
+    (row,) = changes_of(topology, "gather:root=0", degrade=["b0/gpu0--b0/nvswitch=10%"]).rows
+    assert row.value.algbw == optimum(row.change.applied(topology), "gather:root=0").algbw
+
+
+@pytest.mark.parametrize(("collective", "unused"), [("gather", "0--1"), ("scatter", "0--2")])
+def test_only_links_in_the_direction_of_the_data_are_needed(collective: str, unused: str) -> None:
+    """In the ring 0 -> 1 -> 2 -> 0, 2/3 of the data enters or leaves the root 0 over one link."""
+    rows = failures("ring:nodes=3,one_way=true", demand=f"{collective}:root=0").rows
+    assert {row.change.name: row.value.algbw for row in rows} == {
+        name: Fraction(3, 2) if name == unused else 0 for name in ("0--1", "0--2", "1--2")
+    }
+
+
 @pytest.mark.parametrize("spec", ["mi250:boxes=2,gpus=8", "mesh:dims=4"])
 def test_a_cut_is_the_bottleneck_that_results(spec: str) -> None:
     topology = load_topology(spec)
@@ -174,6 +209,8 @@ def test_executors_give_the_same_rows() -> None:
         assert failures(topology, executor=threads).rows == here.rows
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as processes:
         assert failures(topology, executor=processes).rows == here.rows
+        for network, demand in (("dgx-a100:boxes=2,gpus=2", "allreduce"), (topology, "all-to-all")):
+            assert failures(network, demand=demand, executor=processes).rows == failures(network, demand=demand).rows
 
 
 def test_a_dask_client_gives_the_same_rows(tmp_path: Path) -> None:
@@ -195,6 +232,10 @@ def test_a_dask_client_gives_the_same_rows(tmp_path: Path) -> None:
         ({"topology": "dgx-a100:boxes=16", "at_once": 4}, "ask for fewer at once"),
         ({"topology": "ring:nodes=4", "demand": "broadcast"}, "needs a root"),
         ({"topology": "ring:nodes=4", "demand": "allgather:ranks=9"}, "there is no rank"),
+        (
+            {"topology": "ring:nodes=2", "demand": Demand("all-to-all", matrix=[[0, 1], [2, 0]])},
+            "needs equal parts of the data; leave shards and the demand matrix out",
+        ),
     ],
 )
 def test_wrong_arguments_are_refused(arguments: dict[str, object], said: str) -> None:

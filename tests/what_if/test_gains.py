@@ -1,6 +1,7 @@
 """Upgrades and new links are compared with fresh runs on the changed networks; classes of symmetric changes."""
 
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from itertools import combinations
@@ -173,6 +174,14 @@ def test_a_new_link_is_as_fast_as_both_ends_allow() -> None:
 def test_a_wrong_bandwidth_is_refused(value: object, said: str) -> None:
     with pytest.raises(InputError, match=said):
         additions("ring:nodes=4", bandwidth=value)
+
+
+@pytest.mark.parametrize("gains", [upgrades, additions])
+@pytest.mark.parametrize("demand", ["all-to-all", "gather:root=0", "scatter:root=0"])
+def test_exchanges_are_refused(gains: Callable[[str, str], object], demand: str) -> None:
+    what = "upgrades" if gains is upgrades else "new links"
+    with pytest.raises(InputError, match=f"is not supported for {what}; choose one of allgather, reduce-scatter, "):
+        gains("dgx-a100:boxes=2", demand)
 
 
 def test_boxes_can_be_exchanged_where_a_link_is_broken() -> None:

@@ -16,7 +16,7 @@ from forestcoll.cli.options import (
     usage_of,
 )
 from forestcoll.cli.types import IntegerFrom, OutputFolder
-from forestcoll.demand.collective import SCHEDULED, Collective
+from forestcoll.demand.collective import Collective
 
 _PARTS = ("links", "nics", "switches", "boxes")
 
@@ -32,9 +32,9 @@ _PARTS = ("links", "nics", "switches", "boxes")
     metavar="BANDWIDTH",
     help="With --add-link: of the new link, each way.  [default: of the fastest link that both ends have]",
 )
-@collective_option(SCHEDULED, Collective.ALLGATHER)
+@collective_option(Collective, Collective.ALLGATHER)
 @ranks_option
-@click.option("--root", metavar="ID", help="The root of a broadcast or a reduce, by its id or position.")
+@click.option("--root", metavar="ID", help="The root of a broadcast, reduce, gather or scatter, by its id or position.")
 @jobs_option("Processes that work.")
 @click.option(
     "-o",
@@ -49,7 +49,8 @@ def command(*, as_json: bool, **options: Any) -> None:
 
     Each row is the exact optimum of a collective on TOPOLOGY after a change. Changes that are known to be symmetric are
     one row. A NIC is a link between a node of a box and a switch outside. Without --fail, --upgrade or --add-link, the
-    row is the change that --without and --degrade describe; with one of them, the changes come first.
+    row is the change that --without and --degrade describe; with one of them, the changes come first. An
+    all-to-all, a gather and a scatter are for failures and single changes.
     """
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.presentation.printing import print_result

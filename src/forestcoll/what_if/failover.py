@@ -48,6 +48,9 @@ MOST_FILES = 4096
 
 _ENDING = ".json.gz"
 
+_LIKE_FILES = (".csv", ".gz", ".html", ".json", ".txt")
+"""Endings of files, which no folder of a set has."""
+
 
 @dataclass(frozen=True)
 class Failover:
@@ -108,7 +111,7 @@ def write_failover(  # noqa: PLR0913 (the request, the folder and the execution)
         folder: the folder to write to, which is made if it is missing. It may hold a part of the same set, whose files
             are kept; if it holds anything else, it is refused.
         part: as for `failures`.
-        demand: as for `failures`.
+        demand: as for `failures`, without an all-to-all, a gather or a scatter.
         at_once: as for `failures`.
         executor: as for `failures`; its workers must see the folder.
         progress: receives the number of finished schedules.
@@ -117,8 +120,8 @@ def write_failover(  # noqa: PLR0913 (the request, the folder and the execution)
         What was written.
 
     Raises:
-        InputError: an argument is not valid, there are more than `MOST_FILES` failures, or the folder has other files
-            or cannot be written.
+        InputError: an argument is not valid, there are more than `MOST_FILES` failures, or the folder is named like a
+            file such as `x.csv`, has other files or cannot be written.
         NoSolutionError: as `generate`.
 
     Example:
@@ -129,7 +132,7 @@ def write_failover(  # noqa: PLR0913 (the request, the folder and the execution)
         >>> [(each.name, str(each.algbw)) for each in made.failures[:2]]
         [('0--1', '4/3'), ('0--3', '4/3')]
     """
-    network, bound = network_and_demand(topology, demand)
+    network, bound = network_and_demand(topology, demand, trees_for="a failover set")
     changes, path = [Change(""), *_sets(network, parts_of(network, part), at_once)], as_path(folder)
     question = SweepTask.of(network, bound)
     _check(path, question, changes)
@@ -164,13 +167,15 @@ def check_failover(
     Raises:
         InputError: as `write_failover`.
     """
-    network, bound = network_and_demand(topology, demand)
+    network, bound = network_and_demand(topology, demand, trees_for="a failover set")
     changes = [Change(""), *_sets(network, parts_of(network, part), at_once)]
     _check(as_path(folder), SweepTask.of(network, bound), changes)
 
 
 def _check(folder: Path, question: SweepTask, changes: Sequence[Change]) -> None:
-    """Check that the folder holds only files of this set."""
+    """Check that the folder is not named like a file, and holds only files of this set."""
+    if folder.suffix.lower() in _LIKE_FILES and not folder.is_dir():
+        raise InputError(f"{folder}: is the name of a file; a failover set is a folder of schedules, so name a folder")
 
     def own(_: Path) -> set[str]:
         return {MANIFEST, *(_file_name(question, change) for change in changes)}

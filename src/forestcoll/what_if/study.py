@@ -8,7 +8,7 @@ from fractions import Fraction
 from forestcoll.base.display import Displayed
 from forestcoll.base.errors import InputError, shown
 from forestcoll.base.progress import SILENT, Progress
-from forestcoll.demand.collective import Collective
+from forestcoll.demand.collective import SCHEDULED, Collective
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.demand.texts import DemandLike, bound_on
 from forestcoll.solver.forests.scaling import require_all_ports
@@ -37,8 +37,19 @@ class ChangeRow:
     count: int
 
 
+class TabularStudy(Displayed):
+    """A study whose records are plain: without the nodes, the curves and the proofs that its JSON has."""
+
+    __slots__ = ()
+
+    def records(self) -> list[dict[str, object]]:
+        """See `Displayed.records`."""
+        rows = super().records()
+        return [{key: value for key, value in row.items() if not isinstance(value, dict | list)} for row in rows]
+
+
 @dataclass(frozen=True, repr=False)
-class Study(Displayed):
+class Study(TabularStudy):
     """The optimum of a network, and what it becomes after changes.
 
     Attributes:
@@ -77,7 +88,8 @@ def failures(  # noqa: PLR0913 (the request and its execution)
         topology: the network: a `Topology`, a spec string of a builder, a path, or a networkx graph.
         part: what fails: `links` (both directions), `nics`, `switches` or `boxes`. A NIC is the links between a node
             with the attribute `box` and a switch without it. The compute nodes of a box that fails take no part.
-        demand: the demand; its shards must be equal.
+        demand: the demand; all its parts must be equal. Each changed network of an all-to-all, a gather or a scatter is
+            solved anew.
         at_once: how many parts fail at the same time.
         executor: where the work is done: any executor of `concurrent.futures`; this process if None.
         progress: receives the number of finished failures.
@@ -141,17 +153,27 @@ def changes_of(
     return _study(network, bound, [change], [1], SweepRunner())
 
 
-def network_and_demand(topology: TopologyLike, wanted: DemandLike) -> tuple[Topology, NodeDemand]:
+def network_and_demand(
+    topology: TopologyLike, wanted: DemandLike, *, trees_for: str = ""
+) -> tuple[Topology, NodeDemand]:
     """Return the network and the demand of a study.
 
+    Args:
+        topology: the network.
+        wanted: the demand.
+        trees_for: what needs a collective along trees, such as `upgrades`; any collective will do if empty.
+
     Raises:
-        InputError: an argument is not valid, or shards differ.
+        InputError: an argument is not valid, parts of the data differ, or the collective does not move along trees.
         NoSolutionError: the topology is one-port.
     """
     network, demand = bound_on(topology, wanted)
     require_all_ports(network)
-    if demand.shards is not None:
-        raise InputError("a what-if study needs equal shards; leave shards out")
+    if demand.shards is not None or demand.matrix is not None:
+        raise InputError("a what-if study needs equal parts of the data; leave shards and the demand matrix out")
+    if trees_for and demand.collective.is_personalised:
+        choices = ", ".join(SCHEDULED)
+        raise InputError(f"{shown(demand.collective.value)} is not supported for {trees_for}; choose one of {choices}")
     return network, demand
 
 

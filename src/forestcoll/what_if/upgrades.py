@@ -5,7 +5,6 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from fractions import Fraction
 
-from forestcoll.base.display import Displayed
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import NodeDemand
@@ -18,7 +17,7 @@ from forestcoll.what_if.classes import Symmetries, classes_of_sets, images_of_it
 from forestcoll.what_if.curve import OptimumCurve, curve_of
 from forestcoll.what_if.failures import duplex_links
 from forestcoll.what_if.limiting_cuts import LimitingCuts
-from forestcoll.what_if.study import network_and_demand
+from forestcoll.what_if.study import TabularStudy, network_and_demand
 from forestcoll.what_if.sweep import SweepTask
 from forestcoll.what_if.value import Solved, Value, solved, value_of
 
@@ -61,7 +60,7 @@ class Upgrade:
 
 
 @dataclass(frozen=True, repr=False)
-class UpgradeStudy(Displayed):
+class UpgradeStudy(TabularStudy):
     """What upgrades of a network gain, the best first.
 
     Attributes:
@@ -97,7 +96,7 @@ def upgrades(
 
     Args:
         topology: as for `failures`.
-        demand: as for `failures`.
+        demand: as for `failures`, without an all-to-all, a gather or a scatter.
         executor: as for `failures`.
         progress: receives the number of finished upgrades.
 
@@ -114,7 +113,7 @@ def upgrades(
         >>> best.name, str(best.breakpoint), str(best.algbw)
         ('16 links of 300 GB/s between GPUs and box switches', '350', '400')
     """
-    network, bound = network_and_demand(topology, demand)
+    network, bound = network_and_demand(topology, demand, trees_for="upgrades")
     base = value_of(network, bound, Change(""))
     progress.begin("looking for a symmetry")
     symmetries = Symmetries.of(network, bound)

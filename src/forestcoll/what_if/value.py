@@ -4,14 +4,13 @@ For a collective of one forest on balanced switches, the optimum is the least ra
 network before are tried first: the least of them bounds the changed network, and one test of the core says whether the
 network reaches that bound. Only if it does not, the bottleneck is searched again, and the new cut is remembered.
 
-All other cases (an allreduce, unbalanced switches) are solved as the solver does.
+All other cases (an allreduce, an all-to-all, a gather, a scatter, unbalanced switches) are solved as the solver does.
 """
 
 from collections import deque
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm
-from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +21,7 @@ from forestcoll.demand.demand import NodeDemand
 from forestcoll.kernels import core_for
 from forestcoll.schedule.proof.bound import Bound
 from forestcoll.schedule.proof.cut import CutProof
+from forestcoll.solver.flows.search import flow_search
 from forestcoll.solver.forests.forest_search import exit_bound
 from forestcoll.solver.forests.scaling import ScaledTopology
 from forestcoll.solver.problem import OptimumProblem, on_whole
@@ -48,16 +48,21 @@ class Value:
     Attributes:
         algbw: the algbw that is reached, in the unit of the topology; 0 if nodes that take part cannot all reach each
             other.
-        cut: a least cut, in node numbers of the network before the change, without nodes that are gone. If `algbw` is
-            0, no link leaves it.
-        proof: the kind of the proof of the bound.
+        cut: the cut that proves the bound, in node numbers of the network before the change, without nodes that are
+            gone. If `algbw` is 0, no link leaves it. Empty if something else proves the bound.
+        bound: the bound on the changed network, in its node numbers; None if a cut proves it.
         is_optimal: whether `algbw` equals the bound.
     """
 
     algbw: Fraction
     cut: tuple[int, ...]
-    proof: str = CutProof.kind
+    bound: Bound | None = None
     is_optimal: bool = True
+
+    @property
+    def proof(self) -> str:
+        """The kind of the proof of the bound."""
+        return CutProof.kind if self.bound is None else self.bound.proof.kind
 
 
 @dataclass(frozen=True)
@@ -67,12 +72,10 @@ class Solved:
     Attributes:
         algbw: the algbw that is reached, in the unit of the topology.
         bound: the bound, with a proof.
-        cut: a least cut, node numbers in rising order.
     """
 
     algbw: Fraction
     bound: Bound
-    cut: tuple[int, ...]
 
 
 def solved(network: Topology, demand: NodeDemand) -> Solved | None:
@@ -82,13 +85,16 @@ def solved(network: Topology, demand: NodeDemand) -> Solved | None:
     """
     if _apart(network, demand) is not None:
         return None
+    if demand.collective.is_personalised:
+        flows = flow_search(network, demand)
+        return Solved(flows.algbw, flows.bound)
     members = demand.members(network)
     part = usable_part(network, members)
     if demand.collective is not Collective.ALLREDUCE and part.has_balanced_switches:
         bound = on_whole(network, members, exit_bound(part, replace(demand, ranks=None), SILENT))
-        return Solved(bound.algbw, bound, cast("CutProof", bound.proof).inside)
+        return Solved(bound.algbw, bound)
     best = OptimumProblem.of(network, demand, SILENT).solve()
-    return Solved(best.algbw, best.bound, best.cut)
+    return Solved(best.algbw, best.bound)
 
 
 def value_of(topology: Topology, demand: NodeDemand, change: Change) -> Value:
@@ -100,8 +106,10 @@ def value_of(topology: Topology, demand: NodeDemand, change: Change) -> Value:
     found = solved(network, changed_demand)
     if found is None:
         return Value(Fraction(0), tuple(kept[node] for node in _apart(network, changed_demand) or ()))
-    cut = tuple(kept[node] for node in found.cut)
-    return Value(found.algbw, cut, found.bound.proof.kind, found.algbw == found.bound.algbw)
+    is_optimal, proof = found.algbw == found.bound.algbw, found.bound.proof
+    if not isinstance(proof, CutProof):
+        return Value(found.algbw, (), found.bound, is_optimal)
+    return Value(found.algbw, tuple(kept[node] for node in proof.inside), is_optimal=is_optimal)
 
 
 def _apart(network: Topology, demand: NodeDemand) -> tuple[int, ...] | None:
@@ -110,7 +118,8 @@ def _apart(network: Topology, demand: NodeDemand) -> tuple[int, ...] | None:
     if demand.root is None:
         pair = unreachable_pair(network, members)
     else:
-        pair = unreachable_from(network, demand.root, members, backwards=demand.collective.only_reduces)
+        inward = demand.collective.only_reduces or demand.collective is Collective.GATHER
+        pair = unreachable_from(network, demand.root, members, backwards=inward)
     return None if pair is None else tuple(sorted(reached_from(network, [pair[0]])))
 
 
@@ -173,7 +182,7 @@ class _Forest:
     @staticmethod
     def of(topology: Topology, demand: NodeDemand) -> "_Forest | None":
         """Return the forest, or None if it needs the solver or wide integers."""
-        if demand.collective is Collective.ALLREDUCE:
+        if demand.collective is Collective.ALLREDUCE or demand.collective.is_personalised:
             return None
         part = usable_part(topology, demand.members(topology))
         if not part.has_balanced_switches or len(part.links) < len(topology.links):

@@ -1,6 +1,7 @@
 """Layouts: the groups of each dimension, the first one fastest."""
 
 from forestcoll.demand.groups.layout import DIMENSIONS, Layout
+from forestcoll.topology.registry import load_topology
 from refusal import refusal
 
 
@@ -38,3 +39,11 @@ def test_wrong_layouts_are_refused() -> None:
         ("tp=2,dp=1", None, "run: dp has size 1, so its groups have one rank each; name another dimension"),
     ]:
         assert refusal(layout_groups, layout, run).startswith(message)
+
+
+def test_a_layout_with_another_number_of_ranks_points_to_groups() -> None:
+    network = load_topology("dgx-a100:boxes=4").without("b3/gpu7")
+    assert refusal(Layout.of("tp=8,dp=4").check, network) == (
+        "layout tp=8,dp=4 has 32 ranks, and dgx-a100:boxes=4 without b3/gpu7 has 31 compute nodes; the sizes must "
+        "multiply to this number; if some take no part, list the groups (--groups '0,8,16;1,9,17')"
+    )

@@ -86,7 +86,7 @@ class Layout:
         if self.ranks != count:
             raise InputError(
                 f"layout {self} has {self.ranks} ranks, and {topology.name} has {count} compute nodes; the sizes must "
-                "multiply to this number"
+                "multiply to this number; if some take no part, list the groups (--groups '0,8,16;1,9,17')"
             )
 
     def running(self, run: str | None = None) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from fractions import Fraction
 from functools import partial
 
 from forestcoll.base.errors import plural
+from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.presentation.names import counted
 from forestcoll.presentation.results.schedules import explanations
@@ -18,7 +19,6 @@ from forestcoll.what_if.change import demand_after
 from forestcoll.what_if.failover import FailoverSet, manifest
 from forestcoll.what_if.study import ChangeRow, Study
 from forestcoll.what_if.upgrades import Upgrade, UpgradeStudy
-from forestcoll.what_if.value import Value
 
 _MOST_ROWS = 20
 """The most rows of a table; --json has all of them."""
@@ -38,9 +38,11 @@ def study_page(study: Study, what: str = "change") -> Page:
     head = _head(study)
     if not study.rows:
         return Page(_title(study.topology, study.demand), (*head, f"No {what} gains anything.", row(rows=[])))
+    now, left = len(study.demand.members(study.topology)), [_members_left(study, each) for each in study.rows]
     columns = (
         Column(what, key="change"),
         Column("of this kind", right=True, key="count"),
+        Column("compute nodes" if set(left) != {now} else None, right=True, key="compute_nodes"),
         Column(f"algbw, {study.topology.bandwidth_unit}", _number, right=True, key="algbw"),
         Column("of now", percent, right=True),
         Column("bottleneck", partial(_bottleneck, study)),
@@ -50,6 +52,7 @@ def study_page(study: Study, what: str = "change") -> Page:
         (
             each.change.name,
             each.count,
+            nodes,
             each.value.algbw,
             each.ratio,
             each,
@@ -57,9 +60,9 @@ def study_page(study: Study, what: str = "change") -> Page:
             partial(_bottleneck_document, study, each),
             each.value.is_optimal,
         )
-        for each in study.rows
+        for each, nodes in zip(study.rows, left, strict=True)
     )
-    table = Table(columns, rows, notes=_more(len(rows)), key="rows", most=_MOST_ROWS)
+    table = Table(columns, rows, notes=(*_more(len(rows)), *_whole_fabric(study)), key="rows", most=_MOST_ROWS)
     return Page(_title(study.topology, study.demand), (*head, table, *_first_reason(study)))
 
 
@@ -92,8 +95,16 @@ def upgrades_page(study: UpgradeStudy) -> Page:
         )
         for each in study.rows
     )
-    note = "no limit: more bandwidth always gains; algbw is that of twice the bandwidth"
-    notes = (*_more(len(rows)), *((note,) if any(_limit(each) == "no limit" for each in study.rows) else ()))
+    limits = {_limit(each) for each in study.rows}
+    notes = (
+        *_more(len(rows)),
+        "gains up to: more bandwidth than this on each of the links gains nothing more; -: more gains nothing at all",
+        "at: the bandwidth of each of the links for which algbw is given",
+        *("no limit: more bandwidth always gains; algbw is that of twice the bandwidth",) * ("no limit" in limits),
+        *("not known: algbw is that of twice the bandwidth",) * ("not known" in limits),
+        *("box switches: switches inside a box; all other switches are outside the boxes",)
+        * any(each.name.endswith("box switches") for each in study.rows),
+    )
     table = Table(columns, rows, notes=notes, key="rows", most=_MOST_ROWS)
     return Page(_title(study.topology, study.demand), (*_head(study), table))
 
@@ -125,12 +136,38 @@ def _head(study: Study | UpgradeStudy) -> list[Row]:
 
 
 def _bottleneck_document(study: Study, row: ChangeRow) -> dict[str, object]:
+    """Return what JSON says of the bottleneck; a proof that is no cut is long, so only the first row has it."""
+    bound = row.value.bound
+    if bound is not None:
+        found: dict[str, object] = {"cut": None, "exit_bandwidth": None, "proof": row.value.proof}
+        if row is study.rows[0]:
+            found["details"] = explanations.document(bound, row.change.network(study.topology))
+        return found
     cut = CutProof(row.value.cut)
     return {
         "cut": study.topology.ids(cut.inside),
         "exit_bandwidth": cut.exit_bandwidth(row.change.applied(study.topology)),
         "proof": row.value.proof,
     }
+
+
+def _members_left(study: Study, row: ChangeRow) -> int:
+    return len(set(study.demand.members(study.topology)).difference(row.change.nodes))
+
+
+def _whole_fabric(study: Study) -> tuple[str, ...]:
+    """Return what to ask about a switch that may stand for several ones, as a spine of the builders does, if it fails.
+
+    Such a switch is outside the boxes, and no leaf.
+    """
+    for each in study.rows:
+        nodes = [study.topology.nodes[number] for number in each.change.nodes]
+        if len(nodes) == 1 and not each.value.algbw and not nodes[0].is_compute:
+            name, attributes = each.change.name, nodes[0].attributes
+            if "box" not in attributes and attributes.get("tier") != "leaf":
+                half = f"--degrade {name}=50% is the failure of half of them"
+                return (f"{name} is one node here; if it stands for several switches, {half}",)
+    return ()
 
 
 def _title(topology: Topology, demand: NodeDemand) -> str:
@@ -155,45 +192,47 @@ def _more(rows: int) -> tuple[str, ...]:
 
 
 def _bottleneck(study: Study, row: ChangeRow) -> str:
-    """Return the links of the cut that limits after the change, in few words."""
+    """Return what limits after the change, in few words."""
     if not row.value.algbw:
         return "nodes are cut off"
-    if row.value.proof != CutProof.kind:
-        return _OTHER_PROOFS.get(row.value.proof, row.value.proof)
+    if row.value.bound is not None:
+        return _other_bottleneck(row.value.bound)
     changed = row.change.applied(study.topology)
     inside = [node for node in study.demand.members(study.topology) if node in set(row.value.cut)]
-    left = len([node for node in study.demand.members(study.topology) if node not in set(row.change.nodes)])
-    count = min(len(inside), left - len(inside))
+    count = min(len(inside), _members_left(study, row) - len(inside))
     way = "out of" if len(inside) == count else "into"
     links = CutProof(row.value.cut).leaving(changed)
     total = _number(sum((link.bandwidth for link in links), Fraction(0)))
     return f"{plural(len(links), 'link')} {way} {plural(count, 'compute node')}, {total} together"
 
 
+def _other_bottleneck(bound: Bound) -> str:
+    if bound.proof.kind == "tree-dual" and bound.collective is not Collective.ALLREDUCE:
+        return "switches that cannot copy or add up"
+    return _OTHER_PROOFS.get(bound.proof.kind, bound.proof.kind)
+
+
 _OTHER_PROOFS = {
-    "receipt": "the links of all compute nodes",
-    "tree-dual": "several sets of nodes together",
+    "receipt": "the links of all compute nodes together",
+    "tree-dual": "reduce and broadcast share the links",
     "partition": "the links between parts of the network",
+    "lengths": "the links that all pairs share",
 }
 
 
 def _first_reason(study: Study) -> Sequence[str]:
     """Return the bottleneck after the first change, in sentences."""
     row = study.rows[0] if study.rows else None
-    if row is None or not row.value.algbw or not _is_cut(row.value):
+    if row is None or not row.value.algbw or not row.value.is_optimal:
         return ()
     network, changed_demand = row.change.network(study.topology), demand_after(row.change, study.topology, study.demand)
     if changed_demand is None:
         return ()
     place = {number: place for place, number in enumerate(row.change.kept(study.topology))}
-    proof = CutProof(tuple(place[node] for node in row.value.cut))
-    bound = Bound(changed_demand.collective, row.value.algbw, proof)
+    cut = CutProof(tuple(place[node] for node in row.value.cut))
+    bound = row.value.bound or Bound(changed_demand.collective, row.value.algbw, cut)
     first, *more = explanations.explain(bound, network, changed_demand)
     return (f"Bottleneck after {row.change.name}: {first}", *more)
-
-
-def _is_cut(value: Value) -> bool:
-    return value.proof == CutProof.kind and value.is_optimal
 
 
 def joined(page: Page, other: Page) -> Page:
