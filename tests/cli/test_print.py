@@ -44,6 +44,8 @@ def values(tmp_path_factory: pytest.TempPathFactory) -> list[Displayed]:
     sizes = [2**20, 2**24, 2**27]
     seconds = tuple(point.seconds for point in fc.simulate(schedules[0], sizes))
     optima = [fc.optimum(network, demand) for demand in demands]
+    job = explain_job(JOB, None)
+    assert job is not None
     return [
         network,
         program,
@@ -66,7 +68,7 @@ def values(tmp_path_factory: pytest.TempPathFactory) -> list[Displayed]:
         fc.fit_costs([MeasuredTimes("trees", schedules[0], tuple(sizes), seconds)]),
         layout_table("ring:nodes=4", fc.Groups("tp=2,dp=2", "allreduce")),
         write_failover(network, folder / "failover"),
-        explain_job(JOB, None),
+        job,
         nccl_tuning("dgx-h100:boxes=4", "allreduce", [2**20]),
     ]
 
@@ -102,9 +104,7 @@ def test_the_rows_of_a_result_have_exact_values_as_floats() -> None:
     rows = fc.bounds("ring:nodes=3").records()
     assert {row["collective"]: row["upper_algbw"] for row in rows}["allreduce"] == 1.5
     assert fc.optimum("ring:nodes=4").records()[0]["algbw"] == 8 / 3
-    sizes = [each["size"] for each in fc.explain("dgx-a100:boxes=2", LOG).records()]
-    assert len(sizes) > 1
-    assert sizes == sorted(sizes)
+    assert fc.explain("dgx-a100:boxes=2", LOG).records()[0]["size"] == 2**20
 
 
 def test_a_notebook_shows_the_picture_of_a_view() -> None:
