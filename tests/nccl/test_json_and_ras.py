@@ -97,6 +97,16 @@ def test_a_json_file_of_rccl_tests_is_read() -> None:
         assert [result.wrong for result in test.rows[0].results] == [0, None]
 
 
+def test_an_object_in_each_line_is_read_as_old_versions_of_rccl_tests_wrote_it() -> None:
+    row = {"#wrong": "0", "algBw": 83.0, "busBw": 155.625, "gpus": 16, "inPlace": 0, "name": "AllReduce"}
+    row |= {"redop": "sum", "size": 2**25, "time": 404.27, "type": "float"}
+    lines = [row, row | {"inPlace": 1}, row | {"size": 2**28, "time": 1626.882, "algBw": 165.0}]
+    (test,) = parse_log("\n".join(map(json.dumps, lines)), "rt.jsonl").tests
+    assert (test.program, test.ranks) == ("all_reduce_perf", 16)
+    assert [row.size for row in test.rows] == [2**25, 2**28]
+    assert [result.wrong for result in test.rows[0].results] == [0, 0]
+
+
 def test_inspector_counts_a_part_of_an_allgather_and_the_median_of_all_ranks() -> None:
     lines = [entry(rank, collective) for collective in ("AllGather", "AllReduce") for rank in (0, 1000, 50_000)]
     gathered, reduced = parse_log("\n".join(lines), "insp.log").tests

@@ -3,7 +3,7 @@
 | file | content |
 | --- | --- |
 | `-J` of nccl-tests | one object with `config`, `results`, and the whole environment in `env`, which is not read |
-| `-Z json` of rccl-tests | a list of one object for each result |
+| `-Z json` of rccl-tests | a list of one object for each result, or one in each line |
 | Inspector, a plugin of NCCL 2.28 and newer | an object for each call of one rank, with the time of its kernel |
 | RAS (`ncclras`), as JSON or as text | the communicators of a running job, with the ranks that do not answer |
 
@@ -44,6 +44,11 @@ _PARTS = {Collective.ALLGATHER, Collective.REDUCE_SCATTER}
 _JSON = re.compile(r"\s*(?:\{|\[\s*\{)")
 _INSPECTOR = re.compile(r'"(?:coll|p2p)_perf"\s*:')
 _NEXT = re.compile(r"\S")
+_OLD_KEYS = {"#wrong": "wrong", "gpus": "ranks"}
+"""Names of old versions of rccl-tests, which wrote an object in each line."""
+
+_RESULTS = ("time", "algBw", "busBw", "wrong")
+_LINES = re.compile(r"\}[ \t\r]*\n\s*\{")
 _LINE_END = re.compile(r"[^\n]*")
 _RAS_TEXT = re.compile(r"^Job summary\s*$", re.MULTILINE)
 _RAS_SECTION = re.compile(r"^#(\d+-\d+) \((\w+)\) (INCOMPLETE|MISMATCH|ERROR)")
@@ -64,6 +69,8 @@ def document_log(text: str, name: str) -> Log | None:
 
 
 def _document(text: str, name: str) -> Log:
+    if _LINES.search(text) is not None:
+        text = "[" + _LINES.sub("},\n{", text) + "]"
     is_list = text.lstrip().startswith("[")
     found = _json(re.sub(r":\s*N/A\b", ': "N/A"', text) if is_list else text, name)
     if isinstance(found, list):
@@ -152,10 +159,13 @@ def _rccl(found: Sequence[Any], name: str) -> Log:
     for each in found:
         if not isinstance(each, dict) or "size" not in each:
             raise InputError(f"{name}: is a list, but not of results of rccl-tests; each has size, time and busBw")
-        if ",".join(each) != header:
-            header = ",".join(each)
+        cells = {_OLD_KEYS.get(str(key), str(key)): str(value) for key, value in each.items()}
+        results = [key for key in _RESULTS if key in cells]  # in the order of the CSV file, behind all others
+        names = [*(key for key in cells if key not in results), *results]
+        if ",".join(names) != header:
+            header = ",".join(names)
             reader.read(1, header)
-        reader.read(1, ",".join(str(value) for value in each.values()))
+        reader.read(1, ",".join(cells[key] for key in names))
     return Log(name, tuple(reader.tests()), tuple(reader.skipped))
 
 
