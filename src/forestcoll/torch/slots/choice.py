@@ -1,0 +1,197 @@
+"""Which way a collective on CUDA tensors takes: NCCL's own, two levels, or slots; and why."""
+
+import json
+import socket
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+import torch
+import torch.distributed as dist
+
+from forestcoll.algorithms.generate import generate
+from forestcoll.base.errors import InputError, NoSolutionError
+from forestcoll.demand.collective import Collective
+from forestcoll.demand.demand import Demand
+from forestcoll.runtime import ElementType, ReduceOp, plan_of
+from forestcoll.schedule.schedule import Schedule
+from forestcoll.topology import Topology
+from forestcoll.torch.calls.call import Call
+from forestcoll.torch.calls.elements import reduction_of
+from forestcoll.torch.calls.inner import Meeting, group_for
+from forestcoll.torch.calls.paths import log
+from forestcoll.torch.schedules import cache as schedules
+from forestcoll.torch.schedules.agreement import Agreement
+from forestcoll.torch.schedules.engines import Seat
+from forestcoll.torch.slots.boxes import EqualBoxes, boxes_of, check_hosts, equal_boxes
+from forestcoll.torch.slots.carrier import SlotCarrier, Way
+from forestcoll.torch.slots.movement import TORCH_OPS, chunks_for
+from forestcoll.torch.slots.streams import device_of
+from forestcoll.torch.slots.two_level import STAGES, Level, TwoLevel, require_forest
+
+TWO_LEVEL = "two-level"
+
+SUMMED = frozenset(getattr(torch, each.dtype_name) for each in ElementType)
+"""The types of elements that are added up."""
+
+Choice = tuple[SlotCarrier | None, str, str]
+"""What moves the data, None for the inner group; the name of the path; and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where and how slots run.
+
+    Attributes:
+        cuda: the value of the option.
+        device: the type of device whose tensors they move.
+        store: where their groups find each other.
+        seat: how this process takes part.
+    """
+
+    cuda: str
+    device: str
+    store: dist.Store
+    seat: Seat
+
+
+class Slots:
+    """The ways of the tensors of one type of device in a group.
+
+    Args:
+        place: where and how they run.
+        topology: of the group; its compute node i is rank i.
+        agreement: with the other ranks.
+
+    Raises:
+        CommunicationError: ranks do not come together.
+    """
+
+    def __init__(self, place: Place, topology: Topology, agreement: Agreement) -> None:
+        self.device = device_of(place.device)
+        self._place, self._topology, self._agreement = place, topology, agreement
+        self._rank, self._size = place.seat.rank, len(topology.compute)
+        self._boxes = boxes_of(topology)
+        self._fault = self._hosts_checked()
+        self._groups: dict[str, dist.ProcessGroup] = {}
+        self._ways: dict[tuple[str, Collective, int | None], Way | str] = {}
+
+    def serves(self, call: Call) -> bool:
+        """Return whether a tensor of the call is on the type of device."""
+        return any(tensor.device.type == self._place.device for tensor in call.tensors)
+
+    def choose(self, call: Call) -> Choice:
+        """Return the way of a call.
+
+        Raises:
+            CommunicationError: ranks do not come together.
+        """
+        reason = _why_not(call, self._place.device)
+        if reason is not None or call.collective is None:
+            return None, "", reason or f"there are no slots for {call.operation}"
+        way = self._way(self._place.cuda, call)
+        if isinstance(way, str):
+            return None, "", way
+        chunks = chunks_for(way.plan, way.depth, call.size)
+        carrier = SlotCarrier(way, self._rank, self._size, chunks)
+        return carrier, way.path, f"schedule of {call.collective.value}, {chunks} chunks"
+
+    def close(self, *, abort: bool = False) -> None:
+        """Leave the groups."""
+        groups, self._groups = self._groups, {}
+        for group in groups.values():
+            group.abort() if abort else group.shutdown()
+
+    def _way(self, kind: str, call: Call) -> Way | str:
+        """Return a way of this kind, or why there is none."""
+        assert call.collective is not None  # noqa: S101 (checked by the caller)
+        if kind == TWO_LEVEL and call.collective not in STAGES:
+            return f"two levels have no {call.collective.value}"
+        if kind == TWO_LEVEL and call.counts is not None:
+            return "two levels need equal parts"
+        key = kind, call.collective, call.root
+        if key not in self._ways:
+            make = {TWO_LEVEL: self._two_level}[kind]
+            try:
+                self._ways[key] = make(call.collective, call.root)
+            except (InputError, NoSolutionError) as error:
+                self._ways[key] = str(error)
+                if self._rank == 0:
+                    log.warning("%s goes to the inner group: %s", call.operation, error)
+        return self._ways[key]
+
+    def _two_level(self, collective: Collective, root: int | None) -> Way:
+        boxes = self._equal_boxes()
+        plan = plan_of(self._agreed(collective, root, two_levels))
+        require_forest(plan, boxes)
+        whole, rank = tuple(range(self._size)), self._rank
+        groups = {
+            Level.BOX: self._group("box", boxes.box_of(rank)),
+            Level.RAIL: self._group("rail", boxes.rail_of(rank)),
+        }
+        levels = TwoLevel(boxes, rank, groups, self._group("whole", whole))
+        return Way(TWO_LEVEL, plan, len(STAGES[collective]), levels.bound)
+
+    def _equal_boxes(self) -> EqualBoxes:
+        if self._fault:
+            raise InputError(self._fault)
+        return equal_boxes(self._topology, self._boxes)
+
+    def _agreed(self, collective: Collective, root: int | None, make: schedules.Maker) -> Schedule:
+        """Return the verified schedule of all ranks, which rank 0 makes."""
+
+        def lead() -> bytes:
+            folder = self._place.seat.cache
+            return schedules.to_bytes(schedules.schedule_of(self._topology, collective, root, folder, make))
+
+        key = f"{make.__name__}/{collective.value}/{root}"
+        return schedules.from_bytes(self._agreement.share(key, lead), self._topology)
+
+    def _group(self, name: str, ranks: Sequence[int]) -> dist.ProcessGroup:
+        """Return the group of these ranks, of which this is one; all of them call it."""
+        if name not in self._groups:
+            seat = self._place.seat
+            store = dist.PrefixStore(f"{name}/{ranks[0]}/", self._place.store)
+            meeting = Meeting(store, ranks.index(self._rank), len(ranks), timedelta(seconds=seat.timeout), seat.address)
+            self._groups[name] = group_for(self._place.device, meeting)
+        return self._groups[name]
+
+    def _hosts_checked(self) -> str:
+        """Return what is wrong with the hosts of the boxes; nothing if they are right."""
+        self._agreement.report({"host": socket.gethostname()}, "hosts")
+
+        def lead() -> bytes:
+            try:
+                check_hosts(self._boxes, [str(each["host"]) for each in self._agreement.reports("hosts")])
+            except InputError as error:
+                return json.dumps(str(error)).encode()
+            return b'""'
+
+        return str(json.loads(self._agreement.share("boxes", lead)))
+
+
+def two_levels(topology: Topology, demand: Demand) -> Schedule:
+    """Return the two-level forest."""
+    schedule: Schedule = generate(topology, demand, TWO_LEVEL)
+    return schedule
+
+
+def _why_not(call: Call, device: str) -> str | None:
+    """Return why no slots can run the call; None if some may."""
+    for tensor in call.tensors:
+        if tensor.device.type != device:
+            return f"a tensor is on {tensor.device}"
+        if tensor.layout != torch.strided or tensor.is_quantized or tensor.is_conj() or tensor.is_neg():
+            return "a tensor is not a plain dense one"
+    return None if call.op is None else _why_not_reduced(call.op, call.tensors[0].dtype)
+
+
+def _why_not_reduced(op: dist.ReduceOp, dtype: torch.dtype) -> str | None:
+    reduction = reduction_of(op)
+    if reduction is None or reduction[0] not in TORCH_OPS:
+        return "slots do not have this reduction"
+    if dtype not in SUMMED:
+        return f"slots do not add up elements of {dtype}"
+    if reduction[0] is ReduceOp.AVG and not dtype.is_floating_point:
+        return f"slots have no average of elements of {dtype}"
+    return None

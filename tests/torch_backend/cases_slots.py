@@ -1,0 +1,117 @@
+"""What ranks do in the tests of two levels and slots: CPU tensors go the way of CUDA tensors, over gloo."""
+
+from itertools import product
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from cases_collectives import start, vector
+
+import forestcoll.torch as backend
+
+TYPES = [torch.float32, torch.bfloat16, torch.int64]
+REDUCTIONS = {"SUM": torch.sum, "MAX": torch.amax, "AVG": torch.mean}
+
+
+def begin(topology: str, cuda: str, **options: Any) -> int:
+    return start(topology, cuda=cuda, cuda_device="cpu", **options)
+
+
+def everything(topology: str, cuda: str, counts: list[int], **options: Any) -> list[Any]:
+    """Run all collectives with parts of each size, and compare every element; return paths and reasons."""
+    begin(topology, cuda, **options)
+    for turn, (count, dtype) in enumerate(product(counts, TYPES)):
+        name = list(REDUCTIONS)[turn % 3]
+        check_sums(count, dtype, name if dtype.is_floating_point else "SUM")
+        check_gathers(count, dtype)
+    if cuda == "slots":
+        check_uneven(counts[-1])
+        check_rooted(counts[-1])
+    return sorted({(each.operation, each.path, each.reason) for each in backend.paths()})
+
+
+def check_sums(count: int, dtype: torch.dtype, name: str) -> None:
+    rank, size = dist.get_rank(), dist.get_world_size()
+    rows = torch.stack([vector(each, count * size + 3, torch.float64) for each in range(size)])
+    total = REDUCTIONS[name](rows, 0).to(dtype)
+    data, op = rows[rank].to(dtype), getattr(dist.ReduceOp, name)
+    dist.all_reduce(data, op=op)
+    torch.testing.assert_close(data, total)
+    source = rows[rank, : count * size].to(dtype)
+    kept, part = source.clone(), torch.empty(count, dtype=dtype)
+    dist.reduce_scatter_single(part, source, op=op)
+    torch.testing.assert_close(part, total[: count * size][rank * count : (rank + 1) * count])
+    assert torch.equal(source, kept)
+    dist.reduce_scatter_single(source[rank * count : (rank + 1) * count], source, op=op)
+    assert torch.equal(source[rank * count : (rank + 1) * count], part)
+
+
+def check_gathers(count: int, dtype: torch.dtype) -> None:
+    rank, size = dist.get_rank(), dist.get_world_size()
+    whole, own = torch.full((count * size,), 77, dtype=dtype), vector(rank, count, dtype)
+    dist.all_gather_single(whole, own)
+    assert torch.equal(whole, torch.cat([vector(each, count, dtype) for each in range(size)]))
+    whole[: rank * count] = 55
+    whole[(rank + 1) * count :] = 55
+    dist.all_gather_single(whole, whole[rank * count : (rank + 1) * count])
+    assert torch.equal(whole, torch.cat([vector(each, count, dtype) for each in range(size)]))
+
+
+def check_uneven(count: int) -> None:
+    rank, size = dist.get_rank(), dist.get_world_size()
+    rows = [vector(each, size * (count + 2), torch.float32) for each in range(size)]
+    counts = [count + each % 3 for each in range(size)]
+    listed = [torch.zeros(each) for each in counts]
+    dist.all_gather(listed, rows[rank][: counts[rank]])
+    assert all(torch.equal(listed[each], rows[each][: counts[each]]) for each in range(size))
+    part = torch.zeros(counts[rank])
+    dist.reduce_scatter(part, list(rows[rank][: sum(counts)].split(counts)))
+    assert torch.equal(part, torch.stack(rows).sum(0)[: sum(counts)].split(counts)[rank])
+
+
+def check_rooted(count: int) -> None:
+    rank, size = dist.get_rank(), dist.get_world_size()
+    data = vector(rank, count, torch.float32)
+    dist.broadcast(data, src=1)
+    assert torch.equal(data, vector(1, count, torch.float32))
+    data = vector(rank, count, torch.float32)
+    dist.reduce(data, dst=2)
+    rows = torch.stack([vector(each, count, torch.float32) for each in range(size)])
+    assert torch.equal(data, rows.sum(0) if rank == 2 else rows[rank])
+
+
+def reasons() -> list[list[str]]:
+    return [[each.operation, each.path, each.reason] for each in backend.paths()]
+
+
+def one_sum(topology: str, cuda: str) -> list[Any]:
+    data = torch.full((1000,), float(begin(topology, cuda)))
+    dist.all_reduce(data)
+    return [data[0].item(), reasons()]
+
+
+def left_to_the_inner_group() -> list[list[str]]:
+    """Uneven parts go to gloo, which has none either; NCCL has them."""
+    rank = begin("dgx-a100:boxes=2,gpus=2", "two-level")
+    dist.all_to_all_single(torch.zeros(4), torch.ones(4))
+    dist.broadcast(torch.zeros(3), src=1)
+    dist.all_reduce(torch.tensor([rank == 1]), op=dist.ReduceOp.MAX)
+    dist.all_reduce(torch.tensor([1 << rank]), op=dist.ReduceOp.BOR)
+    try:
+        dist.all_gather([torch.zeros(each + 1) for each in range(4)], torch.ones(rank + 1))
+    except RuntimeError:
+        return reasons()
+    return []
+
+
+def one_does_not_come(topology: str, cuda: str) -> str:
+    """Return what rank 0 gets if rank 1 does not call."""
+    rank = begin(topology, cuda, seconds=3)
+    dist.all_reduce(torch.ones(8))
+    if rank == 1:
+        return ""
+    try:
+        dist.all_reduce(torch.ones(8))
+    except dist.DistBackendError as error:
+        return str(error)
+    return ""

@@ -1,0 +1,84 @@
+"""Tensors go two levels, or slots of sends and receives, of an inner group; every element is compared.
+
+`cuda_device="cpu"` sends CPU tensors the way of CUDA tensors, over gloo.
+"""
+
+from pathlib import Path
+
+import pytest
+from torch_ranks import outcomes, values
+
+from forestcoll import TopologyBuilder, write_topology
+
+COUNTS = [1, 7, 1009, 2500]
+
+
+def boxes(folder: Path, sizes: list[int]) -> str:
+    """Return a file of boxes behind switches; the links are slow, so that small data have many chunks."""
+    builder = TopologyBuilder(f"boxes of {sizes}", bandwidth_unit="Mb/s")
+    builder.add_switch("core")
+    for box, size in enumerate(sizes):
+        builder.add_switch(f"switch{box}")
+        for gpu in range(size):
+            builder.add_compute(f"b{box}g{gpu}", box=box)
+            builder.add_duplex(f"b{box}g{gpu}", f"switch{box}", 50)
+            builder.add_duplex(f"b{box}g{gpu}", "core", 10)
+    path = folder / "boxes.json"
+    write_topology(builder.build(), path)
+    return str(path)
+
+
+@pytest.mark.parametrize("sizes", [[2, 2], [2, 2, 2]])
+def test_two_levels_give_the_right_elements_and_say_so(tmp_path: Path, sizes: list[int]) -> None:
+    for found in values(
+        "cases_slots:everything", sum(sizes), topology=boxes(tmp_path, sizes), cuda="two-level", counts=COUNTS
+    ):
+        assert {(operation, path) for operation, path, _ in found} == {
+            (operation, "two-level") for operation in ("all_gather_into_tensor", "all_reduce", "reduce_scatter_tensor")
+        }
+        chunks = {int(reason.split(", ")[1].split()[0]) for _, _, reason in found}
+        assert min(chunks) <= 2
+        assert max(chunks) > 10
+
+
+@pytest.mark.parametrize(
+    ("sizes", "reason"),
+    [
+        ([3, 1], "boxes of [3, 1]: the boxes have 3, 1 ranks; two levels need equal boxes"),
+        ([4], "boxes of [4]: the ranks are in one box; two levels need several boxes of several ranks"),
+    ],
+)
+def test_other_boxes_go_to_the_inner_group_and_the_reason_is_stated(
+    tmp_path: Path, sizes: list[int], reason: str
+) -> None:
+    answers, logs = outcomes("cases_slots:one_sum", topology=boxes(tmp_path, sizes), cuda="two-level")
+    assert [each["value"] for each in answers] == [[6.0, [["all_reduce", "gloo", reason]]]] * 4
+    assert logs[0].count(f"all_reduce goes to the inner group: {reason}") == 1
+    assert not any("inner group" in text for text in logs[1:])
+
+
+def test_what_two_levels_do_not_do_goes_to_the_inner_group() -> None:
+    for found in values("cases_slots:left_to_the_inner_group"):
+        assert found == [
+            ["all_gather", "gloo", "two levels need equal parts"],
+            ["all_reduce", "gloo", "slots do not add up elements of torch.bool"],
+            ["all_reduce", "gloo", "slots do not have this reduction"],
+            ["all_to_all_single", "gloo", "two levels have no all-to-all"],
+            ["broadcast", "gloo", "two levels have no broadcast"],
+        ]
+
+
+def test_without_the_option_nothing_changes() -> None:
+    for found in values("cases_slots:one_sum", topology="dgx-a100:boxes=2,gpus=2", cuda="nccl"):
+        assert found == [6.0, [["all_reduce", "forestcoll", "schedule of allreduce"]]]
+
+
+def test_a_wrong_choice_is_refused() -> None:
+    answers, _ = outcomes("cases_slots:one_sum", 2, topology="ring:nodes=2", cuda="fast")
+    for answer in answers:
+        assert answer["error"].startswith("InputError: cuda is 'fast'; the option cuda, or FORESTCOLL_CUDA, is one of")
+
+
+def test_a_dead_rank_is_an_error_that_names_slot_and_peers() -> None:
+    one, *_ = values("cases_slots:one_does_not_come", topology="dgx-a100:boxes=2,gpus=2", cuda="two-level")
+    assert "allreduce on two levels: slot 1 of 3, with ranks 1: " in one
