@@ -1,5 +1,6 @@
 """What ranks do in the tests of two levels and slots: CPU tensors go the way of CUDA tensors, over gloo."""
 
+import hashlib
 from itertools import product
 from typing import Any
 
@@ -115,3 +116,19 @@ def one_does_not_come(topology: str, cuda: str) -> str:
     except dist.DistBackendError as error:
         return str(error)
     return ""
+
+
+def replanned_and_same_bits() -> list[Any]:
+    """Return a hash of sums of real numbers before and after a link has failed, the path, and the count of calls."""
+    rank = begin("ring:nodes=4", "slots")
+    bits = []
+    for _ in range(2):
+        data = torch.randn(4001, generator=torch.Generator().manual_seed(rank))
+        rows = torch.stack([torch.randn(4001, generator=torch.Generator().manual_seed(each)) for each in range(4)])
+        dist.all_reduce(data)
+        torch.testing.assert_close(data, rows.sum(0))
+        bits.append(hashlib.sha256(data.view(torch.uint8).numpy().tobytes()).hexdigest())
+        network = backend.replan(without=["2--3"]) if len(bits) == 1 else None
+        assert network is None or len(network.links) == 6
+    (taken,) = [each for each in backend.paths() if each.operation == "all_reduce"]
+    return [bits, taken.path, taken.count]

@@ -41,6 +41,32 @@ def test_two_levels_give_the_right_elements_and_say_so(tmp_path: Path, sizes: li
         assert max(chunks) > 10
 
 
+EVERYTHING = {
+    "all_gather",
+    "all_gather_into_tensor",
+    "all_reduce",
+    "broadcast",
+    "reduce",
+    "reduce_scatter",
+    "reduce_scatter_tensor",
+}
+
+
+@pytest.mark.parametrize("topology", ["boxes", "hypercube:dim=2", "ring:nodes=4"])
+def test_slots_give_the_right_elements_for_all_collectives(tmp_path: Path, topology: str) -> None:
+    """Boxes of three and one: a group for the box, and no rails."""
+    if topology == "boxes":
+        topology = boxes(tmp_path, [3, 1])
+    for found in values("cases_slots:everything", topology=topology, cuda="slots", counts=COUNTS):
+        assert {(operation, path) for operation, path, _ in found} == {(each, "slots") for each in EVERYTHING}
+
+
+def test_slots_go_on_after_a_link_has_failed_and_sums_have_the_same_bits_on_all_ranks() -> None:
+    found = values("cases_slots:replanned_and_same_bits")
+    assert all(each == found[0] for each in found)
+    assert found[0][1:] == ["slots", 2]
+
+
 @pytest.mark.parametrize(
     ("sizes", "reason"),
     [

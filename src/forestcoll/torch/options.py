@@ -33,7 +33,7 @@ VARIABLES = {
 }
 """The environment variable of each option."""
 
-CUDA = ("nccl", "two-level")
+CUDA = ("nccl", "two-level", "slots")
 """The values of the option `cuda`; the first is the default."""
 
 CUDA_DEVICES = ("cuda", "cpu")
@@ -64,8 +64,8 @@ class Options:
             Environment: `FORESTCOLL_CACHE`.
         secret: what all ranks must know to connect to each other; None for one that rank 0 draws and puts into torch's
             store, where everybody who reaches the store can read it. Environment: `FORESTCOLL_SECRET`.
-        cuda: what runs collectives on CUDA tensors: `nccl`, which is the default, or, as an experiment, `two-level`.
-            Rank 0's is used. Environment: `FORESTCOLL_CUDA`.
+        cuda: what runs collectives on CUDA tensors: `nccl`, which is the default, or, as an experiment, `two-level` or
+            `slots`. Rank 0's is used. Environment: `FORESTCOLL_CUDA`.
         cuda_device: the type of device that `cuda` is about: `cuda`, which is the default, or, for tests, `cpu`: what
             would run on CUDA tensors over NCCL then runs on CPU tensors over gloo. Environment:
             `FORESTCOLL_CUDA_DEVICE`.

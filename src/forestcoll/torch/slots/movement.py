@@ -57,8 +57,8 @@ class Movement:
     @property
     def count(self) -> int:
         """The elements of all data."""
-        whole = self.source if self.source is not None and self.collective.has_shards else self.data
-        return int(max(self.data.numel(), whole.numel()))
+        whole = self.source if self.collective is Collective.REDUCE_SCATTER else None
+        return int((self.data if whole is None else whole).numel())
 
     @property
     def grain(self) -> int:

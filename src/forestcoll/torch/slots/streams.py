@@ -34,6 +34,9 @@ class Device(Protocol):
     def together(self, group: dist.ProcessGroup, start: Callable[[], list[dist.Work]]) -> list[dist.Work]:
         """Return the handles of the sends and receives that `start` starts, as one operation if the group can."""
 
+    def open(self, group: dist.ProcessGroup) -> None:
+        """Make a new group ready for sends and receives of some of its ranks; all its ranks call it."""
+
     def finish(self) -> None:
         """Wait until all that was issued has ended."""
 
@@ -49,6 +52,9 @@ class Host:
     def together(self, group: dist.ProcessGroup, start: Callable[[], list[dist.Work]]) -> list[dist.Work]:  # noqa: ARG002
         """Start one after the other."""
         return start()
+
+    def open(self, group: dist.ProcessGroup) -> None:
+        """Groups of gloo are ready."""
 
     def finish(self) -> None:
         """Nothing is left."""
@@ -89,6 +95,10 @@ class Cuda:
         group._start_coalescing(device)  # noqa: SLF001 (as torch's batch_isend_irecv does)
         start()
         return [group._end_coalescing(device)]  # noqa: SLF001
+
+    def open(self, group: dist.ProcessGroup) -> None:
+        """Make the communicator: all ranks must take part in its first operation."""
+        group.allreduce([torch.zeros(1, device="cuda")]).wait()
 
     def finish(self) -> None:
         """Wait for the own stream."""
