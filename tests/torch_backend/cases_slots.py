@@ -1,6 +1,9 @@
 """What ranks do in the tests of two levels and slots: CPU tensors go the way of CUDA tensors, over gloo."""
 
 import hashlib
+import io
+import sys
+from contextlib import redirect_stderr, redirect_stdout
 from itertools import product
 from typing import Any
 
@@ -9,6 +12,7 @@ import torch.distributed as dist
 from cases_collectives import start, vector
 
 import forestcoll.torch as backend
+from forestcoll.cli import main
 
 TYPES = [torch.float32, torch.bfloat16, torch.int64]
 REDUCTIONS = {"SUM": torch.sum, "MAX": torch.amax, "AVG": torch.mean}
@@ -132,3 +136,33 @@ def replanned_and_same_bits() -> list[Any]:
         assert network is None or len(network.links) == 6
     (taken,) = [each for each in backend.paths() if each.operation == "all_reduce"]
     return [bits, taken.path, taken.count]
+
+
+def by_table(topology: str, table: str, counts: list[int]) -> list[list[str]]:
+    """Return path and reason of an allreduce of each size, and of an allgather."""
+    rank, found = begin(topology, "auto", cuda_table=table), list[list[str]]()
+    for count in counts:
+        before = reasons()
+        data = torch.full((count,), float(rank))
+        dist.all_reduce(data)
+        assert torch.equal(data, torch.full((count,), 6.0))
+        found += [each[1:] for each in reasons() if each not in before]
+    dist.all_gather_single(torch.zeros(8), torch.zeros(2))
+    pair = dist.new_group([0, 1])
+    if rank < 2:
+        dist.all_reduce(torch.ones(2), group=pair)
+        assert {each.path for each in backend.paths(pair)} == {"forestcoll"}
+    return [*found, reasons()[0]]
+
+
+def benched(arguments: list[str]) -> list[Any]:
+    """Run `forestcoll bench` as a rank; return its exit status, and what it printed."""
+    sys.argv = ["forestcoll", "bench", *arguments]
+    streams = [io.TextIOWrapper(io.BytesIO(), write_through=True) for _ in range(2)]
+    status: Any = None
+    with redirect_stdout(streams[0]), redirect_stderr(streams[1]):
+        try:
+            main()
+        except SystemExit as end:
+            status = end.code
+    return [status, *(stream.buffer.getvalue().decode() for stream in streams)]

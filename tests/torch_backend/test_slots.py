@@ -3,12 +3,14 @@
 `cuda_device="cpu"` sends CPU tensors the way of CUDA tensors, over gloo.
 """
 
+import json
 from pathlib import Path
 
 import pytest
 from torch_ranks import outcomes, values
 
-from forestcoll import TopologyBuilder, write_topology
+from forestcoll import TopologyBuilder, load_topology, write_topology
+from forestcoll.topology.hashing import topology_hash
 
 COUNTS = [1, 7, 1009, 2500]
 
@@ -79,7 +81,7 @@ def test_other_boxes_go_to_the_inner_group_and_the_reason_is_stated(
 ) -> None:
     answers, logs = outcomes("cases_slots:one_sum", topology=boxes(tmp_path, sizes), cuda="two-level")
     assert [each["value"] for each in answers] == [[6.0, [["all_reduce", "gloo", reason]]]] * 4
-    assert logs[0].count(f"all_reduce goes to the inner group: {reason}") == 1
+    assert logs[0].count(f"allreduce goes to the inner group: {reason}") == 1
     assert not any("inner group" in text for text in logs[1:])
 
 
@@ -108,3 +110,78 @@ def test_a_wrong_choice_is_refused() -> None:
 def test_a_dead_rank_is_an_error_that_names_slot_and_peers() -> None:
     one, *_ = values("cases_slots:one_does_not_come", topology="dgx-a100:boxes=2,gpus=2", cuda="two-level")
     assert "allreduce on two levels: slot 1 of 3, with ranks 1: " in one
+
+
+BOXES = "dgx-a100:boxes=2,gpus=2"
+ON_CPU = {"FORESTCOLL_CUDA_DEVICE": "cpu"}
+
+
+def way(path: str, chunks: int, time_us: float, wrong: int = 0) -> dict[str, object]:
+    return {"path": path, "chunks": chunks, "time_us": time_us, "wrong": wrong}
+
+
+def test_auto_takes_the_fastest_right_way_of_the_least_measured_size_that_is_not_below(tmp_path: Path) -> None:
+    rows = [
+        (4096, [way("nccl", 0, 5), way("slots", 1, 9)]),
+        (65536, [way("nccl", 0, 30), way("two-level", 3, 20), way("slots", 2, 10, wrong=1)]),
+        (2**20, [way("nccl", 0, 300), way("two-level", 3, 200), way("slots", 5, 100)]),
+    ]
+    table = {
+        "format": "forestcoll.cuda/1",
+        "topology_hash": topology_hash(load_topology(BOXES)),
+        "rows": [{"collective": "allreduce", "size": size, "ways": ways} for size, ways in rows],
+    }
+    path = tmp_path / "table.json"
+    path.write_text(json.dumps(table))
+    inner = ["gloo", "the inner group was measured to be the fastest, or nothing was measured"]
+    for found in values("cases_slots:by_table", topology=BOXES, table=str(path), counts=[1000, 1025, 20_000, 2**20]):
+        assert found == [
+            inner,
+            ["two-level", "schedule of allreduce, 3 chunks"],
+            ["slots", "schedule of allreduce, 5 chunks"],
+            ["all_gather_into_tensor", *inner],
+        ]
+
+
+def test_auto_needs_a_table() -> None:
+    answers, _ = outcomes("cases_slots:one_sum", 2, topology="ring:nodes=2", cuda="auto")
+    for answer in answers:
+        assert answer["error"].startswith("InputError: cuda is 'auto', which needs a table; name it by cuda_table")
+
+
+@pytest.mark.parametrize(("case", "cuda"), [("ddp", "slots"), ("fsdp", "slots"), ("zero", "two-level")])
+def test_training_has_the_losses_of_gloo(case: str, cuda: str) -> None:
+    """Of two ranks bit for bit: a sum of two numbers has one order only."""
+    size, environment = 2 if cuda == "slots" else 4, ON_CPU | {"FORESTCOLL_CUDA": cuda}
+    if size == 4:
+        environment["TEST_TOPOLOGY"] = BOXES
+    for curves in values(f"cases_training:{case}", size, size=size, environment=environment):
+        assert curves["forestcoll"] == (pytest.approx(curves["gloo"], rel=1e-5) if size == 4 else curves["gloo"])
+        assert cuda in "+".join(curves["paths"].values())
+
+
+def test_bench_writes_a_table_of_all_ways(tmp_path: Path) -> None:
+    path = tmp_path / "table.json"
+    arguments = ["--cuda", "--topology", BOXES, "-b", "128K", "-e", "128K", "-n", "1", "--write-table", str(path)]
+    found = values("cases_slots:benched", arguments=arguments, environment=ON_CPU)
+    assert [status for status, _, _ in found] == [0] * 4
+    assert [out for _, out, _ in found[1:]] == [""] * 3
+    table = json.loads(path.read_text())
+    assert [row["collective"] for row in table["rows"]] == ["allgather", "reduce-scatter", "allreduce"]
+    for row in table["rows"]:
+        taken = [(each["path"], each["chunks"]) for each in row["ways"]]
+        assert taken == [("nccl", 0), ("two-level", 1), ("two-level", 2), ("slots", 1), ("slots", 2)]
+        assert all(each["wrong"] == 0 < each["time_us"] for each in row["ways"])
+    lines = found[0][1].splitlines()
+    assert len(lines) == 2 + 15
+    assert sum(line.endswith("best") for line in lines) == 3
+    assert table["device"].endswith("gloo")
+
+
+def test_bench_of_cuda_needs_a_gpu_and_a_table_needs_cuda() -> None:
+    (one,) = values("cases_slots:benched", 1, arguments=["--cuda", "--topology", "ring:nodes=2"])
+    assert one[0] == 1
+    assert "bench: PyTorch finds no GPU" in one[2]
+    (one,) = values("cases_slots:benched", 1, arguments=["--write-table", "t.json", "--topology", "ring:nodes=2"])
+    assert one[0] == 2
+    assert "--write-table needs --cuda" in one[2]

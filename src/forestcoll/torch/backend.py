@@ -28,7 +28,7 @@ from forestcoll.torch.network import RankedTopology, misplaced, network_of, rank
 from forestcoll.torch.options import CUDA, CUDA_DEVICES, Options, cache_folder, completed
 from forestcoll.torch.schedules.agreement import Agreement
 from forestcoll.torch.schedules.engines import Engines, Seat
-from forestcoll.torch.slots.choice import Place, Slots
+from forestcoll.torch.slots.choice import AUTO, Place, Slots
 
 NAME = "forestcoll"
 
@@ -233,10 +233,12 @@ def _slots(member: BackendGroup, seat: Seat, topology: Topology, agreement: Agre
     options = member.options
     mine = f"{options.cuda or CUDA[0]} {options.cuda_device or CUDA_DEVICES[0]}"
     cuda, device = agreement.share("cuda", mine.encode).decode().split()
-    if cuda == CUDA[0] or (device == "cuda" and not torch.cuda.is_available()):
+    is_whole = member.network is not None and topology is member.network.topology
+    if cuda == CUDA[0] or (cuda == AUTO and not is_whole) or (device == "cuda" and not torch.cuda.is_available()):
         return None
     store = dist.PrefixStore(f"{_prefix(member.generation)}slots/", member.store)
-    return Slots(Place(cuda, device, store, seat), topology, agreement)
+    table = None if options.cuda_table is None else Path(options.cuda_table)
+    return Slots(Place(cuda, table, device, store, seat), topology, agreement)
 
 
 def _links_in(topology: Topology, network: RankedTopology, options: Options) -> dict[NodeId, str]:

@@ -62,6 +62,11 @@ class ForestcollProcessGroup(dist.ProcessGroup):
         return self._engines
 
     @property
+    def slots(self) -> Slots | None:
+        """What moves CUDA tensors; None if NCCL has them."""
+        return self._slots
+
+    @property
     def name_in_torch(self) -> str:
         """The name that torch gave the group; `0` is the default group's."""
         return self._name

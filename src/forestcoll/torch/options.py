@@ -29,11 +29,12 @@ VARIABLES = {
     "cache": "FORESTCOLL_CACHE",
     "secret": SECRET,
     "cuda": "FORESTCOLL_CUDA",
+    "cuda_table": "FORESTCOLL_CUDA_TABLE",
     "cuda_device": "FORESTCOLL_CUDA_DEVICE",
 }
 """The environment variable of each option."""
 
-CUDA = ("nccl", "two-level", "slots")
+CUDA = ("nccl", "two-level", "slots", "auto")
 """The values of the option `cuda`; the first is the default."""
 
 CUDA_DEVICES = ("cuda", "cpu")
@@ -64,8 +65,10 @@ class Options:
             Environment: `FORESTCOLL_CACHE`.
         secret: what all ranks must know to connect to each other; None for one that rank 0 draws and puts into torch's
             store, where everybody who reaches the store can read it. Environment: `FORESTCOLL_SECRET`.
-        cuda: what runs collectives on CUDA tensors: `nccl`, which is the default, or, as an experiment, `two-level` or
-            `slots`. Rank 0's is used. Environment: `FORESTCOLL_CUDA`.
+        cuda: what runs collectives on CUDA tensors: `nccl`, which is the default, or, as an experiment, `two-level`,
+            `slots`, or `auto` for the fastest in a table. Rank 0's is used. Environment: `FORESTCOLL_CUDA`.
+        cuda_table: the table for `auto`, a file of `forestcoll bench --cuda --write-table`; rank 0 reads it.
+            Environment: `FORESTCOLL_CUDA_TABLE`.
         cuda_device: the type of device that `cuda` is about: `cuda`, which is the default, or, for tests, `cpu`: what
             would run on CUDA tensors over NCCL then runs on CPU tensors over gloo. Environment:
             `FORESTCOLL_CUDA_DEVICE`.
@@ -80,6 +83,7 @@ class Options:
     cache: str | os.PathLike[str] | None = None
     secret: bytes | None = field(default=None, repr=False)
     cuda: str | None = None
+    cuda_table: str | os.PathLike[str] | None = None
     cuda_device: str | None = None
 
 

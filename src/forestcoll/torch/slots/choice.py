@@ -7,6 +7,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from fractions import Fraction
+from itertools import product
+from pathlib import Path
 
 import torch
 import torch.distributed as dist
@@ -14,9 +16,11 @@ import torch.distributed as dist
 from forestcoll.algorithms.generate import generate, optimum
 from forestcoll.algorithms.trees import Trees
 from forestcoll.base.errors import InputError, NoSolutionError
-from forestcoll.demand.collective import Collective
+from forestcoll.base.files import parse_document
+from forestcoll.demand.collective import UNROOTED, Collective
 from forestcoll.demand.demand import Demand
 from forestcoll.runtime import ElementType, ReduceOp, plan_of
+from forestcoll.runtime.cuda_table import INNER, SLOTS, TWO_LEVEL, CudaTable, cuda_table_of, read_cuda_table
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import Topology
 from forestcoll.torch.calls.call import Call
@@ -34,7 +38,10 @@ from forestcoll.torch.slots.sends import Peers, Sends
 from forestcoll.torch.slots.streams import device_of
 from forestcoll.torch.slots.two_level import STAGES, Level, TwoLevel, require_forest
 
-TWO_LEVEL, SLOTS = "two-level", "slots"
+AUTO = "auto"
+
+_WARM_UP = 2**12
+"""The elements of a rank in the first calls: enough that no tree is without data."""
 
 _FEW_SHARE = Fraction(9, 10)
 """The share of the optimum that fewer trees must reach, to have fewer messages a slot."""
@@ -52,12 +59,14 @@ class Place:
 
     Attributes:
         cuda: the value of the option.
+        table: the file for `auto`, which rank 0 reads.
         device: the type of device whose tensors they move.
         store: where their groups find each other.
         seat: how this process takes part.
     """
 
     cuda: str
+    table: Path | None
     device: str
     store: dist.Store
     seat: Seat
@@ -65,6 +74,10 @@ class Place:
 
 class Slots:
     """The ways of the tensors of one type of device in a group.
+
+    Attributes:
+        place: where and how they run.
+        device: what they need of the device.
 
     Args:
         place: where and how they run.
@@ -77,17 +90,25 @@ class Slots:
 
     def __init__(self, place: Place, topology: Topology, agreement: Agreement) -> None:
         self.device = device_of(place.device)
-        self._place, self._agreement = place, agreement
+        self.place, self._agreement = place, agreement
+        self._whole = topology
         self._topology = topology.without_abilities()  # switches do not copy or add up what NCCL sends
         self._rank, self._size = place.seat.rank, len(topology.compute)
         self._boxes = boxes_of(topology)
         self._fault = self._hosts_checked()
+        self._table = self._read_table() if place.cuda == AUTO else None
+        self._asked: tuple[str, int] | None = None
         self._groups: dict[str, dist.ProcessGroup] = {}
         self._ways: dict[tuple[str, Collective, int | None], Way | str] = {}
+        try:
+            self._warm_up()
+        except BaseException:
+            self.close(abort=True)
+            raise
 
     def serves(self, call: Call) -> bool:
         """Return whether a tensor of the call is on the type of device."""
-        return any(tensor.device.type == self._place.device for tensor in call.tensors)
+        return any(tensor.device.type == self.place.device for tensor in call.tensors)
 
     def choose(self, call: Call) -> Choice:
         """Return the way of a call.
@@ -95,15 +116,38 @@ class Slots:
         Raises:
             CommunicationError: ranks do not come together.
         """
-        reason = _why_not(call, self._place.device)
+        reason = _why_not(call, self.place.device)
         if reason is not None or call.collective is None:
             return None, "", reason or f"there are no slots for {call.operation}"
-        way = self._way(self._place.cuda, call)
+        kind, chunks = self._wanted(call, call.collective)
+        if kind == INNER:
+            return None, "", "the inner group was measured to be the fastest, or nothing was measured"
+        if kind == TWO_LEVEL and call.counts is not None:
+            return None, "", "two levels need equal parts"
+        way = self._way(kind, call.collective, call.root)
         if isinstance(way, str):
             return None, "", way
-        chunks = chunks_for(way.plan, way.depth, call.size)
+        chunks = chunks or chunks_for(way.plan, way.depth, call.size)
         carrier = SlotCarrier(way, self._rank, self._size, chunks)
         return carrier, way.path, f"schedule of {call.collective.value}, {chunks} chunks"
+
+    def ask(self, path: str, chunks: int = 0) -> None:
+        """Let all further calls go one way, on all ranks, in order to measure it.
+
+        Args:
+            path: `nccl` for the inner group, `two-level` or `slots`.
+            chunks: S; 0 for the value that the model has.
+        """
+        self._asked = path, chunks
+
+    def _wanted(self, call: Call, collective: Collective) -> tuple[str, int]:
+        """Return path and S for a call; 0 for the value of the model."""
+        if self._asked is not None:
+            return self._asked
+        if self._table is None:
+            return self.place.cuda, 0
+        best = self._table.best(collective, call.size)
+        return (INNER, 0) if best is None else (best.path, best.chunks)
 
     def close(self, *, abort: bool = False) -> None:
         """Leave the groups."""
@@ -111,23 +155,38 @@ class Slots:
         for group in groups.values():
             group.abort() if abort else group.shutdown()
 
-    def _way(self, kind: str, call: Call) -> Way | str:
+    def _way(self, kind: str, collective: Collective, root: int | None) -> Way | str:
         """Return a way of this kind, or why there is none."""
-        assert call.collective is not None  # noqa: S101 (checked by the caller)
-        if kind == TWO_LEVEL and call.collective not in STAGES:
-            return f"two levels have no {call.collective.value}"
-        if kind == TWO_LEVEL and call.counts is not None:
-            return "two levels need equal parts"
-        key = kind, call.collective, call.root
+        if kind == TWO_LEVEL and collective not in STAGES:
+            return f"two levels have no {collective.value}"
+        key = kind, collective, root
         if key not in self._ways:
             make = {TWO_LEVEL: self._two_level, SLOTS: self._sends}[kind]
             try:
-                self._ways[key] = make(call.collective, call.root)
+                self._ways[key] = make(collective, root)
             except (InputError, NoSolutionError) as error:
                 self._ways[key] = str(error)
                 if self._rank == 0:
-                    log.warning("%s goes to the inner group: %s", call.operation, error)
+                    log.warning("%s goes to the inner group: %s", collective.value, error)
         return self._ways[key]
+
+    def _warm_up(self) -> None:
+        """Open the connections of the collectives without a root, by one small call of each."""
+        kinds = {self.place.cuda} if self._table is None else self._table.paths - {INNER}
+        whole = torch.zeros(self._size * _WARM_UP, device=self.place.device)
+        part, reduction = whole[:_WARM_UP].clone(), (ReduceOp.SUM, 1.0)
+        for kind, collective in product(sorted(kinds), UNROOTED):
+            way = self._way(kind, collective, None)
+            if isinstance(way, str):
+                continue
+            carrier = SlotCarrier(way, self._rank, self._size, 1)
+            if collective is Collective.ALLREDUCE:
+                carrier.allreduce(whole, reduction)
+            elif collective is Collective.ALLGATHER:
+                carrier.allgather(whole, part, None)
+            else:
+                carrier.reduce_scatter(part, whole, None, reduction)
+        self.device.finish()
 
     def _two_level(self, collective: Collective, root: int | None) -> Way:
         boxes = self._equal_boxes()
@@ -168,7 +227,7 @@ class Slots:
         """Return the verified schedule of all ranks, which rank 0 makes."""
 
         def lead() -> bytes:
-            folder = self._place.seat.cache
+            folder = self.place.seat.cache
             return schedules.to_bytes(schedules.schedule_of(self._topology, collective, root, folder, make))
 
         key = f"{make.__name__}/{collective.value}/{root}"
@@ -177,12 +236,24 @@ class Slots:
     def _group(self, name: str, ranks: Sequence[int]) -> dist.ProcessGroup:
         """Return the group of these ranks, of which this is one; all of them call it."""
         if name not in self._groups:
-            seat = self._place.seat
-            store = dist.PrefixStore(f"{name}/{ranks[0]}/", self._place.store)
+            seat = self.place.seat
+            store = dist.PrefixStore(f"{name}/{ranks[0]}/", self.place.store)
             meeting = Meeting(store, ranks.index(self._rank), len(ranks), timedelta(seconds=seat.timeout), seat.address)
-            self._groups[name] = group_for(self._place.device, meeting)
+            self._groups[name] = group_for(self.place.device, meeting)
             self.device.open(self._groups[name])
         return self._groups[name]
+
+    def _read_table(self) -> CudaTable:
+        """Return the table that rank 0 reads."""
+        file = self.place.table
+
+        def lead() -> bytes:
+            if file is None:
+                raise InputError("cuda is 'auto', which needs a table; name it by cuda_table or FORESTCOLL_CUDA_TABLE")
+            return json.dumps(read_cuda_table(file, self._whole).to_document()).encode()
+
+        data = self._agreement.share("cuda-table", lead)
+        return cuda_table_of(parse_document(data, Path("the table of rank 0")), self._whole, "the table of rank 0")
 
     def _hosts_checked(self) -> str:
         """Return what is wrong with the hosts of the boxes; nothing if they are right."""
