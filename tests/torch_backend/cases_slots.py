@@ -3,6 +3,7 @@
 import hashlib
 import io
 import sys
+from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from itertools import product
 from typing import Any
@@ -13,6 +14,8 @@ from cases_collectives import start, vector
 
 import forestcoll.torch as backend
 from forestcoll.cli import main
+from forestcoll.torch.slots import choice
+from forestcoll.torch.slots.streams import Host
 
 TYPES = [torch.float32, torch.bfloat16, torch.int64]
 REDUCTIONS = {"SUM": torch.sum, "MAX": torch.amax, "AVG": torch.mean}
@@ -33,6 +36,37 @@ def everything(topology: str, cuda: str, counts: list[int], **options: Any) -> l
         check_uneven(counts[-1])
         check_rooted(counts[-1])
     return sorted({(each.operation, each.path, each.reason) for each in backend.paths()})
+
+
+class Replaying(Host):
+    """CPU tensors with graphs, which run again what was captured."""
+
+    can_capture = True
+
+    def __init__(self) -> None:
+        self.captured = self.replayed = 0
+
+    def capture(self, run: Callable[[], None]) -> Callable[[], None]:
+        self.captured += 1
+
+        def replay() -> None:
+            self.replayed += 1
+            run()
+
+        return replay
+
+
+def by_graphs(topology: str, cuda: str) -> list[int]:
+    """Run all collectives three times as if there were graphs; return the number of captures and of replays."""
+    device = Replaying()
+    vars(choice)["device_of"] = lambda _: device
+    begin(topology, cuda)
+    for _ in range(3):
+        check_sums(1009, torch.float32, "AVG")
+        check_gathers(1009, torch.bfloat16)
+        if cuda == "slots":
+            check_rooted(1009)
+    return [device.captured, device.replayed]
 
 
 def check_sums(count: int, dtype: torch.dtype, name: str) -> None:

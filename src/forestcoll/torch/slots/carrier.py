@@ -8,6 +8,7 @@ import torch
 from forestcoll.runtime import Plan, ReduceOp
 from forestcoll.torch.calls.elements import Reduction
 from forestcoll.torch.calls.operations import Counts
+from forestcoll.torch.slots.graphs import Graphs
 from forestcoll.torch.slots.movement import Movement
 from forestcoll.torch.slots.steps import Bound
 
@@ -38,12 +39,14 @@ class SlotCarrier:
         rank: this rank.
         size: how many ranks there are.
         chunks: S.
+        graphs: of the group.
     """
 
     way: Way
     rank: int
     size: int
     chunks: int
+    graphs: Graphs
 
     def allreduce(self, data: torch.Tensor, reduction: Reduction) -> None:
         """As `Carrier.allreduce`."""
@@ -82,7 +85,10 @@ class SlotCarrier:
         flat = data.detach().view(-1)
         whole = None if source is None else source.detach().view(-1)
         shards = None if counts is None else tuple(counts)
-        bound = self.way.bound(Movement(self.way.plan.collective, flat, whole, reduction[0], shards, root, self.chunks))
-        bound.run()
-        if reduction[0] is ReduceOp.AVG and (root is None or root == self.rank):
-            flat.div_(self.size)
+        movement = Movement(self.way.plan.collective, flat, whole, reduction[0], shards, root, self.chunks)
+        self.graphs.run(self.way.path, movement, self._moved)
+
+    def _moved(self, movement: Movement) -> None:
+        self.way.bound(movement).run()
+        if movement.op is ReduceOp.AVG and movement.root in {None, self.rank}:
+            movement.data.div_(self.size)

@@ -32,6 +32,7 @@ from forestcoll.torch.schedules.agreement import Agreement
 from forestcoll.torch.schedules.engines import Seat
 from forestcoll.torch.slots.boxes import EqualBoxes, boxes_of, check_hosts, equal_boxes
 from forestcoll.torch.slots.carrier import SlotCarrier, Way
+from forestcoll.torch.slots.graphs import Graphs
 from forestcoll.torch.slots.movement import TORCH_OPS, chunks_for
 from forestcoll.torch.slots.program import MOST_OPERATIONS, Timetable
 from forestcoll.torch.slots.sends import Peers, Sends
@@ -90,6 +91,7 @@ class Slots:
 
     def __init__(self, place: Place, topology: Topology, agreement: Agreement) -> None:
         self.device = device_of(place.device)
+        self._graphs = Graphs(self.device)
         self.place, self._agreement = place, agreement
         self._whole = topology
         self._topology = topology.without_abilities()  # switches do not copy or add up what NCCL sends
@@ -128,8 +130,9 @@ class Slots:
         if isinstance(way, str):
             return None, "", way
         chunks = chunks or chunks_for(way.plan, way.depth, call.size)
-        carrier = SlotCarrier(way, self._rank, self._size, chunks)
-        return carrier, way.path, f"schedule of {call.collective.value}, {chunks} chunks"
+        carrier = SlotCarrier(way, self._rank, self._size, chunks, self._graphs)
+        eager = f", without graphs: {self._graphs.fault}" if self.device.can_capture and self._graphs.fault else ""
+        return carrier, way.path, f"schedule of {call.collective.value}, {chunks} chunks{eager}"
 
     def ask(self, path: str, chunks: int = 0) -> None:
         """Let all further calls go one way, on all ranks, in order to measure it.
@@ -179,7 +182,7 @@ class Slots:
             way = self._way(kind, collective, None)
             if isinstance(way, str):
                 continue
-            carrier = SlotCarrier(way, self._rank, self._size, 1)
+            carrier = SlotCarrier(way, self._rank, self._size, 1, self._graphs)
             if collective is Collective.ALLREDUCE:
                 carrier.allreduce(whole, reduction)
             elif collective is Collective.ALLGATHER:

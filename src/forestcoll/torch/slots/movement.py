@@ -61,6 +61,16 @@ class Movement:
         return int((self.data if whole is None else whole).numel())
 
     @property
+    def bytes(self) -> int:
+        """M, the bytes of all data."""
+        return self.count * int(self.data.element_size())
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What all ranks know of it: it is equal in two calls on all ranks, or on none."""
+        return self.collective, self.count, self.data.dtype, self.op, self.counts, self.root, self.chunks
+
+    @property
     def grain(self) -> int:
         """Of how many elements parts are multiples."""
         return max(1, GRAIN_BYTES // int(self.data.element_size()))

@@ -26,7 +26,19 @@ class Finished(Protocol):
 
 
 class Device(Protocol):
-    """A type of device."""
+    """A type of device.
+
+    Attributes:
+        can_capture: whether it has graphs.
+    """
+
+    can_capture: bool
+
+    def is_captured(self) -> bool:
+        """Return whether the caller captures a graph now."""
+
+    def capture(self, run: Callable[[], None]) -> Callable[[], None]:
+        """Return what replays the operations of `run`, which are captured and not executed."""
 
     def issue(self, tensors: Sequence[torch.Tensor], run: Callable[[], None]) -> Finished:
         """Run `run`, which uses `tensors`, after what was issued on the device before, and return its end."""
@@ -43,6 +55,16 @@ class Device(Protocol):
 
 class Host:
     """CPU tensors: everything has ended when it returns."""
+
+    can_capture = False
+
+    def is_captured(self) -> bool:
+        """Nothing is."""
+        return False
+
+    def capture(self, run: Callable[[], None]) -> Callable[[], None]:
+        """Return `run`: the host has no graphs."""
+        return run
 
     def issue(self, tensors: Sequence[torch.Tensor], run: Callable[[], None]) -> Finished:  # noqa: ARG002
         """Run `run` now."""
@@ -76,8 +98,22 @@ class _Now:
 class Cuda:
     """CUDA tensors: all work is on a stream of its own, so that other work of the caller can run beside it."""
 
+    can_capture = True
+
     def __init__(self) -> None:
         self._stream = torch.cuda.Stream()
+
+    def is_captured(self) -> bool:
+        """Return whether the caller captures the present stream."""
+        return bool(torch.cuda.is_current_stream_capturing())
+
+    def capture(self, run: Callable[[], None]) -> Callable[[], None]:
+        """Capture on the own stream. Other threads, such as NCCL's watchdog, may go on."""
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, stream=self._stream, capture_error_mode="thread_local"):
+            run()
+        replay: Callable[[], None] = graph.replay
+        return replay
 
     def issue(self, tensors: Sequence[torch.Tensor], run: Callable[[], None]) -> Finished:
         """Run `run` with the own stream, after what is on the present one."""
