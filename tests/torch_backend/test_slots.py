@@ -38,7 +38,7 @@ def test_two_levels_give_the_right_elements_and_say_so(tmp_path: Path, sizes: li
         assert {(operation, path) for operation, path, _ in found} == {
             (operation, "two-level") for operation in ("all_gather_into_tensor", "all_reduce", "reduce_scatter_tensor")
         }
-        chunks = {int(reason.split(", ")[1].split()[0]) for _, _, reason in found}
+        chunks = {int(reason.partition("S = ")[2]) for _, _, reason in found}
         assert min(chunks) <= 2
         assert max(chunks) > 10
 
@@ -145,8 +145,8 @@ def test_auto_takes_the_fastest_right_way_of_the_least_measured_size_that_is_not
     for found in values("cases_slots:by_table", topology=BOXES, table=str(path), counts=[1000, 1025, 20_000, 2**20]):
         assert found == [
             inner,
-            ["two-level", "schedule of allreduce, 3 chunks"],
-            ["slots", "schedule of allreduce, 5 chunks"],
+            ["two-level", "schedule of allreduce, S = 3"],
+            ["slots", "schedule of allreduce, S = 5"],
             ["all_gather_into_tensor", *inner],
         ]
 
@@ -193,3 +193,13 @@ def test_bench_of_cuda_needs_a_gpu_and_a_table_needs_cuda() -> None:
     (one,) = values("cases_slots:benched", 1, arguments=["--write-table", "t.json", "--topology", "ring:nodes=2"])
     assert one[0] == 2
     assert "--write-table needs --cuda" in one[2]
+
+
+def test_the_script_for_gpus_runs_on_cpus() -> None:
+    script = Path(__file__).parents[2] / "benchmarks" / "gpu" / "cuda_slots.py"
+    arguments = ["--topology", BOXES, "--device", "cpu", "--counts", "7", "1009"]
+    found, logs = outcomes("cases_training:example", path=str(script), arguments=arguments)
+    assert found == [{"value": None}] * 4, logs
+    for way in ("two-level", "slots"):
+        assert f"{way}: 96 calls right" in logs[0]
+        assert f"all_reduce: {way}: schedule of allreduce, S = " in logs[0]

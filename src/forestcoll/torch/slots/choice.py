@@ -132,7 +132,7 @@ class Slots:
         chunks = chunks or chunks_for(way.plan, way.depth, call.size)
         carrier = SlotCarrier(way, self._rank, self._size, chunks, self._graphs)
         eager = f", without graphs: {self._graphs.fault}" if self.device.can_capture and self._graphs.fault else ""
-        return carrier, way.path, f"schedule of {call.collective.value}, {chunks} chunks{eager}"
+        return carrier, way.path, f"schedule of {call.collective.value}, S = {chunks}{eager}"
 
     def ask(self, path: str, chunks: int = 0) -> None:
         """Let all further calls go one way, on all ranks, in order to measure it.
