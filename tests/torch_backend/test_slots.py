@@ -99,7 +99,7 @@ def test_what_two_levels_do_not_do_goes_to_the_inner_group() -> None:
             ["all_gather", "gloo", "two levels need equal parts"],
             ["all_reduce", "gloo", "slots do not add up elements of torch.bool"],
             ["all_reduce", "gloo", "slots do not have this reduction"],
-            ["all_to_all_single", "gloo", "two levels have no all-to-all"],
+            ["all_to_all_single", "gloo", "there are no slots for all_to_all_single"],
             ["broadcast", "gloo", "two levels have no broadcast"],
         ]
 

@@ -25,7 +25,7 @@ NETWORKS = {
     "torus:dims=3x3": (),
     "dgx-a100:boxes=2,gpus=4": ("b0/gpu0--ib",),
     "dgx-1:boxes=1": ("b0/gpu0--b0/gpu3",),
-    "mi250:boxes=1": (),
+    "mi250:boxes=1,gpus=8": (),
 }
 COLLECTIVES = ["allgather", "reduce-scatter", "allreduce", "broadcast:root=1", "reduce:root=1"]
 

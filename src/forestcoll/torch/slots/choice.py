@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -119,7 +120,7 @@ class Slots:
             CommunicationError: ranks do not come together.
         """
         reason = _why_not(call, self.place.device)
-        if reason is not None or call.collective is None:
+        if reason is not None or call.collective is None or call.collective.is_personalised:
             return None, "", reason or f"there are no slots for {call.operation}"
         kind, chunks = self._wanted(call, call.collective)
         if kind == INNER:
@@ -177,18 +178,12 @@ class Slots:
         """Open the connections of the collectives without a root, by one small call of each."""
         kinds = {self.place.cuda} if self._table is None else self._table.paths - {INNER}
         whole = torch.zeros(self._size * _WARM_UP, device=self.place.device)
-        part, reduction = whole[:_WARM_UP].clone(), (ReduceOp.SUM, 1.0)
+        part = whole[:_WARM_UP].clone()
         for kind, collective in product(sorted(kinds), UNROOTED):
             way = self._way(kind, collective, None)
-            if isinstance(way, str):
-                continue
-            carrier = SlotCarrier(way, self._rank, self._size, 1, self._graphs)
-            if collective is Collective.ALLREDUCE:
-                carrier.allreduce(whole, reduction)
-            elif collective is Collective.ALLGATHER:
-                carrier.allgather(whole, part, None)
-            else:
-                carrier.reduce_scatter(part, whole, None, reduction)
+            if isinstance(way, Way):
+                carrier = SlotCarrier(way, self._rank, self._size, 1, self._graphs)
+                self.device.issue([whole, part], partial(_small_call, carrier, whole, part))
         self.device.finish()
 
     def _two_level(self, collective: Collective, root: int | None) -> Way:
@@ -291,6 +286,17 @@ def few_trees(topology: Topology, demand: Demand) -> Schedule:
                 return few
     best: Schedule = generate(topology, demand)
     return best
+
+
+def _small_call(carrier: SlotCarrier, whole: torch.Tensor, part: torch.Tensor) -> None:
+    """Run the collective of the carrier once on zeros."""
+    reduction = ReduceOp.SUM, 1.0
+    if carrier.way.plan.collective is Collective.ALLREDUCE:
+        carrier.allreduce(whole, reduction)
+    elif carrier.way.plan.collective is Collective.ALLGATHER:
+        carrier.allgather(whole, part, None)
+    else:
+        carrier.reduce_scatter(part, whole, None, reduction)
 
 
 def _why_not(call: Call, device: str) -> str | None:
