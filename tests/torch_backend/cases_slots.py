@@ -3,7 +3,7 @@
 import hashlib
 import io
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from itertools import product
 from typing import Any
@@ -14,7 +14,7 @@ from cases_collectives import start, vector
 
 import forestcoll.torch as backend
 from forestcoll.cli import main
-from forestcoll.torch.slots import choice
+from forestcoll.torch.slots import choice, two_level
 from forestcoll.torch.slots.streams import Host
 
 TYPES = [torch.float32, torch.bfloat16, torch.int64]
@@ -200,3 +200,23 @@ def benched(arguments: list[str]) -> list[Any]:
         except SystemExit as end:
             status = end.code
     return [status, *(stream.buffer.getvalue().decode() for stream in streams)]
+
+
+def too_many_operations() -> list[Any]:
+    vars(choice)["MOST_OPERATIONS"] = 3
+    return one_sum("dgx-a100:boxes=2,gpus=2", "slots")
+
+
+def stages_in_the_wrong_order(topology: str) -> bool:
+    """Return whether an allgather is right on this rank if each chunk goes through the box before the rail."""
+    turned = two_level.stages_of_slots
+
+    def wrong(stages: int, chunks: int) -> Iterator[list[tuple[int, int]]]:
+        for listed in turned(stages, chunks):
+            yield [(stages - 1 - stage, chunk) for stage, chunk in listed]
+
+    rank = begin(topology, "two-level")
+    vars(two_level)["stages_of_slots"] = wrong
+    whole = torch.zeros(4 * 1009)
+    dist.all_gather_single(whole, vector(rank, 1009, torch.float32))
+    return bool(torch.equal(whole, torch.cat([vector(each, 1009, torch.float32) for each in range(4)])))

@@ -104,6 +104,17 @@ def test_what_two_levels_do_not_do_goes_to_the_inner_group() -> None:
         ]
 
 
+def test_more_operations_than_nccl_can_take_go_to_the_inner_group() -> None:
+    """Each of four flows has a hop in the box for each rank, in both phases."""
+    limit = "groups of NCCL with more than 3 can hang"
+    reason = f"dgx-a100:boxes=2,gpus=2: a slot of an allreduce has 8 sends and receives of a rank; {limit}"
+    assert values("cases_slots:too_many_operations") == [[6.0, [["all_reduce", "gloo", reason]]]] * 4
+
+
+def test_a_stage_before_the_one_that_it_needs_is_noticed(tmp_path: Path) -> None:
+    assert values("cases_slots:stages_in_the_wrong_order", topology=boxes(tmp_path, [2, 2])) == [False] * 4
+
+
 def test_without_the_option_nothing_changes() -> None:
     for found in values("cases_slots:one_sum", topology="dgx-a100:boxes=2,gpus=2", cuda="nccl"):
         assert found == [6.0, [["all_reduce", "forestcoll", "schedule of allreduce"]]]
