@@ -179,6 +179,25 @@ def test_training_has_the_losses_of_gloo(case: str, cuda: str) -> None:
         assert cuda in "+".join(curves["paths"].values())
 
 
+@pytest.mark.parametrize(
+    ("case", "paths"),
+    [
+        ("cases_collectives:coalesced", {"slots"}),
+        ("cases_collectives:in_flight", {"slots"}),
+        ("cases_collectives:strided", {"slots"}),
+        ("cases_training:functional_collectives", {"slots", "gloo"}),  # an all-to-all
+    ],
+)
+def test_other_forms_of_calls_take_slots(case: str, paths: set[str]) -> None:
+    for taken in values(case, environment=ON_CPU | {"FORESTCOLL_CUDA": "slots"}):
+        assert set(taken.values()) == paths
+
+
+def test_groups_of_some_ranks_take_slots_where_the_network_lets_them() -> None:
+    found = values("cases_training:groups", environment=ON_CPU | {"FORESTCOLL_CUDA": "slots"})
+    assert found[0] == [[[0, 1], 1, "slots"], [[0, 2], 2, "gloo"], [[0, 1, 2, 3], 6, "slots"]]
+
+
 def test_bench_writes_a_table_of_all_ways(tmp_path: Path) -> None:
     path = tmp_path / "table.json"
     arguments = ["--cuda", "--topology", BOXES, "-b", "128K", "-e", "128K", "-n", "1", "--write-table", str(path)]

@@ -48,6 +48,8 @@ _WARM_UP = 2**12
 _FEW_SHARE = Fraction(9, 10)
 """The share of the optimum that fewer trees must reach, to have fewer messages a slot."""
 
+_NOT_IN_NCCL = frozenset({torch.int16, torch.uint16, torch.uint32, torch.uint64})
+
 SUMMED = frozenset(getattr(torch, each.dtype_name) for each in ElementType)
 """The types of elements that are added up."""
 
@@ -306,6 +308,8 @@ def _why_not(call: Call, device: str) -> str | None:
             return f"a tensor is on {tensor.device}"
         if tensor.layout != torch.strided or tensor.is_quantized or tensor.is_conj() or tensor.is_neg():
             return "a tensor is not a plain dense one"
+        if device == "cuda" and tensor.dtype in _NOT_IN_NCCL:
+            return f"NCCL has no elements of {tensor.dtype}"
     return None if call.op is None else _why_not_reduced(call.op, call.tensors[0].dtype)
 
 
